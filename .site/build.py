@@ -1,0 +1,58 @@
+"""Builds the reading site, without network: python .site/build.py [FOLDER]
+
+FOLDER is build/site if none is given. The site is read from its files: open index.html.
+"""
+
+import importlib.util
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+NEEDED = ("sphinx", "myst_nb", "furo")
+
+
+def main(arguments):
+    if len(arguments) > 1 or any(argument.startswith("-") for argument in arguments):
+        print(__doc__)
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"The site is built with {', '.join(missing)}, not installed here. In an environment of the "
+              "course: python -m pip install -c .ci/constraints.txt -e .[site]", file=sys.stderr)
+        return 1
+    folder = Path(arguments[0] if arguments else ROOT / "build/site").resolve()
+    if folder.exists() and any(folder.iterdir()) and not (folder / "searchindex.js").exists():
+        print(f"{folder} holds something else than a site: nothing has been written.", file=sys.stderr)
+        return 1
+    return build(folder)
+
+
+def build(folder):
+    sys.path[:0] = [str(HERE), str(ROOT)]
+    from pages import write
+    from sphinx.cmd.build import build_main
+
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as temporary:
+        sources, site = Path(temporary, "sources"), Path(temporary, "site")
+        sources.mkdir()
+        write(sources)
+        status = build_main(["-b", "html", "-q", "-W", "--keep-going", "-c", str(HERE),
+                             "-d", str(Path(temporary, "doctrees")), str(sources), str(site)])
+        if status:
+            return status
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(site, folder)
+    pages = list(folder.rglob("*.html"))
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    took = f"{time.monotonic() - start:.0f} s, {time.process_time():.0f} s of them computing"
+    print(f"{len(pages)} pages, {size:.1f} MB, in {took}: {folder / 'index.html'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

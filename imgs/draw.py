@@ -1,0 +1,969 @@
+"""Draws the course's diagrams: `python imgs/draw.py` writes every SVG of this folder, always the same bytes.
+
+One function draws one diagram and bears its file's name. Its docstring is the alternative text: the first
+line, which also stands in the picture, states the finding; the rest says what there is to see. Pictures of
+numbers that a model computes are not drawn here but in transformer_lessons/plots.py.
+
+A role keeps its colour in all diagrams, and its name stands beside it: the colours are Okabe and Ito's, which
+colour-blind eyes can tell apart. Code is set in a monospaced font, and its names are the package's.
+"""
+
+import math
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+FOLDER = Path(__file__).parent
+WIDTH = 760  # about the width of a notebook's column
+MARGIN = 28
+SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+SMALLEST = 12  # pixels; nothing is set smaller
+
+
+class Colour(NamedTuple):
+    line: str
+    fill: str
+    ink: str
+
+
+INK, MUTED, LINE, PAPER, WHITE = "#1f2328", "#59636e", "#7d8690", "#fdfdfb", "#ffffff"
+PLAIN = Colour(LINE, "#eef0f2", INK)
+EMPTY = Colour(LINE, WHITE, INK)
+PANEL = Colour("#d0d7de", "#f5f6f8", INK)
+QUERY = Colour("#cc79a7", "#f8e6f0", "#8a2f63")
+KEY = Colour("#e69f00", "#fdf0d0", "#7a5200")
+VALUE = Colour("#009e73", "#d6f1e8", "#00614a")
+WEIGHTS = Colour("#0072b2", "#d9ebf7", "#00507d")
+OUTPUT = Colour("#d55e00", "#fbe1d0", "#8f3d00")
+HEADS = [Colour(LINE, "#f7eb9c", INK), Colour(LINE, "#8ecbf0", INK), Colour(LINE, "#56606b", WHITE)]
+
+# What an element leaves out, since the group around all of them says it.
+INHERITED = {"font_size": 14, "text_anchor": "middle", "fill": INK, "stroke_width": 1.5,
+             "stroke_linejoin": "round"}
+
+DIAGRAMS = {}  # the name of each diagram: (the function that draws it, its height)
+
+
+def diagram(height):
+    """Enters a function among the diagrams."""
+    def enter(function):
+        DIAGRAMS[function.__name__] = function, height
+        return function
+    return enter
+
+
+# --- The helpers --------------------------------------------------------------------------------------------
+
+
+class Box(NamedTuple):
+    """A rectangle; its sides are the points where arrows begin and end."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def middle(self):
+        return self.x + self.width / 2, self.y + self.height / 2
+
+    def top(self, share=0.5):
+        return self.x + share * self.width, self.y
+
+    def bottom(self, share=0.5):
+        return self.x + share * self.width, self.y + self.height
+
+    def left(self, share=0.5):
+        return self.x, self.y + share * self.height
+
+    def right(self, share=0.5):
+        return self.x + self.width, self.y + share * self.height
+
+
+def number(value):
+    """At most two decimals, no minus zero: the same bytes on every machine."""
+    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")
+
+
+def path(points):
+    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points)
+
+
+def attributes(**values):
+    pairs = ((name.replace("_", "-"), number(value) if isinstance(value, (int, float)) else value)
+             for name, value in values.items() if value is not None)
+    return "".join(f' {name}="{value}"' for name, value in pairs)
+
+
+class Drawing:
+    """The elements of one diagram, in the order in which they are painted."""
+
+    def __init__(self, function, height):
+        self.name, self.height = function.__name__, height
+        self.title, self.description = alternative_text(function)
+        self.elements = []
+        self.label(MARGIN, 36, self.title, size=17, align="start", bold=True)
+
+    def add(self, tag, text=None, **values):
+        values = {name: value for name, value in values.items() if INHERITED.get(name) != value}
+        end = "/>" if text is None else f">{text}</{tag}>"
+        self.elements.append(f"<{tag}{attributes(**values)}{end}")
+
+    def label(self, x, y, text, size=14, ink=INK, align="middle", bold=False):
+        """Lines of text around the height y. `code`, *italic* and _{subscript} are marked as here."""
+        lines = text.split("\n")
+        for index, line in enumerate(lines):
+            middle = y + (index - (len(lines) - 1) / 2) * 1.4 * size
+            self.add("text", spans(line, size), x=x, y=middle + 0.35 * size, font_size=size, fill=ink,
+                     text_anchor=align, font_weight="bold" if bold else None)
+
+    def code(self, x, y, text, size=SMALLEST, ink=INK, align="start"):
+        self.label(x, y, "\n".join(f"`{line}`" for line in text.split("\n")), size, ink, align)
+
+    def box(self, x, y, width, height, text="", colour=PLAIN, size=14, radius=8, bold=False):
+        self.add("rect", x=x, y=y, width=width, height=height, rx=radius, fill=colour.fill,
+                 stroke=colour.line)
+        box = Box(x, y, width, height)
+        if text:
+            self.label(*box.middle, text, size, colour.ink, bold=bold)
+        return box
+
+    def line(self, *points, ink=LINE, width=1.5, dashed=False):
+        self.add("path", d=path(points), fill="none", stroke=ink, stroke_width=width,
+                 stroke_dasharray="4 4" if dashed else None)
+
+    def arrow(self, *points, ink=LINE, width=1.5):
+        """Through all the points; the tip lies exactly on the last."""
+        (x0, y0), (x, y) = points[-2:]
+        length = math.dist((x0, y0), (x, y))
+        dx, dy = (x - x0) / length, (y - y0) / length
+        back, half = (9.5, 4.5) if width < 3 else (13, 7)
+        base = x - back * dx, y - back * dy
+        left, right = (base[0] - half * dy, base[1] + half * dx), (base[0] + half * dy, base[1] - half * dx)
+        self.line(*points[:-1], (base[0] + dx, base[1] + dy), ink=ink, width=width)
+        self.add("path", d=path([(x, y), left, right]) + "Z", fill=ink)
+
+    def grid(self, x, y, rows, width=22, height=None, colour=PLAIN, size=13):
+        """A table of cells. A cell is a Colour, a text, or a pair (Colour, text)."""
+        height = height or width
+        cells = [[cell if type(cell) is tuple else (cell, "") if isinstance(cell, Colour) else (colour, cell)
+                  for cell in row] for row in rows]
+        squares = {}
+        for i, row in enumerate(cells):
+            for j, (own, _) in enumerate(row):
+                corner = f"M{number(x + j * width)} {number(y + i * height)}"
+                squares.setdefault((own.fill, own.line), []).append(
+                    f"{corner}h{number(width)}v{number(height)}h{number(-width)}z")
+        for (fill, line), paths in squares.items():
+            self.add("path", d="".join(paths), fill=fill, stroke=line)
+        if any(text != "" for row in cells for _, text in row):
+            self.elements.append(f"<g{attributes(font_size=size)}>")
+            for i, row in enumerate(cells):
+                for j, (own, text) in enumerate(row):
+                    self.add("text", spans(str(text), size), x=x + (j + 0.5) * width, fill=own.ink,
+                             y=y + (i + 0.5) * height + 0.35 * size)
+            self.elements.append("</g>")
+        return Box(x, y, len(rows[0]) * width, len(rows) * height)
+
+    def vector(self, x, y, features, colour, cell=20):
+        return self.grid(x, y, [[colour] * features], cell)
+
+    def bar(self, x, y, width, share):
+        """How much of a whole."""
+        self.add("rect", x=x, y=y, width=width, height=6, rx=3, fill="#dfe3e8")
+        self.add("rect", x=x, y=y, width=width * share, height=6, rx=3, fill=WEIGHTS.line)
+
+    def plus(self, x, y, ink=INK):
+        """The sum of what flows in."""
+        self.add("circle", cx=x, cy=y, r=11, fill=WHITE, stroke=ink)
+        self.line((x - 6, y), (x + 6, y), ink=ink)
+        self.line((x, y - 6), (x, y + 6), ink=ink)
+        return Box(x - 11, y - 11, 22, 22)
+
+    def svg(self):
+        """On a card of its own, so that it can be read on a dark page too."""
+        card = Box(1, 1, WIDTH - 2, self.height - 2)
+        title, description = f"{self.name}-title", f"{self.name}-description"
+        return "\n".join([
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{self.height}" '
+            f'viewBox="0 0 {WIDTH} {self.height}" role="img" aria-labelledby="{title} {description}">',
+            f'<title id="{title}">{escape(self.title)}</title>',
+            f'<desc id="{description}">{escape(self.description)}</desc>',
+            f'<rect{attributes(**card._asdict(), rx=14, fill=PAPER, stroke="#d0d7de", stroke_width=1.5)}/>',
+            f'<g font-family="{SANS}"{attributes(**INHERITED)}>', *self.elements, "</g>", "</svg>", ""])
+
+
+def spans(line, size):
+    """The tspans of a line in which `code`, *italic* and _{subscript} are marked."""
+    parts, lowered = [], False
+    for part in re.findall(r"`[^`]+`|\*[^*]+\*|_\{[^}]+\}|(?:[^`*_]|_(?!\{))+", line):
+        values = {}
+        if lowered:
+            values["dy"] = -4
+        lowered = part.startswith("_{")
+        if lowered:
+            values.update(dy=4, font_size=max(SMALLEST, round(0.72 * size)))
+            part = part[2:-1]
+        elif part.startswith("`"):
+            values["font_family"] = MONO
+            part = part[1:-1]
+            if part.startswith(" ") or "  " in part:
+                part = part.replace(" ", "\u00a0")  # indents and columns stay as they are
+        elif part.startswith("*"):
+            values["font_style"] = "italic"
+            part = part[1:-1]
+        parts.append(f"<tspan{attributes(**values)}>{escape(part)}</tspan>" if values else escape(part))
+    return "".join(parts)
+
+
+def alternative_text(function):
+    """(title, description) from a docstring."""
+    title, _, description = function.__doc__.partition("\n\n")
+    return " ".join(title.split()), " ".join(description.split())
+
+
+def shade(weight):
+    """A cell of attention weights: the more weight, the darker."""
+    low, high = ([int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (WHITE, WEIGHTS.line))
+    mixed = "".join(f"{round(a + (b - a) * weight):02x}" for a, b in zip(low, high, strict=True))
+    return Colour(LINE, f"#{mixed}", "#000000" if weight < 0.93 else WHITE)
+
+
+def dot(first, second):
+    return sum(a * b for a, b in zip(first, second, strict=True))
+
+
+def softmax(scores):
+    return [math.exp(score) / sum(map(math.exp, scores)) for score in scores]
+
+
+def draw(name):
+    """The text of one diagram's SVG."""
+    function, height = DIAGRAMS[name]
+    drawing = Drawing(function, height)
+    function(drawing)
+    return drawing.svg()
+
+
+def main():
+    for name in DIAGRAMS:
+        with open(FOLDER / f"{name}.svg", "w", encoding="utf-8", newline="\n") as file:
+            file.write(draw(name))
+
+
+# --- Lesson 1 -----------------------------------------------------------------------------------------------
+
+SEQUENCE = [(1, 0), (0, 1), (1, 1)]
+
+
+def traced_by_hand(asking=0):
+    """Scores, their exponentials, weights and output of one position of SEQUENCE."""
+    scores = [dot(SEQUENCE[asking], x) for x in SEQUENCE]
+    weights = softmax(scores)
+    output = [dot(weights, feature) for feature in zip(*SEQUENCE, strict=True)]
+    return scores, [math.exp(score) for score in scores], weights, output
+
+
+@diagram(height=486)
+def weighted_average(d):
+    """Every output is a weighted average of all the inputs
+
+    The first output of three inputs, by hand: x0 = (1, 0), x1 = (0, 1), x2 = (1, 1). The scores, x0's dot
+    products with each input, are 1, 0 and 1; their exponentials 2.72, 1.00 and 2.72 add up to 6.44; divided
+    by that sum they are the weights 0.42, 0.16 and 0.42. The weighted vectors (0.42, 0.00), (0.00, 0.16) and
+    (0.42, 0.42) add up to the output y0 = (0.84, 0.58), which lies inside the triangle of the three inputs.
+    """
+    scores, powers, weights, output = traced_by_hand()
+    heads = [("inputs", ""), ("score", "*x*_{0} · *x*_{j}"), ("", "*e* to the score"),
+             ("weight *w*_{0j}", "divided by the sum"), ("weighted vector", "*w*_{0j} *x*_{j}")]
+    lefts, widths = [28, 164, 334, 456, 600], [110, 144, 96, 118, 132]
+    for left, width, (head, below) in zip(lefts, widths, heads, strict=True):
+        d.label(left + width / 2, 76, head, size=14, bold=True)
+        d.label(left + width / 2, 97, below, size=14, ink=MUTED)
+    first = SEQUENCE[0]
+    for row, x in enumerate(SEQUENCE):
+        y, weighted = 118 + 50 * row, [weights[row] * feature for feature in x]
+        texts = [f"*x*_{{{row}}} = ({x[0]}, {x[1]})",
+                 f"{first[0]}·{x[0]} + {first[1]}·{x[1]} = {scores[row]}",
+                 f"{powers[row]:.2f}", "", f"({weighted[0]:.2f}, {weighted[1]:.2f})"]
+        colours = [PLAIN, EMPTY, EMPTY, EMPTY, EMPTY]
+        boxes = [d.box(left, y, width, 38, text, colour, size=15)
+                 for left, width, text, colour in zip(lefts, widths, texts, colours, strict=True)]
+        for start, end in pairwise(boxes):
+            d.arrow(start.right(), end.left())
+        d.label(boxes[3].middle[0], y + 14, f"{weights[row]:.2f}", size=15, bold=True)
+        d.bar(boxes[3].x + 8, y + 26, widths[3] - 16, weights[row])
+    for left, width in zip(lefts[2:], widths[2:], strict=True):
+        d.line((left, 272), (left + width, 272), ink=INK)
+    d.label(304, 298, "sum", size=14, ink=MUTED, align="end")
+    d.label(lefts[2] + widths[2] / 2, 298, f"{sum(powers):.2f}", size=15)
+    d.label(lefts[3] + widths[3] / 2, 298, f"{sum(weights):.2f}", size=15)
+    total = f"({output[0]:.2f}, {output[1]:.2f})"
+    result = d.box(lefts[4], 279, widths[4], 38, total, OUTPUT, size=15, bold=True)
+    d.label(result.middle[0], 336, "output *y*_{0}", size=15, ink=OUTPUT.ink, bold=True)
+
+    formula = "*y*_{0} = *w*_{00} *x*_{0} + *w*_{01} *x*_{1} + *w*_{02} *x*_{2}"
+    d.label(MARGIN, 356, formula, size=20, align="start")
+    d.label(MARGIN, 424, "The weights are positive and add up to 1,\nso the output lies between the inputs:\n"
+            "inside their triangle.\n*y*_{1} and *y*_{2} have weights of their own.", 14, MUTED, "start")
+
+    def place(x):
+        return 440 + 96 * x[0], 450 - 96 * x[1]
+
+    d.line((424, 450), (570, 450))
+    d.line((440, 466), (440, 340))
+    d.label(578, 450, "first feature", 13, MUTED, "start")
+    d.label(440, 328, "second feature", 13, MUTED)
+    d.add("path", d=path(map(place, SEQUENCE)) + "Z", fill=WEIGHTS.fill, stroke=WEIGHTS.line,
+          stroke_dasharray="4 4")
+    for index, (right, down) in enumerate([(18, 14), (-20, 0), (20, 0)]):
+        x, y = place(SEQUENCE[index])
+        d.add("circle", cx=x, cy=y, r=5)
+        d.label(x + right, y + down, f"*x*_{{{index}}}", size=16)
+    x, y = place(output)
+    d.add("circle", cx=x, cy=y, r=7, fill=OUTPUT.line, stroke=WHITE)
+    d.arrow((x + 70, y), (x + 7, y), ink=OUTPUT.line)
+    d.label(x + 84, y, "*y*_{0}", size=16, ink=OUTPUT.ink, bold=True)
+
+
+# --- Lesson 2 -----------------------------------------------------------------------------------------------
+
+
+@diagram(height=500)
+def three_roles(d):
+    """One vector plays three roles: query, key and value
+
+    Above: from the vector x1 of the second position, linear_q makes its query (what it is looking for),
+    linear_k its key (what it can be found by), linear_v its value (what it hands over). Below: query 1 meets
+    the keys of all three positions; their dot products, through a softmax, are the weights; the values,
+    averaged with these weights, are output 1.
+    """
+    x = d.grid(52, 84, [[PLAIN]] * 6, 22)
+    d.label(63, 66, "*x*_{1}", size=16)
+    d.label(63, 242, "`d_model`\nfeatures", size=13, ink=MUTED)
+    roles = [("q", "query", QUERY, "what position 1 is looking for"),
+             ("k", "key", KEY, "what position 1 can be found by"),
+             ("v", "value", VALUE, "what position 1 hands over when found")]
+    for row, (letter, name, colour, meaning) in enumerate(roles):
+        y = 75 + 56 * row
+        box = d.box(176, y, 104, 38, f"`linear_{letter}`", colour)
+        d.arrow(x.right(), (128, x.middle[1]), (128, y + 19), box.left())
+        vector = d.vector(322, y + 8, 3, colour, 22)
+        d.arrow(box.right(), vector.left(), ink=colour.line)
+        d.label(408, y + 9, name, size=16, ink=colour.ink, align="start", bold=True)
+        d.label(408, y + 30, meaning, size=14, align="start")
+    d.label(350, 233, "`d_head` features", size=13, ink=MUTED)
+    d.line((MARGIN, 268), (WIDTH - MARGIN, 268), ink="#d0d7de", width=1.2)
+    d.label(MARGIN, 292, "Where they meet: position 1 asks, every position answers", 15, align="start",
+            bold=True)
+
+    for x, text in [(235, "scores"), (413, "weights")]:
+        d.label(x, 326, text, ink=MUTED)
+    query = d.box(28, 386, 80, 36, "query 1", QUERY)
+    tall = d.box(268, 342, 88, 124, "softmax", WEIGHTS)
+    total = d.plus(590, 404)
+    output = d.box(632, 386, 100, 36, "output 1", OUTPUT)
+    scores = [1.0, 2.0, 0.2]
+    for row, (score, weight) in enumerate(zip(scores, softmax(scores), strict=True)):
+        y = 360 + 44 * row
+        key = d.box(150, y - 15, 60, 30, f"key {row}", KEY)
+        d.arrow(query.right(), key.left(), ink=QUERY.line)
+        d.label(235, y - 10, f"{score:.1f}", size=13)
+        d.arrow(key.right(), (tall.x, y))
+        cell = d.grid(386, y - 15, [[(shade(weight), f"{weight:.2f}")]], 54, 30)
+        d.arrow((tall.x + tall.width, y), cell.left(), ink=WEIGHTS.line)
+        d.label(454, y, "×", size=16)
+        value = d.box(468, y - 15, 72, 30, f"value {row}", VALUE)
+        d.arrow(value.right(), [(582, 396), total.left(), (582, 412)][row], ink=VALUE.line)
+    d.arrow(total.right(), output.left(), ink=OUTPUT.line)
+
+
+# --- Lesson 3 -----------------------------------------------------------------------------------------------
+
+
+@diagram(height=518)
+def scaled_dot_product_attention(d):
+    """Attention: compare, scale, mask, softmax, average
+
+    The query (query, d_head) and the key (key, d_head) meet in dot products: the scores (query, key). They
+    are divided by the square root of d_head; the mask turns forbidden scores into minus infinity; the softmax
+    over the keys makes weights (query, key), each row of which sums to 1. The weights average the value (key,
+    d_v): the output (query, d_v). In the example three queries meet four keys, and the mask forbids the last
+    key, whose weight is 0.
+    """
+    cell, middle = 20, 194
+
+    def matrix(x, y, name, shape, rows, colour):
+        d.label(x, y - 32, name, bold=True, ink=colour.ink)
+        d.code(x, y - 14, shape, align="middle")
+        return d.grid(x - cell * len(rows[0]) / 2, y, rows, cell)
+
+    query = matrix(84, 104, "query", "(query, d_head)", [[QUERY] * 2] * 3, QUERY)
+    key = matrix(84, 214, "key", "(key, d_head)", [[KEY] * 2] * 4, KEY)
+    value = matrix(84, 344, "value", "(key, d_v)", [[VALUE] * 3] * 4, VALUE)
+
+    product = d.box(164, middle - 28, 76, 56, "query @\nkeyᵀ", EMPTY)
+    d.arrow(query.right(), (134, query.middle[1]), (134, middle - 12), product.left(16 / 56), ink=QUERY.line)
+    d.arrow(key.right(), (134, key.middle[1]), (134, middle + 12), product.left(40 / 56), ink=KEY.line)
+    numbers = [[1.2, -0.4, 0.6], [-0.8, 1.5, 0.3], [0.4, 0.6, -1.0]]  # the scores of the allowed keys, scaled
+    scores = matrix(304, middle - 30, "scores", "(query, key)", [[PLAIN] * 4] * 3, PLAIN)
+    scale = d.box(368, middle - 28, 56, 56, "÷ √*d*", EMPTY, size=15)
+    mask = d.box(448, middle - 28, 60, 56, "mask", EMPTY)
+    over_keys = d.box(532, middle - 28, 80, 56, "softmax", EMPTY)
+    cells = [[shade(weight) for weight in softmax(row)] + [shade(0)] for row in numbers]
+    weights = matrix(676, middle - 30, "weights", "(query, key)", cells, WEIGHTS)
+    for start, end in pairwise([product, scores, scale, mask, over_keys, weights]):
+        d.arrow(start.right(), end.left())
+    for box, y, text in [(scale, 252, "so that their size does\nnot grow with *d*"),
+                         (mask, 306, "forbidden scores become −∞,\nso their weights become 0"),
+                         (over_keys, 252, "over the keys:\nrows sum to 1")]:
+        d.line(box.bottom(), (box.middle[0], y - 19), ink="#c4cad1", dashed=True)
+        d.label(box.middle[0] - (14 if box is scale else 0), y, text, 13, MUTED)
+
+    average = d.box(628, 364, 96, 40, "weights @\nvalue", EMPTY)
+    output = d.grid(646, 432, [[OUTPUT] * 3] * 3, cell)
+    d.arrow(weights.bottom(), average.top(), ink=WEIGHTS.line)
+    d.arrow(value.right(), average.left(), ink=VALUE.line)
+    d.arrow(average.bottom(), output.top(), ink=OUTPUT.line)
+    d.label(632, 452, "output", bold=True, ink=OUTPUT.ink, align="end")
+    d.code(632, 472, "(query, d_v)", align="end")
+    d.code(MARGIN, 475, "scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])\n"
+                        "weights = masked_softmax(scores, mask)\noutput = weights @ value", ink=MUTED)
+
+
+# --- Lesson 4 -----------------------------------------------------------------------------------------------
+
+
+def one_head(d, x, y, number, scores):
+    """A head's own slices of query, key and value, and its own weights; returns the card."""
+    card = d.box(x, y, 104, 124, colour=EMPTY)
+    d.label(x + 52, y + 32, f"head {number}", bold=True)
+    d.grid(x + 22, y + 50, [[shade(weight) for weight in softmax(row)] for row in scores], 15)
+    return card
+
+
+@diagram(height=600)
+def multi_head_attention(d):
+    """Multi-head attention asks several questions at once
+
+    From top to bottom, with shapes. Query, key and value, each (batch, length, d_model), pass through
+    linear_q, linear_k and linear_v. split_heads cuts the features of each into heads: (batch, heads, length,
+    d_head). Every head runs scaled dot-product attention on its own slices, and so has its own weights:
+    (batch, heads, query, key). merge_heads puts the heads' outputs side by side again, (batch, length,
+    d_model), and linear_out mixes them.
+    """
+    centres = [100, 268, 436]
+    roles = [("query", "linear_q", QUERY), ("key", "linear_k", KEY), ("value", "linear_v", VALUE)]
+    split = d.box(40, 190, 456, 32, "`split_heads`", EMPTY)
+    for x, (name, linear, colour) in zip(centres, roles, strict=True):
+        top = d.box(x - 60, 66, 120, 32, name, colour, bold=True)
+        projection = d.box(x - 60, 128, 120, 32, f"`{linear}`", colour)
+        d.arrow(top.bottom(), projection.top(), ink=colour.line)
+        d.arrow(projection.bottom(), (x, split.y), ink=colour.line)
+    merge = d.box(40, 422, 456, 32, "`merge_heads`", EMPTY)
+    patterns = [[[3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 3]],
+                [[2, 1, 0, 0], [3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0]],
+                [[3, 0, 0, 1], [3, 0, 0, 0], [3, 0, 1, 0], [3, 0, 0, 0]],
+                [[0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]]
+    for index, scores in enumerate(patterns):
+        card = one_head(d, 40 + 117.33 * index, 264, index, scores)
+        for share, (name, _, colour) in zip([0.18, 0.5, 0.82], roles, strict=True):
+            x = card.top(share)[0]
+            chip = d.box(x - 13, 250, 26, 26, name[0], colour, radius=4)
+            d.arrow((x, 222), chip.top(), ink=colour.line)
+        d.arrow(card.bottom(), (card.middle[0], merge.y), ink=OUTPUT.line)
+    out = d.box(208, 482, 120, 32, "`linear_out`", EMPTY)
+    output = d.box(208, 542, 120, 32, "output", OUTPUT, bold=True)
+    d.arrow(merge.bottom(), out.top(), ink=OUTPUT.line)
+    d.arrow(out.bottom(), output.top(), ink=OUTPUT.line)
+    for y, shape in [(82, "(batch, length, d_model)"), (144, "(batch, length, d_model)"),
+                     (236, "(batch, heads, length, d_head)"), (362, "(batch, heads, query, key)"),
+                     (406, "(batch, heads, length, d_head)"), (438, "(batch, length, d_model)"),
+                     (558, "(batch, length, d_model)")]:
+        d.code(520, y, shape)
+    d.code(520, 288, "scaled_dot_product_attention")
+    d.label(520, 307, "for all heads at once", 13, MUTED, "start")
+    d.label(520, 343, "weights", bold=True, ink=WEIGHTS.ink, align="start")
+
+
+SPLIT = 4, 3, 2  # length, heads, d_head
+
+
+def numbers_by_head():
+    """Which numbers each head gets, (heads, length, d_head): by reshape and transpose, and by view alone."""
+    length, heads, d_head = SPLIT
+    right = [[[heads * d_head * position + d_head * head + feature for feature in range(d_head)]
+              for position in range(length)] for head in range(heads)]
+    wrong = [[[length * d_head * head + d_head * position + feature for feature in range(d_head)]
+              for position in range(length)] for head in range(heads)]
+    return right, wrong
+
+
+@diagram(height=588)
+def split_and_merge(d):
+    """Heads are cut from the features, not from the positions
+
+    A matrix of four positions and six features; the colour of a feature says to which of three heads it
+    belongs. In memory the rows follow one another, numbered 0 to 23. Right: reshape to (length, heads,
+    d_head), then transpose: every head gets its own two features of all four positions, one colour a head.
+    Wrong: view as (heads, length, d_head) at once: head 0 gets all the features of position 0 and the first
+    two of position 1, and all colours are scrambled.
+    """
+    length, heads, d_head = SPLIT
+    cells = [(HEADS[n // d_head % heads], n) for n in range(length * heads * d_head)]
+    features = heads * d_head
+    d.label(MARGIN, 74, "one sequence, `(length, d_model)`", 13, align="start")
+    for head in range(heads):
+        d.label(170 + 68 * head, 98, f"head {head}", 13)
+    for position in range(length):
+        d.label(124, 123 + 26 * position, f"position {position}", 13, align="end")
+    d.grid(136, 110, [cells[features * row : features * (row + 1)] for row in range(length)], 34, 26)
+    d.label(376, 162, "`d_model` = 6 features,\n`num_heads` = 3, so `d_head` = 2.\n"
+            "The colour says which head\na feature belongs to.", align="start")
+    d.label(MARGIN, 240, "in memory, one position after the other", 13, MUTED, "start")
+    d.grid(MARGIN, 254, [cells], 29.3, 26, size=12)
+
+    right, wrong = numbers_by_head()
+    panels = [(MARGIN, right, "Right: reshape, then transpose", VALUE,
+               "x.reshape(batch, length, num_heads, d_head)\n.transpose(1, 2)",
+               "Each head has its own features of every\nposition. `merge_heads` is the way back:\n"
+               "`.transpose(1, 2).flatten(2)`"),
+              (402, wrong, "Wrong: view alone", OUTPUT, "x.view(batch, num_heads, length, d_head)\n",
+               "The shape is right, the content is not:\nevery head mixes the features of all three,\n"
+               "and its rows are no longer positions.")]
+    for x, grids, heading, colour, code, caption in panels:
+        d.label(x, 316, heading, 15, colour.ink, "start", bold=True)
+        d.code(x, 346, code)
+        for head, grid in enumerate(grids):
+            d.label(x + 30 + 96 * head, 384, f"head {head}", 13)
+            d.grid(x + 96 * head, 396, [[cells[n] for n in row] for row in grid], 30, 26)
+        d.label(x, 542, caption, 13, align="start")
+
+
+# --- Lesson 5 -----------------------------------------------------------------------------------------------
+
+
+def sinusoids(position, d_model):
+    """One row of the encoding: the sine and the cosine of each hand's angle."""
+    angles = [position / 10000 ** (even / d_model) for even in range(0, d_model, 2)]
+    return [wave(angle) for angle in angles for wave in (math.sin, math.cos)]
+
+
+@diagram(height=520)
+def positional_clock(d):
+    """A position is a time, told by a clock with many hands
+
+    Four hands, one for each pair of eight features, at the positions 0, 1, 2, 3, 10 and 100. All start
+    upwards and turn clockwise. The first turns by 1 radian a position, once round in 6.3 positions; each of
+    the others is ten times slower than the one before: 63, 628 and 6283 positions. A hand's tip gives two
+    features, its sine (how far to the right) and its cosine (how far up). Below, position 3 as a row of the
+    encoding: 0.14, -0.99, 0.30, 0.96, 0.03, 1.00, 0.00, 1.00.
+    """
+    d_model, positions, radius = 8, [0, 1, 2, 3, 10, 100], 27
+    d.label(MARGIN, 76, "position", align="start", bold=True)
+    for column, position in enumerate(positions):
+        x = 182 + 78 * column
+        d.label(x, 76, str(position), bold=True)
+        encoding = sinusoids(position, d_model)
+        for hand in range(d_model // 2):
+            y = 124 + 72 * hand
+            sine, cosine = encoding[2 * hand : 2 * hand + 2]
+            d.add("circle", cx=x, cy=y, r=radius, fill=WHITE, stroke=LINE)
+            d.line((x, y), (x + radius * sine, y - radius * cosine), ink=INK, width=2)
+            d.add("circle", cx=x + radius * sine, cy=y - radius * cosine, r=4)
+    for hand in range(d_model // 2):
+        y = 124 + 72 * hand
+        turn = 2 * math.pi * 10000 ** (2 * hand / d_model)
+        d.label(MARGIN, y, f"features\n{2 * hand} and {2 * hand + 1}", 13, align="start")
+        d.label(626, y, f"once round in\n{turn:.{1 if turn < 10 else 0}f} positions", 13, MUTED, "start")
+    d.label(MARGIN, 412, "Each tip gives two features: its sine (how far right) and its cosine (how far up). "
+            "Position 3:", 13, align="start")
+    row = d.grid(MARGIN, 450, [[f"{feature:.2f}" for feature in sinusoids(3, d_model)]], 88, 32, EMPTY)
+    for feature in range(d_model):
+        d.label(row.x + 88 * (feature + 0.5), 438, ["sine", "cosine"][feature % 2], 12, MUTED)
+    d.code(MARGIN, 500, "sinusoidal_encoding(length, d_model)[3]", ink=MUTED)
+
+
+# --- Lesson 6 -----------------------------------------------------------------------------------------------
+
+TOKENS = ["we", "read", "on", "pad", "pad"]
+ALLOWED, FORBIDDEN = Colour(LINE, "#a9d0ea", INK), Colour(LINE, WHITE, INK)
+
+
+def mask_grids():
+    """The causal mask, the padding mask (one row, repeated for every query), and both."""
+    places = range(len(TOKENS))
+    causal = [[key <= query for key in places] for query in places]
+    padding = [[TOKENS[key] != "pad" for key in places] for _ in places]
+    both = [[a and b for a, b in zip(*rows, strict=True)] for rows in zip(causal, padding, strict=True)]
+    return causal, padding, both
+
+
+@diagram(height=388)
+def masks(d):
+    """A mask says who may attend to whom
+
+    Three grids for the tokens we, read, on, pad, pad; rows ask, columns answer, and a dot means True: may
+    attend. The causal mask allows each position itself and what came before it: a lower triangle. The padding
+    mask allows every query the three real tokens and no padding: three full columns. Combined with &, a query
+    may attend to a key where both allow it: the triangle without its last two columns.
+    """
+    cell, top = 32, 126
+    names = ["`causal_mask(5)`", "`padding_mask(tokens, pad_id)`", "both, combined with `&`"]
+    shapes = ["(query, key)", "(batch, 1, 1, key)", "(batch, 1, query, key)"]
+    for index, allowed in enumerate(mask_grids()):
+        x = 86 + 224 * index
+        cells = [[ALLOWED if yes else FORBIDDEN for yes in row] for row in allowed]
+        grid = d.grid(x, top, cells, cell)
+        for i, row in enumerate(allowed):
+            for j, yes in enumerate(row):
+                if yes:
+                    d.add("circle", cx=x + cell * (j + 0.5), cy=top + cell * (i + 0.5), r=5, fill=WEIGHTS.ink)
+        for place, token in enumerate(TOKENS):
+            d.label(x + cell * (place + 0.5), top - 12, token, 12)
+            if index == 0:
+                d.label(x - 8, top + cell * (place + 0.5), token, 13, align="end")
+        d.label(grid.middle[0], 84, names[index], 13)
+        d.code(grid.middle[0], 304, shapes[index], align="middle", ink=MUTED)
+    d.label(390, 323, "one row, the same for every query", 13, MUTED)
+    for x, sign in [(278, "&"), (502, "=")]:
+        d.label(x, top + 2.5 * cell, sign, 22, bold=True)
+    for x, colour, text in [(86, ALLOWED, "True: may attend"), (262, FORBIDDEN, "False: may not")]:
+        d.grid(x, 346, [[colour]], 22)
+        d.label(x + 32, 357, text, 13, align="start")
+    d.add("circle", cx=97, cy=357, r=5, fill=WEIGHTS.ink)
+    d.label(WIDTH - MARGIN, 357, "Rows ask (queries), columns answer (keys).", 13, MUTED, "end")
+
+
+# --- Lesson 7 -----------------------------------------------------------------------------------------------
+
+STREAM = "#3d4650"
+PITCH = 150  # from one part of a layer to the next
+
+
+def part_of_layer(d, x, y, name, norm, norm_first, memory=False):
+    """The residual stream at x, from y down to y + PITCH: a part reads it, and adds to it what it found."""
+    attention = "attention" in name
+    colour = WEIGHTS if attention else PLAIN
+    roles = [("query", QUERY), ("key", KEY), ("value", VALUE)]
+    middle, left, width = x + 176, x + 78, 196
+    on_stream = Box(x - 42, y + 110, 84, 28)  # the place of the norm in post-norm
+    if norm_first:
+        d.line((x, y), (x, y + PITCH), ink=STREAM, width=4)
+        reads = (x, y + 8)
+        top = Box(left, y + 20, 66 if memory else width, 26)
+        d.arrow(reads, (top.middle[0], reads[1]), top.top(), ink=STREAM)
+        d.box(*top, f"`{norm}`", EMPTY, 13)
+        start, part_y, sum_y = top.y + top.height, y + 74, y + 124
+    else:
+        d.line((x, y), on_stream.top(), ink=STREAM, width=4)
+        d.line(on_stream.bottom(), (x, y + PITCH), ink=STREAM, width=4)
+        start, part_y, sum_y = y + 10, y + 38, y + 90
+    box = d.box(left, part_y, width, 34, f"`{name}`", colour)
+    shares = [0.12, 0.42, 0.72] if attention else [0.5]
+    last = shares[0] if memory else shares[-1]
+    if not norm_first:
+        d.line((x, start), (box.top(last)[0], start), ink=STREAM)
+    if memory:
+        memory_y = y + 20 if norm_first else y - 26
+        source = d.box(left + 76, memory_y, width - 76, 26, "memory", OUTPUT, 13)
+        memory_start = source.y + source.height
+    for share, (role, own) in zip(shares, roles, strict=False):
+        tip = box.top(share)
+        from_y = memory_start if memory and share > shares[0] else start
+        d.arrow((tip[0], from_y), tip, ink=own.line if attention else STREAM)
+        if attention:
+            d.label(tip[0] + 6, (from_y + tip[1]) / 2 - 3, role, 12, own.ink, "start")
+    total = d.plus(x, sum_y, STREAM)
+    d.arrow(box.bottom(), (middle, sum_y), total.right(), ink=STREAM)
+    if not norm_first:
+        d.box(*on_stream, f"`{norm}`", EMPTY, 13)
+
+
+def layer(d, parts, codes):
+    """Post-norm and pre-norm beside each other."""
+    for norm_first, head in enumerate(["post-norm, as in the paper of 2017", "pre-norm"]):
+        left = MARGIN + 366 * norm_first
+        x, y = left + 54, 128
+        d.label(left, 76, head, 15, align="start", bold=True)
+        d.code(left, 96, f"norm_first={bool(norm_first)}", ink=MUTED)
+        d.label(x - 14, 122, "`x`", 15, align="end")
+        d.line((x, 112), (x, y), ink=STREAM, width=4)
+        for index, name in enumerate(parts):
+            part_of_layer(d, x, y + PITCH * index, name, f"norm_{index + 1}", norm_first, "cross" in name)
+        end = y + PITCH * len(parts)
+        d.arrow((x, end), (x, end + 22), ink=STREAM, width=4)
+        d.label(x - 14, end + 12, "`x`", 15, align="end")
+        d.code(left, end + 36 + 8.5 * len(parts), codes[norm_first])
+    d.label(MARGIN, d.height - 26, "Not drawn: dropout.", 13, MUTED, "start")
+
+
+@diagram(height=544)
+def encoder_layer(d):
+    """An encoder layer adds attention, then feed-forward
+
+    Twice the residual stream runs from top to bottom as a thick line. Attention reads it as query, key and
+    value, and its output is added to it; then the same with feed_forward. Left, post-norm: norm_1 and norm_2
+    stand on the residual stream, after each sum. Right, pre-norm: they stand on the branches, before each
+    part, and nothing but sums stands on the residual stream.
+    """
+    layer(d, ["attention", "feed_forward"], [
+        "x = norm_1(x + attend(x, mask))\nx = norm_2(x + feed_forward(x))",
+        "x = x + attend(norm_1(x), mask)\nx = x + feed_forward(norm_2(x))"])
+
+
+@diagram(height=710)
+def decoder_layer(d):
+    """A decoder layer also attends to the encoder's output
+
+    As in the encoder layer, the residual stream runs from top to bottom as a thick line, post-norm on the
+    left, pre-norm on the right. Three parts read it and add to it: self_attention, which must not look ahead;
+    cross_attention, whose query comes from the stream, while key and value come from the memory, the
+    encoder's output; and feed_forward. Each has a norm of its own, norm_1, norm_2 and norm_3.
+    """
+    layer(d, ["self_attention", "cross_attention", "feed_forward"], [
+        "x = norm_1(x + attend(x, mask))\nx = norm_2(x + look_up(x, memory, memory_mask))\n"
+        "x = norm_3(x + feed_forward(x))",
+        "x = x + attend(norm_1(x), mask)\nx = x + look_up(norm_2(x), memory, memory_mask)\n"
+        "x = x + feed_forward(norm_3(x))"])
+
+
+@diagram(height=608)
+def whole_model(d):
+    """Two models from the same parts
+
+    Left, Transformer, in two columns. Its encoder turns source tokens by an embedding (table and sinusoids),
+    num_layers encoder layers with a padding mask, and a norm into the memory. Its decoder turns target tokens
+    by an embedding, num_layers decoder layers with a causal and a padding mask, which attend to the memory,
+    and a norm into vectors; times the embedding's table these are the logits. Right, LanguageModel: one
+    stack of encoder layers, pre-norm, with a causal mask. It has no encoder, no memory, no cross-attention,
+    and its positions are learned or rotary.
+    """
+    d.box(20, 60, 476, 482, colour=PANEL, radius=12)
+    d.box(512, 60, 228, 482, colour=PANEL, radius=12)
+    d.label(258, 84, "`Transformer`", 15, bold=True)
+    d.label(626, 84, "`LanguageModel`", 15, bold=True)
+    sinusoids = "table · √`d_model` + sinusoids"
+    columns = [(134, "source tokens", "`embedding`", sinusoids, "EncoderLayer", "padding_mask"),
+               (378, "target tokens", "`embedding`", sinusoids, "DecoderLayer",
+                "causal_mask &\npadding_mask"),
+               (626, "tokens", "`embedding`, `positions`",
+                "table + learned positions\n(or rotary ones, in attention)", "EncoderLayer",
+                "causal_mask\nnorm_first=True")]
+    stacks, norms = [], []
+    for x, tokens, name, note, stack, mask in columns:
+        source = d.box(x - 70, 112, 140, 30, tokens, EMPTY)
+        embedding = d.box(x - 94, 166, 188, 66, colour=PLAIN)
+        d.label(x, 182, name)
+        d.label(x, 211, note, 12, MUTED)
+        for shift in (10, 5):
+            d.box(x - 94 + shift, 256 + shift, 188, 90, colour=WEIGHTS)
+        stacks.append(d.box(x - 94, 256, 188, 90, colour=WEIGHTS))
+        d.label(x, 274, f"`num_layers` × `{stack}`", 12, WEIGHTS.ink)
+        d.label(x, 302, "\n".join(f"`{line}`" for line in mask.split("\n")), 12, MUTED)
+        norms.append(d.box(x - 44, 380, 88, 28, "`norm`", EMPTY, 13))
+        d.arrow(source.bottom(), embedding.top(), ink=STREAM)
+        d.arrow(embedding.bottom(), stacks[-1].top(), ink=STREAM)
+        d.arrow((x, 356), norms[-1].top(), ink=STREAM)
+    memory = d.box(64, 432, 140, 30, "memory", OUTPUT)
+    d.code(134, 475, "(batch, source, d_model)", ink=MUTED, align="middle")
+    d.arrow(norms[0].bottom(), memory.top(), ink=STREAM)
+    d.arrow(memory.right(), (260, 447), (260, 301), stacks[1].left(), ink=OUTPUT.line)
+    d.label(378, 332, "attends to the memory", 12, WEIGHTS.ink)
+    for norm, size in zip(norms[1:], ["target", "length"], strict=True):
+        x = norm.middle[0]
+        table = d.box(x - 94, 432, 188, 28, "times the same table", PLAIN, 13)
+        logits = d.box(x - 106, 482, 212, 48, colour=OUTPUT)
+        d.label(x, 496, "logits", ink=OUTPUT.ink)
+        d.code(x, 516, f"(batch, {size}, vocabulary)", align="middle", ink=MUTED)
+        d.arrow(norm.bottom(), table.top(), ink=STREAM)
+        d.arrow(table.bottom(), logits.top(), ink=STREAM)
+    d.label(MARGIN, 572, "`LanguageModel` leaves out the encoder, and with it the memory and "
+            "`cross_attention`.\nIts layers are pre-norm, its positions learned or rotary.", 13, INK, "start")
+
+
+# --- Lesson 8 -----------------------------------------------------------------------------------------------
+
+LINE_OF_A_PLAY = ["My", "␣", "lantern", "␣", "sleeps", ",␣", "and"]
+
+
+@diagram(height=452)
+def next_token(d):
+    """From a text to its next token, and on
+
+    Above, a line is cut at word boundaries into tokens: My, space, lantern, space, sleeps, comma and space,
+    and. Below it a row of inputs, and under each input its target, the token one further on. The model, a
+    LanguageModel, turns the row into logits at every place. In training, the logits of all places are held
+    against the targets: that is the loss. In writing, the softmax of the last logits gives each token a
+    chance; one is drawn and put after the text, and the model reads again.
+    """
+    text = d.box(28, 62, 704, 34, "My lantern sleeps, and", EMPTY, 15)
+    d.label(392, 111, "`tokenize`: cut at word boundaries", 13, MUTED, "start")
+    d.arrow(text.bottom(), (380, 128))
+    tokens = d.grid(128, 128, [LINE_OF_A_PLAY], 72, 30, PLAIN)
+    d.label(118, 143, "tokens", 13, align="end")
+    inputs = d.grid(128, 184, [LINE_OF_A_PLAY[:-1]], 72, 30, QUERY)
+    d.grid(128, 214, [LINE_OF_A_PLAY[1:]], 72, 30, VALUE)
+    d.label(118, 199, "inputs", 13, QUERY.ink, "end")
+    d.label(118, 229, "targets", 13, VALUE.ink, "end")
+    d.label(570, 214, "`make_sequences`:\ntargets are one ahead", 13, MUTED, "start")
+    d.arrow((tokens.middle[0] - 36, 158), inputs.top())
+    d.box(128, 274, 432, 44, "`LanguageModel`, causal", WEIGHTS, 15)
+    d.arrow((320, 244), (320, 274), ink=STREAM)
+    logits = d.box(128, 350, 432, 36, "logits at every place", OUTPUT)
+    d.arrow((320, 318), (320, 350), ink=STREAM)
+    d.arrow((62, 229), (44, 229), (44, 368), logits.left(), ink=VALUE.line)
+    d.label(34, 404, "training: loss = −ln *p*(target), at all places", 13, VALUE.ink, "start")
+    drawn = d.box(620, 352, 120, 32, "next token", OUTPUT)
+    d.arrow(logits.right(), drawn.left(), ink=OUTPUT.line)
+    d.arrow(drawn.top(0.92), (730.4, 143), tokens.right(), ink=OUTPUT.line)
+    d.label(720, 404, "writing: draw from the softmax of the last", 13, OUTPUT.ink, "end")
+    d.label(MARGIN, 430, "␣ is a space. The model reads what it has written, and writes on.", 13, MUTED,
+            "start")
+
+
+# --- The course ---------------------------------------------------------------------------------------------
+
+LESSONS = [("Self-attention", "weighted averages\nof the sequence"),
+           ("Queries, keys,\nvalues", "three roles\nfor one vector"),
+           ("Scaling", "why divide by √*d*"),
+           ("Multi-head\nattention", "several questions\nat once"),
+           ("Positional\nencoding", "order, for a thing\nthat has none"),
+           ("Masking", "no looking ahead"),
+           ("The full model", "the whole\nTransformer"),
+           ("Shakespeare", "a language model\nthat writes plays")]
+
+
+def average_icon(d, x, y):
+    for row, width in enumerate([1, 4.5, 2]):
+        d.line((x - 34, y - 22 + 22 * row), (x + 34, y), ink=WEIGHTS.line, width=width)
+        d.add("circle", cx=x - 34, cy=y - 22 + 22 * row, r=7, fill=PLAIN.fill, stroke=STREAM)
+    d.add("circle", cx=x + 34, cy=y, r=8, fill=OUTPUT.fill, stroke=OUTPUT.line)
+
+
+def roles_icon(d, x, y):
+    for row, colour in enumerate([QUERY, KEY, VALUE]):
+        box = d.box(x + 12, y - 27 + 20 * row, 40, 14, colour=colour, radius=3)
+        d.arrow((x - 30, y), box.left(), ink=colour.line)
+    d.box(x - 50, y - 14, 20, 28, colour=PLAIN, radius=3)
+
+
+def scale_icon(d, x, y):
+    for left, scale in [(x - 60, 1), (x + 22, 3)]:
+        d.line((left - 2, y + 26), (left + 38, y + 26))
+        for bar, weight in enumerate(softmax([score / scale for score in (1, 5, 2, 0)])):
+            height = 50 * weight
+            d.add("rect", x=left + 9.5 * bar, y=y + 26 - height, width=8, height=height, fill=WEIGHTS.line)
+    d.arrow((x - 16, y), (x + 16, y))
+
+
+def heads_icon(d, x, y):
+    for head in range(3):
+        rows = [[shade(0.8 if (i + head) % 3 == j else 0.1) for j in range(3)] for i in range(3)]
+        d.grid(x - 62 + 44 * head, y - 18, rows, 12)
+
+
+def clocks_icon(d, x, y):
+    for hand, angle in enumerate([3.6, 1.2, 0.4]):
+        middle = x - 42 + 42 * hand
+        tip = middle + 17 * math.sin(angle), y - 17 * math.cos(angle)
+        d.add("circle", cx=middle, cy=y, r=17, fill=WHITE, stroke=LINE)
+        d.line((middle, y), tip, ink=INK, width=2)
+        d.add("circle", cx=tip[0], cy=tip[1], r=3.5)
+
+
+def mask_icon(d, x, y):
+    rows = [[ALLOWED if key <= query else FORBIDDEN for key in range(5)] for query in range(5)]
+    d.grid(x - 27.5, y - 27.5, rows, 11)
+
+
+def model_icon(d, x, y):
+    for middle, colour in [(x - 30, WEIGHTS), (x + 30, WEIGHTS)]:
+        d.line((middle, y - 29), (middle, y + 29), ink=STREAM, width=3)
+        for row in range(3):
+            d.box(middle - 18, y - 23 + 17 * row, 36, 12, colour=colour, radius=3)
+    d.arrow((x - 30, y + 29), (x, y + 29), (x, y), (x + 12, y), ink=OUTPUT.line)
+
+
+def play_icon(d, x, y):
+    d.box(x - 44, y - 29, 88, 58, colour=EMPTY, radius=4)
+    for row, (indent, width) in enumerate([(0, 26), (10, 52), (10, 58), (0, 20), (10, 30)]):
+        left, middle = x - 36 + indent, y - 20 + 10 * row
+        d.line((left, middle), (left + width, middle), ink=LINE if indent else INK, width=3)
+    d.box(x + 8, y + 15, 6, 10, colour=OUTPUT, radius=1)
+
+
+ICONS = [average_icon, roles_icon, scale_icon, heads_icon, clocks_icon, mask_icon, model_icon, play_icon]
+
+
+@diagram(height=478)
+def course_map(d):
+    """Eight lessons, from a weighted average to a language model
+
+    A path through eight lessons, each adding one idea. 1, self-attention: weighted averages of the sequence.
+    2, queries, keys, values: three roles for one vector. 3, scaling: why divide by the square root of d. 4,
+    multi-head attention: several questions at once. 5, positional encoding: order, for a thing that has none.
+    6, masking: no looking ahead. 7, the full model: the whole Transformer. 8, Shakespeare: a language model
+    that writes plays.
+    """
+    cards = [Box(MARGIN + 182 * (index % 4), 66 + 212 * (index // 4), 158, 172) for index in range(8)]
+    for start, end in pairwise(cards):
+        if start.y == end.y:
+            d.arrow(start.right(), end.left(), ink=STREAM, width=3)
+        else:
+            turn = start.y + start.height + 18
+            d.arrow(start.bottom(), (start.middle[0], turn), (end.middle[0], turn), end.top(),
+                    ink=STREAM, width=3)
+    for index, (card, (name, adds), icon) in enumerate(zip(cards, LESSONS, ICONS, strict=True)):
+        d.box(*card, colour=EMPTY, radius=12)
+        d.add("circle", cx=card.x + 22, cy=card.y + 26, r=12, fill=STREAM)
+        d.label(card.x + 22, card.y + 26, str(index + 1), 14, WHITE, bold=True)
+        d.label(card.x + 40, card.y + 26, name, 13, align="start", bold=True)
+        icon(d, card.middle[0], card.y + 80)
+        d.label(card.middle[0], card.y + 141, adds, 13, MUTED)
+
+
+WRONG_ANSWER = """\
+def scaled_dot_product_attention(query, key, value):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    weights = scores.softmax(dim=-2)
+    return weights @ value, weights
+
+check("scaled_dot_product_attention", scaled_dot_product_attention)"""
+
+VERDICT = """\
+✗ scaled_dot_product_attention: softmax over the queries.
+  The softmax runs over the queries: each column of the weights sums to 1, instead of each row.
+    With query of shape (2, 4), key of shape (3, 4), value of shape (3, 2):
+    yours: weights      expected
+    0.40  0.70  0.69    0.33  0.39  0.28
+    0.60  0.30  0.31    0.63  0.21  0.16
+  Where to look: one query's weights must sum to 1. Which dimension holds them?
+  Need more? hint("scaled_dot_product_attention", 1)"""
+
+
+@diagram(height=432)
+def verdict(d):
+    """The checks name the mistake
+
+    Above, an answer to an exercise: scaled_dot_product_attention with a softmax over the wrong dimension.
+    Below, what check prints about it: "softmax over the queries. The softmax runs over the queries: each
+    column of the weights sums to 1, instead of each row." Then the learner's weights beside the expected
+    ones, where to look, and how to ask for a hint.
+    """
+    d.label(MARGIN, 74, "a learner's answer", 13, MUTED, "start")
+    d.box(20, 88, 720, 124, colour=PANEL)
+    d.label(MARGIN, 240, "the verdict", 13, MUTED, "start")
+    d.box(20, 254, 720, 158, colour=Colour(OUTPUT.line, "#fff8f3", INK))
+    for row, line in enumerate(WRONG_ANSWER.split("\n")):
+        if line:
+            d.code(34, 105 + 18 * row, line)
+    for row, line in enumerate(VERDICT.split("\n")):
+        d.label(34, 270 + 18 * row, f"`{line}`", 12, OUTPUT.ink if row == 0 else INK, "start", bold=row == 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+"""The language model's speed and quality, beside its peers.
+
+    python tests/benchmarks/language_model.py                   everything: half an hour on 2 idle cores
+    python tests/benchmarks/language_model.py generation steps  some parts only
+
+    loss        the command train as a process, start-up included, on characters (--characters FILE)
+    words       the same on the complete works, for 2 and 15 minutes
+    baselines   counting: unigram, bigram, five characters, on the same validation text
+    generation  512 tokens with the cache, without it, and by transformers' GPT-2 (pip install transformers)
+    steps       tokens a second in training, beside torch.nn.TransformerEncoder and GPT-2
+    processes   tokens a second of two processes under torchrun, one thread each, and of one
+
+--text names the complete works (or SHAKESPEARE_TXT does). What alternates is compared by medians of one run.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from transformer_lessons import counting, generation, shakespeare, training
+from transformer_lessons.text import Vocabulary
+
+SMALL = {"d_model": 128, "num_heads": 4, "d_hidden": 512, "num_layers": 4, "max_length": 64}
+WIDE = {"d_model": 384, "num_heads": 6, "d_hidden": 1536, "num_layers": 6, "max_length": 512}
+
+
+def row(name, value):
+    print(f"| {name} | {value} |", flush=True)
+
+
+def run_train(*arguments, launcher=("-m", "transformer_lessons"), threads=None):
+    """(wall seconds, what it printed) of the command, as a process."""
+    start = time.perf_counter()
+    environment = os.environ | ({"OMP_NUM_THREADS": str(threads)} if threads else {})
+    result = subprocess.run([sys.executable, *launcher, "train", "--quiet", *map(str, arguments)],
+                            capture_output=True, text=True, env=environment)
+    if result.returncode:
+        sys.exit(result.stderr)
+    return time.perf_counter() - start, result.stdout
+
+
+def nats_and_bits(printed):
+    return re.search(r"([\d.]+) nats a token, ([\d.]+) bits", printed).groups()
+
+
+# --- loss ---------------------------------------------------------------------------------------------------
+
+
+def loss(options):
+    if not options.characters:
+        return print("loss: --characters FILE is not given")
+    common = "--text", options.characters, "--last-tenth", "--tokens", "characters"
+    for name, more in {
+        "to nanoGPT's loss": ("--steps", 365),
+        "in nanoGPT's time": ("--steps", 4000),
+    }.items():
+        seconds, printed = run_train(*common, *more)
+        row(f"characters, {name}", f"{nats_and_bits(printed)[0]} nats after {seconds:.1f} s")
+
+
+def words(options):
+    common = "--text", options.text, "--d-model", 256, "--heads", 8, "--length", 128, "--learning-rate", 3e-3
+    for minutes, steps in {2: 450, 15: 3600}.items():
+        seconds, printed = run_train(*common, "--steps", steps)
+        bits = nats_and_bits(printed)[1]
+        row(f"complete works, {minutes} minutes", f"{bits} bits a character after {seconds:.0f} s")
+
+
+def baselines(options):
+    train, validation = map("".join, shakespeare.split(shakespeare.load(options.text).text))
+    for name, order, vocabulary in [
+        ("unigram, words", 1, Vocabulary.of_words(train, 4096)),
+        ("bigram, words", 2, Vocabulary.of_words(train, 4096)),
+        ("five characters", 5, Vocabulary.of_characters(train)),
+    ]:
+        model = counting.Counts(vocabulary.encode(train), order, len(vocabulary))
+        bits = -np.log2(model.probabilities(vocabulary.encode(validation))).sum() / len(validation)
+        row(name, f"{bits:.3f} bits a character")
+
+
+# --- generation ---------------------------------------------------------------------------------------------
+
+
+def ours_with_cache(vocabulary, length):
+    model = training.new_model(vocabulary, **WIDE).eval()
+    prompt = torch.zeros(1, 1, dtype=torch.int64)
+
+    def write():
+        for _ in generation.generate_tokens(model, prompt, length):
+            pass
+    return write
+
+
+def ours_without_cache(vocabulary, length):
+    model = training.new_model(vocabulary, **WIDE).eval()
+
+    @torch.no_grad()
+    def write():
+        tokens = torch.zeros(1, 1, dtype=torch.int64)
+        for _ in range(length):
+            tokens = torch.cat([tokens, generation.sample_next(model(tokens)[:, -1])[:, None]], dim=1)
+    return write
+
+
+def gpt2(vocabulary, sizes):
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    names = {"d_model": "n_embd", "num_heads": "n_head", "d_hidden": "n_inner", "num_layers": "n_layer",
+             "max_length": "n_positions"}
+    return GPT2LMHeadModel(GPT2Config(vocab_size=vocabulary, bos_token_id=0, eos_token_id=None, resid_pdrop=0,
+                                      embd_pdrop=0, attn_pdrop=0, **{names[k]: v for k, v in sizes.items()}))
+
+
+def gpt2_with_cache(vocabulary, length):
+    model = gpt2(vocabulary, WIDE).eval()
+    prompt = torch.zeros(1, 1, dtype=torch.int64)
+
+    def write():
+        model.generate(prompt, attention_mask=torch.ones_like(prompt), do_sample=True, top_k=0,
+                       max_new_tokens=length - 1, min_new_tokens=length - 1, pad_token_id=0)
+    return write
+
+
+def alternate(makers, rounds, tokens):
+    """The median tokens a second of each, taken in turns."""
+    seconds = {name: [] for name in makers}
+    for call in makers.values():
+        call()
+    for _ in range(rounds):
+        for name, call in makers.items():
+            start = time.perf_counter()
+            call()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: tokens / statistics.median(times) for name, times in seconds.items()}
+
+
+def generation_speed(options):
+    length = 512
+    makers = {"with cache": ours_with_cache(65, length)}
+    with contextlib.suppress(ImportError):
+        makers["GPT-2 of transformers, with cache"] = gpt2_with_cache(65, length)
+    rates = alternate(makers, 3, length)
+    start = time.perf_counter()
+    ours_without_cache(65, length)()
+    rates["without cache"] = length / (time.perf_counter() - start)
+    for name, rate in rates.items():
+        row(f"generation, {name}", f"{rate:.0f} tokens/s")
+    shorter = alternate({"with cache": ours_with_cache(65, 64)}, 3, 64)["with cache"]
+    row("a token's cost, 512 tokens beside 64", f"{shorter / rates['with cache']:.2f} times")
+
+
+# --- training speed -----------------------------------------------------------------------------------------
+
+
+class Peer(nn.Module):
+    """The same sizes, of PyTorch's own layers."""
+
+    def __init__(self, vocabulary, d_model, num_heads, d_hidden, num_layers, max_length):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, d_model)
+        self.positions = nn.Parameter(0.02 * torch.randn(max_length, d_model))
+        self.layers = nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(d_model, num_heads, d_hidden, 0.0, batch_first=True, norm_first=True),
+            num_layers, nn.LayerNorm(d_model), enable_nested_tensor=False)
+
+    def forward(self, tokens):
+        mask = nn.Transformer.generate_square_subsequent_mask(tokens.shape[1])
+        x = self.layers(self.embedding(tokens) + self.positions, mask, is_causal=True)
+        return F.linear(x, self.embedding.weight)
+
+
+def stepper(model, half):
+    optimizer = training.make_optimizer(model, training.Recipe())
+    tokens = torch.randint(65, (16, 65))
+
+    def step():
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            logits = model(tokens[:, :-1])
+        logits = getattr(logits, "logits", logits)
+        nn.functional.cross_entropy(logits.flatten(0, 1).float(), tokens[:, 1:].flatten()).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return step
+
+
+def steps(options):
+    models = {"LanguageModel": lambda: training.new_model(65, **SMALL),
+              "nn.TransformerEncoder": lambda: Peer(65, **SMALL)}
+    with contextlib.suppress(ImportError):
+        import transformers  # noqa: F401
+
+        models["GPT-2 of transformers"] = lambda: gpt2(65, SMALL)
+    makers = {f"{name}, {'bfloat16' if half else 'float32'}": stepper(make(), half)
+              for name, make in models.items() for half in (False, True)}
+    for name, rate in alternate(makers, 15, 16 * 64).items():
+        row(f"training, {name}", f"{rate:,.0f} tokens/s")
+
+
+def processes(options):
+    """A long run minus a short one, so that start-up does not count."""
+    common = "--text", options.text, "--tokens", "characters", "--batch-size", 32, "--device", "cpu"
+    launcher = ("-m", "torch.distributed.run", "--nproc_per_node", "2", "-m", "transformer_lessons")
+    times = {}
+    for name, start in {"one process": ("-m", "transformer_lessons"), "two processes": launcher}.items():
+        short, long = (run_train(*common, "--steps", number, launcher=start, threads=1)[0]
+                       for number in (20, 220))
+        times[name] = 200 * 32 * 64 / (long - short)
+        row(f"torchrun, {name} of one thread", f"{times[name]:,.0f} tokens/s")
+    row("two over one", f"{times['two processes'] / times['one process']:.2f}")
+
+
+PARTS = {"loss": loss, "words": words, "baselines": baselines, "generation": generation_speed, "steps": steps,
+         "processes": processes}
+
+if __name__ == "__main__":
+    style = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=style)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--characters", metavar="FILE", help="tinyshakespeare.txt, as in nanoGPT's figures")
+    parser.add_argument("--text", metavar="FILE", default=os.environ.get("SHAKESPEARE_TXT"))
+    options = parser.parse_args()
+    if not options.text:
+        options.text = str(shakespeare.cache())
+    unknown = set(options.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"{', '.join(unknown)}: the parts are {', '.join(PARTS)}")
+    print("| | |\n| --- | --- |")
+    for part in options.parts or PARTS:
+        PARTS[part](options)

@@ -1,0 +1,174 @@
+"""Opens every lesson in JupyterLab in a real browser, runs all cells, and looks: python tests/browser.py
+
+Names of lessons after it run these alone. It needs Chromium and its driver (Debian: chromium and
+chromium-driver) and `pip install selenium`. For each lesson: no error and no stderr in any output, every
+picture visible, those of the text with alternative text, and no request to anywhere but this machine.
+(JupyterLab shows no alternative text for pictures in outputs; nbconvert does.) Screenshots go to the
+folder that SCREENSHOTS names, where it is set.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import urlopen
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+
+ROOT = Path(__file__).resolve().parents[1]
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-sync", "--disable-background-networking", "--disable-component-update",
+         "--window-size=1300,1000"]
+LOCAL = ("127.0.0.1", "localhost")
+PATIENCE = 240  # seconds for one lesson
+LOOK = """
+const all = selector => [...document.querySelectorAll(selector)];
+const outputs = all('.jp-OutputArea-output');
+const texts = kind => outputs.filter(o => o.dataset.mimeType === kind).map(o => o.innerText);
+const name = image => image.alt || image.src.slice(0, 60);
+return {
+  errors: texts('application/vnd.jupyter.error'),
+  stderr: texts('application/vnd.jupyter.stderr'),
+  drawn: all('.jp-OutputArea img').length,
+  unseen: all('.jp-Notebook img').filter(i => !(i.complete && i.naturalWidth)).map(name),
+  unnamed: all('.jp-MarkdownOutput img').filter(i => !i.alt).map(name),
+  busy: all('.jp-InputPrompt').filter(p => p.innerText.includes('[*]')).length,
+};
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start_lab(folder, port):
+    """JupyterLab on a copy of the notebooks, with configuration, data and runtime folders of its own."""
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks")
+    shutil.copytree(ROOT / "imgs", folder / "imgs")
+    own = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", "--ServerApp.allow_root=True",
+               "--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={folder}"]
+    environment = {**os.environ, **own, "JUPYTER_PREFER_ENV_PATH": "1"}
+    lab = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(120):
+        try:
+            urlopen(f"http://127.0.0.1:{port}/api/status")
+            return lab
+        except OSError:
+            time.sleep(0.5)
+    lab.terminate()
+    raise SystemExit("JupyterLab did not start")
+
+
+def start_browser(folder):
+    options = webdriver.ChromeOptions()
+    for flag in [*FLAGS, f"--user-data-dir={folder / 'profile'}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
+    driver = shutil.which("chromedriver")
+    return webdriver.Chrome(options=options, service=Service(driver) if driver else None)
+
+
+def click_menu(browser, menu, item):
+    for name, kind in ((menu, ".lm-MenuBar-itemLabel"), (item, ".lm-Menu-itemLabel")):
+        for _ in range(100):
+            found = [label for label in browser.find_elements(By.CSS_SELECTOR, kind) if label.text == name]
+            if found:
+                found[0].click()
+                break
+            time.sleep(0.1)
+
+
+def requests_elsewhere(browser):
+    """Addresses that the page asked for, other than on this machine."""
+    found = set()
+    for entry in browser.get_log("performance"):
+        message = json.loads(entry["message"])["message"]
+        if message["method"] == "Network.requestWillBeSent":
+            address = urlsplit(message["params"]["request"]["url"])
+            if address.scheme in ("http", "https", "ws", "wss") and address.hostname not in LOCAL:
+                found.add(address.hostname)
+    return found
+
+
+def run_lesson(browser, port, name):
+    """The faults of one lesson, as sentences."""
+    browser.get(f"http://127.0.0.1:{port}/lab/tree/notebooks/{name}?reset")
+    deadline = time.monotonic() + PATIENCE
+    while not browser.find_elements(By.CSS_SELECTOR, ".jp-Notebook .jp-Cell") and time.monotonic() < deadline:
+        time.sleep(0.2)
+    time.sleep(3)
+    click_menu(browser, "Run", "Run All Cells")
+    time.sleep(3)
+    while kernels_busy(port) and time.monotonic() < deadline:  # cells out of sight have no prompt to read
+        time.sleep(0.5)
+    state = browser.execute_script(LOOK)
+    if state["busy"]:
+        return [f"not done in {PATIENCE} s: {state['busy']} cells are busy"]
+    show_every_cell(browser)
+    state = browser.execute_script(LOOK)
+    faults = [f"error: {text[:300]}" for text in state["errors"]]
+    faults += [f"stderr: {text[:300]}" for text in state["stderr"]]
+    faults += [f"a picture is not shown: {name}" for name in state["unseen"]]
+    faults += [f"a picture has no alternative text: {name}" for name in state["unnamed"]]
+    if state["drawn"] < saved_pictures(name):
+        faults.append(f"{state['drawn']} pictures are drawn, {saved_pictures(name)} are saved")
+    return faults + [f"a request to {host}" for host in sorted(requests_elsewhere(browser))]
+
+
+def kernels_busy(port):
+    kernels = json.load(urlopen(f"http://127.0.0.1:{port}/api/kernels"))
+    return any(kernel["execution_state"] == "busy" for kernel in kernels)
+
+
+def saved_pictures(name):
+    cells = json.loads((ROOT / "notebooks" / name).read_text(encoding="utf-8"))["cells"]
+    outputs = [output for cell in cells if cell["cell_type"] == "code" for output in cell["outputs"]]
+    return sum("image/png" in output.get("data", {}) for output in outputs)
+
+
+def show_every_cell(browser):
+    """Scrolls through the notebook: JupyterLab draws a cell when it comes into view."""
+    panel = browser.find_element(By.CSS_SELECTOR, ".jp-WindowedPanel-outer")
+    for step in range(0, browser.execute_script("return arguments[0].scrollHeight", panel), 600):
+        browser.execute_script("arguments[0].scrollTop = arguments[1]", panel, step)
+        time.sleep(0.05)
+    time.sleep(1)
+
+
+def main(names):
+    names = names or sorted(path.name for path in (ROOT / "notebooks").glob("0*.ipynb"))
+    faulty = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, port = Path(temporary), free_port()
+        lab = start_lab(folder, port)
+        browser = start_browser(folder)
+        try:
+            for name in names:
+                start = time.monotonic()
+                faults = run_lesson(browser, port, name)
+                if os.environ.get("SCREENSHOTS"):
+                    browser.save_screenshot(str(Path(os.environ["SCREENSHOTS"]) / f"{Path(name).stem}.png"))
+                print(f"{'✗' if faults else '✓'} {name} ({time.monotonic() - start:.0f} s)")
+                print("".join(f"    {fault}\n" for fault in faults), end="")
+                faulty += bool(faults)
+        finally:
+            browser.quit()
+            lab.terminate()
+            lab.wait()
+    return 1 if faulty else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,163 @@
+"""The pytest plugin that makes nbval as strict as the lessons need; pyproject.toml loads it.
+
+nbval runs every cell and compares its text. What it leaves open is closed here, in the same run: pictures are
+compared as thumbnails, explorers weight by weight; shape comments are held against the tensors (see
+shape_comments.py).
+"""
+
+import ast
+import base64
+import copy
+import io
+import os
+import re
+import zlib
+from pathlib import Path
+
+import pytest
+from nbval.plugin import IPyNbCell, IPyNbFile
+
+TESTS = Path(__file__).resolve().parent
+
+# How far a picture may be from the saved one, of 255. Text is grey, and each release of matplotlib draws it a
+# little differently: from 3.10 to 3.11 whole pictures moved by up to 8, their colours, which are the data, by
+# up to 1.6. Pictures with their data the other way round were at least 3.2 apart in colour.
+TOLERANCE = {"as a whole": 12, "in its colours": 2.4}
+
+# How far a weight in an explorer may be from the saved one. Another CPU trained lesson 7's model to weights
+# that differed by up to 0.015.
+WEIGHT_TOLERANCE = 0.05
+
+# One thread: the last digits of a sum depend on how many threads made it. Kernels inherit this.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MKL_NUM_THREADS", "1")
+
+
+def pytest_configure(config):
+    config.option.nbval_sanitize_with = str(TESTS / "nbval_sanitize.cfg")
+    config.option.cov_source = None  # pytest-cov has read it; nbval would trace the lines of every kernel too
+    if config.args_source is config.ArgsSource.INVOCATION_DIR:  # no path given: everything, wherever we stand
+        folders = [config.rootpath / name for name in config.getini("testpaths")]
+        config.args = [str(folder) for folder in folders if folder.exists()]
+
+
+# --- pictures ---
+
+
+def pictures(outputs):
+    return [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+
+
+def thumbnail(png):
+    """64 × 64 pixels, blurred a little, on white."""
+    import numpy as np
+    from PIL import Image, ImageFilter
+
+    picture = Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA")
+    on_white = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
+    blurred = on_white.filter(ImageFilter.GaussianBlur(2))
+    return np.asarray(blurred.resize((64, 64), Image.Resampling.BOX), dtype=float)
+
+
+def picture_distances(png, other):
+    """The root of the mean squared difference of two thumbnails, and the same without all that is grey."""
+    difference = thumbnail(png) - thumbnail(other)
+    colours = difference - difference.mean(axis=-1, keepdims=True)
+    return dict(zip(TOLERANCE, [float((d**2).mean() ** 0.5) for d in (difference, colours)], strict=True))
+
+
+# --- explorers ---
+
+PACKED = r'(?<="packed": ")[\w=-]*'  # the weights, and the table made of them
+TABLE = r"(?s)(?<=<tbody>).*?(?=</tbody>)"
+
+
+def explorer_weights(page):
+    """All weights that an explorer's page holds, in a row."""
+    import numpy as np
+
+    packed = zlib.decompress(base64.urlsafe_b64decode(re.search(PACKED, page)[0]))
+    decimals = int(re.search(r'"decimals": (\d)', page)[1])
+    planes = np.frombuffer(packed, np.uint8).reshape(decimals - 1, -1)
+    return sum(plane * 256.0**place for place, plane in enumerate(planes)) / 10**decimals
+
+
+def without_weights(outputs):
+    """The outputs without what their explorers show, as far as it was computed; and all of their weights."""
+    outputs, weights = copy.deepcopy(outputs), []
+    for output in outputs:
+        page = output.get("data", {}).get("text/html", "")
+        if page.startswith('<div class="attention-explorer'):
+            weights.append(explorer_weights(page))
+            output["data"]["text/html"] = re.sub(TABLE, "", re.sub(PACKED, "", page))
+    return outputs, weights
+
+
+# --- all of it ---
+
+
+def compare_all(cell, test, ref, skip_compare=None, compare_text=IPyNbCell.compare_outputs):
+    (test, new_weights), (ref, saved_weights) = without_weights(test), without_weights(ref)
+    same = compare_text(cell, test, ref, skip_compare)
+    new, saved = pictures(test), pictures(ref)
+    found = [] if len(new) == len(saved) else [f"{len(saved)} pictures are saved, and {len(new)} were made"]
+    for number, pair in enumerate(zip(new, saved, strict=False), start=1):
+        found += [
+            f"picture {number} is {distance:.1f} from the saved one {where}: over {TOLERANCE[where]}"
+            for where, distance in picture_distances(*pair).items() if distance > TOLERANCE[where]
+        ]
+    if same:  # so there are equally many weights
+        found += [
+            f"a weight of explorer {number} is {distance:.3f} from the saved one: over {WEIGHT_TOLERANCE}"
+            for number, pair in enumerate(zip(new_weights, saved_weights, strict=True), start=1)
+            if (distance := abs(pair[0] - pair[1]).max()) > WEIGHT_TOLERANCE
+        ]
+    cell.comparison_traceback += found
+    return same and not found
+
+
+IPyNbCell.compare_outputs = compare_all
+
+
+# --- shape comments ---
+
+BEGIN = f"""
+import sys
+sys.path.append({str(TESTS)!r})
+from shape_comments import NotingCells
+__cells__ = NotingCells(get_ipython())
+"""
+
+
+def ask(kernel, code, expression="None"):
+    """Run code in the kernel, unseen by the notebook, and return the value of an expression."""
+    message = kernel.kc.execute(code, silent=True, user_expressions={"value": expression})
+    while (reply := kernel.get_message("shell", timeout=60))["parent_header"].get("msg_id") != message:
+        pass
+    return ast.literal_eval(reply["content"]["user_expressions"]["value"]["data"]["text/plain"])
+
+
+class ShapeComments(pytest.Item):
+    """What follows the last cell of a notebook: its shape comments, held against what the cells made."""
+
+    def runtest(self):
+        mistakes = ask(self.parent.kernel, "", "__cells__.record.mistakes()")
+        if mistakes:
+            pytest.fail("\n".join(mistakes), pytrace=False)
+
+    def reportinfo(self):
+        return self.path, 0, self.name
+
+
+def start_kernel_and_take_notes(notebook, start=IPyNbFile.setup):
+    start(notebook)
+    ask(notebook.kernel, BEGIN)
+
+
+def collect_cells_and_shape_comments(notebook, collect=IPyNbFile.collect):
+    yield from collect(notebook)
+    yield ShapeComments.from_parent(notebook, name="shape comments")
+
+
+IPyNbFile.setup = start_kernel_and_take_notes
+IPyNbFile.collect = collect_cells_and_shape_comments

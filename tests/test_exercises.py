@@ -1,0 +1,97 @@
+"""The catalogue, proven on fifty draws: every mistake is named by its own name, every right answer passes."""
+
+import functools
+
+import pytest
+
+from transformer_lessons.exercises import check
+from transformer_lessons.exercises.checking import Trial, judge
+from transformer_lessons.exercises.comparing import alike
+from transformer_lessons.exercises.exercise import EXERCISES, implementation
+from transformer_lessons.exercises.running import attempt, standard_world
+
+pytestmark = pytest.mark.no_cover  # the theorems cover the rooms; these would take twice as long
+DRAWS = range(50)
+MISTAKES = [pytest.param(exercise, mistake, way, id=f"{exercise.name}-{mistake.name}-{number}")
+            for exercise in EXERCISES.values() for mistake in exercise.mistakes.values()
+            for number, way in enumerate(mistake.ways)]
+ANSWERS = [pytest.param(exercise, way, id=f"{exercise.name}-{style}")
+           for exercise in EXERCISES.values() for style, way in exercise.answers.items()]
+ALL = [pytest.param(exercise, id=name) for name, exercise in EXERCISES.items()]
+
+
+@functools.lru_cache(maxsize=60)
+def trial(name, seed):
+    """The draws, and what every known mistake makes of them, once for all tests of an exercise."""
+    return Trial(EXERCISES[name], seed)
+
+
+@functools.lru_cache
+def seeds(name):
+    """Fifty; one where nothing is drawn, since all draws would be the same."""
+    first, second = EXERCISES[name].cases(0), EXERCISES[name].cases(1)
+    drawn = EXERCISES[name].is_module or not all(
+        alike(one.inputs, other.inputs, 0) for one, other in zip(first, second, strict=True))
+    return DRAWS if drawn else [0]
+
+
+def reports(exercise, way):
+    """On fifty draws; what the way makes of a draw is computed once for all tests."""
+    found = []
+    with standard_world():
+        for drawn in (trial(exercise.name, seed) for seed in seeds(exercise.name)):
+            outcomes = [drawn.outcome(way, number) for number in range(len(drawn.cases))]
+            found.append(judge(exercise, implementation(way), drawn, attempt, outcomes))
+    return found
+
+
+@pytest.mark.parametrize(("exercise", "mistake", "way"), MISTAKES)
+def test_every_mistake_is_named_by_its_own_name_on_fifty_draws(exercise, mistake, way):
+    verdicts = {(report.status, report.mistake) for report in reports(exercise, way)}
+    assert verdicts == {("failed", mistake.name)}
+
+
+@pytest.mark.parametrize(("exercise", "mistake", "way"), MISTAKES)
+def test_every_mistake_runs_unless_it_says_that_it_raises(exercise, mistake, way):
+    with standard_world():
+        kinds = {trial(exercise.name, 0).outcome(way, number).kind for number in range(len(exercise.sizes))}
+    assert kinds == {"raised"} if mistake.raises else "value" in kinds
+
+
+@pytest.mark.parametrize(("exercise", "way"), ANSWERS)
+def test_every_right_answer_passes_on_fifty_draws(exercise, way):
+    assert {report.message for report in reports(exercise, way)} == {f"✓ {exercise.name}"}
+
+
+@pytest.mark.parametrize("exercise", ALL)
+def test_an_exercise_is_complete(exercise):
+    assert len(exercise.mistakes) >= 8, "at least eight mistakes"
+    assert len(exercise.answers) >= 3, "at least three right answers in different styles"
+    assert 1 <= len(exercise.hints) <= 3
+    assert all(level in (1, 2, 3) for level in (exercise.difficulty, exercise.importance))
+
+
+@pytest.mark.parametrize("exercise", ALL)
+def test_a_solution_runs_on_its_own_and_passes(exercise):
+    namespace = {}
+    exec(exercise.solution_text(), namespace)  # as a learner would
+    assert check(exercise.name, namespace[exercise.name]).status == "passed"
+
+
+@pytest.mark.parametrize("exercise", ALL)
+def test_a_stub_is_not_attempted(exercise):
+    namespace = {}
+    exec("from torch import nn\n" + exercise.stub, namespace)
+    assert check(exercise.name, namespace[exercise.name]).status == "not attempted"
+
+
+@pytest.mark.parametrize("exercise", ALL)
+def test_every_verdict_on_a_mistake_is_short_and_plain(exercise):
+    with standard_world():
+        for mistake in exercise.mistakes.values():
+            report = judge(exercise, implementation(mistake.ways[0]), trial(exercise.name, 0), attempt)
+            lines = report.message.splitlines()
+            assert len(lines) <= 12
+            assert lines[0].startswith(f"✗ {exercise.name}: ")
+            assert "0x" not in report.message
+            assert "-0.00 " not in report.message

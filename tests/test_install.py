@@ -1,0 +1,222 @@
+"""The environment that the two commands make: when it is made, mended, brought up to date, and refused."""
+
+import ast
+import importlib.metadata
+import platform
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from transformer_lessons import __main__, install
+
+CLONE = Path(install.__file__).parent
+LISTS = ["requirements.txt", "pyproject.toml", ".ci/constraints.txt"]
+
+
+@pytest.mark.parametrize("name", ["__init__", "__main__", "install"])
+def test_what_runs_before_the_environment_needs_neither_packages_nor_a_new_python(name):
+    tree = ast.parse((CLONE / f"{name}.py").read_text(encoding="utf-8"), feature_version=(3, 7))
+    nodes = list(ast.walk(tree))
+    imported = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    imported += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names | {"transformer_lessons"}
+
+
+class Shell:
+    """Stands in for the shell: notes the commands that install.py runs, and fails those with a given word."""
+
+    def __init__(self, fail=""):
+        self.fail, self.commands = fail, []
+
+    def __call__(self, *command):
+        text = " ".join(str(part) for part in command)
+        self.commands.append(text)
+        if self.fail and self.fail in text:
+            return 1
+        if " venv " in text:
+            install.PYTHON.parent.mkdir(parents=True, exist_ok=True)
+            install.PYTHON.touch()
+            install.STAMP.unlink(missing_ok=True)
+        return 0
+
+    def ran(self, words):
+        return sum(words in command for command in self.commands)
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch):
+    """A clone in an empty folder, on Linux without a GPU, with a Python that has ensurepip."""
+    for name in LISTS:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes((CLONE.parent / name).read_bytes())
+    monkeypatch.setattr(install, "ROOT", tmp_path)
+    monkeypatch.setattr(install, "VENV", tmp_path / ".venv")
+    monkeypatch.setattr(install, "PYTHON", tmp_path / ".venv/bin/python")
+    monkeypatch.setattr(install, "STAMP", tmp_path / ".venv/stamp.txt")
+    monkeypatch.setattr(install, "works", lambda: install.PYTHON.exists())
+    monkeypatch.setattr(install, "has", lambda module: module == "ensurepip")
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setattr(install.shutil, "which", lambda command: None)
+    return install_with(monkeypatch, Shell())
+
+
+def install_with(monkeypatch, shell):
+    monkeypatch.setattr(install, "run", shell)
+    return shell
+
+
+INSTALL = "pip install -r requirements.txt"
+
+
+def test_an_empty_clone_gets_an_environment_and_then_everything_in_it(shell):
+    install.make_environment()
+    assert [shell.ran("-m venv --clear"), shell.ran(INSTALL)] == [1, 1]
+    assert INSTALL in shell.commands[-1]
+
+
+def test_a_finished_environment_is_left_alone(shell):
+    install.make_environment()
+    before = list(shell.commands)
+    install.make_environment()
+    assert shell.commands == before
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_new_requirements_are_installed_into_the_same_environment(shell, name):
+    install.make_environment()
+    (install.ROOT / name).open("a").write("# more\n")
+    install.make_environment()
+    assert [shell.ran("-m venv"), shell.ran(INSTALL)] == [1, 2]
+
+
+def test_an_environment_made_by_hand_is_kept_and_completed(shell):
+    install.PYTHON.parent.mkdir(parents=True)
+    install.PYTHON.touch()
+    install.make_environment()
+    assert [shell.ran("-m venv"), shell.ran(INSTALL)] == [0, 1]
+
+
+def test_an_installation_that_broke_off_is_begun_anew_by_the_next_run(shell, monkeypatch):
+    install_with(monkeypatch, Shell(fail=INSTALL))
+    with pytest.raises(SystemExit, match="run again, starts afresh"):
+        install.make_environment()
+    shell = install_with(monkeypatch, Shell())
+    install.make_environment()
+    assert [shell.ran("-m venv --clear"), shell.ran(INSTALL)] == [1, 1]
+    install.make_environment()
+    assert shell.ran(INSTALL) == 1
+
+
+def test_an_environment_without_its_python_is_begun_anew(shell):
+    install.make_environment()
+    install.PYTHON.unlink()
+    install.make_environment()
+    assert [shell.ran("-m venv --clear"), shell.ran(INSTALL)] == [2, 2]
+
+
+def test_what_is_installed_lies_in_the_ranges_of_the_package():
+    pins = (CLONE.parent / ".ci/constraints.txt").read_text(encoding="utf-8")
+    for line in importlib.metadata.requires("transformer-lessons"):
+        wanted = Requirement(line)
+        versions = re.findall(rf"^{wanted.name}==([^ \n]+)", pins, flags=re.MULTILINE)
+        assert versions, f"{wanted.name} is not pinned"
+        assert all(version in wanted.specifier for version in versions), line
+
+
+def test_on_linux_without_a_gpu_torch_comes_first_and_as_its_cpu_build(shell):
+    install.make_environment()
+    uv, everything = shell.commands[-2:]
+    assert uv.endswith("-c .ci/constraints.txt --torch-backend=cpu torch")
+    assert INSTALL in everything
+
+
+def test_where_no_cpu_build_is_to_be_had_pip_goes_on_and_says_so(shell, monkeypatch, capsys):
+    shell = install_with(monkeypatch, Shell(fail="--torch-backend"))
+    install.make_environment()
+    assert shell.ran(INSTALL) == 1
+    assert "may be the one with CUDA" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("system", "driver"), [("Darwin", None), ("Windows", None), ("Linux", "nvidia-smi")])
+def test_elsewhere_pip_chooses_the_build(shell, monkeypatch, system, driver):
+    monkeypatch.setattr(platform, "system", lambda: system)
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    monkeypatch.setattr(install.shutil, "which", lambda command: driver)
+    install.make_environment()
+    assert shell.ran(" uv ") == 0
+
+
+def test_a_python_without_ensurepip_lends_its_pip(shell, monkeypatch):
+    monkeypatch.setattr(install, "has", lambda module: module == "pip")
+    install.make_environment()
+    assert shell.ran("--without-pip") == 1
+    assert shell.ran(f"-m pip --python {install.PYTHON} install pip") == 1
+
+
+def test_a_debian_without_either_gets_its_package_and_is_told_so_first(shell, monkeypatch, capsys):
+    monkeypatch.setattr(install, "has", lambda module: shell.ran("apt-get install") > 0)
+    monkeypatch.setattr(install.os, "geteuid", lambda: 1000, raising=False)
+    monkeypatch.setattr(install.shutil, "which", lambda command: f"/usr/bin/{command}")
+    install.make_environment()
+    package = f"python3.{sys.version_info.minor}-venv"
+    assert shell.commands[:2] == ["sudo apt-get update", f"sudo apt-get install -y {package}"]
+    assert f"this runs: sudo apt-get install -y {package}" in capsys.readouterr().out
+
+
+def test_without_apt_the_reader_is_told_what_is_missing(shell, monkeypatch):
+    monkeypatch.setattr(install, "has", lambda module: False)
+    with pytest.raises(SystemExit, match=r"neither ensurepip nor pip.* as root: apt-get install python3"):
+        install.make_environment()
+    assert shell.commands == []
+
+
+def test_an_old_python_is_refused_in_one_sentence(shell, monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 9, 18, "final", 0))
+    with pytest.raises(SystemExit, match=r"needs Python 3\.10 or later; this is Python 3\.9\.18 at .+\.$"):
+        install.make_environment()
+
+
+def test_a_mac_without_a_torch_is_refused_in_one_sentence(shell, monkeypatch):
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    with pytest.raises(SystemExit, match="need a Mac with Apple silicon; this is Python"):
+        install.make_environment()
+
+
+def test_a_package_without_its_clone_is_refused_in_one_sentence(shell):
+    (install.ROOT / "requirements.txt").unlink()
+    with pytest.raises(SystemExit, match=r"belongs in a clone .* has no requirements\.txt"):
+        install.make_environment()
+
+
+@pytest.fixture
+def last_command(shell, monkeypatch):
+    commands = []
+    monkeypatch.setattr(install, "run_to_its_end", lambda *command: commands.append(command[1:]) or 0)
+    return lambda: " ".join(str(part) for part in commands[-1])
+
+
+def test_lab_opens_the_first_lesson(last_command, monkeypatch):
+    monkeypatch.setattr(install.os, "geteuid", lambda: 1000, raising=False)
+    lesson = install.ROOT / "notebooks/01_self_attention.ipynb"
+    lesson.parent.mkdir()
+    lesson.touch()
+    assert __main__.main(["lab", "--no-browser"]) == 0
+    assert last_command() == f"-m jupyterlab {Path('notebooks/01_self_attention.ipynb')} --no-browser"
+
+
+def test_test_runs_all_tests_with_coverage_or_those_asked_for(last_command):
+    assert __main__.main(["test"]) == 0
+    assert last_command() == "-m pytest --cov --durations=15"
+    assert __main__.main(["test", "tests/test_masks.py", "-x"]) == 0
+    assert last_command() == "-m pytest tests/test_masks.py -x"
+
+
+def test_an_unknown_command_gets_the_usage(capsys):
+    assert __main__.main(["play"]) == 2
+    assert "Usage: python3 -m transformer_lessons COMMAND" in capsys.readouterr().err
+    assert __main__.main(["--help"]) == 0
+    assert "Usage: python3 -m transformer_lessons COMMAND" in capsys.readouterr().out

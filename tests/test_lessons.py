@@ -1,0 +1,126 @@
+"""Lessons and exercises belong together: nothing missing, all solvable, mistakes named on the spot."""
+
+import ast
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+import torch
+
+from transformer_lessons import exercises
+from transformer_lessons.exercises.asking import all_questions
+from transformer_lessons.exercises.exercise import EXERCISES, implementation
+from transformer_lessons.glossary import glossary, terms_of
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("0*.ipynb"))
+LESSONS = [pytest.param(path, id=path.stem) for path in NOTEBOOKS]
+NUMBERS = {int(path.name[:2]) for path in NOTEBOOKS}
+IN_LESSONS = [pytest.param(one, id=name) for name, one in EXERCISES.items() if one.lesson in NUMBERS]
+
+
+def cells(path, kind="code"):
+    return [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == kind]
+
+
+def notebook_of(exercise):
+    return next(path for path in NOTEBOOKS if int(path.name[:2]) == exercise.lesson)
+
+
+def run(sources, namespace):
+    """What the cells print, run one after the other."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for source in sources:
+            exec(compile(source, "cell", "exec"), namespace)
+    return printed.getvalue()
+
+
+def is_stub(source, name):
+    """Does a cell define this name, and nothing in it?"""
+    tree = ast.parse(source)
+    defined = [node for node in tree.body if getattr(node, "name", "") == name]
+    return bool(defined) and "raise NotImplementedError" in source
+
+
+def signature(source):
+    """A definition without its docstrings: its name, its parameters, its methods."""
+    tree = ast.parse(source).body[-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            del node.body[0]
+    return ast.unparse(tree)
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    threads = torch.get_num_threads()
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("exercise", IN_LESSONS)
+def test_every_exercise_sits_in_its_lesson_with_its_stub_and_its_check(exercise):
+    code = cells(notebook_of(exercise))
+    stubs = [number for number, source in enumerate(code) if is_stub(source, exercise.name)]
+    assert len(stubs) == 1
+    assert signature(code[stubs[0]]) == signature(exercise.stub)
+    assert f'check("{exercise.name}", {exercise.name})' in code[stubs[0] + 1]
+
+
+@pytest.mark.parametrize("exercise", IN_LESSONS)
+def test_the_lesson_quotes_difficulty_importance_and_minutes_of_its_exercise(exercise):
+    texts = cells(notebook_of(exercise), "markdown")
+    about = [text for text in texts if f"### Exercise · `{exercise.name}`" in text]
+    assert len(about) == 1
+    assert f"Difficulty {exercise.difficulty} of 3 · importance {exercise.importance} of 3" in about[0]
+    assert f"{exercise.minutes} minutes" in about[0]
+
+
+@pytest.mark.parametrize("path", LESSONS)
+def test_every_question_of_a_lesson_is_asked_in_it_once_and_in_order(path):
+    asked = re.findall(r'^answer\("([\d.]+)"\)$', "\n".join(cells(path)), flags=re.MULTILINE)
+    number = str(int(path.name[:2]))
+    assert asked == [key for key in all_questions() if key.split(".")[0] == number]
+
+
+@pytest.mark.parametrize("path", LESSONS)
+def test_every_lesson_has_what_a_lesson_needs(path):
+    text = "\n".join(cells(path, "markdown"))
+    for part in ("**You need**", "**You will build**", "**Time**", "## Break it", "## Bug hunt", "## Theory",
+                 "## What we have now", "**New words.**", "<details><summary>"):
+        assert part in text, f"{path.name} lacks {part}"
+
+
+@pytest.mark.parametrize("path", LESSONS)
+def test_solving_every_exercise_turns_every_check_of_a_lesson_green(path):
+    lesson = [exercise for exercise in EXERCISES.values() if exercise.lesson == int(path.name[:2])]
+    solved = []
+    for source in cells(path):
+        stub = next((exercise for exercise in lesson if is_stub(source, exercise.name)), None)
+        solved.append(stub.solution_text() if stub else source)
+    printed = run(solved, {})
+    for exercise in lesson:
+        assert f"✓ {exercise.name}" in printed
+
+
+@pytest.mark.parametrize("exercise", IN_LESSONS)
+def test_a_known_mistake_in_the_place_of_the_stub_is_named_in_the_lesson(exercise):
+    code = cells(notebook_of(exercise))
+    checks = [source for source in code if f'check("{exercise.name}", {exercise.name})' in source]
+    for mistake in list(exercise.mistakes.values())[:3]:
+        given = {"check": exercises.check, exercise.name: implementation(mistake.ways[0])}
+        assert run(checks, given).startswith(f"✗ {exercise.name}: {mistake.name}")
+
+
+def test_the_glossary_is_gathered_from_the_lessons():
+    committed = (Path(__file__).parents[1] / "notebooks" / "glossary.md").read_text(encoding="utf-8")
+    assert committed == glossary(NOTEBOOKS)
+
+
+def test_every_term_is_new_once():
+    terms = [term for path in NOTEBOOKS for term, _ in terms_of(path)]
+    assert len(terms) >= 5 * len(NOTEBOOKS) - 5
+    assert sorted(terms, key=str.lower) == sorted(set(terms), key=str.lower)

@@ -1,0 +1,91 @@
+"""Attention: every query gets the average of the values, weighted by how well their keys match it."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from transformer_lessons.masks import masked_softmax
+from transformer_lessons.sizes import check_features, check_mask, check_split
+
+
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
+    """The averages of the values, and the weights that made them: softmax(query · key / √d) over the keys.
+
+    Any leading dimensions. The returned weights are those before dropout.
+    """
+    check_match(query, key, value)
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    weights = masked_softmax(scores, mask)
+    output = F.dropout(weights, dropout) @ value
+    return output, weights
+
+
+def check_match(query, key, value):
+    """Queries and keys have the same features, every key has a value, and all come from the same batch."""
+    shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+    if min(query.dim(), key.dim(), value.dim()) < 2 or query.shape[-1] == 0:
+        raise ValueError(f"{shapes}: each must be (…, length, features), with at least one feature")
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(f"{shapes}: query and key must have the same number of features")
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"{shapes}: there must be as many values as keys")
+    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        raise ValueError(f"{shapes}: all that stands before (length, features) must be equal")
+
+
+def split_heads(x, num_heads):
+    """Cut the features into heads, and put the heads before the positions."""
+    if x.dim() != 3:
+        raise ValueError(f"x {tuple(x.shape)} must be (batch, length, d_model)")
+    batch, length, d_model = x.shape
+    check_split(d_model, num_heads)
+    heads = x.reshape(batch, length, num_heads, d_model // num_heads)  # (batch, length, heads, d_head)
+    return heads.transpose(1, 2)  # (batch, heads, length, d_head)
+
+
+def merge_heads(x):
+    """The inverse of split_heads: every position gets its heads back, side by side."""
+    return x.transpose(1, 2).flatten(2)  # (batch, length, d_model)
+
+
+class MultiHeadAttention(nn.Module):
+    """Several attentions at once, each on its own slice of the projected features.
+
+    rotary, where given, turns queries and keys by their positions before they meet.
+    """
+
+    def __init__(self, d_model, num_heads, dropout=0.1, rotary=None):
+        super().__init__()
+        check_split(d_model, num_heads)
+        self.d_model, self.num_heads, self.rotary = d_model, num_heads, rotary
+        self.linear_q = nn.Linear(d_model, d_model)
+        self.linear_k = nn.Linear(d_model, d_model)  # without rotary, its bias has no effect
+        self.linear_v = nn.Linear(d_model, d_model)
+        self.linear_out = nn.Linear(d_model, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, query, key, value, mask=None, need_weights=True):
+        """(output, weights of every head); without need_weights PyTorch's fused kernel, and None."""
+        check_features(self.d_model, query=query, key=key, value=value)
+        query = split_heads(self.linear_q(query), self.num_heads)  # (batch, heads, query, d_head)
+        key = split_heads(self.linear_k(key), self.num_heads)  # (batch, heads, key, d_head)
+        value = split_heads(self.linear_v(value), self.num_heads)  # (batch, heads, key, d_head)
+        if self.rotary is not None:
+            query, key = self.rotary(query), self.rotary(key)
+        attend = scaled_dot_product_attention if need_weights else fused_attention
+        dropout = self.dropout.p if self.training else 0.0
+        output, weights = attend(query, key, value, mask, dropout)
+        return self.linear_out(merge_heads(output)), weights
+
+
+def fused_attention(query, key, value, mask=None, dropout=0.0):
+    """The same output by PyTorch's own kernel, which is faster because it never keeps the weights."""
+    check_match(query, key, value)
+    if mask is not None:
+        check_mask(mask, (*query.shape[:-1], key.shape[-2]))
+        mask = torch.atleast_2d(mask)  # the kernel wants queries and keys, even where they broadcast
+    if query.is_cpu and torch.is_autocast_enabled("cpu"):  # in bfloat16 its way back is slower than ours
+        return scaled_dot_product_attention(query, key, value, mask, dropout)[0], None
+    return F.scaled_dot_product_attention(query, key, value, mask, dropout), None

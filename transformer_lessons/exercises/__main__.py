@@ -1,0 +1,45 @@
+"""python -m transformer_lessons.exercises: every mistake and every right answer, and the verdict on each."""
+
+import sys
+
+from transformer_lessons.exercises.checking import Trial, judge
+from transformer_lessons.exercises.exercise import EXERCISES, implementation
+from transformer_lessons.exercises.running import attempt, standard_world
+
+
+def verdicts(exercise, seed=0):
+    """(declared name, report) for every way of every mistake, then for every right answer."""
+    trial = Trial(exercise, seed)
+    for mistake in exercise.mistakes.values():
+        for way in mistake.ways:
+            yield mistake.name, judge(exercise, implementation(way), trial, attempt)
+    for style, way in exercise.answers.items():
+        yield style, judge(exercise, implementation(way), trial, attempt)
+
+
+def main(names):
+    """Prints the matrix for the named exercises, or for all, and its totals."""
+    mistakes = named = right = accepted = 0
+    for name in names or EXERCISES:
+        exercise = EXERCISES[name]
+        print(f"\n{name} (lesson {exercise.lesson})")
+        with standard_world():
+            rows = list(verdicts(exercise))
+        for declared, report in rows:
+            if declared in exercise.answers:
+                right += 1
+                accepted += report.status == "passed"
+                verdict = report.status
+            else:
+                mistakes += 1
+                named += report.mistake == declared
+                verdict = "named" if report.mistake == declared else (
+                    f"called {report.mistake!r}" if report.mistake else report.status)
+            print(f"  {'✗' if declared not in exercise.answers else '✓'} {declared:<60} {verdict}")
+    print(f"\n{len(names or EXERCISES)} exercises: {named} of {mistakes} mistakes named by their own name, "
+          f"{accepted} of {right} right answers accepted")
+    return 0 if (named, accepted) == (mistakes, right) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

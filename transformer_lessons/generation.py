@@ -1,0 +1,186 @@
+"""From logits to the next token, and from a prompt to a text, without computing anything twice."""
+
+import copy
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from transformer_lessons.attention import merge_heads, split_heads
+from transformer_lessons.masks import causal_mask
+from transformer_lessons.positions import LearnedPositions
+from transformer_lessons.sizes import check_sizes, check_tokens
+
+
+def sample_next(logits, temperature=1.0, top_k=None, generator=None):
+    """Draws the next token of each row: (batch, vocabulary) → (batch).
+
+    The logits are divided by the temperature (0 takes the largest); top_k keeps only the k largest.
+    """
+    check_logits(logits)
+    check_sampling(temperature, top_k, logits.shape[-1])
+    if temperature == 0:
+        return logits.argmax(dim=-1)  # (batch)
+    logits = logits / temperature  # (batch, vocabulary)
+    if top_k is not None:
+        kept = logits.topk(top_k).indices  # (batch, top_k)
+        logits = torch.full_like(logits, -torch.inf).scatter(-1, kept, logits.gather(-1, kept))
+    return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]  # (batch)
+
+
+def check_logits(logits):
+    """One row of logits for each sequence: those of its last position."""
+    if logits.dim() != 2:
+        raise ValueError(f"the logits {tuple(logits.shape)} must be (batch, vocabulary)")
+
+
+def check_sampling(temperature, top_k, vocabulary_size, top_p=None):
+    """Temperature from 0 up, no more candidates than there are tokens, and a chance that can be had."""
+    if not (temperature >= 0 and math.isfinite(temperature)):
+        raise ValueError(f"temperature={temperature} must be a number of at least 0")
+    if top_k is not None:
+        check_sizes(top_k=top_k)
+        if top_k > vocabulary_size:
+            raise ValueError(f"top_k={top_k} is more than the {vocabulary_size} tokens that there are")
+    if not (top_p is None or 0 < top_p <= 1):
+        raise ValueError(f"top_p={top_p} must be more than 0 and at most 1")
+
+
+def keep_nucleus(logits, top_p):
+    """Of each row the likeliest tokens that together have a chance of at least top_p; the others get -inf."""
+    ordered, order = logits.sort(dim=-1, descending=True)  # (batch, vocabulary)
+    chances = ordered.softmax(dim=-1)  # (batch, vocabulary)
+    before = chances.cumsum(dim=-1) - chances  # (batch, vocabulary)
+    return logits.masked_fill((before >= top_p).gather(-1, order.argsort(dim=-1)), -torch.inf)
+
+
+class Cache:
+    """The keys and values that a LanguageModel has computed, so that a further token costs only its own.
+
+    The room for them is set aside at once. When it is full, the older half is forgotten and what is left is
+    read anew, as the beginning: the model always sees at least half of its max_length, if there is as much.
+    Nothing is dropped, whether the model is training or not.
+    """
+
+    def __init__(self, model, batch):
+        check_sizes(batch=batch)
+        self.model, weight, attention = laid_out(model), model.embedding.weight, model.layers[0].attention
+        d_head = attention.d_model // attention.num_heads
+        shape = len(model.layers), batch, attention.num_heads, model.max_length, d_head
+        self.keys, self.values = weight.new_zeros(shape), weight.new_zeros(shape)
+        self.tokens = torch.zeros(batch, 0, dtype=torch.int64, device=weight.device)  # all that was read
+        self.start, self.length = 0, 0  # keys and values are those of tokens[:, start : start + length]
+
+    @torch.no_grad()
+    def read(self, tokens):
+        """Reads further tokens, (batch, new), and returns the logits after the last: (batch, vocabulary)."""
+        check_tokens(tokens, self.model.embedding.num_embeddings)
+        if len(tokens) != len(self.tokens):
+            raise ValueError(f"the tokens {tuple(tokens.shape)} must be the cache's {len(self.tokens)} rows")
+        self.tokens = torch.cat([self.tokens, tokens], dim=1)  # (batch, length)
+        start = window_start(self.tokens.shape[1], self.model.max_length)
+        if start > self.start:
+            self.start, self.length = start, 0
+        return self.advance(self.tokens[:, self.start + self.length :])
+
+    def advance(self, tokens):
+        """What LanguageModel.forward does, for new tokens alone: the older ones' keys and values are here."""
+        model, begin, end = self.model, self.length, self.length + tokens.shape[1]
+        x = model.embedding(tokens)  # (batch, query, d_model)
+        if isinstance(model.positions, LearnedPositions):
+            x = x + model.positions.encoding[begin:end]
+        mask = None  # the last token may see all
+        if end - begin > 1:
+            mask = causal_mask(end, tokens.device)[begin:]  # (query, key)
+        for number, layer in enumerate(model.layers):
+            x = x + self.attend(number, layer.attention, layer.norm_1(x), mask)
+            x = x + layer.feed_forward(layer.norm_2(x))
+        self.length = end
+        return F.linear(model.norm(x[:, -1]), model.embedding.weight)  # (batch, vocabulary)
+
+    def attend(self, number, attention, x, mask):
+        """MultiHeadAttention, with the keys and values of what was read before."""
+        query, key, value = (split_heads(linear(x), attention.num_heads)
+                             for linear in (attention.linear_q, attention.linear_k, attention.linear_v))
+        begin, end = self.length, self.length + x.shape[1]
+        if attention.rotary is not None:
+            query, key = attention.rotary(torch.stack([query, key]), begin)  # one turn for both
+        self.keys[number, :, :, begin:end] = key
+        self.values[number, :, :, begin:end] = value
+        seen = self.keys[number, :, :, :end], self.values[number, :, :, :end]
+        output = F.scaled_dot_product_attention(query, *seen, mask)
+        return attention.linear_out(merge_heads(output))  # (batch, query, d_model)
+
+
+def laid_out(model):
+    """A copy whose weights lie column by column in memory: faster, where one token comes at a time."""
+    model = copy.deepcopy(model)
+    for part in model.modules():
+        if isinstance(part, nn.Linear):
+            part.weight.data = part.weight.data.T.contiguous().T
+    return model
+
+
+def window_start(length, max_length):
+    """The first of length tokens that the last one sees: 0, until they are more than max_length."""
+    step = max_length - max_length // 2
+    return max(0, -(-(length - max_length) // step)) * step
+
+
+def generate_tokens(model, tokens, length, temperature=1.0, top_k=None, top_p=None, generator=None):
+    """An iterator: so many times the next token of each row, (batch), after the rows of tokens.
+
+    Of top_k and top_p, where both are given, a token must satisfy both. Temperature 0 takes the likeliest.
+    """
+    check_sizes(0, length=length)
+    check_sampling(temperature, top_k, model.embedding.num_embeddings, top_p)
+    check_tokens(tokens, model.embedding.num_embeddings)
+    return draw_tokens(Cache(model, len(tokens)), tokens, length, temperature, top_k, top_p, generator)
+
+
+def draw_tokens(cache, tokens, length, temperature, top_k, top_p, generator):
+    for _ in range(length):
+        logits = cache.read(tokens)  # (batch, vocabulary)
+        if top_p not in (None, 1) and temperature > 0:
+            logits = temperature * keep_nucleus(logits / temperature, top_p)  # (batch, vocabulary)
+        chosen = sample_next(logits, temperature, top_k, generator)  # (batch)
+        yield chosen
+        tokens = chosen[:, None]  # (batch, 1)
+
+
+def stream(model, vocabulary, prompt="", length=200, temperature=0.8, top_k=None, top_p=None, seed=None):
+    """An iterator: the text that the model writes after the prompt, length tokens of it, piece by piece.
+
+    An empty prompt is an empty line, after which speeches begin. The same seed gives the same text.
+    """
+    tokens = torch.tensor([encode_prompt(vocabulary, prompt)], device=model.embedding.weight.device)
+    chosen = generate_tokens(model, tokens, length, temperature, top_k, top_p, seeded(model, seed))
+    return vocabulary.decode_stream(token.item() for token in chosen)
+
+
+def generate(model, vocabulary, prompts="", length=200, temperature=0.8, top_k=None, top_p=None, seed=None):
+    """The prompt and what the model writes after it; of a list of prompts, a list of texts.
+
+    Prompts of as many tokens are one batch. All draw from one generator: equal prompts get different texts.
+    """
+    if isinstance(prompts, str):
+        return generate(model, vocabulary, [prompts], length, temperature, top_k, top_p, seed)[0]
+    rows, generator = [encode_prompt(vocabulary, prompt) for prompt in prompts], seeded(model, seed)
+    written = [[] for _ in rows]
+    for size in sorted({len(row) for row in rows}):
+        numbers = [number for number, row in enumerate(rows) if len(row) == size]
+        tokens = torch.tensor([rows[number] for number in numbers], device=model.embedding.weight.device)
+        for chosen in generate_tokens(model, tokens, length, temperature, top_k, top_p, generator):
+            for number, token in zip(numbers, chosen.tolist(), strict=True):
+                written[number].append(token)
+    return [prompt + vocabulary.decode(ids) for prompt, ids in zip(prompts, written, strict=True)]
+
+
+def encode_prompt(vocabulary, prompt):
+    return vocabulary.encode(prompt or "\n\n")
+
+
+def seeded(model, seed):
+    """A generator where the model is; without a seed PyTorch's own."""
+    return None if seed is None else torch.Generator(model.embedding.weight.device).manual_seed(seed)

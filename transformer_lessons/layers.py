@@ -1,0 +1,85 @@
+"""The blocks that a Transformer stacks: attention mixes positions, feed-forward works on each one alone."""
+
+from torch import nn
+
+from transformer_lessons.attention import MultiHeadAttention
+from transformer_lessons.sizes import check_features, check_sizes
+
+
+class FeedForward(nn.Module):
+    """The same two-layer network at every position."""
+
+    def __init__(self, d_model, d_hidden):
+        super().__init__()
+        check_sizes(d_model=d_model, d_hidden=d_hidden)
+        self.linear_in = nn.Linear(d_model, d_hidden)
+        self.linear_out = nn.Linear(d_hidden, d_model)
+
+    def forward(self, x):
+        check_features(self.linear_in.in_features, x=x)
+        hidden = self.linear_in(x).relu()  # (batch, length, d_hidden)
+        return self.linear_out(hidden)  # (batch, length, d_model)
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each added to what it read.
+
+    The norm stands after the sum (post-norm, the paper) or, with norm_first, before the part (pre-norm).
+    """
+
+    def __init__(self, d_model, num_heads, d_hidden, dropout=0.1, norm_first=False, rotary=None):
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, num_heads, dropout, rotary)
+        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, mask=None):
+        check_features(self.attention.d_model, x=x)
+        if self.norm_first:
+            x = x + self.attend(self.norm_1(x), mask)
+            return x + self.dropout(self.feed_forward(self.norm_2(x)))
+        x = self.norm_1(x + self.attend(x, mask))
+        return self.norm_2(x + self.dropout(self.feed_forward(x)))
+
+    def attend(self, x, mask):
+        output, _ = self.attention(x, x, x, mask, need_weights=False)
+        return self.dropout(output)  # (batch, length, d_model)
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention, then attention to the encoder's output, the memory, then feed-forward.
+
+    mask says which targets a target may see; memory_mask, which places of the memory.
+    """
+
+    def __init__(self, d_model, num_heads, d_hidden, dropout=0.1, norm_first=False):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout)
+        self.feed_forward = FeedForward(d_model, d_hidden)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.norm_3 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        check_features(self.self_attention.d_model, x=x)
+        if self.norm_first:
+            x = x + self.attend(self.norm_1(x), mask)
+            x = x + self.look_up(self.norm_2(x), memory, memory_mask)
+            return x + self.dropout(self.feed_forward(self.norm_3(x)))
+        x = self.norm_1(x + self.attend(x, mask))
+        x = self.norm_2(x + self.look_up(x, memory, memory_mask))
+        return self.norm_3(x + self.dropout(self.feed_forward(x)))
+
+    def attend(self, x, mask):
+        output, _ = self.self_attention(x, x, x, mask, need_weights=False)
+        return self.dropout(output)  # (batch, target, d_model)
+
+    def look_up(self, x, memory, memory_mask):
+        output, _ = self.cross_attention(x, memory, memory, memory_mask, need_weights=False)
+        return self.dropout(output)  # (batch, target, d_model)

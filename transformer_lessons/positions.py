@@ -1,0 +1,71 @@
+"""Order, for a thing that has none: added to the vectors (sinusoidal, learned), or turned in (rotary)."""
+
+import torch
+from torch import nn
+
+from transformer_lessons.sizes import check_length, check_positions, check_sizes
+
+
+def position_angles(length, d_model):
+    """One clock hand for each pair of features, from 1 radian a step down to almost 1/10000."""
+    check_sizes(length=length, d_model=d_model)
+    if d_model % 2:
+        raise ValueError(f"{d_model} features are odd: sines and cosines come in pairs, so it must be even")
+    position = torch.arange(length, dtype=torch.float64)[:, None]  # (length, 1)
+    even = torch.arange(0, d_model, 2, dtype=torch.float64)  # (d_model / 2)
+    return position / 10000 ** (even / d_model)  # (length, d_model / 2)
+
+
+def sinusoidal_encoding(length, d_model):
+    """Row p holds, interleaved, the sine and the cosine of p times each of d_model / 2 frequencies."""
+    angles = position_angles(length, d_model)  # (length, d_model / 2)
+    pairs = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (length, d_model / 2, 2)
+    return pairs.flatten(1).to(torch.get_default_dtype())  # (length, d_model)
+
+
+class PositionalEncoding(nn.Module):
+    """Adds to the vector at each position the sinusoids of that position."""
+
+    def __init__(self, d_model, max_length):
+        super().__init__()
+        self.register_buffer("encoding", sinusoidal_encoding(max_length, d_model), persistent=False)
+
+    def forward(self, x):
+        check_positions(x, *self.encoding.shape)
+        return x + self.encoding[: x.shape[-2]]  # (batch, length, d_model)
+
+
+class LearnedPositions(nn.Module):
+    """Adds to the vector at each position a vector of that position, learned like any other weight."""
+
+    def __init__(self, d_model, max_length):
+        super().__init__()
+        check_sizes(d_model=d_model, max_length=max_length)
+        self.encoding = nn.Parameter(0.02 * torch.randn(max_length, d_model))
+
+    def forward(self, x):
+        check_positions(x, *self.encoding.shape)
+        return x + self.encoding[: x.shape[-2]]  # (batch, length, d_model)
+
+
+class RotaryPositions(nn.Module):
+    """Turns each pair of features of a query or key by position times frequency: scores see distances.
+
+    A pair is a complex number, and to turn it is to multiply it by another one.
+    """
+
+    def __init__(self, d_head, max_length):
+        super().__init__()
+        angles = position_angles(max_length, d_head)  # (length, d_head / 2)
+        self.register_buffer("sine", angles.sin().to(torch.get_default_dtype()), persistent=False)
+        self.register_buffer("cosine", angles.cos().to(torch.get_default_dtype()), persistent=False)
+
+    def forward(self, x, start=0):
+        """start is the position of the first vector."""
+        check_positions(x, len(self.sine), 2 * self.sine.shape[1])
+        end = start + x.shape[-2]
+        check_length(end, len(self.sine))
+        wide = torch.promote_types(x.dtype, torch.float32)
+        pairs = torch.view_as_complex(x.to(wide).unflatten(-1, (-1, 2)).contiguous())
+        turns = torch.complex(self.cosine[start:end].to(wide), self.sine[start:end].to(wide))
+        return torch.view_as_real(pairs * turns).flatten(-2).to(x.dtype)  # (batch, heads, length, d_head)
