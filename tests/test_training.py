@@ -375,7 +375,7 @@ def test_a_thread_may_train_too():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system cannot kill so")
 def test_a_run_that_is_killed_at_random_moments_ends_with_the_same_bits_and_leaves_nothing_over(tmp_path):
-    saved, equal, left = compare(3, tmp_path)
+    saved, equal, left = compare(3, tmp_path, seed=3)  # early moments
     assert equal
     assert not left
     assert saved == sorted(saved)
