@@ -274,9 +274,10 @@ def fault_beyond_numbers(trial, answer, run):
     case = trial.cases[number]
     if not repeats(trial, answer, number, trial.expected[number], run):
         return ("different every time", *RANDOM)
-    inspections = []
     if exercise.is_module:
         inspections = [lambda: repeated(trial, answer, case), lambda: trained(trial, answer, case)]
+    else:
+        inspections = [lambda one=one: led_back(trial, answer, one) for one in trial.cases]
     inspections += [lambda test=test, one=one: tested(trial, answer, one, test)
                     for test in exercise.checks for one in trial.cases]
     for inspect_ in inspections:
@@ -322,27 +323,54 @@ def repeated(trial, answer, case):
     return None
 
 
+LOOK_BACK = "`.detach()`, `.data`, `.item()`, `torch.no_grad()`, `torch.tensor()` and NumPy cut the gradient."
+
+
 def trained(trial, answer, case):
-    """Every weight gets the gradient that the right implementation gives it, and training mode works."""
+    """Every weight, and the input, get the gradient of the right implementation, and training mode works."""
     exercise = trial.exercise
     inputs = inputs_for(trial, case)
     make(exercise, answer, case, trial.dtype, inputs).train()(*inputs)
     if not exercise.gradients:
         return None
-    ours = gradients(make(exercise, answer, case, trial.dtype, inputs), inputs_for(trial, case))
-    theirs = gradients(make(exercise, exercise.reference, case, trial.dtype, inputs), inputs_for(trial, case))
-    look = "`.detach()`, `.data`, `.item()`, `torch.no_grad()`, `torch.tensor()` and NumPy cut the gradient."
-    scale = max((float(one.abs().max()) for one in theirs.values() if one is not None), default=0.0)
+    ours, theirs = (gradients(trial, one, case) for one in (answer, exercise.reference))
     cut = [name for name, wanted in theirs.items() if wanted is not None and ours.get(name) is None]
     if cut:
         return ("no gradient",
-                f"The numbers are right, but no gradient reaches {quoted(cut)}: it would never learn.", look)
-    wrong = [name for name, wanted in theirs.items()
-             if wanted is not None and float((ours[name] - wanted).abs().max()) > 1e-3 * max(scale, 1e-6)]
+                f"The numbers are right, but no gradient reaches {quoted(cut)}: it would never learn.", LOOK_BACK)
+    return bent(ours, theirs)
+
+
+def led_back(trial, answer, case):
+    """A function's gradient, where it has one: an answer in NumPy, or in place, has none and may."""
+    inputs = [one for one in case.inputs if isinstance(one, torch.Tensor) and one.is_floating_point()]
+    if trial.exercise.observe or not inputs:
+        return None
+    try:
+        ours = gradients(trial, answer, case)
+    except Exception:  # PyTorch refuses to go back through it, and says so by itself
+        return None
+    return ours and bent(ours, gradients(trial, trial.exercise.reference, case))
+
+
+def bent(ours, theirs):
+    """A gradient that arrives, but is not the right one."""
+    zero = torch.zeros(())
+    wanted = {name: one for name, one in theirs.items() if one is not None}
+    arrived = {name: zero if ours.get(name) is None else ours[name] for name in wanted}
+    lost = [name for name, one in arrived.items() if not one.isfinite().all()]
+    if lost:
+        return ("gradient of NaN",
+                f"The numbers are right, but the gradient of {quoted(lost)} is not: it holds NaN or infinity, and "
+                "so would every weight after one step.",
+                "what is infinite, or divided by 0, on the way there, and only mended afterwards?")
+    scale = max((float(one.abs().max()) for one in wanted.values()), default=0.0)
+    wrong = [name for name, one in wanted.items()
+             if float((arrived[name] - one).abs().max()) > 1e-3 * max(scale, 1e-6)]
     if wrong:
         return ("wrong gradient",
                 f"The numbers are right, but not the gradient of {quoted(wrong)}: part of the way "
-                "back is cut.", look)
+                "back is cut.", LOOK_BACK)
     return None
 
 
@@ -351,10 +379,17 @@ def quoted(names):
     return f"`{names[0]}`" + (f" (and {len(names) - 1} more)" if len(names) > 1 else "")
 
 
-def gradients(module, inputs):
-    """The gradient of every parameter, of one weighted sum of all that is returned."""
+def gradients(trial, answer, case):
+    """The gradient of every parameter and float input, of one weighted sum of all that is returned."""
+    exercise = trial.exercise
+    inputs = inputs_for(trial, case)
+    target = make(exercise, answer, case, trial.dtype, inputs)
+    leaves = dict(target.named_parameters()) if exercise.is_module else {}
+    for name, one in zip(exercise.inputs, inputs, strict=False):
+        if isinstance(one, torch.Tensor) and one.is_floating_point():
+            leaves[name] = one.requires_grad_()
     with torch.enable_grad():
-        results = module(*inputs)
+        results = target(*inputs)
         results = results if isinstance(results, (tuple, list)) else (results,)
         total = 0.0
         for result in results:
@@ -363,4 +398,4 @@ def gradients(module, inputs):
         if not total.requires_grad:
             return {}
         total.backward()
-    return {name: one.grad for name, one in module.named_parameters()}
+    return {name: one.grad for name, one in leaves.items()}
