@@ -134,6 +134,53 @@ class OneAhead(CausalMask):
 
 
 @causal_mask.mistake(
+    "several steps into the future",
+    why="Each position may also attend to some of those that come after it, more than one: the triangle "
+        "reaches too far to the right.",
+    look="the number that you give to tril or triu, or add to a position: what does it do to the first row?",
+    hint=2)
+class HalfAhead(CausalMask):
+    def triangle(self, length):
+        return torch.ones(length, length, dtype=torch.bool).tril(length // 2)
+
+
+for steps in (2, 3):
+    causal_mask.mistake("several steps into the future")(
+        type("StepsAhead", (CausalMask,), {"triangle": lambda self, length, steps=steps: torch.ones(
+            length, length, dtype=torch.bool).tril(steps)}))
+
+
+@causal_mask.mistake(
+    "the diagonal missing, but for the first",
+    why="No position may attend to itself, except the first one.",
+    look="the row of the second query: does a position know itself?", hint=2)
+class DiagonalPatched(CausalMask):
+    def triangle(self, length):
+        mask = torch.ones(length, length, dtype=torch.bool).tril(-1)
+        mask[0, 0] = True
+        return mask
+
+
+@causal_mask.mistake(
+    "the last one before it missing too",
+    why="No position may attend to itself, nor to the one right before it.",
+    look="the row of the last query: what are the last two keys that it has seen?", hint=2)
+class TwoMissing(CausalMask):
+    def triangle(self, length):
+        return torch.ones(length, length, dtype=torch.bool).tril(-2)
+
+
+@causal_mask.mistake(
+    "transposed, and one step off",
+    why="Each position may attend to the one before it, to itself and to everything after it: rows and "
+        "columns have changed places, and the triangle is a step too wide.",
+    look="rows ask, columns answer. Which row should have a single True?", hint=2)
+class TransposedOneOff(CausalMask):
+    def triangle(self, length):
+        return torch.ones(length, length, dtype=torch.bool).triu(-1)
+
+
+@causal_mask.mistake(
     "inverted, and one step off",
     why="True stands where attending is forbidden, and the cells just right of the diagonal, "
         "one step into the future, are not among them.",
@@ -182,6 +229,39 @@ class OneBack(CausalMask):
 
 
 @causal_mask.mistake(
+    "only the one before",
+    why="Each position may attend to the one right before it and to nothing else, not even to itself.",
+    look="the row of the last query: how many keys has it seen?", hint=1)
+class OnlyOneBack(CausalMask):
+    def triangle(self, length):
+        return torch.ones(length, length, dtype=torch.bool).tril(-1).triu(-1)
+
+
+@causal_mask.mistake(
+    "only the last few positions",
+    why="Each position may attend to itself and to the few before it, no further back: a window, as some "
+        "models have it.",
+    look="the row of the last query of a long sequence: how many keys has it seen?", hint=1)
+class Window(CausalMask):
+    def triangle(self, length):
+        return torch.ones(length, length, dtype=torch.bool).tril().triu(-2)
+
+
+for width in (4, 5):
+    causal_mask.mistake("only the last few positions")(
+        lambda length, width=width: with_tril(length).triu(1 - width))
+
+
+@causal_mask.mistake(
+    "only the neighbours",
+    why="Each position may attend to itself, to the one before it and to the one after it.",
+    look="the row of the first query, then that of the last: how many keys has each seen?", hint=1)
+class Neighbours(CausalMask):
+    def triangle(self, length):
+        return torch.ones(length, length, dtype=torch.bool).tril(1).triu(-1)
+
+
+@causal_mask.mistake(
     "the triangle mirrored",
     why="The triangle leans on the wrong diagonal: each row allows as many keys as it should, but counted "
         "from the end of the sequence.",
@@ -218,6 +298,48 @@ class FirstRowEmpty(CausalMask):
     def triangle(self, length):
         mask = super().triangle(length)
         mask[0] = False
+        return mask
+
+
+@causal_mask.mistake(
+    "the last row left empty",
+    why="The last query may attend to nothing, not even to itself; the other rows are right.",
+    look="where your loop ends.", hint=1)
+class LastRowEmpty(CausalMask):
+    def triangle(self, length):
+        mask = super().triangle(length)
+        mask[-1] = False
+        return mask
+
+
+@causal_mask.mistake(
+    "the first row left full",
+    why="The first query may attend to everything, all of the future included; the other rows are right.",
+    look="where your loop starts.", hint=1)
+class FirstRowFull(CausalMask):
+    def triangle(self, length):
+        mask = super().triangle(length)
+        mask[0] = True
+        return mask
+
+
+@causal_mask.mistake(
+    "only one key or query kept from the future",
+    why="Only some cells above the diagonal are forbidden: those of the last key, or those of the first "
+        "query; the other rows or columns keep their future.",
+    look="does a loop, or an index, reach every row, and in each of them every later key?", hint=1)
+class OnlyLastKey(CausalMask):
+    def triangle(self, length):
+        mask = torch.ones(length, length, dtype=torch.bool)
+        mask[:-1, -1] = False
+        return mask
+
+
+@causal_mask.mistake("only one key or query kept from the future")
+class OnlyFirstQuery(CausalMask):
+    def triangle(self, length):
+        mask = torch.ones(length, length, dtype=torch.bool)
+        mask[0, 1:] = False
         return mask
 
 
@@ -265,8 +387,23 @@ class Additive(CausalMask):
 
 
 for number in VERY_NEGATIVE:
-    causal_mask.mistake("a mask to be added")(
-        lambda length, number=number: torch.zeros(length, length).masked_fill(~with_tril(length), number))
+    causal_mask.mistake("a mask to be added")(type("AdditiveNumber", (CausalMask,), {
+        "form": lambda self, allowed, number=number: torch.zeros(allowed.shape).masked_fill(
+            ~allowed, number)}))
+
+
+@causal_mask.mistake(
+    "a mask to be added, with 1 for 0",
+    why="These are numbers to add to the scores, and where a query may attend they would add 1. The contract "
+        "asks for True and False.",
+    look="the dtype of the result: which question does each cell answer with yes or no?", hint=1)
+class OneAndMinusInfinity(CausalMask):
+    def form(self, allowed):
+        return torch.ones(allowed.shape).masked_fill(~allowed, -torch.inf)
+
+
+causal_mask.mistake("a mask to be added, with 1 for 0")(type("OneAndANumber", (CausalMask,), {
+    "form": lambda self, allowed: torch.ones(allowed.shape).masked_fill(~allowed, -1e9)}))
 
 
 @causal_mask.mistake(
@@ -350,13 +487,16 @@ padding_mask = Exercise(
 @padding_mask.right("step by step")
 class PaddingMask(Steps):
     def __call__(self, tokens, pad_id):
-        return self.placed(self.real(tokens, pad_id))
+        return self.form(self.placed(self.real(tokens, pad_id)))
 
     def real(self, tokens, pad_id):
         return tokens != pad_id
 
     def placed(self, real):
         return real[:, None, None, :]
+
+    def form(self, mask):
+        return mask
 
 
 @padding_mask.right("with unsqueeze")
@@ -489,6 +629,108 @@ class PaddingCounted(PaddingMask):
 class AfterTheFirst(PaddingMask):
     def real(self, tokens, pad_id):
         return (tokens != pad_id).long().cumprod(1).bool()
+
+
+@padding_mask.mistake(
+    "a sequence without padding forbidden",
+    why="As many keys are allowed as stand before the first padding, and where there is no padding at all "
+        "that place is 0: the whole sequence is forbidden.",
+    look="a sequence without any padding. What does argmax give where nothing is True?", hint=1)
+class FirstByArgmax(PaddingMask):
+    def real(self, tokens, pad_id):
+        first = (tokens == pad_id).int().argmax(1, keepdim=True)
+        return torch.arange(tokens.shape[1]) < first
+
+
+@padding_mask.mistake(
+    "padding that is not at the end let in",
+    why="Only the padding after the last real token is forbidden; what stands before it may be attended to.",
+    look="a sequence that starts with padding.", hint=1)
+class OnlyTrailing(PaddingMask):
+    def real(self, tokens, pad_id):
+        return (tokens != pad_id).flip(1).cummax(1).values.flip(1)
+
+
+@padding_mask.mistake(
+    "padding that is not at the start let in",
+    why="Only the padding before the first real token is forbidden; what stands after it may be attended to.",
+    look="a sequence that ends in padding.", hint=1)
+class OnlyLeading(PaddingMask):
+    def real(self, tokens, pad_id):
+        return (tokens != pad_id).cummax(1).values
+
+
+@padding_mask.mistake(
+    "padding taken to stand at the start",
+    why="The tokens that are not padding are counted, and as many keys are allowed at the end: right only "
+        "where all the padding stands at the start.",
+    look="a sequence that ends in padding.", hint=1)
+class PaddingAtTheStart(PaddingMask):
+    def real(self, tokens, pad_id):
+        return torch.arange(tokens.shape[1]) >= (tokens == pad_id).sum(1, keepdim=True)
+
+
+@padding_mask.mistake(
+    "one answer for each sequence",
+    why="Each sequence as a whole is asked whether it holds padding, and all its keys get the same answer. "
+        "Every token needs its own.",
+    look="what do `any`, `all` and `in` make of a whole row?", hint=1)
+class OneAnswerForEach(PaddingMask):
+    def real(self, tokens, pad_id):
+        return (tokens != pad_id).all(1, keepdim=True).expand(tokens.shape)
+
+
+for answer in (lambda real: real.all(1), lambda real: real.any(1), lambda real: ~real.all(1),
+               lambda real: ~real.any(1)):
+    for width in (1, None):
+        padding_mask.mistake("one answer for each sequence")(
+            lambda tokens, pad_id, answer=answer, width=width: answer(tokens != pad_id)[
+                :, None, None, None].repeat(1, 1, 1, width or tokens.shape[1]))
+
+
+@padding_mask.mistake(
+    "the positions compared, not the tokens",
+    why="pad_id is compared with the positions, not with the tokens that stand there.",
+    look="where do you use the ids in tokens, and not only their shape?", hint=1)
+class PositionsCompared(PaddingMask):
+    def real(self, tokens, pad_id):
+        return (torch.arange(tokens.shape[1]) != pad_id).expand(tokens.shape)
+
+
+@padding_mask.mistake("the positions compared, not the tokens")
+class PositionsBefore(PaddingMask):
+    def real(self, tokens, pad_id):
+        return (torch.arange(tokens.shape[1]) < pad_id).expand(tokens.shape)
+
+
+@padding_mask.mistake(
+    "0 taken for padding too",
+    why="The token 0 is forbidden as well, though it is a token like any other where pad_id is another "
+        "number.",
+    look="where does the 0 come from?", hint=1)
+class ZeroToo(PaddingMask):
+    def real(self, tokens, pad_id):
+        return (tokens != pad_id) & (tokens != 0)
+
+
+@padding_mask.mistake(
+    "only the first or last token checked",
+    why="Only the first or the last token of a sequence is forbidden where it is padding; the others may "
+        "always be attended to.",
+    look="a sequence with two paddings.", hint=1)
+class LastChecked(PaddingMask):
+    def real(self, tokens, pad_id):
+        real = torch.ones_like(tokens, dtype=torch.bool)
+        real[:, -1] = tokens[:, -1] != pad_id
+        return real
+
+
+@padding_mask.mistake("only the first or last token checked")
+class FirstChecked(PaddingMask):
+    def real(self, tokens, pad_id):
+        real = torch.ones_like(tokens, dtype=torch.bool)
+        real[:, 0] = tokens[:, 0] != pad_id
+        return real
 
 
 @padding_mask.mistake(
@@ -674,26 +916,31 @@ class ReshapedTransposed(PaddingMask):
     why="These are numbers to add to the scores: 0 where a key may be read and a very negative number where "
         "it may not. The contract asks for True and False.",
     look="the dtype of the result: which question does each cell answer with yes or no?", hint=1)
-def additive_padding(tokens, pad_id, number=-torch.inf):
-    return torch.zeros(tokens.shape).masked_fill(tokens == pad_id, number)[:, None, None, :]
+class AdditivePadding(PaddingMask):
+    number = -torch.inf
+
+    def form(self, mask):
+        return torch.zeros(mask.shape).masked_fill(~mask, self.number)
 
 
 for number in VERY_NEGATIVE:
-    padding_mask.mistake("a mask to be added")(
-        lambda tokens, pad_id, number=number: additive_padding(tokens, pad_id, number))
+    padding_mask.mistake("a mask to be added", pairs=number == -1e9)(
+        type("AdditiveNumber", (AdditivePadding,), {"number": number}))
 
 
 @padding_mask.mistake(
     "zero times infinity",
     why="The mask is multiplied by infinity, and 0 times infinity is not a number: NaN stands in the table.",
     look="print 0 * float('inf'). And does the contract ask for numbers at all?", hint=1)
-def padding_times_infinity(tokens, pad_id):
-    return ((tokens == pad_id) * -torch.inf)[:, None, None, :]
+class PaddingTimesInfinity(PaddingMask):
+    def form(self, mask):
+        return (~mask) * -torch.inf
 
 
 @padding_mask.mistake("zero times infinity")
-def real_times_infinity(tokens, pad_id):
-    return ((tokens != pad_id) * -torch.inf)[:, None, None, :]
+class RealTimesInfinity(PaddingMask):
+    def form(self, mask):
+        return mask * -torch.inf
 
 
 @padding_mask.mistake(
@@ -811,8 +1058,8 @@ masked_softmax = Exercise(
     contract="""
         masked_softmax(scores, mask): the softmax of the scores (…, query, key) over the last dimension, among
         the places where the boolean mask, which broadcasts to the scores, is True. Everywhere else the weight
-        is exactly 0; a row with nothing allowed is all 0, never NaN. It also holds for scores around 1000 and
-        -1000, and leaves both inputs as they were.
+        is exactly 0; a row with nothing allowed is all 0, never NaN, and the gradients stay finite too. It
+        also holds for scores around 1000 and -1000, and leaves both inputs as they were.
         """,
     stub='''
         def masked_softmax(scores, mask):
@@ -885,7 +1132,7 @@ def large_number(scores, mask):
 def by_hand(scores, mask):
     exponentials = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
     total = exponentials.sum(dim=-1, keepdim=True)
-    return torch.where(total > 0, exponentials / total, torch.zeros_like(exponentials))
+    return exponentials / torch.where(total > 0, total, torch.ones_like(total))
 
 
 @masked_softmax.right("row by row, only the allowed scores")
@@ -909,9 +1156,9 @@ def masked_in_numpy(scores, mask):
 
 @masked_softmax.right("in the logarithm")
 def in_the_logarithm(scores, mask):
-    logs = scores + mask.to(scores.dtype).log()
-    weights = (logs - logs.logsumexp(-1, keepdim=True)).exp()
-    return torch.where(mask.any(-1, keepdim=True), weights, 0.0)
+    some = mask.any(-1, keepdim=True)
+    logs = torch.where(mask | ~some, scores, -torch.inf)
+    return (logs - logs.logsumexp(-1, keepdim=True)).exp() * some
 
 
 def kept(weights, allowed):
@@ -1234,6 +1481,28 @@ class NanForEmpty(MaskedSoftmax):
 
 
 @masked_softmax.mistake(
+    "NaN covered up afterwards",
+    why="The numbers are right, but in a row where nothing is allowed they are NaN on the way, and are only "
+        "put right afterwards: the gradients of such a row are NaN.",
+    look="what is infinite, or divided by 0, on the way, in the row of a query that may attend to nothing?",
+    hint=2)
+def infinity_added(scores, mask):
+    return (scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)).softmax(-1).nan_to_num(0.0)
+
+
+@masked_softmax.mistake("NaN covered up afterwards")
+def total_of_zero(scores, mask):
+    exponentials = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
+    total = exponentials.sum(dim=-1, keepdim=True)
+    return torch.where(total > 0, exponentials / total, 0.0)
+
+
+@masked_softmax.mistake("NaN covered up afterwards")
+def logarithm_of_zero(scores, mask):
+    return (scores + mask.to(scores.dtype).log()).log_softmax(-1).exp().nan_to_num(0.0)
+
+
+@masked_softmax.mistake(
     "weight for an empty row",
     why="A query that may attend to nothing still gives weight away.",
     look="the row of a query that may attend to nothing: what should stand there, and who puts it there?",
@@ -1265,6 +1534,22 @@ def last_for_empty(scores, mask):
     weights = masks.masked_softmax(scores, mask)
     weights[..., -1] += ~mask.any(-1)
     return weights
+
+
+@masked_softmax.mistake(
+    "the empty rows looked for in the wrong dimension",
+    why="It is the columns that are searched for one where nothing is allowed, or what is found lines up "
+        "with them: the wrong places become 0, and an empty row may stay NaN.",
+    look="which dimension does `any` or `all` run over, and which one is lost without keepdim?", hint=2)
+class EmptyColumns(MaskedSoftmax):
+    def emptied(self, weights, allowed):
+        return weights.masked_fill(~allowed.any(dim=-2, keepdim=True), 0.0)
+
+
+@masked_softmax.mistake("the empty rows looked for in the wrong dimension")
+class EmptyWithoutKeepdim(MaskedSoftmax):
+    def emptied(self, weights, allowed):
+        return weights.masked_fill(~allowed.any(dim=-1), 0.0)
 
 
 def refusing(error):
@@ -1447,6 +1732,56 @@ def picked_out_without_broadcasting(scores, mask):
 
 
 @masked_softmax.mistake(
+    "the scores scaled",
+    why="The scores are divided by a square root first: scaling belongs to the attention around this "
+        "function, and these scores are meant as they are.",
+    look="what happens to the scores before the softmax besides the masking?", hint=1)
+class Scaled(MaskedSoftmax):
+    def hidden(self, scores, allowed):
+        return super().hidden(scores / math.sqrt(scores.shape[-1]), allowed)
+
+
+ways(masked_softmax, "the scores scaled", Scaled, emptied=[kept])
+
+
+@masked_softmax.mistake(
+    "a causal mask of its own",
+    why="The future is hidden, whatever the mask says, or besides what it says. Which places are allowed is "
+        "the mask's task alone.",
+    look="where do tril or triu come in, and what does the contract say about the order of the keys?", hint=1)
+class OwnCausalMask(MaskedSoftmax):
+    def __call__(self, scores, mask):
+        return super().__call__(scores, mask & torch.ones_like(scores, dtype=torch.bool).tril())
+
+
+@masked_softmax.mistake("a causal mask of its own")
+def only_its_own_mask(scores, mask):
+    return masks.masked_softmax(scores, torch.ones_like(scores, dtype=torch.bool).tril())
+
+
+ways(masked_softmax, "a causal mask of its own", OwnCausalMask, emptied=[kept])
+
+
+@masked_softmax.mistake(
+    "a sum over the wrong dimension",
+    why="The exponentials of the allowed places are divided by a sum that does not run over the keys of one "
+        "query: columns, or the whole table, sum to 1, not each row.",
+    look="one query's weights must sum to 1. Which dimension holds them?", hint=1)
+def divided_over_queries(scores, mask):
+    weights = scores.softmax(-1) * mask
+    total = weights.sum(-2, keepdim=True)
+    return weights / total.masked_fill(total == 0, 1.0)
+
+
+for total in (lambda weights: weights.sum(-2, keepdim=True), lambda weights: weights.sum(),
+              lambda weights: weights.sum((-2, -1), keepdim=True)):
+    for small in (0.0, 1e-9):
+        masked_softmax.mistake("a sum over the wrong dimension")(
+            lambda scores, mask, total=total, small=small: (
+                lambda weights: weights / (total(weights) + small))(scores.softmax(-1) * mask))
+
+
+@masked_softmax.mistake(
     "equal weights",
     why="All allowed places of a row get the same weight: the scores themselves are never used.",
     look="where do the scores enter?", hint=1)
@@ -1582,6 +1917,29 @@ def changed_in_place_with_nan(scores, mask):
     hint=3)
 def changed_in_place_with_weight(scores, mask):
     return scores.masked_fill_(~mask, -1e9).softmax(-1)
+
+
+@masked_softmax.mistake(
+    "the mask is changed",
+    why="The mask itself is written into, to keep softmax from a row of nothing: whoever called the function "
+        "finds another mask than they made.",
+    look="what does mask[…] = … change, and what makes a copy?", hint=3)
+def mask_opened(scores, mask):
+    empty = ~mask.any(-1)
+    mask[empty] = True
+    return scores.masked_fill(~mask, -torch.inf).softmax(-1).masked_fill(empty[..., None], 0.0)
+
+
+@masked_softmax.mistake("the mask is changed")
+def mask_opened_with_weight(scores, mask):
+    mask[~mask.any(-1)] = True
+    return scores.masked_fill(~mask, -torch.inf).softmax(-1)
+
+
+@masked_softmax.mistake("the mask is changed")
+def mask_inverted_in_place(scores, mask):
+    mask.logical_not_()
+    return scores.masked_fill(mask, -torch.inf).softmax(-1).masked_fill(mask.all(-1, keepdim=True), 0.0)
 
 
 @masked_softmax.mistake("the scores are changed")

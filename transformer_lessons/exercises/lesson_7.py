@@ -1,6 +1,7 @@
 """Lesson 7, the full model: what stands around the attention, and the layers that a Transformer stacks."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -42,7 +43,7 @@ layer_norm = Exercise(
         layer_norm(x, gain, bias, eps=1e-5), with x (…, features) and gain and bias (features,), returns what
         F.layer_norm gives over the last dimension: every vector minus its mean, divided by the square root of
         its variance plus eps, times gain, plus bias. The variance is the mean of the squared deviations. x is
-        left as it was.
+        left as it was, and its gradient, where there is one, is that of F.layer_norm too.
         """,
     stub='''
         def layer_norm(x, gain, bias, eps=1e-5):
@@ -126,7 +127,7 @@ def norm_row_by_row(x, gain, bias, eps=1e-5):
     rows = []
     for row in x.reshape(-1, x.shape[-1]):
         deviations = row - sum(row) / len(row)
-        rows.append(deviations / math.sqrt(sum(deviations**2) / len(row) + eps) * gain + bias)
+        rows.append(deviations / (sum(deviations**2) / len(row) + eps) ** 0.5 * gain + bias)
     return torch.stack(rows).reshape(x.shape)
 
 
@@ -318,6 +319,47 @@ class RmsNorm(LayerNorm):
 
     def normalised(self, x, mean, variance, eps):
         return x / torch.sqrt(variance + eps)
+
+
+@layer_norm.mistake(
+    "divided by its own length",
+    why="Every vector is divided by its length, the root of the sum of its squares, and no mean is taken "
+        "off.",
+    look="what are mean and variance of each vector before gain and bias?", hint=2)
+class ByItsLength(LayerNorm):
+    def normalised(self, x, mean, variance, eps):
+        return x / torch.sqrt((x**2).sum(dim=-1, keepdim=True) + eps)
+
+
+@layer_norm.mistake("divided by its own length", pairs=False)
+class ByItsLengthAtLeast(LayerNorm):
+    def normalised(self, x, mean, variance, eps):
+        return F.normalize(x, dim=-1, eps=eps)
+
+
+@layer_norm.mistake("divided by its own length", pairs=False)
+class ByItsLengthAndEpsilon(LayerNorm):
+    def normalised(self, x, mean, variance, eps):
+        return x / (x.norm(dim=-1, keepdim=True) + eps)
+
+
+@layer_norm.mistake(
+    "the sign flipped",
+    why="Every feature is taken off the mean, where the mean should be taken off every feature.",
+    look="the order of the subtraction.", hint=2)
+class SignFlipped(LayerNorm):
+    def normalised(self, x, mean, variance, eps):
+        return (mean - x) / torch.sqrt(variance + eps)
+
+
+@layer_norm.mistake(
+    "the mean not squared",
+    why="From the mean of the squares the mean is taken off as it is, where its square should be; the result "
+        "is no variance, and may even be negative.",
+    look="what is the variance of a vector whose features are all the same?", hint=1)
+class MeanNotSquared(LayerNorm):
+    def variance(self, x, mean):
+        return (x**2).mean(dim=-1, keepdim=True) - mean
 
 
 @layer_norm.mistake(
@@ -556,6 +598,56 @@ class GainAloneBeforeNorm(LayerNorm):
 
 
 @layer_norm.mistake(
+    "bias subtracted",
+    why="bias is taken off, where it should be added.",
+    look="the sign before bias.", hint=2)
+class BiasSubtracted(LayerNorm):
+    def scaled(self, x, gain, bias):
+        return gain * x - bias
+
+
+@layer_norm.mistake(
+    "x added",
+    why="x is added to the result. That residual is the work of the layer around the norm.",
+    look="the last line: where does x come in again?", hint=2)
+class XAdded(LayerNorm):
+    def __call__(self, x, gain, bias, eps=1e-5):
+        return x + F.layer_norm(x, gain.shape, gain, bias, eps)
+
+
+@layer_norm.mistake(
+    "mean and variance without gradient",
+    why="The numbers are right, but mean and variance are cut out of the gradient, as if they did not depend "
+        "on x: what flows back to x is wrong.",
+    look="`torch.no_grad()`, `.detach()`, `.data`, `.item()`, and `math.sqrt`: where do they stand?", hint=3)
+def statistics_without_gradient(x, gain, bias, eps=1e-5):
+    with torch.no_grad():
+        mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, correction=0)
+    return gain * (x - mean) / torch.sqrt(variance + eps) + bias
+
+
+@layer_norm.mistake("mean and variance without gradient")
+class VarianceWithoutGradient(LayerNorm):
+    def variance(self, x, mean):
+        return super().variance(x, mean).detach()
+
+
+@layer_norm.mistake("mean and variance without gradient")
+def roots_of_numbers(x, gain, bias, eps=1e-5):
+    rows = []
+    for row in x.reshape(-1, x.shape[-1]):
+        deviations = row - row.mean()
+        rows.append(deviations / math.sqrt((deviations**2).mean() + eps) * gain + bias)
+    return torch.stack(rows).reshape(x.shape)
+
+
+@layer_norm.mistake("mean and variance without gradient")
+class MeanWithoutGradient(LayerNorm):
+    def mean(self, x):
+        return super().mean(x).detach()
+
+
+@layer_norm.mistake(
     "x is changed",
     why="The work is done inside x itself, so whoever called the function loses their numbers.",
     look="`-=`, `/=`, `*=`, `+=`, and methods whose name ends in _.", hint=3)
@@ -598,9 +690,11 @@ feed_forward = Exercise(
         {"d_model": 2, "d_hidden": 3, "lead": (1, 2)},
         {"d_model": 4, "d_hidden": 4, "lead": (2, 3)},
         {"d_model": 3, "d_hidden": 7, "lead": (2, 5)},
+        {"d_model": 5, "d_hidden": 6, "lead": (2, 4), "scale": 12.0},
     ],
     build=("d_model", "d_hidden"),
-    draw=lambda generator, d_model, d_hidden, lead: (normal(generator, *lead, d_model, scale=2.0),),
+    draw=lambda generator, d_model, d_hidden, lead, scale=2.0: (
+        normal(generator, *lead, d_model, scale=scale),),
     reference=layers.FeedForward,
     returns="output", shapes={"output": "(batch, length, d_model)"},
     hints=[
@@ -764,7 +858,13 @@ ACTIVATIONS = {
     "a step for ReLU": ("Each hidden feature becomes 1 or 0; ReLU leaves what is positive as it is.",
                         [lambda hidden: (hidden > 0).to(hidden.dtype), lambda hidden: hidden.sign().relu()]),
     "cut off at 1": ("What is larger than 1 is cut off; ReLU has no upper bound.",
-                     [lambda hidden: hidden.clamp(0, 1)]),
+                     [lambda hidden: hidden.clamp(0, 1), F.hardtanh]),
+    "ReLU6 for ReLU": ("ReLU6 cuts off what is larger than 6, as in models for telephones; ReLU has no upper "
+                       "bound.", [F.relu6]),
+    "Mish for ReLU": ("Mish bends smoothly, and lets a little of what is negative through; ReLU lets "
+                      "nothing.", [F.mish]),
+    "hard swish for ReLU": ("A hard swish bends in pieces, and lets a little of what is negative through; "
+                            "ReLU lets nothing.", [F.hardswish]),
 }
 for name, (why, functions) in ACTIVATIONS.items():
     for number, function in enumerate(functions):
@@ -894,6 +994,14 @@ class NoSecondBias(FeedForward):
 
 
 @feed_forward.mistake(
+    "both biases left out",
+    why="The weights of both layers are used, but neither of their biases.",
+    look="what does nn.Linear do besides the product?", hint=2)
+class NoBiases(NoFirstBias, NoSecondBias):
+    pass
+
+
+@feed_forward.mistake(
     "the weights not transposed",
     why="x is multiplied by the weights as they are. nn.Linear stores them as (out, in), so the product "
         "needs them transposed; where the sizes differ, this raises.",
@@ -910,11 +1018,21 @@ class NotTransposed(FeedForward):
 
 
 def draw_encoded(generator, batch, length, d_model, num_heads, d_hidden, mask=None):
-    """Vectors, and no mask, a causal one or one for padding at the end."""
+    """Vectors, and no mask, a causal one, one for padding at the end, or one with holes."""
     x = normal(generator, batch, length, d_model)
     if mask is None:
         return (x,)
+    if mask == "holes":
+        return x, with_holes(generator, batch, length, length)
     return x, masks.causal_mask(length) if mask == "causal" else padding_at_the_end(batch, length)
+
+
+def with_holes(generator, batch, queries, keys):
+    """Some keys allowed to each query, others not, in any order; to the last query none: (batch, 1, …)."""
+    order = torch.rand(batch, 1, queries, keys, generator=generator).argsort(-1)
+    allowed = (order == 0) | ((order > 1) & (torch.rand(order.shape, generator=generator) < 0.5))
+    allowed[:, :, -1] = False
+    return allowed
 
 
 def padding_at_the_end(batch, length):
@@ -931,7 +1049,8 @@ encoder_layer = Exercise(
         norm_2, each an nn.LayerNorm(d_model). forward(x, mask=None), with x (batch, length, d_model), returns
         a tensor like x. Each of the two parts, first the attention of x to itself (with the mask), then the
         feed-forward, has its output added to its input, and the sum normalised: post-norm, as in the paper.
-        Dropout is optional.
+        A query that the mask leaves nothing gets weights of 0, as from the package's attention. Dropout is
+        optional.
         """,
     stub='''
         class EncoderLayer(nn.Module):
@@ -946,6 +1065,7 @@ encoder_layer = Exercise(
         {"batch": 1, "length": 2, "d_model": 4, "num_heads": 2, "d_hidden": 3},
         {"batch": 2, "length": 3, "d_model": 6, "num_heads": 3, "d_hidden": 7, "mask": "causal"},
         {"batch": 3, "length": 6, "d_model": 6, "num_heads": 1, "d_hidden": 6, "mask": "padding"},
+        {"batch": 2, "length": 4, "d_model": 8, "num_heads": 2, "d_hidden": 5, "mask": "holes"},
     ],
     build=("d_model", "num_heads", "d_hidden"),
     draw=draw_encoded,
@@ -981,15 +1101,21 @@ encoder_layer = Exercise(
 )
 
 
+@lru_cache(maxsize=20)
+def parts_of_layers(d_model, num_heads, d_hidden):
+    """Made once for all the known mistakes, since each of them is filled with its weights just before a call."""
+    return (attention.MultiHeadAttention(d_model, num_heads), attention.MultiHeadAttention(d_model, num_heads),
+            layers.FeedForward(d_model, d_hidden), *(nn.LayerNorm(d_model) for _ in range(3)))
+
+
 class EncoderParts(nn.Module):
     """The parts, without what joins them."""
 
     def __init__(self, d_model, num_heads, d_hidden):
         super().__init__()
-        self.attention = attention.MultiHeadAttention(d_model, num_heads)
-        self.feed_forward = layers.FeedForward(d_model, d_hidden)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
+        parts = parts_of_layers(d_model, num_heads, d_hidden)
+        self.attention, _, self.feed_forward, self.norm_1, self.norm_2, _ = parts
+        self.zero_grad()
 
 
 @encoder_layer.right("step by step")
@@ -1531,6 +1657,90 @@ class MaskTransposed(Encoder):
         return None if mask is None else mask.transpose(-2, -1)
 
 
+def by_hand(module, query, key, value, mask, number):
+    """What the package's attention does, but forbidden scores get a number, whatever else is in their row."""
+    query, key, value = (attention.split_heads(linear(one), module.num_heads) for linear, one in (
+        (module.linear_q, query), (module.linear_k, key), (module.linear_v, value)))
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+    weights = (scores if mask is None else scores.masked_fill(~mask, number)).softmax(-1)
+    return module.linear_out(attention.merge_heads(weights @ value)), weights
+
+
+NOTHING = "a row of the mask without any True: what does a softmax make of scores that are all the same?"
+AVERAGE = ("A query that may attend to nothing gets the average of all values, the forbidden ones; from the "
+           "package's attention it gets nothing.")
+NAN = ("A query that may attend to nothing gets NaN, which then goes on into everything that reads it; from "
+       "the package's attention it gets nothing.")
+
+
+@encoder_layer.mistake(
+    "an average for a query that may attend to nothing", why=AVERAGE, look=NOTHING, hint=3)
+class AverageForNothing(Encoder):
+    def attended(self, x, mask):
+        return by_hand(self.attention, x, x, x, self.hidden(mask), -1e9)[0]
+
+
+@encoder_layer.mistake(
+    "NaN for a query that may attend to nothing", why=NAN, look=NOTHING, hint=3, pairs=False)
+class NanForNothing(Encoder):
+    def attended(self, x, mask):
+        return by_hand(self.attention, x, x, x, self.hidden(mask), -torch.inf)[0]
+
+
+@encoder_layer.mistake(
+    "a mask of its own",
+    why="The layer makes a causal mask, in place of the one it gets or besides it. Who may attend to whom is "
+        "for the mask alone to say.",
+    look="every mask in forward: where does it come from?", hint=3)
+class OwnMask(Encoder):
+    def attended(self, x, mask):
+        mask, causal = self.hidden(mask), masks.causal_mask(x.shape[1])
+        return self.attention(x, x, x, causal if mask is None else causal & mask)[0]
+
+
+@encoder_layer.mistake("a mask of its own")
+class OwnMaskInPlace(Encoder):
+    def attended(self, x, mask):
+        return self.attention(x, x, x, masks.causal_mask(x.shape[1]))[0]
+
+
+@encoder_layer.mistake("a mask of its own", pairs=False)
+class OwnMaskForNone(Encoder):
+    def attended(self, x, mask):
+        return self.attention(x, x, x, masks.causal_mask(x.shape[1]) if mask is None else mask)[0]
+
+
+UNBIASED = ("The norms are made by hand, and their variance is the unbiased one: the squared deviations are "
+            "divided by one less than the number of features, as .var() and .std() do by default.")
+BY_HAND = "the arguments of .var() and .std(). And what is a module such as norm_1 called with?"
+
+
+def unbiased(norm, total):
+    """A norm by hand, as a well-known tutorial has it."""
+    deviations = total - total.mean(-1, keepdim=True)
+    return norm.weight * deviations / (total.std(-1, keepdim=True) + norm.eps) + norm.bias
+
+
+def bare(norm, total):
+    """A norm without gain and bias."""
+    return F.layer_norm(total, total.shape[-1:])
+
+
+def with_norm_by_hand(base, made, **steps):
+    """The layer, its norms made by hand: {step: number of the norm}."""
+    return type("NormByHand", (base,), {step: lambda self, total, number=number: made(
+        getattr(self, f"norm_{number}"), total) for step, number in steps.items()})
+
+
+encoder_layer.mistake("the unbiased variance in the norms", why=UNBIASED, look=BY_HAND, hint=2)(
+    with_norm_by_hand(Encoder, unbiased, after_attention=1, after_feed_forward=2))
+encoder_layer.mistake(
+    "the norms without gain and bias",
+    why="The sums are normalised, but the gain and the bias that each norm has learned are not used.",
+    look="which weights of norm_1 and norm_2 does forward use?", hint=2)(
+    with_norm_by_hand(Encoder, bare, after_attention=1, after_feed_forward=2))
+
+
 @encoder_layer.mistake(
     "the weights left in",
     why="The attention returns (output, weights), a tuple, and the tuple itself is used as if it were the "
@@ -1585,10 +1795,16 @@ class OnlyXThenMask(EncoderParts):
 
 
 def draw_decoded(generator, batch, target, source, d_model, num_heads, d_hidden, masked=True):
-    """Target vectors and the memory; a causal mask and one for the padding of the memory, or neither."""
+    """Target vectors and the memory; a causal mask and one for the padding of the memory, or neither.
+
+    Where masked is "holes", both masks have holes, and the last query may attend to nothing.
+    """
     x, memory = normal(generator, batch, target, d_model), normal(generator, batch, source, d_model)
     if not masked:
         return x, memory
+    if masked == "holes":
+        return (x, memory, with_holes(generator, batch, target, target),
+                with_holes(generator, batch, target, source))
     return x, memory, masks.causal_mask(target), padding_at_the_end(batch, source)
 
 
@@ -1601,7 +1817,8 @@ decoder_layer = Exercise(
         forward(x, memory, mask=None, memory_mask=None), with x (batch, target, d_model) and memory, the
         encoder's output, (batch, source, d_model), returns a tensor like x. Three parts in this order: x
         attends to itself (mask), then to the memory (memory_mask), then the feed-forward. Each has its output
-        added to its input, and the sum normalised, post-norm. Dropout is optional.
+        added to its input, and the sum normalised, post-norm. The masks are not always causal, and a query
+        that its mask leaves nothing gets weights of 0, as from the package's attention. Dropout is optional.
         """,
     stub='''
         class DecoderLayer(nn.Module):
@@ -1613,9 +1830,11 @@ decoder_layer = Exercise(
                 raise NotImplementedError
         ''',
     sizes=[
-        {"batch": 1, "target": 2, "source": 3, "d_model": 4, "num_heads": 2, "d_hidden": 3, "masked": False},
+        {"batch": 1, "target": 3, "source": 4, "d_model": 4, "num_heads": 2, "d_hidden": 2, "masked": False},
         {"batch": 2, "target": 4, "source": 4, "d_model": 6, "num_heads": 1, "d_hidden": 6},
         {"batch": 2, "target": 3, "source": 5, "d_model": 6, "num_heads": 3, "d_hidden": 7},
+        {"batch": 1, "target": 4, "source": 3, "d_model": 8, "num_heads": 2, "d_hidden": 5,
+         "masked": "holes"},
     ],
     build=("d_model", "num_heads", "d_hidden"),
     draw=draw_decoded,
@@ -1662,12 +1881,10 @@ class DecoderParts(nn.Module):
 
     def __init__(self, d_model, num_heads, d_hidden):
         super().__init__()
-        self.self_attention = attention.MultiHeadAttention(d_model, num_heads)
-        self.cross_attention = attention.MultiHeadAttention(d_model, num_heads)
-        self.feed_forward = layers.FeedForward(d_model, d_hidden)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.norm_3 = nn.LayerNorm(d_model)
+        parts = parts_of_layers(d_model, num_heads, d_hidden)
+        self.self_attention, self.cross_attention, self.feed_forward, *norms = parts
+        self.norm_1, self.norm_2, self.norm_3 = norms
+        self.zero_grad()
 
 
 @decoder_layer.right("step by step")
@@ -2018,12 +2235,13 @@ for number, order in enumerate(((2, 1, 3), (1, 3, 2), (3, 2, 1), (2, 3, 1), (3, 
         "why": "The norms come in another order than the contract counts them: parts get each other's.",
         "look": "each norm has weights of its own. Which of them belongs to which part?", "hint": 2}
     decoder_layer.mistake("the norms swapped", **words, pairs=False)(with_norms(*order))
-for number, order in enumerate(((1, 1, 1), (1, 1, 3), (1, 2, 1), (1, 2, 2), (2, 2, 3), (3, 2, 3), (1, 3, 3),
+for number, order in enumerate(((1, 1, 3), (1, 2, 2), (1, 1, 1), (1, 2, 1), (2, 2, 3), (3, 2, 3), (1, 3, 3),
                                 (1, 1, 2))):
     words = {} if number else {
         "why": "One norm serves several parts, and another one is never used; each part has its own.",
         "look": "the names of the norms in forward.", "hint": 2}
-    decoder_layer.mistake("one norm used twice", **words, pairs=False)(with_norms(*order))
+    decoder_layer.mistake("one norm used twice", **words, pairs=order in ((1, 2, 2), (1, 1, 3)))(
+        with_norms(*order))
 
 
 @decoder_layer.mistake(
@@ -2449,6 +2667,60 @@ class MemoryMaskInverted(Decoder):
 @decoder_layer.mistake("a mask inverted")
 class BothInverted(DecoderMaskInverted, MemoryMaskInverted):
     pass
+
+
+def attending(first, second, number):
+    """A decoder whose attentions, one or both, are made by hand."""
+    def self_attending(self):
+        return lambda *inputs: by_hand(self.self_attention, *inputs, number)
+
+    def cross_attending(self):
+        return lambda *inputs: by_hand(self.cross_attention, *inputs, number)
+
+    return type("ByHand", (Decoder,), {**({"first_attention": self_attending} if first else {}),
+                                       **({"second_attention": cross_attending} if second else {})})
+
+
+for first, second in ((True, True), (True, False), (False, True)):
+    words = {"why": AVERAGE, "look": NOTHING, "hint": 3} if first and second else {}
+    decoder_layer.mistake("an average for a query that may attend to nothing", **words,
+                          pairs=first and second)(attending(first, second, -1e9))
+for first, second in ((True, True), (True, False), (False, True)):
+    words = {"why": NAN, "look": NOTHING, "hint": 3} if first and second else {}
+    decoder_layer.mistake("NaN for a query that may attend to nothing", **words, pairs=False)(
+        attending(first, second, -torch.inf))
+
+
+@decoder_layer.mistake(
+    "a mask of its own",
+    why="The layer makes a causal mask, in place of the one it gets or besides it. Who may attend to whom is "
+        "for the masks alone to say.",
+    look="every mask in forward: where does it come from?", hint=3)
+class DecoderOwnMask(Decoder):
+    def attended(self, x, memory, mask, memory_mask):
+        mask, causal = self.first_mask(mask, memory_mask), masks.causal_mask(x.shape[1])
+        return self.first_attention()(x, x, x, causal if mask is None else causal & mask)[0]
+
+
+@decoder_layer.mistake("a mask of its own", pairs=False)
+class DecoderOwnMaskInPlace(Decoder):
+    def attended(self, x, memory, mask, memory_mask):
+        return self.first_attention()(x, x, x, masks.causal_mask(x.shape[1]))[0]
+
+
+@decoder_layer.mistake("a mask of its own", pairs=False)
+class DecoderOwnMaskForNone(Decoder):
+    def attended(self, x, memory, mask, memory_mask):
+        return self.first_attention()(x, x, x, masks.causal_mask(x.shape[1]) if mask is None else mask)[0]
+
+
+decoder_layer.mistake("the unbiased variance in the norms", why=UNBIASED, look=BY_HAND, hint=2)(
+    with_norm_by_hand(Decoder, unbiased, after_attention=1, after_looking=2, after_feed_forward=3))
+decoder_layer.mistake(
+    "the norms without gain and bias",
+    why="The sums are normalised, but the gain and the bias that each norm has learned are not used.",
+    look="which weights of the norms does forward use?", hint=2, pairs=False)(
+    with_norm_by_hand(Decoder, bare, after_attention=1, after_looking=2, after_feed_forward=3))
 
 
 @decoder_layer.mistake(
