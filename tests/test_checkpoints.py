@@ -77,10 +77,10 @@ def test_a_file_names_its_kind_and_its_hash_first(path):
     assert same(torch.load(io.BytesIO(data[HEAD:]), weights_only=True), CONTENT)
 
 
-@pytest.mark.parametrize("rotary", [False, True], ids=["learned", "rotary"])
-def test_a_models_architecture_is_enough_to_make_another_one_of_its_shape(rotary):
+@pytest.mark.parametrize("newer", [False, True], ids=["as GPT-2", "newer"])
+def test_a_models_architecture_is_enough_to_make_another_one_of_its_shape(newer):
     sizes = {"vocabulary_size": 11, "d_model": 12, "num_heads": 3, "d_hidden": 7, "num_layers": 2}
-    sizes |= {"max_length": 9, "dropout": 0.25, "rotary": rotary}
+    sizes |= {"max_length": 9, "dropout": 0.25, "rotary": newer, "gated": newer}
     model = LanguageModel(**sizes)
     assert checkpoints.architecture(model) == sizes
     other = LanguageModel(**checkpoints.architecture(model))

@@ -94,7 +94,8 @@ def test_the_same_command_gives_the_same_weights_and_another_seed_others(call, f
 
 def test_every_option_of_the_recipe_reaches_the_run(call):
     line = "--steps 3 --batch-size 2 --learning-rate 0.01 --evaluate-every 2 --save-every 1 --seed 7 --quiet"
-    line += " --length 8 --precision float32 --d-hidden 24 --dropout 0.25 --vocabulary 320 --tokens words"
+    line += " --length 8 --precision float32 --d-hidden 24 --feed-forward relu"
+    line += " --dropout 0.25 --vocabulary 320 --tokens words"
     assert call("train", f"{TINY} {line} --out run")[0] == 0
     content = checkpoints.load("run")
     assert content["recipe"] == vars(training.Recipe()) | {
@@ -103,7 +104,7 @@ def test_every_option_of_the_recipe_reaches_the_run(call):
     }
     assert content["architecture"] == {
         "vocabulary_size": 320, "d_model": 16, "num_heads": 2, "d_hidden": 24, "num_layers": 1,
-        "max_length": 8, "dropout": 0.25, "rotary": True,
+        "max_length": 8, "dropout": 0.25, "rotary": True, "gated": False,
     }
     assert [step for step, _ in content["progress"]["evaluations"]] == [2, 3]
 

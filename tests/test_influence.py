@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("exact")
 
 
 def language_model(rotary):
-    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary)).eval()
+    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary, gated=rotary)).eval()
     return model, model.embedding, model
 
 
@@ -179,7 +179,7 @@ def test_nothing_becomes_nan_in_low_precision_even_where_all_is_padding(dtype, n
 
 @pytest.mark.parametrize("rotary", [False, True], ids=["learned", "rotary"])
 def test_language_models_stay_finite_in_bfloat16(rotary):
-    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary)).bfloat16()
+    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary, gated=rotary)).bfloat16()
     logits = model(draw_tokens())
     assert logits.dtype == torch.bfloat16
     assert logits.isfinite().all()
@@ -232,7 +232,7 @@ MODELS = {
     "transformer": lambda: Transformer(WORDS, TARGET_WORDS, **SIZES),
     "transformer, pre-norm, shared": lambda: Transformer(WORDS, **SIZES, norm_first=True),
     "language model": lambda: LanguageModel(WORDS, **SIZES),
-    "language model, rotary": lambda: LanguageModel(WORDS, **SIZES, rotary=True),
+    "language model, rotary": lambda: LanguageModel(WORDS, **SIZES, rotary=True, gated=True),
 }
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 

@@ -21,7 +21,7 @@ from theorems import (
 from torch import nn
 
 from transformer_lessons import attention
-from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward
+from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward, GatedFeedForward
 from transformer_lessons.positions import RotaryPositions
 
 pytestmark = pytest.mark.usefixtures("exact")
@@ -49,6 +49,16 @@ def test_the_feed_forward_is_two_linear_maps_with_what_is_negative_cut_off_betwe
     inner, outer = feed_forward.linear_in, feed_forward.linear_out
     x = torch.randn(BATCH, LENGTH, D_MODEL)
     hidden = torch.maximum(x @ inner.weight.T + inner.bias, torch.tensor(0.0))
+    assert_same(feed_forward(x), hidden @ outer.weight.T + outer.bias)
+    assert_same(feed_forward(x[1, 2]), feed_forward(x)[1, 2])
+
+
+def test_a_gate_is_a_second_map_times_its_sigmoid_and_multiplies_the_first():
+    feed_forward = unit_scale(GatedFeedForward(D_MODEL, D_HIDDEN))
+    inner, outer, gate = feed_forward.linear_in, feed_forward.linear_out, feed_forward.linear_gate
+    x = torch.randn(BATCH, LENGTH, D_MODEL)
+    opened = x @ gate.weight.T + gate.bias
+    hidden = opened / (1 + (-opened).exp()) * (x @ inner.weight.T + inner.bias)
     assert_same(feed_forward(x), hidden @ outer.weight.T + outer.bias)
     assert_same(feed_forward(x[1, 2]), feed_forward(x)[1, 2])
 

@@ -87,13 +87,15 @@ class Notebook:
         self.add("a mistake that is not compared", wrong, call, tags=["nbval-ignore-output"])
         self.add("a mistake on purpose", wrong, call, saved=shown(verdict.message), tags=["wrong-on-purpose"])
         self.add("a solution saved, now untouched", "causal_mask = None", call, saved=shown("✓ causal_mask"))
+        remark = 'print("✓ causal_mask\\n  The numbers are right, but the gradient\\n  of `x` is not.")'
+        self.add("a solution with a remark", remark, saved=shown(untouched(EXERCISES["causal_mask"])))
         self.add("no such exercise", 'report = check("casual_mask", causal_mask)',
                  saved=shown(untouched(EXERCISES["causal_mask"])))
 
 
 PASSING = ["a question open", "a question answered", "an answer saved, the question open", "two questions",
            "a bug with another symptom", "a mended bug", "a mistake on purpose",
-           "a solution saved, now untouched"]
+           "a solution saved, now untouched", "a solution with a remark"]
 FAILING = {"a question answered wrong": "✗ 1.1 A weighted average by hand: not yet",
            "other numbers": "0.26",
            "an error": "ZeroDivisionError",

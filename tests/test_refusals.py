@@ -12,7 +12,7 @@ from transformer_lessons.attention import (
     scaled_dot_product_attention,
     split_heads,
 )
-from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward
+from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward, GatedFeedForward
 from transformer_lessons.masks import causal_mask, masked_softmax, padding_mask
 from transformer_lessons.models import Embedding, Encoder, LanguageModel, Transformer
 from transformer_lessons.positions import (
@@ -42,6 +42,7 @@ BUILDERS = {
     LearnedPositions: WIDTH | LONG,
     RotaryPositions: {"d_head": D_HEAD} | LONG,
     FeedForward: WIDTH | {"d_hidden": D_HIDDEN},
+    GatedFeedForward: WIDTH | {"d_hidden": D_HIDDEN},
     EncoderLayer: LAYER_SIZES,
     DecoderLayer: LAYER_SIZES,
     Embedding: {"vocabulary_size": WORDS} | WIDTH | LONG,
@@ -184,6 +185,7 @@ def test_layers_want_vectors_of_d_model_features(norm_first):
         ("key", lambda: decoder_layer(right, wrong)),  # the memory is what the queries look up
         ("x", lambda: FeedForward(D_MODEL, D_HIDDEN)(wrong)),
         ("x", lambda: FeedForward(D_MODEL, D_HIDDEN)(wrong[..., :1])),
+        ("x", lambda: GatedFeedForward(D_MODEL, D_HIDDEN)(wrong)),
     ]:
         with pytest.raises(ValueError, match=rf"^{name} \(2, 5, [18]\) must end in {D_MODEL} features$"):
             call()

@@ -67,7 +67,8 @@ def encoder_and_language_model():
     for norm_first in (False, True):
         Encoder(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH, norm_first=norm_first, pad_id=0)(tokens)
     for rotary in (False, True):
-        LanguageModel(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH, rotary=rotary)(tokens)
+        newer = {"rotary": rotary, "gated": rotary}
+        LanguageModel(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH, **newer)(tokens)
     yield SIZES | TURNED | {"length": {7, MAX_LENGTH}, "query": {7}, "key": {7}}
 
 

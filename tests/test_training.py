@@ -116,10 +116,12 @@ def test_matrices_decay_and_nothing_else_does():
 def test_new_models_turn_their_positions_and_begin_with_nearly_equal_chances():
     model = training.new_model(500, 16, 2, None, 3, 9, dropout=0.25)
     assert checkpoints.architecture(model) == {
-        "vocabulary_size": 500, "d_model": 16, "num_heads": 2, "d_hidden": 64, "num_layers": 3,
-        "max_length": 9, "dropout": 0.25, "rotary": True,
+        "vocabulary_size": 500, "d_model": 16, "num_heads": 2, "d_hidden": 42, "num_layers": 3,
+        "max_length": 9, "dropout": 0.25, "rotary": True, "gated": True,
     }
     assert model.embedding.weight.std().item() == pytest.approx(1 / 4, rel=0.05)
+    plain = checkpoints.architecture(training.new_model(500, 16, 2, None, 3, 9, gated=False))
+    assert (plain["d_hidden"], plain["gated"]) == (64, False)
     for wrong in (1, -0.5, math.nan):
         with pytest.raises(ValueError, match=f"^dropout={wrong} must be at least 0 and less than 1$"):
             training.new_model(500, 16, 2, None, 3, 9, dropout=wrong)

@@ -872,11 +872,11 @@ MODULES = [
     (altered(__init__=turned), "`linear_q.weight` has the wrong shape."),
     (altered(__init__=uninitialised), "no super().__init__(). nn.Module has not been set up"),
     (altered(forward=forgets), "does it end in `return …`"),
-    (altered(forward=detaches), "no gradient reaches `linear_q.weight` (and 2 more): it would never learn."),
+    (altered(forward=detaches), "no gradient reaches `linear_q.weight` (and 3 more): it would never learn."),
     (altered(forward=counts), "A second call of the same module, with the same inputs, gives another"),
     (altered(weights=drops), "Dropout must do nothing in eval mode."),
     (altered(forward=fails_to_train), "called again, in training mode or backwards, it raises ValueError"),
-    (altered(weights=half_detached), "not the gradient of `linear_q.weight` (and 1 more): part of the way"),
+    (altered(weights=half_detached), "not the gradient of `linear_q.weight` (and 2 more): part of the way"),
     (altered(weights=slightly_off), "Up to `project` all is right; `weights` is where it parts."),
     (altered(project=far_off), "It parts at the first step already, `project`."),
     (altered(forward=lambda self, x, mask: x), "it cannot be called as forward(x)."),
@@ -893,6 +893,26 @@ def test_a_wrong_module_gets_its_own_sentence(answer, sentence):
     report = verdict(answer, "Head")
     assert report.status == "failed"
     assert sentence in " ".join(report.message.split())
+
+
+def test_a_right_function_with_a_wrong_gradient_passes_and_is_told():
+    def covered_up(scores, mask):
+        return (scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)).softmax(-1).nan_to_num(0)
+
+    def cut(x, gain, bias, eps=1e-5):
+        variance = x.var(-1, keepdim=True, correction=0).detach()
+        return gain * (x - x.mean(-1, keepdim=True)) / (variance + eps).sqrt() + bias
+
+    def in_numpy(scores, mask):
+        return torch.from_numpy(masks.masked_softmax(scores, mask).numpy())
+
+    answers = {"masked_softmax": covered_up, "layer_norm": cut}
+    told = {name: verdict(answer, name) for name, answer in answers.items()}
+    assert {report.status for report in told.values()} == {"passed"}
+    assert "the gradient of `scores` is not: it holds NaN or infinity" in told["masked_softmax"].message
+    assert "not the gradient of `x`: part of the way back is cut" in told["layer_norm"].message
+    assert verdict(masks.masked_softmax, "masked_softmax").message == "✓ masked_softmax"
+    assert verdict(in_numpy, "masked_softmax").message == "✓ masked_softmax"
 
 
 @pytest.mark.usefixtures("head", "quick")

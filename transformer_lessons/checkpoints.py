@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from transformer_lessons.layers import GatedFeedForward
 from transformer_lessons.models import LanguageModel
 from transformer_lessons.text import Vocabulary
 
@@ -118,6 +119,7 @@ def architecture(model):
         "max_length": model.max_length,
         "dropout": model.dropout.p,
         "rotary": layer.attention.rotary is not None,
+        "gated": isinstance(layer.feed_forward, GatedFeedForward),
     }
 
 

@@ -51,7 +51,8 @@ def train(arguments):
     data = training.prepare(split(corpus.text, options.last_tenth), options.tokens, options.vocabulary)
     torch.manual_seed(options.seed + rank)  # every process has its own dropout, and then the first's weights
     model = training.new_model(len(data.vocabulary), options.d_model, options.heads, options.d_hidden,
-                               options.layers, options.length, options.dropout).to(device)
+                               options.layers, options.length, options.dropout,
+                               options.feed_forward == "gated").to(device)
     checkpoints.check_apart(out=options.out, best=options.best, export=options.export)
     if rank == 0:
         checkpoints.check_writable(options.export)
@@ -118,7 +119,8 @@ def train_parser():
     add("--layers", type=int, default=4, metavar="N", help="blocks, one on the other")
     add("--heads", type=int, default=4, metavar="N", help="attentions in each block")
     add("--d-model", type=int, default=128, metavar="N", help="features of each token's vector")
-    add("--d-hidden", type=int, metavar="N", help="features inside the feed-forward; by default 4 × that")
+    add("--feed-forward", choices=["gated", "relu"], default="gated", help="as newer models do it, or plain")
+    add("--d-hidden", type=int, metavar="N", help="features in it; by default 8/3 × d-model; relu: 4 ×")
     add("--dropout", type=float, default=0.0, metavar="P", help="share of features hidden in training")
     add("--length", type=int, default=recipe.length, metavar="N", help="tokens that the model looks back")
     add("--steps", type=int, default=recipe.steps, metavar="N", help="updates of the weights")

@@ -1,5 +1,6 @@
 """The blocks that a Transformer stacks: attention mixes positions, feed-forward works on each one alone."""
 
+import torch.nn.functional as F
 from torch import nn
 
 from transformer_lessons.attention import MultiHeadAttention
@@ -19,6 +20,19 @@ class FeedForward(nn.Module):
         check_features(self.linear_in.in_features, x=x)
         hidden = self.linear_in(x).relu()  # (batch, length, d_hidden)
         return self.linear_out(hidden)  # (batch, length, d_model)
+
+
+class GatedFeedForward(FeedForward):
+    """The SwiGLU of newer models: a second map of x says how much of each hidden feature passes."""
+
+    def __init__(self, d_model, d_hidden):
+        super().__init__(d_model, d_hidden)
+        self.linear_gate = nn.Linear(d_model, d_hidden)
+
+    def forward(self, x):
+        check_features(self.linear_in.in_features, x=x)
+        gate = F.silu(self.linear_gate(x))  # (batch, length, d_hidden)
+        return self.linear_out(gate * self.linear_in(x))  # (batch, length, d_model)
 
 
 class EncoderLayer(nn.Module):

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from transformer_lessons.layers import DecoderLayer, EncoderLayer
+from transformer_lessons.layers import DecoderLayer, EncoderLayer, GatedFeedForward
 from transformer_lessons.masks import causal_mask, padding_mask
 from transformer_lessons.positions import LearnedPositions, PositionalEncoding, RotaryPositions
 from transformer_lessons.sizes import check_length, check_pad, check_sizes, check_split, check_tokens
@@ -128,11 +128,11 @@ class Transformer(nn.Module):
 class LanguageModel(nn.Module):
     """Decoder only, shaped like GPT-2: pre-norm, causal, logits from the embedding's own table.
 
-    Positions are learned vectors or, with rotary, turned into the queries and keys.
+    Newer models turn positions into the queries and keys (rotary), and feed forward through gates (gated).
     """
 
     def __init__(self, vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length,
-                 dropout=0.1, rotary=False):
+                 dropout=0.1, rotary=False, gated=False):
         super().__init__()
         check_split(d_model, num_heads)
         check_sizes(vocabulary_size=vocabulary_size, num_layers=num_layers)
@@ -142,6 +142,8 @@ class LanguageModel(nn.Module):
         turn = RotaryPositions(d_model // num_heads, max_length) if rotary else None
         layers = (EncoderLayer(d_model, num_heads, d_hidden, dropout, True, turn) for _ in range(num_layers))
         self.layers = nn.ModuleList(layers)
+        for layer in self.layers if gated else ():
+            layer.feed_forward = GatedFeedForward(d_model, d_hidden)
         self.norm = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
         self.max_length = max_length

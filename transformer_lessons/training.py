@@ -83,7 +83,7 @@ class Data:
         return bits_per_character(nats, len(self.validation), self.characters)
 
 
-def prepare(pieces, tokens="words", vocabulary_size=8192):
+def prepare(pieces, tokens="words", vocabulary_size=4096):
     """Both parts of a text as ids: pieces is (training, validation), lists of texts, as split returns them.
 
     The vocabulary is that of the training part alone.
@@ -102,12 +102,13 @@ def encode(vocabulary, train, validation):
     return Data(vocabulary, *ids, characters=len(validation))
 
 
-def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length, dropout=0.0):
-    """A language model with rotary positions, and a larger table than GPT-2's, which learns sooner."""
+def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length, dropout=0.0, gated=True):
+    """A language model that learns sooner than GPT-2: rotary positions, gates, a table of larger numbers."""
     check("dropout", dropout, 0 <= dropout < 1, "at least 0 and less than 1")
-    d_hidden = 4 * d_model if d_hidden is None else d_hidden
+    if d_hidden is None:
+        d_hidden = 8 * d_model // 3 if gated else 4 * d_model  # as many weights, for a gate has its own
     sizes = vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length
-    model = LanguageModel(*sizes, dropout, rotary=True)
+    model = LanguageModel(*sizes, dropout, rotary=True, gated=gated)
     nn.init.normal_(model.embedding.weight, std=d_model**-0.5)
     return model
 

@@ -30,8 +30,8 @@ from torch import nn
 from transformer_lessons import counting, generation, shakespeare, training
 from transformer_lessons.text import Vocabulary
 
-SMALL = {"d_model": 128, "num_heads": 4, "d_hidden": 512, "num_layers": 4, "max_length": 64}
-WIDE = {"d_model": 384, "num_heads": 6, "d_hidden": 1536, "num_layers": 6, "max_length": 512}
+SMALL = {"d_model": 128, "num_heads": 4, "d_hidden": None, "num_layers": 4, "max_length": 64}
+WIDE = {"d_model": 384, "num_heads": 6, "d_hidden": None, "num_layers": 6, "max_length": 512}
 
 
 def row(name, value):
@@ -167,6 +167,7 @@ class Peer(nn.Module):
 
     def __init__(self, vocabulary, d_model, num_heads, d_hidden, num_layers, max_length):
         super().__init__()
+        d_hidden = d_hidden or 4 * d_model  # as many weights as ours, which have gates
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = nn.Parameter(0.02 * torch.randn(max_length, d_model))
         self.layers = nn.TransformerEncoder(

@@ -11,14 +11,18 @@ import torch.nn.functional as F
 from transformer_lessons.exercises.exercise import normal
 
 COMMON = {}  # name → (why, look, settings, [mixin, …])
+ALONE = set()  # the ways that are not tried together with a second mistake
 
 
-def common(name, why=None, look=None, hint="weights", pairs=False, raises=False):
+def common(name, why=None, look=None, hint="weights", pairs=False, raises=False, alone=False):
     """A mistake for every exercise on attention; the same name again adds another way to make it.
 
     hint says what helps: a hint on the scores, the weights, the output, or on what stands before the length.
+    alone keeps a further way out of the pairs.
     """
     def declare(mixin):
+        if alone:
+            ALONE.add(mixin)
         if why is None:
             COMMON[name][-1].append(mixin)
         else:
@@ -44,7 +48,7 @@ def declare(exercise, right, name, why, look, mixins, hint=2, pairs=False, raise
     for mixin in mixins:
         texts = () if name in exercise.mistakes else (why, look)
         way = type(mixin.__name__, (mixin, right), {})
-        exercise.mistake(name, *texts, hint=hint, pairs=pairs, raises=raises)(way)
+        exercise.mistake(name, *texts, hint=hint, pairs=pairs and mixin not in ALONE, raises=raises)(way)
 
 
 class Attending:
@@ -123,7 +127,7 @@ class Reshaped:
 @common("all dimensions of the key reversed",
         why="`.T` turns round all the dimensions, the leading ones too: it is a transpose for two dimensions"
             " only.",
-        look="print `key.T.shape` for a key of shape (2, 5, 4).", hint="batch")
+        look="print `key.T.shape` for a key of shape (2, 5, 4).", hint="batch", pairs=True)
 class ReversedKey:
     def scores(self, query, key, value):
         return query @ key.permute(*range(key.dim() - 1, -1, -1))
@@ -626,6 +630,23 @@ class CausalMaskAfterwards:
         return super().weights(scaled).tril()
 
 
+@common("a causal mask for the output alone",
+        why="The output is made with a causal mask, as `is_causal=True` asks of PyTorch, and without the "
+            "weights that are returned: there is no mask in those, and none is asked for.",
+        look="with which weights is the output made?", hint="output", pairs=True)
+class CausalOutput:
+    scale = None  # PyTorch's own
+
+    def attend(self, query, key, value):
+        output = F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=self.scale)
+        return output, super().attend(query, key, value)[1]
+
+
+@common("a causal mask for the output alone", alone=True)
+class CausalOutputUnscaled(CausalOutput):
+    scale = 1.0
+
+
 @common("a mask on what came before",
         why="Each query attends only to the keys from its own position on. No mask is asked for here: each "
             "attends to all.",
@@ -723,7 +744,7 @@ class NoKeepdim:
         return scaled.exp() / scaled.exp().sum(dim=-1)
 
 
-@common("no keepdim")
+@common("no keepdim", alone=True)
 class NoKeepdimStable:
     def weights(self, scaled):
         exponentials = (scaled - scaled.max()).exp()
@@ -864,7 +885,7 @@ class NotNormalised:
         return scaled.exp()
 
 
-@common("exponentials not divided by their sum")
+@common("exponentials not divided by their sum", alone=True)
 class ShiftedNotNormalised:
     def weights(self, scaled):
         return (scaled - scaled.amax(-1, keepdim=True)).exp()
@@ -949,7 +970,7 @@ class DividedByNorm:
         return F.normalize(scaled, dim=-1)
 
 
-@common("scores divided by their norm")
+@common("scores divided by their norm", alone=True)
 class DividedByAbsoluteSum:
     def weights(self, scaled):
         return F.normalize(scaled, p=1.0, dim=-1)
@@ -1001,6 +1022,16 @@ class OnlyTheBest:
 class EqualWeights:
     def weights(self, scaled):
         return torch.full_like(scaled, 1 / scaled.shape[-1])
+
+
+@common("a running average",
+        why="Each output is the plain average of the values up to the query's own position: the scores have "
+            "no part in it, and the later keys are left out.",
+        look="where do the scores enter the weights?")
+class RunningAverage:
+    def weights(self, scaled):
+        allowed = torch.ones_like(scaled).tril()
+        return allowed / allowed.sum(-1, keepdim=True)
 
 
 @common("softmax twice",
@@ -1340,7 +1371,7 @@ class ScoresForTheOutput:
         return self.output(scaled, value, query), super().attend(query, key, value)[1]
 
 
-@common("the scores for the output")
+@common("the scores for the output", alone=True)
 class RawScoresForTheOutput:
     def attend(self, query, key, value):
         scores = self.scores(query, key, value)
@@ -1405,6 +1436,33 @@ class SoftmaxOfOutput:
         return super().output(weights, value, query).softmax(dim=-1)
 
 
+@common("something done to the average",
+        why="The average goes through a ReLU, a tanh or a layer norm before it is returned; the contract "
+            "asks for the average alone.",
+        look="what stands after the average?", hint="output")
+class ReluOfOutput:
+    def output(self, weights, value, query):
+        return super().output(weights, value, query).relu()
+
+
+@common("something done to the average")
+class TanhOfOutput:
+    def output(self, weights, value, query):
+        return super().output(weights, value, query).tanh()
+
+
+@common("something done to the average")
+class NormOfOutput:
+    def output(self, weights, value, query):
+        return F.layer_norm(super().output(weights, value, query), value.shape[-1:])
+
+
+@common("something done to the average")
+class LengthOneOfOutput:
+    def output(self, weights, value, query):
+        return F.normalize(super().output(weights, value, query), dim=-1)
+
+
 @common("the sums run on",
         why="What is summed for one query is not cleared for the next, so each output also holds all the "
             "outputs before it.",
@@ -1432,7 +1490,7 @@ class LastKeyLeftOut:
         return weights[..., :-1] @ value[..., :-1, :]
 
 
-@common("a key left out")
+@common("a key left out", alone=True)
 class FirstKeyLeftOut:
     def output(self, weights, value, query):
         return weights[..., 1:] @ value[..., 1:, :]
@@ -1571,7 +1629,7 @@ class WeightsAveraged:
         return output, weights if weights.dim() < 3 else weights.mean(-3)
 
 
-@common("weights averaged over the batch or the heads")
+@common("weights averaged over the batch or the heads", alone=True)
 class WeightsAveragedOverFirst:
     def attend(self, query, key, value):
         output, weights = super().attend(query, key, value)

@@ -12,6 +12,7 @@ from transformer_lessons.exercises.contract import (
     fault_of_building,
     is_stub,
     misfit,
+    remark,
     too_long,
 )
 from transformer_lessons.exercises.diagnosing import by_fault, diagnose, unknown
@@ -125,15 +126,16 @@ def judge(exercise, answer, trial=None, run=running.run, outcomes=None):
     if right and not misbuilt:
         fault = fault_beyond_numbers(trial, answer, run)
         if fault is None:
-            return passed(exercise)
+            return passed(exercise, remark(trial, answer, run))
         return failed(exercise, by_fault(trial, fault), outcomes)
     finding = (diagnose(trial, outcomes, differences, misbuilt)
                or unknown(trial, answer, outcomes, differences, run))
     return failed(exercise, finding, outcomes)
 
 
-def passed(exercise):
-    return Report(exercise.name, "passed", None, f"✓ {exercise.name}")
+def passed(exercise, remark=None):
+    lines = [f"✓ {exercise.name}", *(wrap(remark) if remark else [])]
+    return Report(exercise.name, "passed", None, "\n".join(lines))
 
 
 def unfinished(called):

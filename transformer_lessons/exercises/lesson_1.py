@@ -34,6 +34,7 @@ softmax = Exercise(
         {"shape": (3,)}, {"shape": (2, 3)}, {"shape": (3, 3)}, {"shape": (2, 3, 4)}, {"shape": (3, 3, 3)},
         {"shape": (2, 3, 5, 4)}, {"shape": (4, 1)},
         {"shape": (2,), "far": [1, 1]}, {"shape": (3,), "far": [1, 0, -1]}, {"shape": (2,), "far": [-1, -1]},
+        {"shape": (3,), "far": [-1, 0, 1]},
         {"shape": (2,), "far": [-0.4, -0.4]},
         {"shape": (3, 4), "far": [[1, 1, 1, 1], [-1, -1, -1, -1], [1, -1, 0, 1]]},
     ],
@@ -72,7 +73,7 @@ def scale_sentence(weights, scores):
 @softmax.right("step by step")
 class Softmax(Steps):
     def __call__(self, scores):
-        return self.weights(self.exponentials(self.shifted(scores)))
+        return self.handed_over(self.weights(self.exponentials(self.shifted(scores))))
 
     def shifted(self, scores):
         return scores - scores.max(axis=-1, keepdims=True)
@@ -82,6 +83,9 @@ class Softmax(Steps):
 
     def weights(self, exponentials):
         return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+    def handed_over(self, weights):
+        return weights
 
 
 @softmax.right("row by row")
@@ -290,6 +294,17 @@ def for_tables_only(scores):
 def for_tables_only_by_reshaping(scores):
     exponentials = np.exp(scores - scores.max(axis=1).reshape(len(scores), 1))
     return exponentials / exponentials.sum(axis=1).reshape(len(scores), 1)
+
+
+@softmax.mistake("for tables only")
+def for_tables_only_by_nested_loops(scores):
+    weights = np.zeros(scores.shape)
+    for i in range(scores.shape[0]):
+        largest = max(scores[i])
+        exponentials = [math.exp(score - largest) for score in scores[i]]
+        for j in range(scores.shape[1]):
+            weights[i, j] = exponentials[j] / sum(exponentials)
+    return weights
 
 
 @softmax.mistake(
@@ -661,6 +676,22 @@ class MeanOfAllSubtracted(Softmax):
 
 
 @softmax.mistake(
+    "the first or the last subtracted",
+    why="From each row its first score is subtracted, or its last: where another one is far larger, the "
+        "exponential still overflows.",
+    look="a row that starts with -1000 and ends with 1000, or the other way round.", hint=3, pairs=False)
+class FirstSubtracted(Softmax):
+    def shifted(self, scores):
+        return scores - scores[..., :1]
+
+
+@softmax.mistake("the first or the last subtracted")
+class LastSubtracted(Softmax):
+    def shifted(self, scores):
+        return scores - scores[..., -1:]
+
+
+@softmax.mistake(
     "the sum subtracted",
     why="The sum of the scores is subtracted: exponents then lie far above 0, or so far below it that every "
         "exponential is 0.",
@@ -828,7 +859,7 @@ def scaled_by(factor):
     return type("ScaledBy", (Softmax,), {"shifted": lambda self, scores: factor * Softmax().shifted(scores)})
 
 
-for factor in (0.5, 2, 0.1, 10, 0.01):
+for factor in (0.5, 2, 0.1, 10, 0.01, 0.001):
     softmax.mistake("a scale that was not asked for")(scaled_by(factor))
 
 
@@ -1259,6 +1290,21 @@ def logarithm_of_the_softmax(scores):
     return np.log(first_steps.softmax(scores))
 
 
+@softmax.mistake("the logarithm of the weights")
+class LogarithmAtTheEnd(Softmax):
+    def handed_over(self, weights):
+        return np.log(weights)
+
+
+@softmax.mistake("the logarithm of the weights")
+class LogarithmThatNeverUnderflows(LogarithmAtTheEnd):  # as in a log-softmax: -2000, where np.log gives -inf
+    def exponentials(self, shifted):
+        return np.exp(shifted.astype(np.longdouble))
+
+    def handed_over(self, weights):
+        return super().handed_over(weights).astype(float)
+
+
 @softmax.mistake(
     "divided by the sum of the scores",
     why="The exponentials are divided by the sum of the scores, not by the sum of the exponentials.",
@@ -1389,8 +1435,9 @@ def twice(scores):
     "in percent",
     why="The weights are multiplied by 100, so a row sums to 100, not to 1.",
     look="the last operation before the `return`.", hint=1)
-def in_percent(scores):
-    return 100 * first_steps.softmax(scores)
+class InPercent(Softmax):
+    def handed_over(self, weights):
+        return 100 * weights
 
 
 @softmax.mistake(
@@ -1406,8 +1453,9 @@ def never_filled(scores):
     why="The weights are rounded, so they no longer sum to exactly 1. Two decimals are for showing, not for "
         "computing.",
     look="the last operation before the `return`.", hint=1)
-def rounded(scores):
-    return first_steps.softmax(scores).round(2)
+class Rounded(Softmax):
+    def handed_over(self, weights):
+        return weights.round(2)
 
 
 @softmax.mistake("rounded weights")
@@ -2235,6 +2283,27 @@ class LowerHalfWithoutDiagonal(SelfAttention):
 
 
 @self_attention.mistake(
+    "projections that nobody asked for",
+    why="x is multiplied by matrices of random numbers before the vectors meet. Learned projections come in "
+        "lesson 2; this contract takes x as it is, in all three roles.",
+    look="which arrays meet in the dot products, and which one is averaged?", hint=1, pairs=False)
+class Projected(SelfAttention):
+    seed, drawn = 0, "randn"
+
+    def __call__(self, x):
+        generator = np.random.RandomState(self.seed)
+        draw = getattr(generator, self.drawn)
+        query, key, value = (x @ draw(x.shape[1], x.shape[1]) for _ in range(3))
+        weights = self.weights(self.scaled(query @ key.T, x))
+        return weights @ value, weights
+
+
+for seed, drawn in ((42, "randn"), (0, "rand"), (42, "rand")):
+    self_attention.mistake("projections that nobody asked for", pairs=False)(
+        type("ProjectedOtherwise", (Projected,), {"seed": seed, "drawn": drawn}))
+
+
+@self_attention.mistake(
     "the vectors centred first",
     why="A mean is subtracted from the vectors before they meet. The contract compares them as they are.",
     look="what happens to x before the dot products?", hint=2)
@@ -2534,6 +2603,17 @@ class EqualWeights(SelfAttention):
 
 
 @self_attention.mistake(
+    "a running average",
+    why="Each output is the plain average of the vectors up to there: their scores have no part in it, and "
+        "the later vectors are left out.",
+    look="where do the scores enter the weights?", hint=2, pairs=False)
+class RunningAverage(SelfAttention):
+    def weights(self, scores):
+        allowed = np.tril(np.ones(scores.shape))
+        return allowed / allowed.sum(axis=-1, keepdims=True)
+
+
+@self_attention.mistake(
     "softmax twice",
     why="The weights go through a second softmax, which makes them nearly equal.",
     look="how many times does your answer take exponentials?", hint=2)
@@ -2704,6 +2784,16 @@ class AveragesOfAverages(SelfAttention):
         return mixed
 
 
+@self_attention.mistake("averages of averages", pairs=False)
+class AveragesOfAveragesThatMeet(SelfAttention):
+    def __call__(self, x):
+        mixed, weights = x.copy(), []
+        for index in range(len(x)):
+            weights.append(self.weights(mixed[index:index + 1] @ mixed.T)[0])
+            mixed[index] = weights[-1] @ mixed
+        return mixed, np.array(weights)
+
+
 @self_attention.mistake(
     "a row left out",
     why="One row of the output is never filled in and keeps its zeros: the loop ends too early, or starts "
@@ -2718,6 +2808,52 @@ class LastRowLeftOut(SelfAttention):
 class FirstRowLeftOut(SelfAttention):
     def output(self, weights, x):
         return super().output(weights, x) * (np.arange(len(x)) > 0)[:, None]
+
+
+def only_rows(number):
+    """Self-attention whose rows from `number(x)` on are never filled in."""
+    class OnlyRows(SelfAttention):
+        def __call__(self, x):
+            output, weights = super().__call__(x)
+            output[number(x):] = weights[number(x):] = 0
+            return output, weights
+    return OnlyRows
+
+
+self_attention.mistake(
+    "the last block left out",
+    why="The vectors are taken in blocks of equal size, and the last block, where it is not full, is never "
+        "reached: its rows stay 0.",
+    look="a length that the size of a block does not divide.", hint=3,
+    pairs=False)(only_rows(lambda x: len(x) // 2 * 2))
+
+for block in (3, 4):
+    self_attention.mistake("the last block left out", pairs=False)(
+        only_rows(lambda x, block=block: len(x) // block * block))
+
+
+@self_attention.mistake(
+    "the features counted, not the vectors",
+    why="The loop over the vectors makes as many turns as a vector has features: with fewer features than "
+        "vectors the last rows stay 0, with more there is an error.",
+    look="x.shape holds two numbers. Which of them does each loop need?", hint=3, pairs=False)
+class FeaturesCounted(SelfAttention):
+    def __call__(self, x):
+        output, weights = super().__call__(x)
+        for index in range(x.shape[1]):
+            weights[index]  # raises where there are more features than vectors
+        output[x.shape[1]:] = weights[x.shape[1]:] = 0
+        return output, weights
+
+
+@self_attention.mistake("the features counted, not the vectors", pairs=False)
+class FeaturesCountedForTheScores(SelfAttention):
+    def scaled(self, scores, x):
+        kept = np.zeros(scores.shape)
+        for query in range(x.shape[1]):
+            for key in range(x.shape[1]):
+                kept[query, key] = scores[query, key]
+        return kept
 
 
 @self_attention.mistake(
@@ -2792,6 +2928,32 @@ class OutputOfLengthOne(SelfAttention):
     def output(self, weights, x):
         output = super().output(weights, x)
         return output / np.linalg.norm(output, axis=-1, keepdims=True)
+
+
+@self_attention.mistake(
+    "the output normalised",
+    why="The output goes through a layer norm, with the input added before or without. Both come in lesson "
+        "7; the contract asks for the averages as they are.",
+    look="what stands after the average?", hint=3, pairs=False)
+class OutputNormalised(SelfAttention):
+    def output(self, weights, x):
+        output = super().output(weights, x)
+        centred = output - output.mean(axis=-1, keepdims=True)
+        return centred / np.sqrt(output.var(axis=-1, keepdims=True) + 1e-5)
+
+
+@self_attention.mistake("the output normalised", pairs=False)
+class OutputNormalisedWithTheInput(SelfAttention):
+    def output(self, weights, x):
+        output = super().output(weights, x) + x
+        return (output - output.mean(axis=-1, keepdims=True)) / output.std(axis=-1, keepdims=True)
+
+
+@self_attention.mistake("the output normalised", pairs=False)
+class OutputNormalisedByItsDeviation(SelfAttention):
+    def output(self, weights, x):
+        output = super().output(weights, x)
+        return (output - output.mean(axis=-1, keepdims=True)) / output.std(axis=-1, keepdims=True)
 
 
 @self_attention.mistake(

@@ -124,12 +124,25 @@ wrongly_divided(attention, Attention, "scaled by √d", "√d, the scale that le
                 pairs=True)
 wrongly_divided(attention, Attention, "scaled by d", "d, the number of features", FEATURES)
 for name, what, mixins in DIVISORS[:5]:
-    wrongly_divided(attention, Attention, name, what, mixins, pairs="of keys" in name)
+    pairs = "of keys" in name or "of a value" in name
+    wrongly_divided(attention, Attention, name, what, mixins[:1], pairs=pairs)
+    wrongly_divided(attention, Attention, name, what, mixins[1:])
 wrongly_divided(attention, Attention, "scaled by a fixed number", "a fixed number",
                 divided(*(lambda query, key, value, fixed=fixed: fixed for fixed in (*FIXED[:6], 0.5, 0.1))))
 declare(attention, Attention, "multiplied by √d",
         "The scores are multiplied by √d or by d; this contract leaves them as they are.",
         UNSCALED, TIMES_ROOT_OF_FEATURES + TIMES_FEATURES)
+
+
+@attention.mistake(
+    "the scale of PyTorch in the output alone",
+    why="The output comes from scores divided by √d, as PyTorch's own attention makes it unless it is told "
+        "otherwise; the weights that are returned are made without it.",
+    look="with which weights is the output made?", hint=3)
+class ScaledOutput(Attention):
+    def attend(self, query, key, value):
+        output = F.scaled_dot_product_attention(query, key, value)
+        return output, super().attend(query, key, value)[1]
 
 
 @attention.mistake(
@@ -279,7 +292,7 @@ BEFORE = (  # slips of the exercise before this one, which `attention` has caugh
     "a key left out of the sum", "only one term of the sum", "divided by the mean",
     "the output never filled", "scores divided by one of themselves", "a lower bound for the weights",
     "the largest weighted value, not the sum", "the values changed first",
-    "summed over the queries", "weights times value, number by number")
+    "summed over the queries", "weights times value, number by number", "something done to the average")
 TOGETHER = (  # with another mistake
     "queries meet the values", "keys and values swapped", "keys meet keys", "queries meet queries",
     "queries and keys swapped", "a causal mask", "softmax over the queries", "softmax over everything",
@@ -505,7 +518,7 @@ class NormOfTheOutput(Head):
     "the input added to the output",
     why="x is added to the output, which works only where d_head equals d_model. Such a skip connection "
         "comes in lesson 7; this contract asks for the average alone.",
-    look="what stands after the average?", hint=3, pairs=False)
+    look="what stands after the average?", hint=3)
 class InputAdded(Head):
     def forward(self, x):
         output, weights = super().forward(x)
@@ -543,7 +556,7 @@ class SinusoidsAdded(PositionsAdded):
 @attention_head.mistake(
     "x normalised first",
     why="x goes through a layer norm before the three layers. The contract hands them x as it is.",
-    look="what happens to x before the first layer?", hint=2, pairs=False)
+    look="what happens to x before the first layer?", hint=2)
 class NormalisedFirst(Head):
     def mapped(self, x):
         return super().mapped(F.layer_norm(x, x.shape[-1:]))

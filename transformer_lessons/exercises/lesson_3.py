@@ -118,10 +118,15 @@ declare(scaled_dot_product_attention, Attention, "multiplied by √d",
         "The scores are multiplied by √d, or by d, where they should be divided, so the softmax comes out "
         "too sharp.",
         "should the scores get larger or smaller?", TIMES_ROOT_OF_FEATURES + TIMES_FEATURES, pairs=True)
+PAIRED = ("scaled by the number of keys", "scaled by the features of a value",  # with another mistake
+          "scaled by 2 d", "scaled by a fixed number")
+
 for name, what, mixins in DIVISORS:
     declare(scaled_dot_product_attention, Attention, name,
             f"The scores are divided by {what}, not by the square root of the number of features.",
-            "which size of the query does a dot product sum over?", mixins, pairs="of keys" in name)
+            "which size of the query does a dot product sum over?", mixins[:1],
+            pairs=name in PAIRED)
+    declare(scaled_dot_product_attention, Attention, name, None, None, mixins[1:])
 
 declare_common(scaled_dot_product_attention, Attention, {"weights": 1, "output": 3})
 
@@ -152,6 +157,40 @@ class FloorDivisionByTwo(Attention):
 class StandardisedWithoutScale(Attention):
     def scaled(self, scores, query, key, value):
         return F.layer_norm(scores, scores.shape[-1:])
+
+
+@scaled_dot_product_attention.mistake(
+    "the root of the scores",
+    why="The square root is taken of the scores, not of d: a negative score has no root, and of the others "
+        "the large ones shrink most.",
+    look="what stands under the root in the contract?", hint=2, pairs=False)
+class RootOfTheScores(Attention):
+    def scaled(self, scores, query, key, value):
+        return scores.sqrt()
+
+
+@scaled_dot_product_attention.mistake("the root of the scores", pairs=False)
+class RootOfTheDividedScores(Attention):
+    def scaled(self, scores, query, key, value):
+        return (scores / query.shape[-1]).sqrt()
+
+
+@scaled_dot_product_attention.mistake("the root of the scores", pairs=False)
+class RootOfTheScoresDivided(Attention):
+    def scaled(self, scores, query, key, value):
+        return scores.sqrt() / query.shape[-1]
+
+
+@scaled_dot_product_attention.mistake("the root of the scores", pairs=False)
+class RootOfTheAbsoluteScores(Attention):
+    def scaled(self, scores, query, key, value):
+        return scores.abs().sqrt()
+
+
+@scaled_dot_product_attention.mistake("the root of the scores", pairs=False)
+class RootOfTheAbsoluteDividedScores(Attention):
+    def scaled(self, scores, query, key, value):
+        return (scores.abs() / query.shape[-1]).sqrt()
 
 
 @scaled_dot_product_attention.mistake(

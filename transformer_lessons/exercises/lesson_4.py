@@ -361,6 +361,30 @@ def moved_then_reshaped(x, num_heads):
 
 
 @split_heads.mistake(
+    "reshaped where a transpose is needed",
+    why="The features are cut rightly, but then a view or a reshape brings the dimensions into their order, "
+        "not a transpose: the numbers of several heads, positions or sequences get mixed up.",
+    look="after the cut, is it the dimensions that change places, or only their names?", hint=2, pairs=False)
+class HeadsFirstReshaped(Split):
+    def moved(self, heads):
+        batch, length, num_heads, d_head = heads.shape
+        return heads.permute(2, 0, 1, 3).reshape(batch, num_heads, length, d_head)
+
+
+@split_heads.mistake("reshaped where a transpose is needed", pairs=False)
+class EndToEndReshaped(Split):
+    def moved(self, heads):
+        return heads.transpose(1, 2).reshape(heads.shape).transpose(1, 2)
+
+
+@split_heads.mistake("reshaped where a transpose is needed", pairs=False)
+class HeadsLastReshaped(Split):
+    def moved(self, heads):
+        batch, length, num_heads, d_head = heads.shape
+        return heads.transpose(2, 3).reshape(batch, num_heads, length, d_head)
+
+
+@split_heads.mistake(
     "batch and positions in one dimension",
     why="Batch and positions have become one dimension, so the result has three dimensions instead of four.",
     look="how many dimensions does the contract ask for?", hint=3)
@@ -406,6 +430,26 @@ class OnlyFirstFilled(Split):
     def moved(self, heads):
         filled = torch.zeros_like(heads.transpose(1, 2))
         filled[:, 0] = heads[:, :, 0]
+        return filled
+
+
+@split_heads.mistake(
+    "a head left out",
+    why="One head, the last or the first, is never filled in and keeps its zeros: the loop over the heads "
+        "ends too early, or starts too late.",
+    look="the first and the last turn of the loop over the heads.", hint=1, pairs=False)
+class LastHeadLeftOut(Split):
+    def moved(self, heads):
+        filled = heads.transpose(1, 2).clone()
+        filled[:, -1] = 0
+        return filled
+
+
+@split_heads.mistake("a head left out", pairs=False)
+class FirstHeadLeftOut(Split):
+    def moved(self, heads):
+        filled = heads.transpose(1, 2).clone()
+        filled[:, 0] = 0
         return filled
 
 
@@ -563,8 +607,8 @@ def length_before_batch_and_heads(x):
 
 @merge_heads.mistake(
     "the heads averaged",
-    why="The result is the average of the heads, d_head features wide: what each head found by itself is "
-        "lost.",
+    why="The heads are averaged, so what each head found by itself is lost: an average is d_head features "
+        "wide, and repeating it brings nothing back.",
     look="how many features must a position have after merging?", hint=1)
 def averaged(x):
     return x.mean(dim=1)
@@ -575,13 +619,33 @@ def averaged_and_repeated(x):
     return x.mean(dim=1).repeat(1, 1, x.shape[1])
 
 
+@merge_heads.mistake("the heads averaged")
+def averaged_and_each_repeated(x):
+    return x.mean(dim=1).repeat_interleave(x.shape[1], dim=-1)
+
+
 @merge_heads.mistake(
     "the heads summed",
-    why="The heads are added up, so the result is d_head features wide: what each head found by itself is "
-        "lost.",
+    why="The heads are added up, so what each head found by itself is lost: a sum is d_head features wide, "
+        "and repeating it, or adding zeros to its end, brings nothing back.",
     look="how many features must a position have after merging?", hint=1)
 def summed(x):
     return x.sum(dim=1)
+
+
+@merge_heads.mistake("the heads summed")
+def summed_and_repeated(x):
+    return x.sum(dim=1).repeat(1, 1, x.shape[1])
+
+
+@merge_heads.mistake("the heads summed")
+def summed_and_each_repeated(x):
+    return x.sum(dim=1).repeat_interleave(x.shape[1], dim=-1)
+
+
+@merge_heads.mistake("the heads summed")
+def summed_in_the_first_columns(x):
+    return torch.nn.functional.pad(x.sum(dim=1), (0, (x.shape[1] - 1) * x.shape[3]))
 
 
 @merge_heads.mistake(
@@ -595,6 +659,19 @@ def first_head(x):
 @merge_heads.mistake("only one head")
 def last_head(x):
     return x[:, -1]
+
+
+@merge_heads.mistake(
+    "one head in every place",
+    why="Every place in the row holds the same head, the first or the last; the others are thrown away.",
+    look="what is put into the row in each turn: does it depend on which head it is?", hint=1)
+def first_head_everywhere(x):
+    return x[:, 0].repeat(1, 1, x.shape[1])
+
+
+@merge_heads.mistake("one head in every place")
+def last_head_everywhere(x):
+    return x[:, -1].repeat(1, 1, x.shape[1])
 
 
 @merge_heads.mistake(
@@ -670,6 +747,11 @@ def batch_end_to_end(x):
     return torch.cat(list(x), dim=1)
 
 
+@merge_heads.mistake("the batch for the heads")
+def batch_side_by_side_reshaped(x):
+    return torch.cat(list(x), dim=-1).reshape(x.shape[0], x.shape[2], -1)
+
+
 @merge_heads.mistake(
     "the heads in reverse",
     why="The heads stand side by side, but the last one comes first.",
@@ -705,6 +787,34 @@ def only_first_filled(x):
 
 
 @merge_heads.mistake(
+    "a head left out",
+    why="The place of one head, the last or the first, is never filled in and keeps its zeros: the loop over "
+        "the heads ends too early, or starts too late.",
+    look="the first and the last turn of the loop over the heads.", hint=1)
+def last_head_left_out(x):
+    merged = attention.merge_heads(x).clone()
+    merged[..., -x.shape[-1]:] = 0
+    return merged
+
+
+@merge_heads.mistake("a head left out")
+def first_head_left_out(x):
+    merged = attention.merge_heads(x).clone()
+    merged[..., :x.shape[-1]] = 0
+    return merged
+
+
+@merge_heads.mistake("a head left out")
+def without_the_last_head(x):
+    return attention.merge_heads(x[:, :-1])
+
+
+@merge_heads.mistake("a head left out")
+def without_the_first_head(x):
+    return attention.merge_heads(x[:, 1:])
+
+
+@merge_heads.mistake(
     "slices that overlap",
     why="The slice of the next head starts just one feature after the slice of the one before, so each head "
         "overwrites most of the one before, and the end of a row stays zero.",
@@ -718,10 +828,15 @@ def overlapping_in_the_row(x):
 
 @merge_heads.mistake(
     "the largest of the heads",
-    why="Of all the heads only the largest number is kept, so the result is d_head features wide.",
+    why="Of all the heads only the largest number is kept: what each head found by itself is lost.",
     look="how many features must a position have after merging?", hint=1)
 def largest(x):
     return x.amax(dim=1)
+
+
+@merge_heads.mistake("the largest of the heads")
+def largest_and_repeated(x):
+    return x.amax(dim=1).repeat(1, 1, x.shape[1])
 
 
 @merge_heads.mistake(
@@ -1174,7 +1289,7 @@ class ProjectedTwice(MultiHead):
 
 @multi_head_attention.mistake(
     "a ReLU on the projections",
-    why="What the layers make of query, key and value goes through a ReLU, so every negative number has "
+    why="What the layers make of query, key or value goes through a ReLU, so every negative number has "
         "become 0.",
     look="what does the contract say happens between the layers and the heads?", hint=1, pairs=False)
 class ReluOnAll(MultiHead):
@@ -1192,6 +1307,24 @@ class ReluOnAll(MultiHead):
 class ReluOnQueriesAndKeys(ReluOnAll):
     def values(self, query, key, value):
         return self.linear_v(value)
+
+
+@multi_head_attention.mistake("a ReLU on the projections", pairs=False)
+class ReluOnQueries(MultiHead):
+    def queries(self, query, key, value):
+        return self.linear_q(query).relu()
+
+
+@multi_head_attention.mistake("a ReLU on the projections", pairs=False)
+class ReluOnKeys(MultiHead):
+    def keys(self, query, key, value):
+        return self.linear_k(key).relu()
+
+
+@multi_head_attention.mistake("a ReLU on the projections", pairs=False)
+class ReluOnValues(MultiHead):
+    def values(self, query, key, value):
+        return self.linear_v(value).relu()
 
 
 # MultiHeadAttention: which input plays which role
@@ -2037,6 +2170,32 @@ class CausalMaskInside(MultiHead):
         return scaled.masked_fill(~allowed, -torch.inf).softmax(dim=-1)
 
 
+@multi_head_attention.mistake(
+    "a mask in the output alone",
+    why="The output is made with a causal mask, as `is_causal=True` asks of PyTorch, and without the weights "
+        "that are returned: there is no mask in those, and none is asked for.",
+    look="with which weights is the output made?", hint=2)
+class CausalAverage(MultiHead):
+    def average(self, weights, queries, keys, values):
+        return F.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+
+
+@multi_head_attention.mistake(
+    "one table of weights for all the heads",
+    why="The scores or the weights are averaged over the heads, and all the heads use this average: none of "
+        "them asks a question of its own.",
+    look="every `mean` on the way to the weights.", hint=1, pairs=False)
+class WeightsShared(MultiHead):
+    def weights(self, scaled):
+        return scaled.softmax(dim=-1).mean(1, keepdim=True).expand_as(scaled)
+
+
+@multi_head_attention.mistake("one table of weights for all the heads", pairs=False)
+class ScoresShared(MultiHead):
+    def weights(self, scaled):
+        return scaled.mean(1, keepdim=True).softmax(dim=-1).expand_as(scaled)
+
+
 # MultiHeadAttention: the average, and merging
 
 
@@ -2146,6 +2305,31 @@ class MergedAfterBatchAndHeads(MultiHead):
 
 
 @multi_head_attention.mistake(
+    "batch and heads taken apart in the wrong order",
+    why="Batch and heads lie one behind the other, the heads first, and a view or a reshape takes them apart "
+        "as if the batch came first (or the other way round): heads and sequences are mixed up.",
+    look="what comes next there after head 0 of sequence 0: another head, or another sequence?",
+    hint=1, pairs=False)
+class SplitHeadsFirst(MultiHead):
+    def split(self, x):
+        batch, length = x.shape[:2]
+        return torch.stack(x.chunk(self.num_heads, -1)).reshape(batch, self.num_heads, length, self.d_head)
+
+
+@multi_head_attention.mistake("batch and heads taken apart in the wrong order", pairs=False)
+class BatchFirstTakenForHeadsFirst(MultiHead):
+    def merged(self, heads):
+        return super().merged(self.taken_apart(heads))
+
+    def handed_over(self, weights, scaled, scores):
+        return self.taken_apart(weights)
+
+    def taken_apart(self, heads):
+        batch, num_heads = heads.shape[:2]
+        return heads.flatten(0, 1).unflatten(0, (num_heads, batch)).transpose(0, 1)
+
+
+@multi_head_attention.mistake(
     "the heads averaged",
     why="The outputs of the heads are averaged, so what each of them found by itself is lost; they should "
         "stand side by side.",
@@ -2159,7 +2343,7 @@ class HeadsAveraged(MultiHead):
         return heads.mean(dim=1)
 
 
-@multi_head_attention.mistake("the heads averaged")
+@multi_head_attention.mistake("the heads averaged", pairs=False)
 class HeadsAveragedAndRepeated(MultiHead):
     def merged(self, heads):
         return heads.mean(dim=1).repeat(1, 1, self.num_heads)
@@ -2179,7 +2363,7 @@ class HeadsSummed(MultiHead):
         return heads.sum(dim=1)
 
 
-@multi_head_attention.mistake("the heads summed")
+@multi_head_attention.mistake("the heads summed", pairs=False)
 class HeadsSummedAndRepeated(MultiHead):
     def merged(self, heads):
         return heads.sum(dim=1).repeat(1, 1, self.num_heads)
@@ -2431,7 +2615,7 @@ class SoftmaxAtTheEnd(MultiHead):
 
 @multi_head_attention.mistake(
     "a ReLU at the end",
-    why="The output goes through a ReLU, so every negative number in it has become 0.",
+    why="The output goes through a ReLU, or a GELU, so the negative numbers in it have become 0, or nearly.",
     look="what does the contract say happens after linear_out?", hint=2, pairs=False)
 class ReluAtTheEnd(MultiHead):
     def output(self, merged, query, key, value):
@@ -2442,6 +2626,12 @@ class ReluAtTheEnd(MultiHead):
 class ReluBeforeTheEnd(MultiHead):
     def output(self, merged, query, key, value):
         return self.linear_out(merged.relu())
+
+
+@multi_head_attention.mistake("a ReLU at the end", pairs=False)
+class GeluAtTheEnd(MultiHead):
+    def output(self, merged, query, key, value):
+        return F.gelu(self.linear_out(merged))
 
 
 # MultiHeadAttention: the weights that are handed over
@@ -2487,7 +2677,7 @@ class WeightsOfLastHead(MultiHead):
         return weights[:, -1]
 
 
-@multi_head_attention.mistake("the weights of one head only")
+@multi_head_attention.mistake("the weights of one head only", pairs=False)
 class WeightsOfFirstHead(MultiHead):
     def handed_over(self, weights, scaled, scores):
         return weights[:, 0]

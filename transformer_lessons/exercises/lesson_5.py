@@ -214,6 +214,19 @@ class NextSpeed(Sinusoids):
 
 
 @sinusoidal_encoding.mistake(
+    "the speeds repeated as a whole",
+    why="The row of speeds is repeated as a whole, not each speed twice in a row, so the two columns of a "
+        "pair turn at different speeds.",
+    look="`repeat` and `repeat_interleave` of [1, 2, 3]: what does each of them give?", hint=2, pairs=False)
+class SpeedsRepeated(Sinusoids):
+    def pair(self, d_model):
+        return 2 * count(d_model // 2) % (d_model // 2)
+
+    def pair_of_cosines(self, pair):
+        return (2 * count(len(pair)) + 1) % len(pair)
+
+
+@sinusoidal_encoding.mistake(
     "2i taken for twice the column",
     why="Column c gets the exponent 2c / d_model, but in the formula 2i is the column already (or the one "
         "before it): the 2 is there twice, and the sine and cosine of a pair turn at different speeds.",
@@ -664,6 +677,32 @@ class PositionForgotten(Sinusoids):
 
 
 @sinusoidal_encoding.mistake(
+    "the angles cut to a wrong turn",
+    why="Only what is left of the angles after a division is used, but not by a whole turn of 2π: from some "
+        "position on, sines and cosines are wrong.",
+    look="every `%`, `fmod` and `remainder`: after which angle does a sine repeat?", hint=1, pairs=False)
+class HalfATurnLeft(Sinusoids):
+    turn = math.pi
+
+    def angles(self, position, speed, exponent):
+        return position * speed % self.turn
+
+
+for turn in (1, 6.28, 3.14):
+    sinusoidal_encoding.mistake("the angles cut to a wrong turn", pairs=False)(
+        type("OtherTurn", (HalfATurnLeft,), {"turn": turn}))
+
+
+@sinusoidal_encoding.mistake(
+    "the sign of the angles turned",
+    why="The angles are negative, so every sine has the opposite sign; of the cosines nobody sees it.",
+    look="row 1, column 0: what is the sign of sin(1)?", hint=1, pairs=False)
+class AnglesNegative(Sinusoids):
+    def angles(self, position, speed, exponent):
+        return -position * speed
+
+
+@sinusoidal_encoding.mistake(
     "position and speed added",
     why="Position and speed are added, where the angle is their product.",
     look="the angle of position 0: should it be 0?", hint=2, pairs=False)
@@ -836,6 +875,45 @@ class SineOfCosine(Sinusoids):
 
 
 @sinusoidal_encoding.mistake(
+    "a root without its sign",
+    why="The cosine is made from the sine as √(1 - sin²), or the sine from the cosine, or an absolute value "
+        "is taken: the signs are lost.",
+    look="the cosine of 2: is it positive?", hint=1, pairs=False)
+class CosineByRoot(Sinusoids):
+    def odd(self, angles):
+        return (1 - angles.sin() ** 2).sqrt()
+
+
+@sinusoidal_encoding.mistake("a root without its sign", pairs=False)
+class SineByRoot(Sinusoids):
+    def even(self, angles):
+        return (1 - angles.cos() ** 2).sqrt()
+
+
+@sinusoidal_encoding.mistake("a root without its sign", pairs=False)
+class BothWithoutSign(Sinusoids):
+    def even(self, angles):
+        return angles.sin().abs()
+
+    def odd(self, angles):
+        return angles.cos().abs()
+
+
+@sinusoidal_encoding.mistake(
+    "positions without sines",
+    why="Each row holds its position as it is, in every column or as a single 1: no sine or cosine has been "
+        "taken.",
+    look="what should be done with a position before it goes into the table?", hint=1)
+def positions_in_every_column(length, d_model):
+    return count(length)[:, None].expand(length, d_model)
+
+
+@sinusoidal_encoding.mistake("positions without sines")
+def one_hot(length, d_model):
+    return torch.eye(length, d_model)
+
+
+@sinusoidal_encoding.mistake(
     "sine and cosine added",
     why="Sine and cosine have been added to one number; each belongs in a column of its own.",
     look="how many columns should each angle give?", hint=1, pairs=False)
@@ -943,6 +1021,16 @@ class OnlyFirstRow(Sinusoids):
 
 
 @sinusoidal_encoding.mistake(
+    "the last row everywhere",
+    why="All the rows hold the encoding of the last position: they are one and the same list or tensor, "
+        "filled again in each turn of the loop.",
+    look="`row = [0, 0]; table = [row] * 3; table[0][0] = 1`: what does the table hold?", hint=3)
+class LastRowEverywhere(Sinusoids):
+    def table(self, even, odd):
+        return interleaved(even, odd)[-1:].repeat(len(even), 1)
+
+
+@sinusoidal_encoding.mistake(
     "a loop that ends too soon",
     why="Only a part of the table is filled, and the rest is 0: a loop or a slice ends too soon.",
     look="how far in is your `return`, and what do your loops run over?", hint=3, pairs=False)
@@ -1015,6 +1103,32 @@ class FirstLeftOut(Sinusoids):
 class IntegerTable(Sinusoids):
     def table(self, even, odd):
         return interleaved(even, odd).long()
+
+
+@sinusoidal_encoding.mistake(
+    "rounded numbers",
+    why="The sines and cosines, or the speeds, have been rounded. Decimals are cut for showing, not for "
+        "computing.",
+    look="every call of `round`.", hint=3, pairs=False)
+class RoundedTable(Sinusoids):
+    decimals = 2
+
+    def table(self, even, odd):
+        return interleaved(even, odd).round(decimals=self.decimals)
+
+
+@sinusoidal_encoding.mistake("rounded numbers", pairs=False)
+class RoundedSpeeds(Sinusoids):
+    decimals = 2
+
+    def speed(self, exponent, d_model):
+        return (10000 ** -exponent).round(decimals=self.decimals)
+
+
+for way in (RoundedTable, RoundedSpeeds):
+    for decimals in (1, 3, 4) if way is RoundedSpeeds else (1, 3):
+        sinusoidal_encoding.mistake("rounded numbers", pairs=False)(
+            type(f"{way.__name__}Otherwise", (way,), {"decimals": decimals}))
 
 
 @sinusoidal_encoding.mistake(
@@ -1175,7 +1289,7 @@ class Shift(Steps):
     def __call__(self, offset, d_model):
         speeds = self.speeds(d_model)
         angles = self.angles(offset, speeds)
-        sines, cosines = angles.sin(), angles.cos()
+        sines, cosines = self.sines_and_cosines(angles)
         blocks = self.blocks(sines, cosines)
         return self.placed(blocks, d_model)
 
@@ -1184,6 +1298,9 @@ class Shift(Steps):
 
     def angles(self, offset, speeds):
         return offset * speeds
+
+    def sines_and_cosines(self, angles):
+        return angles.sin(), angles.cos()
 
     def blocks(self, sines, cosines):
         return as_blocks(cosines, sines, -sines, cosines)
@@ -1352,6 +1469,44 @@ class NoLowerSineBackwards(Shift):
 
 
 @shift_matrix.mistake(
+    "a root without its sign",
+    why="The cosine is made from the sine as √(1 - sin²), or the sine from the cosine, or an absolute value "
+        "is taken: the signs are lost, and from some offset on the blocks turn by another angle.",
+    look="the cosine of 2: is it positive?", hint=3)
+class CosinesByRoot(Shift):
+    def sines_and_cosines(self, angles):
+        return angles.sin(), (1 - angles.sin() ** 2).sqrt()
+
+
+@shift_matrix.mistake("a root without its sign", pairs=False)
+class SinesByRoot(Shift):
+    def sines_and_cosines(self, angles):
+        return (1 - angles.cos() ** 2).sqrt(), angles.cos()
+
+
+@shift_matrix.mistake("a root without its sign", pairs=False)
+class NoSigns(Shift):
+    def sines_and_cosines(self, angles):
+        return angles.sin().abs(), angles.cos().abs()
+
+
+@shift_matrix.mistake(
+    "for small angles only",
+    why="The angle stands in the place of its sine, and a 1 in that of its cosine: for small angles that is "
+        "nearly right, but the first pair turns by a whole radian at each step.",
+    look="what are the sine and the cosine of 2?", hint=3, pairs=False)
+class SmallAngles(Shift):
+    def sines_and_cosines(self, angles):
+        return angles, torch.ones_like(angles)
+
+
+@shift_matrix.mistake("for small angles only", pairs=False)
+class SmallAnglesSquared(Shift):
+    def sines_and_cosines(self, angles):
+        return angles, 1 - angles ** 2 / 2
+
+
+@shift_matrix.mistake(
     "laid out in halves",
     why="The rotations are laid out for an encoding whose left half is sines and whose right half is "
         "cosines: here the two of a pair are neighbours.",
@@ -1433,6 +1588,47 @@ class LastBlockInTheCorner(Shift):
 class LastBlockAlone(Shift):
     def placed(self, blocks, d_model):
         return blocks[-1]
+
+
+@shift_matrix.mistake(
+    "a block left out",
+    why="The last block is missing, or the first: the loop over the pairs ends too early, or starts too "
+        "late.",
+    look="the first and the last turn of the loop over the pairs.", hint=3, pairs=False)
+class LastBlockMissing(Shift):
+    def placed(self, blocks, d_model):
+        return torch.block_diag(*blocks[:-1], 0 * blocks[-1])
+
+
+@shift_matrix.mistake("a block left out", pairs=False)
+class LastBlockMissingInTheIdentity(Shift):
+    def placed(self, blocks, d_model):
+        return torch.block_diag(*blocks[:-1], torch.eye(2, dtype=blocks.dtype))
+
+
+@shift_matrix.mistake("a block left out", pairs=False)
+class FirstBlockMissing(Shift):
+    def placed(self, blocks, d_model):
+        return torch.block_diag(0 * blocks[0], *blocks[1:])
+
+
+@shift_matrix.mistake("a block left out", pairs=False)
+class FirstBlockMissingInTheIdentity(Shift):
+    def placed(self, blocks, d_model):
+        return torch.block_diag(torch.eye(2, dtype=blocks.dtype), *blocks[1:])
+
+
+@shift_matrix.mistake(
+    "blocks written over each other",
+    why="The loop counts pairs, but writes its block to rows and columns i and i + 1, so that each block "
+        "overwrites a part of the one before.",
+    look="which two rows belong to pair 1?", hint=3, pairs=False)
+class WrittenOverEachOther(Shift):
+    def placed(self, blocks, d_model):
+        matrix = torch.zeros(d_model, d_model, dtype=blocks.dtype)
+        for pair, block in enumerate(blocks):
+            matrix[pair:pair + 2, pair:pair + 2] = block
+        return matrix
 
 
 @shift_matrix.mistake(
@@ -1584,6 +1780,32 @@ class ShiftInTurns(Shift):
 class ShiftInHalfTurns(Shift):
     def angles(self, offset, speeds):
         return offset * speeds * math.pi
+
+
+@shift_matrix.mistake(
+    "the angles cut to a wrong turn",
+    why="Only what is left of the angles after a division is used, but not by a whole turn of 2π: from some "
+        "offset on, the blocks turn by another angle.",
+    look="every `%`, `fmod` and `remainder`: after which angle does a sine repeat?", hint=3, pairs=False)
+class HalfATurnOfTheShift(Shift):
+    def angles(self, offset, speeds):
+        return offset * speeds % math.pi
+
+
+@shift_matrix.mistake(
+    "offset and speed added",
+    why="The speed is added to the offset, or taken from it, where the two should be multiplied: every pair "
+        "turns by nearly the same angle.",
+    look="by how much should the slowest pair turn in one step?", hint=3, pairs=False)
+class OffsetPlusSpeed(Shift):
+    def angles(self, offset, speeds):
+        return offset + speeds
+
+
+@shift_matrix.mistake("offset and speed added", pairs=False)
+class OffsetMinusSpeed(Shift):
+    def angles(self, offset, speeds):
+        return offset - speeds
 
 
 # shift_matrix: the speeds
@@ -1806,6 +2028,19 @@ def left_complex(offset, d_model):
     look="the dtype of the matrix when it is made.", hint=3)
 def in_integers(offset, d_model):
     return shift(offset, d_model).long()
+
+
+@shift_matrix.mistake(
+    "rounded numbers",
+    why="The sines and cosines have been rounded. Decimals are cut for showing, not for computing.",
+    look="every call of `round`.", hint=3)
+def rounded_to_two(offset, d_model):
+    return shift(offset, d_model).round(decimals=2)
+
+
+@shift_matrix.mistake("rounded numbers")
+def rounded_to_one(offset, d_model):
+    return shift(offset, d_model).round(decimals=1)
 
 
 @shift_matrix.mistake(

@@ -407,6 +407,20 @@ causal_mask.mistake("a mask to be added, with 1 for 0")(type("OneAndANumber", (C
 
 
 @causal_mask.mistake(
+    "a mask to be added, and inverted",
+    why="These are numbers to add to the scores, and the very negative ones stand where a query may attend. "
+        "The contract asks for True and False, and True means may attend.",
+    look="the dtype of the result, and its first row.", hint=1)
+def additive_inverted(length):
+    return torch.zeros(length, length).masked_fill(with_tril(length), -torch.inf)
+
+
+for number in VERY_NEGATIVE:
+    causal_mask.mistake("a mask to be added, and inverted")(
+        lambda length, number=number: torch.zeros(length, length).masked_fill(with_tril(length), number))
+
+
+@causal_mask.mistake(
     "zero times infinity",
     why="The mask is multiplied by infinity, and 0 times infinity is not a number: NaN stands in the table.",
     look="print 0 * float('inf'). And does the contract ask for numbers at all?", hint=1)
@@ -634,12 +648,31 @@ class AfterTheFirst(PaddingMask):
 @padding_mask.mistake(
     "a sequence without padding forbidden",
     why="As many keys are allowed as stand before the first padding, and where there is no padding at all "
-        "that place is 0: the whole sequence is forbidden.",
+        "that place is 0: the whole sequence is forbidden, or all of it but its first key.",
     look="a sequence without any padding. What does argmax give where nothing is True?", hint=1)
 class FirstByArgmax(PaddingMask):
     def real(self, tokens, pad_id):
         first = (tokens == pad_id).int().argmax(1, keepdim=True)
         return torch.arange(tokens.shape[1]) < first
+
+
+@padding_mask.mistake("a sequence without padding forbidden")
+class UpToFirstByArgmax(PaddingMask):
+    def real(self, tokens, pad_id):
+        first = (tokens == pad_id).int().argmax(1, keepdim=True)
+        return torch.arange(tokens.shape[1]) <= first
+
+
+@padding_mask.mistake(
+    "the last key forbidden where there is no padding",
+    why="As many keys are allowed as stand before the first padding, and where there is no padding at all "
+        "that place is -1, which is the last one: its key is forbidden.",
+    look="a sequence without any padding. Where does a slice that ends at -1 end?", hint=1)
+class FirstByFind(PaddingMask):
+    def real(self, tokens, pad_id):
+        real = (tokens != pad_id).long().cumprod(1).bool()
+        real[:, -1] = False
+        return real
 
 
 @padding_mask.mistake(
@@ -929,6 +962,20 @@ for number in VERY_NEGATIVE:
 
 
 @padding_mask.mistake(
+    "a mask to be added, and inverted",
+    why="These are numbers to add to the scores, and the very negative ones stand where the real tokens are. "
+        "The contract asks for True and False, and True means may attend.",
+    look="the dtype of the result, and its first row.", hint=1)
+def additive_padding_inverted(tokens, pad_id, number=-torch.inf):
+    return torch.zeros(tokens.shape).masked_fill(tokens != pad_id, number)[:, None, None, :]
+
+
+for number in VERY_NEGATIVE:
+    padding_mask.mistake("a mask to be added, and inverted")(
+        lambda tokens, pad_id, number=number: additive_padding_inverted(tokens, pad_id, number))
+
+
+@padding_mask.mistake(
     "zero times infinity",
     why="The mask is multiplied by infinity, and 0 times infinity is not a number: NaN stands in the table.",
     look="print 0 * float('inf'). And does the contract ask for numbers at all?", hint=1)
@@ -1058,8 +1105,8 @@ masked_softmax = Exercise(
     contract="""
         masked_softmax(scores, mask): the softmax of the scores (…, query, key) over the last dimension, among
         the places where the boolean mask, which broadcasts to the scores, is True. Everywhere else the weight
-        is exactly 0; a row with nothing allowed is all 0, never NaN, and the gradients stay finite too. It
-        also holds for scores around 1000 and -1000, and leaves both inputs as they were.
+        is exactly 0; a row with nothing allowed is all 0, never NaN. It also holds for scores around 1000 and
+        -1000, and leaves both inputs as they were.
         """,
     stub='''
         def masked_softmax(scores, mask):
@@ -1152,6 +1199,18 @@ def masked_in_numpy(scores, mask):
     top = np.maximum(hidden.max(axis=-1, keepdims=True), -1e300)
     exponentials = np.exp(hidden - top)
     return torch.from_numpy(exponentials / np.maximum(exponentials.sum(-1, keepdims=True), 1e-30))
+
+
+@masked_softmax.right("infinity added, and NaN put right")
+def infinity_added(scores, mask):
+    return (scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)).softmax(-1).nan_to_num(0.0)
+
+
+@masked_softmax.right("divided by the total, where there is one")
+def total_of_zero(scores, mask):
+    exponentials = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
+    total = exponentials.sum(dim=-1, keepdim=True)
+    return torch.where(total > 0, exponentials / total, 0.0)
 
 
 @masked_softmax.right("in the logarithm")
@@ -1414,6 +1473,26 @@ ways(masked_softmax, "the wrong sign", PlusNumber, emptied=[kept])
 
 
 @masked_softmax.mistake(
+    "the forbidden scores multiplied",
+    why="A forbidden score is multiplied by a very negative number: where it was negative itself it becomes "
+        "very large, and takes all the weight.",
+    look="what does a score of -2 become, and one of 2?", hint=1)
+class ForbiddenMultiplied(MaskedSoftmax):
+    number = -1e9
+
+    def hidden(self, scores, allowed):
+        return torch.where(allowed, scores, scores * self.number)
+
+
+ways(masked_softmax, "the forbidden scores multiplied", ForbiddenMultiplied, emptied=[kept, without_nan])
+
+
+@masked_softmax.mistake("the forbidden scores multiplied", pairs=False)
+class ForbiddenMultipliedByInfinity(ForbiddenMultiplied):
+    number = -torch.inf
+
+
+@masked_softmax.mistake(
     "the mask added to the scores",
     why="The mask is added as numbers, so an allowed score only gains 1 over a forbidden one.",
     look="what must be added to a score so that its exponential is exactly 0?", hint=1)
@@ -1478,28 +1557,6 @@ def large_number_after(scores, mask):
 class NanForEmpty(MaskedSoftmax):
     def emptied(self, weights, allowed):
         return weights
-
-
-@masked_softmax.mistake(
-    "NaN covered up afterwards",
-    why="The numbers are right, but in a row where nothing is allowed they are NaN on the way, and are only "
-        "put right afterwards: the gradients of such a row are NaN.",
-    look="what is infinite, or divided by 0, on the way, in the row of a query that may attend to nothing?",
-    hint=2)
-def infinity_added(scores, mask):
-    return (scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)).softmax(-1).nan_to_num(0.0)
-
-
-@masked_softmax.mistake("NaN covered up afterwards")
-def total_of_zero(scores, mask):
-    exponentials = (scores - scores.amax(dim=-1, keepdim=True)).exp() * mask
-    total = exponentials.sum(dim=-1, keepdim=True)
-    return torch.where(total > 0, exponentials / total, 0.0)
-
-
-@masked_softmax.mistake("NaN covered up afterwards")
-def logarithm_of_zero(scores, mask):
-    return (scores + mask.to(scores.dtype).log()).log_softmax(-1).exp().nan_to_num(0.0)
 
 
 @masked_softmax.mistake(
@@ -1679,7 +1736,8 @@ class Logarithm(MaskedSoftmax):
         return hidden.log_softmax(dim=-1)
 
 
-ways(masked_softmax, "the logarithm of the weights", Logarithm, emptied=[kept, without_nan])
+ways(masked_softmax, "the logarithm of the weights", Logarithm,
+     emptied=[kept, without_nan, lambda weights, allowed: weights.masked_fill(~allowed, 0.0)])
 
 
 @masked_softmax.mistake(
@@ -1741,9 +1799,6 @@ class Scaled(MaskedSoftmax):
         return super().hidden(scores / math.sqrt(scores.shape[-1]), allowed)
 
 
-ways(masked_softmax, "the scores scaled", Scaled, emptied=[kept])
-
-
 @masked_softmax.mistake(
     "a causal mask of its own",
     why="The future is hidden, whatever the mask says, or besides what it says. Which places are allowed is "
@@ -1757,9 +1812,6 @@ class OwnCausalMask(MaskedSoftmax):
 @masked_softmax.mistake("a causal mask of its own")
 def only_its_own_mask(scores, mask):
     return masks.masked_softmax(scores, torch.ones_like(scores, dtype=torch.bool).tril())
-
-
-ways(masked_softmax, "a causal mask of its own", OwnCausalMask, emptied=[kept])
 
 
 @masked_softmax.mistake(
@@ -2065,6 +2117,7 @@ future_leak = Exercise(
         {"batch": 2, "length": 5, "leaks": {(0, 2): 2e-4}, "bright": 2},
         {"batch": 2, "length": 5, "leaks": {(1, 3): -1}, "bright": 3},
         {"batch": 3, "length": 4, "leaks": {(0, 1): 1}, "alone": True},
+        {"batch": 2, "length": 4, "leaks": {(0, 1): 1, (2, 3): 2}},
     ],
     draw=draw_model,
     reference=lambda model, tokens: Detector()(model, tokens),
@@ -2129,7 +2182,7 @@ class Detector(Steps):
         return differences.max()
 
     def most(self, sizes):
-        return max(sizes)
+        return max(0 * sizes[0], *sizes)
 
     def result(self, number):
         return float(number)
@@ -2507,6 +2560,37 @@ for name, way in (("the sum of the changes", SumOverFeatures), ("the length of t
 class Smallest(Detector):
     def most(self, sizes):
         return min(sizes)
+
+
+@future_leak.mistake(
+    "only the first leak found",
+    why="It stops at the first leak that it finds, or keeps that one; a larger one may come after it.",
+    look="is there a `return` or a `break` inside the loop?", hint=3)
+class FirstFound(Detector):
+    def most(self, sizes):
+        return next((size for size in sizes if size > 0), sizes[0])
+
+
+in_styles("only the first leak found", FirstFound, "one token", "one position")
+
+
+@future_leak.mistake(
+    "a relative change",
+    why="The change is divided by the size of the output, so it is a share; the contract asks how far a "
+        "number moves.",
+    look="every division: what does the contract ask for?", hint=3)
+class Relative(Detector):
+    def compared(self, after, before):
+        return (after - before).abs() / before.abs().max()
+
+
+in_styles("a relative change", Relative, "one token", "one position")
+
+
+@future_leak.mistake("a relative change")
+class RelativeToEach(Detector):
+    def compared(self, after, before):
+        return (after - before).abs() / (before.abs() + 1e-8)
 
 
 @future_leak.mistake(

@@ -43,7 +43,7 @@ layer_norm = Exercise(
         layer_norm(x, gain, bias, eps=1e-5), with x (…, features) and gain and bias (features,), returns what
         F.layer_norm gives over the last dimension: every vector minus its mean, divided by the square root of
         its variance plus eps, times gain, plus bias. The variance is the mean of the squared deviations. x is
-        left as it was, and its gradient, where there is one, is that of F.layer_norm too.
+        left as it was.
         """,
     stub='''
         def layer_norm(x, gain, bias, eps=1e-5):
@@ -128,6 +128,13 @@ def norm_row_by_row(x, gain, bias, eps=1e-5):
     for row in x.reshape(-1, x.shape[-1]):
         deviations = row - sum(row) / len(row)
         rows.append(deviations / (sum(deviations**2) / len(row) + eps) ** 0.5 * gain + bias)
+    return torch.stack(rows).reshape(x.shape)
+
+
+@layer_norm.right("with math.sqrt")
+def norm_with_math(x, gain, bias, eps=1e-5):
+    rows = [row - row.mean() for row in x.reshape(-1, x.shape[-1])]
+    rows = [row / math.sqrt((row**2).mean() + eps) * gain + bias for row in rows]
     return torch.stack(rows).reshape(x.shape)
 
 
@@ -319,6 +326,26 @@ class RmsNorm(LayerNorm):
 
     def normalised(self, x, mean, variance, eps):
         return x / torch.sqrt(variance + eps)
+
+
+@layer_norm.mistake(
+    "RMS norm, and epsilon outside the root",
+    why="The vectors are divided by the root of their mean square, and no mean is taken off: this is RMS "
+        "norm. And eps is added to the root, not inside it.",
+    look="what is the mean of each vector before gain and bias? And where is eps added?", hint=2)
+class RmsNormOutside(LayerNorm):
+    def normalised(self, x, mean, variance, eps):
+        return x / ((x**2).mean(dim=-1, keepdim=True).sqrt() + eps)
+
+
+@layer_norm.mistake(
+    "RMS norm, and no epsilon",
+    why="The vectors are divided by the root of their mean square, and no mean is taken off: this is RMS "
+        "norm. And eps is left out.",
+    look="what is the mean of each vector before gain and bias? And where is eps used?", hint=2)
+class RmsNormWithoutEpsilon(LayerNorm):
+    def normalised(self, x, mean, variance, eps):
+        return x / (x**2).mean(dim=-1, keepdim=True).sqrt()
 
 
 @layer_norm.mistake(
@@ -616,44 +643,23 @@ class XAdded(LayerNorm):
 
 
 @layer_norm.mistake(
-    "mean and variance without gradient",
-    why="The numbers are right, but mean and variance are cut out of the gradient, as if they did not depend "
-        "on x: what flows back to x is wrong.",
-    look="`torch.no_grad()`, `.detach()`, `.data`, `.item()`, and `math.sqrt`: where do they stand?", hint=3)
-def statistics_without_gradient(x, gain, bias, eps=1e-5):
-    with torch.no_grad():
-        mean, variance = x.mean(-1, keepdim=True), x.var(-1, keepdim=True, correction=0)
-    return gain * (x - mean) / torch.sqrt(variance + eps) + bias
-
-
-@layer_norm.mistake("mean and variance without gradient")
-class VarianceWithoutGradient(LayerNorm):
-    def variance(self, x, mean):
-        return super().variance(x, mean).detach()
-
-
-@layer_norm.mistake("mean and variance without gradient")
-def roots_of_numbers(x, gain, bias, eps=1e-5):
-    rows = []
-    for row in x.reshape(-1, x.shape[-1]):
-        deviations = row - row.mean()
-        rows.append(deviations / math.sqrt((deviations**2).mean() + eps) * gain + bias)
-    return torch.stack(rows).reshape(x.shape)
-
-
-@layer_norm.mistake("mean and variance without gradient")
-class MeanWithoutGradient(LayerNorm):
-    def mean(self, x):
-        return super().mean(x).detach()
-
-
-@layer_norm.mistake(
     "x is changed",
     why="The work is done inside x itself, so whoever called the function loses their numbers.",
     look="`-=`, `/=`, `*=`, `+=`, and methods whose name ends in _.", hint=3)
 def changed_in_place(x, gain, bias, eps=1e-5):
     x -= x.mean(-1, keepdim=True)
     return gain * x / torch.sqrt((x**2).mean(-1, keepdim=True) + eps) + bias
+
+
+@layer_norm.mistake(
+    "x is changed, and the unbiased variance",
+    why="The work is done inside x itself, so whoever called the function loses their numbers; and the "
+        "squared deviations are divided by one less than the number of features.",
+    look="`-=`, `/=`, `*=`, `+=`, and methods whose name ends in _. And the arguments of .var() and .std().",
+    hint=3)
+def changed_and_unbiased(x, gain, bias, eps=1e-5):
+    x -= x.mean(-1, keepdim=True)
+    return gain * x / torch.sqrt(x.var(-1, keepdim=True) + eps) + bias
 
 
 @layer_norm.mistake("x is changed")
@@ -802,6 +808,21 @@ class ActivationTwice(FeedForward):
 
 
 @feed_forward.mistake(
+    "something done to the result",
+    why="What linear_out gives goes through a tanh, a sigmoid, a softmax or a GELU; it should be handed over "
+        "as it is.",
+    look="what happens after linear_out?", hint=2)
+class TanhAtTheEnd(FeedForward):
+    def ended(self, output):
+        return output.tanh()
+
+
+for ending in (torch.sigmoid, lambda output: output.softmax(-1), F.gelu):
+    feed_forward.mistake("something done to the result", pairs=False)(type("EndedBy", (FeedForward,), {
+        "ended": lambda self, output, ending=ending: ending(output)}))
+
+
+@feed_forward.mistake(
     "the activation first",
     why="ReLU bends x itself, before the first layer, not what comes out of it.",
     look="the order of the three steps.", hint=2)
@@ -859,6 +880,10 @@ ACTIVATIONS = {
                         [lambda hidden: (hidden > 0).to(hidden.dtype), lambda hidden: hidden.sign().relu()]),
     "cut off at 1": ("What is larger than 1 is cut off; ReLU has no upper bound.",
                      [lambda hidden: hidden.clamp(0, 1), F.hardtanh]),
+    "cut off at a limit": ("What is larger than some limit is cut off; ReLU has no upper bound.",
+                           [lambda hidden: hidden.clamp(0, 10), lambda hidden: hidden.clamp(0, 5)]),
+    "the hidden features added": ("What comes out of linear_in is added to what ReLU makes of it; only what "
+                                  "ReLU leaves goes on.", [lambda hidden: hidden + hidden.relu()]),
     "ReLU6 for ReLU": ("ReLU6 cuts off what is larger than 6, as in models for telephones; ReLU has no upper "
                        "bound.", [F.relu6]),
     "Mish for ReLU": ("Mish bends smoothly, and lets a little of what is negative through; ReLU lets "
@@ -1103,8 +1128,8 @@ encoder_layer = Exercise(
 
 @lru_cache(maxsize=20)
 def parts_of_layers(d_model, num_heads, d_hidden):
-    """Made once for all the known mistakes, since each of them is filled with its weights just before a call."""
-    return (attention.MultiHeadAttention(d_model, num_heads), attention.MultiHeadAttention(d_model, num_heads),
+    """Made once for all the known mistakes: each is filled with its weights just before it is called."""
+    return (*(attention.MultiHeadAttention(d_model, num_heads) for _ in range(2)),
             layers.FeedForward(d_model, d_hidden), *(nn.LayerNorm(d_model) for _ in range(3)))
 
 
@@ -1493,6 +1518,13 @@ class BeforeAndAfterAttention(Encoder):
 
 
 @encoder_layer.mistake("normalised before and after", pairs=False)
+class QueryBeforeAndAfter(Encoder):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x + self.attention(self.norm_1(x), x, x, mask)[0])
+        return self.norm_2(x + self.feed_forward(x))
+
+
+@encoder_layer.mistake("normalised before and after", pairs=False)
 class BeforeAndAfterFeedForward(Encoder):
     def forward(self, x, mask=None):
         x = self.norm_1(x + self.attended(x, mask))
@@ -1597,6 +1629,26 @@ class AttentionTwice(Encoder):
 
 
 @encoder_layer.mistake(
+    "the feed-forward twice",
+    why="x goes through the feed-forward, its sum and its norm twice; the contract has them once.",
+    look="count the calls of the feed-forward.", hint=2, pairs=False)
+class FeedForwardTwice(Encoder):
+    def forward(self, x, mask=None):
+        x = super().forward(x, mask)
+        return self.norm_2(x + self.feed_forward(x))
+
+
+@encoder_layer.mistake(
+    "the whole layer twice",
+    why="x goes through the whole layer twice. Several layers are for the model to stack, each with weights "
+        "of its own.",
+    look="count how often each part is called.", hint=2, pairs=False)
+class LayerTwice(Encoder):
+    def forward(self, x, mask=None):
+        return super().forward(super().forward(x, mask), mask)
+
+
+@encoder_layer.mistake(
     "an activation too many",
     why="A result goes through ReLU, which turns everything negative into 0. ReLU has its place inside the "
         "feed-forward, and is there already.",
@@ -1604,6 +1656,12 @@ class AttentionTwice(Encoder):
 class ReluAtTheEnd(Encoder):
     def after_feed_forward(self, total):
         return self.norm_2(total).relu()
+
+
+@encoder_layer.mistake("an activation too many", pairs=False)
+class ReluAfterAttention(Encoder):
+    def after_attention(self, total):
+        return self.norm_1(total).relu()
 
 
 @encoder_layer.mistake("an activation too many", pairs=False)
@@ -1657,18 +1715,30 @@ class MaskTransposed(Encoder):
         return None if mask is None else mask.transpose(-2, -1)
 
 
-def by_hand(module, query, key, value, mask, number):
-    """What the package's attention does, but forbidden scores get a number, whatever else is in their row."""
+def filled(number):
+    """A softmax in which forbidden scores get a number, whatever else is in their row."""
+    def weights(scores, mask):
+        return (scores if mask is None else scores.masked_fill(~mask, number)).softmax(-1)
+    return weights
+
+
+def added(scores, mask):
+    """A softmax in which forbidden scores get a number added."""
+    return (scores if mask is None else scores - 1e9 * ~mask).softmax(-1)
+
+
+def by_hand(module, query, key, value, mask, weigh, scale=None):
+    """The package's attention, with another softmax, or another scale."""
     query, key, value = (attention.split_heads(linear(one), module.num_heads) for linear, one in (
         (module.linear_q, query), (module.linear_k, key), (module.linear_v, value)))
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-    weights = (scores if mask is None else scores.masked_fill(~mask, number)).softmax(-1)
+    scores = query @ key.transpose(-2, -1) / (scale or math.sqrt(query.shape[-1]))
+    weights = weigh(scores, mask)
     return module.linear_out(attention.merge_heads(weights @ value)), weights
 
 
 NOTHING = "a row of the mask without any True: what does a softmax make of scores that are all the same?"
-AVERAGE = ("A query that may attend to nothing gets the average of all values, the forbidden ones; from the "
-           "package's attention it gets nothing.")
+AVERAGE = ("A query that may attend to nothing gets an average of all values, which are forbidden to it; "
+           "from the package's attention it gets nothing.")
 NAN = ("A query that may attend to nothing gets NaN, which then goes on into everything that reads it; from "
        "the package's attention it gets nothing.")
 
@@ -1677,14 +1747,60 @@ NAN = ("A query that may attend to nothing gets NaN, which then goes on into eve
     "an average for a query that may attend to nothing", why=AVERAGE, look=NOTHING, hint=3)
 class AverageForNothing(Encoder):
     def attended(self, x, mask):
-        return by_hand(self.attention, x, x, x, self.hidden(mask), -1e9)[0]
+        return by_hand(self.attention, x, x, x, self.hidden(mask), filled(-1e9))[0]
+
+
+@encoder_layer.mistake("an average for a query that may attend to nothing", pairs=False)
+class AverageForNothingAdded(Encoder):
+    def attended(self, x, mask):
+        return by_hand(self.attention, x, x, x, mask, added)[0]
 
 
 @encoder_layer.mistake(
     "NaN for a query that may attend to nothing", why=NAN, look=NOTHING, hint=3, pairs=False)
 class NanForNothing(Encoder):
     def attended(self, x, mask):
-        return by_hand(self.attention, x, x, x, self.hidden(mask), -torch.inf)[0]
+        return by_hand(self.attention, x, x, x, self.hidden(mask), filled(-torch.inf))[0]
+
+
+for number, (scale, weigh) in enumerate((scale, weigh) for scale in (lambda d_model: 1.0, math.sqrt)
+                                        for weigh in (filled(-1e9), masks.masked_softmax)):
+    words = {} if number else {
+        "why": "The attention is made by hand, and its scores are not divided by √d_head, as they are in the "
+               "package's.", "look": "what are the scores divided by before the softmax?", "hint": 1}
+    encoder_layer.mistake("the attention by hand, and not its scale", **words, pairs=False)(
+        type("ScaledOtherwise", (Encoder,), {
+            "attended": lambda self, x, mask, scale=scale, weigh=weigh: by_hand(
+                self.attention, x, x, x, mask, weigh, scale(x.shape[-1]))[0]}))
+
+
+@encoder_layer.mistake(
+    "linear_out left out",
+    why="The attention is made by hand, and its heads are put side by side without going through linear_out.",
+    look="the four layers of the attention: which of them are used?", hint=1, pairs=False)
+class LinearOutLeftOut(Encoder):
+    weigh = staticmethod(masks.masked_softmax)
+
+    def attended(self, x, mask):
+        query, key, value = (attention.split_heads(linear(x), self.attention.num_heads) for linear in (
+            self.attention.linear_q, self.attention.linear_k, self.attention.linear_v))
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+        return attention.merge_heads(self.weigh(scores, mask) @ value)
+
+
+@encoder_layer.mistake("linear_out left out", pairs=False)
+class LinearOutLeftOutFilled(LinearOutLeftOut):
+    weigh = staticmethod(filled(-1e9))
+
+
+@encoder_layer.mistake(
+    "a dimension too many in the mask",
+    why="The mask is given one more dimension on its way into the attention, so its queries, or its batch, "
+        "meet the heads. Mostly this raises.",
+    look="the masks come ready for the attention. What does unsqueeze do to a shape?", hint=3, pairs=False)
+class MaskUnsqueezed(Encoder):
+    def hidden(self, mask):
+        return None if mask is None else mask.unsqueeze(1)
 
 
 @encoder_layer.mistake(
@@ -1797,7 +1913,8 @@ class OnlyXThenMask(EncoderParts):
 def draw_decoded(generator, batch, target, source, d_model, num_heads, d_hidden, masked=True):
     """Target vectors and the memory; a causal mask and one for the padding of the memory, or neither.
 
-    Where masked is "holes", both masks have holes, and the last query may attend to nothing.
+    Where masked is "memory", only the memory's; "holes": both have holes, and the last query may attend to
+    nothing.
     """
     x, memory = normal(generator, batch, target, d_model), normal(generator, batch, source, d_model)
     if not masked:
@@ -1805,7 +1922,8 @@ def draw_decoded(generator, batch, target, source, d_model, num_heads, d_hidden,
     if masked == "holes":
         return (x, memory, with_holes(generator, batch, target, target),
                 with_holes(generator, batch, target, source))
-    return x, memory, masks.causal_mask(target), padding_at_the_end(batch, source)
+    mask = None if masked == "memory" else masks.causal_mask(target)
+    return x, memory, mask, padding_at_the_end(batch, source)
 
 
 decoder_layer = Exercise(
@@ -1832,7 +1950,8 @@ decoder_layer = Exercise(
     sizes=[
         {"batch": 1, "target": 3, "source": 4, "d_model": 4, "num_heads": 2, "d_hidden": 2, "masked": False},
         {"batch": 2, "target": 4, "source": 4, "d_model": 6, "num_heads": 1, "d_hidden": 6},
-        {"batch": 2, "target": 3, "source": 5, "d_model": 6, "num_heads": 3, "d_hidden": 7},
+        {"batch": 2, "target": 3, "source": 5, "d_model": 6, "num_heads": 3, "d_hidden": 7,
+         "masked": "memory"},
         {"batch": 1, "target": 4, "source": 3, "d_model": 8, "num_heads": 2, "d_hidden": 5,
          "masked": "holes"},
     ],
@@ -2642,6 +2761,17 @@ class MemoryMaskDropped(Decoder):
 
 
 @decoder_layer.mistake(
+    "memory_mask only together with a mask",
+    why="memory_mask reaches the cross-attention only where there is a mask too; each of the two may come "
+        "alone.",
+    look="the `if` around the attentions: what does it ask for, and what does it decide?", hint=3,
+    pairs=False)
+class MemoryMaskWithMask(Decoder):
+    def second_mask(self, memory_mask, mask):
+        return None if mask is None else memory_mask
+
+
+@decoder_layer.mistake(
     "both masks dropped",
     why="No mask reaches an attention: the targets see their own future, and padding in the memory is read.",
     look="the arguments of the two attentions.", hint=3)
@@ -2669,13 +2799,13 @@ class BothInverted(DecoderMaskInverted, MemoryMaskInverted):
     pass
 
 
-def attending(first, second, number):
+def attending(first, second, weigh):
     """A decoder whose attentions, one or both, are made by hand."""
     def self_attending(self):
-        return lambda *inputs: by_hand(self.self_attention, *inputs, number)
+        return lambda *inputs: by_hand(self.self_attention, *inputs, weigh)
 
     def cross_attending(self):
-        return lambda *inputs: by_hand(self.cross_attention, *inputs, number)
+        return lambda *inputs: by_hand(self.cross_attention, *inputs, weigh)
 
     return type("ByHand", (Decoder,), {**({"first_attention": self_attending} if first else {}),
                                        **({"second_attention": cross_attending} if second else {})})
@@ -2684,11 +2814,13 @@ def attending(first, second, number):
 for first, second in ((True, True), (True, False), (False, True)):
     words = {"why": AVERAGE, "look": NOTHING, "hint": 3} if first and second else {}
     decoder_layer.mistake("an average for a query that may attend to nothing", **words,
-                          pairs=first and second)(attending(first, second, -1e9))
+                          pairs=first and second)(attending(first, second, filled(-1e9)))
+decoder_layer.mistake("an average for a query that may attend to nothing", pairs=False)(
+    attending(True, True, added))
 for first, second in ((True, True), (True, False), (False, True)):
     words = {"why": NAN, "look": NOTHING, "hint": 3} if first and second else {}
     decoder_layer.mistake("NaN for a query that may attend to nothing", **words, pairs=False)(
-        attending(first, second, -torch.inf))
+        attending(first, second, filled(-torch.inf)))
 
 
 @decoder_layer.mistake(

@@ -830,7 +830,7 @@ class EmptyKept(Tokenize):
 
 cutting_and_keeping = [r"(\W+)", r"(\w+)", r"(\b)"]
 for pattern in cutting_and_keeping:
-    tokenize.mistake("empty tokens kept", pairs=False)(type("EmptyKeptBeside", (EmptyKept,), {
+    tokenize.mistake("empty tokens kept")(type("EmptyKeptBeside", (EmptyKept,), {
         "pieces": lambda self, text, pattern=pattern: re.split(pattern, text)}))
 
 
@@ -1928,6 +1928,18 @@ def ratio_of_bits(observed, expected, nats_per_token, tokens, characters):
     return f"It is {float(observed) / expected:.2f} times the expected number." if expected else None
 
 
+A_TENSOR = "a tensor, not a float"
+OF_A_TENSOR = "The number is right, but it comes in a tensor or an array; the contract asks for a float."
+INTO_A_FLOAT = "what takes the number out of a tensor that holds only one?"
+
+
+def is_a_plain_float(call, *inputs):
+    """The number is right; is it a float?"""
+    if isinstance(call(*inputs), (torch.Tensor, np.ndarray)):
+        return A_TENSOR, OF_A_TENSOR, INTO_A_FLOAT
+    return None
+
+
 def signs_of_bits(observed, expected, nats_per_token, tokens, characters):
     if isinstance(observed, str):
         yield "a text for the number"
@@ -1955,7 +1967,7 @@ bits_per_character = Exercise(
     draw=draw_loss,
     reference=lambda nats_per_token, tokens, characters: text_room.bits_per_character(
         nats_per_token, tokens, characters),
-    symptoms=[ratio_of_bits], signs=signs_of_bits,
+    checks=[is_a_plain_float], symptoms=[ratio_of_bits], signs=signs_of_bits,
     hints=[
         ("the text", "What do all the tokens of the text cost together, in nats?"),
         ("the characters", "All the characters share that cost. What does one of them cost, in nats?"),
@@ -2072,6 +2084,12 @@ class MinusTheLogOfLoss(Bits):
         return -math.log2(nats_per_token)
 
 
+@mistake_in_bits("the logarithm of the loss", pairs=False)
+class LogOfTheTotal(Bits):
+    def __call__(self, nats_per_token, tokens, characters):
+        return math.log2(nats_per_token * tokens) / characters
+
+
 @mistake_in_bits("the logarithm of the loss")
 class LogAtTheEnd(Bits):
     def handed(self, bits):
@@ -2180,6 +2198,20 @@ class DividedByE(Bits):
 class TimesLogToBaseTen(Bits):
     def bits(self, nats):
         return nats * math.log10(2)
+
+
+@mistake_in_bits(
+    "a rounded constant",
+    why="The number that turns nats into bits has too few digits.",
+    look="how many digits of ln 2, or of 1 / ln 2, stand in your formula? What gives all of them?", hint=3)
+class RoundedLn2(Bits):
+    def bits(self, nats):
+        return nats / 0.69
+
+
+for constant in (0.7, 0.693, 0.6931, 1 / 1.4, 1 / 1.44, 1 / 1.443):
+    mistake_in_bits("a rounded constant", pairs=False)(
+        type("RoundedConstant", (Bits,), {"bits": lambda self, nats, constant=constant: nats / constant}))
 
 
 @mistake_in_bits(
@@ -2303,6 +2335,12 @@ class DividedBySum(Bits):
         return bits * tokens / (tokens + characters)
 
 
+@mistake_in_bits("the wrong total", pairs=False)
+class DividedByMean(Bits):
+    def rate(self, bits, tokens, characters):
+        return bits * tokens / ((tokens + characters) / 2)
+
+
 @mistake_in_bits("the wrong total")
 class DividedByDifference(Bits):
     def rate(self, bits, tokens, characters):
@@ -2373,6 +2411,18 @@ for decimals in (None, 0, 1, 3):
 for rounding in (math.floor, math.ceil, lambda bits: math.floor(100 * bits) / 100):
     mistake_in_bits("the result rounded")(type("RoundedBy", (Bits,), {
         "handed": lambda self, bits, rounding=rounding: rounding(bits)}))
+
+
+@mistake_in_bits(A_TENSOR, why=OF_A_TENSOR, look=INTO_A_FLOAT, hint=3)
+class InATensor(Bits):
+    def handed(self, bits):
+        return torch.tensor(bits)
+
+
+@mistake_in_bits(A_TENSOR)
+class InAnArray(Bits):
+    def handed(self, bits):
+        return np.array(bits)
 
 
 @mistake_in_bits(
@@ -2585,6 +2635,7 @@ sample_next = Exercise(
         {"batch": LARGE, "vocabulary": 6, "temperature": 3.0, "top_k": 2, "spread": 1.5, "level": -5.0},
         {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.25},
         {"batch": 5, "vocabulary": 6, "temperature": 0.002, "top_k": None, "level": 1.5},
+        {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": None},
     ],
     draw=draw_logits,
     reference=lambda *inputs: SampleNext()(*inputs),
@@ -3379,11 +3430,20 @@ def probabilities_returned_always(logits, temperature, top_k, generator):
     return table.as_subclass(torch.Tensor)
 
 
+def drawn_rightly(way):
+    """The same with the right chances where they are asked for: its draws are not what is wrong with it."""
+    def answer(logits, temperature, top_k, generator):
+        known = len(logits) == GROUPS
+        return (SampleNext() if known else way)(logits, temperature, top_k, generator)
+    return answer
+
+
 @mistake_in_draws(
     "the generator not used",
     why="The generator is not used: the same state of it gives different draws, and nobody can repeat a "
         "text.",
     look="what does the function that draws take besides the probabilities?", hint=3)
+@drawn_rightly
 def without_generator(logits, temperature, top_k, generator):
     return generation.sample_next(logits, temperature, top_k)
 
@@ -3393,10 +3453,12 @@ def without_generator(logits, temperature, top_k, generator):
     why="Every call begins with the same seed, so a second call with the same logits draws the same tokens "
         "again.",
     look="where is a seed set, or a new generator made?", hint=3)
+@drawn_rightly
 def always_the_same_seed(logits, temperature, top_k, generator):
     return generation.sample_next(logits, temperature, top_k, torch.Generator().manual_seed(0))
 
 
 @mistake_in_draws("the same draw at every call")
+@drawn_rightly
 def always_the_first_seed(logits, temperature, top_k, generator):
     return generation.sample_next(logits, temperature, top_k, generator.manual_seed(generator.initial_seed()))
