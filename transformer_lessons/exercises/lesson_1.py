@@ -2215,6 +2215,17 @@ class NotItselfAndDivided(SelfAttention):
 
 
 @self_attention.mistake(
+    "the diagonal of the scores doubled",
+    why="The score of each vector with itself counts twice: half a table and its mirror image share the "
+        "diagonal.",
+    look="the diagonal of your scores, beside x[0] · x[0].", hint=2)
+class DoubledForItself(SelfAttention):
+    def scores(self, x):
+        scores = super().scores(x)
+        return scores + np.diag(np.diag(scores))
+
+
+@self_attention.mistake(
     "the diagonal of the scores set to 0",
     why="The score of each vector with itself is replaced by 0. The contract keeps it; and a score of 0 "
         "still gets a weight, since exp(0) is 1.",

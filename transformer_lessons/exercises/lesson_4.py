@@ -753,6 +753,21 @@ def batch_side_by_side_reshaped(x):
 
 
 @merge_heads.mistake(
+    "batch and heads cut apart in the wrong order",
+    why="Batch and heads become one dimension, heads running fastest, and are cut apart again as if the "
+        "batch did: sequences and heads change places.",
+    look="with a batch of 2 and 3 heads: what are the first two of the six?", hint=1)
+def cut_apart_wrongly(x):
+    return torch.cat(x.flatten(0, 1).chunk(x.shape[1]), dim=-1)
+
+
+@merge_heads.mistake("batch and heads cut apart in the wrong order")
+def cut_apart_wrongly_by_shape(x):
+    batch, heads, length, d_head = x.shape
+    return x.reshape(heads, batch, length, d_head).permute(1, 2, 0, 3).flatten(2)
+
+
+@merge_heads.mistake(
     "the heads in reverse",
     why="The heads stand side by side, but the last one comes first.",
     look="which head's features does a position start with?", hint=1)

@@ -2013,6 +2013,14 @@ def two_angles_by_column(offset, d_model):
     return torch.block_diag(*as_blocks(cosines[0::2], sines[1::2], -sines[0::2], cosines[1::2]))
 
 
+@shift_matrix.mistake("two angles in a block")
+def two_angles_repeated(offset, d_model):
+    speeds = 10000 ** -(2 * count(d_model // 2) / d_model)
+    angles = offset * torch.cat([speeds, speeds])  # as for halves
+    sines, cosines = angles.sin(), angles.cos()
+    return torch.block_diag(*as_blocks(cosines[0::2], sines[0::2], -sines[1::2], cosines[1::2]))
+
+
 @shift_matrix.mistake(
     "left as complex numbers",
     why="The matrix holds complex numbers: a rotation of two features can be written as one complex number, "
