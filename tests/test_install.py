@@ -210,7 +210,7 @@ def test_lab_opens_the_first_lesson(last_command, monkeypatch):
 
 def test_test_runs_all_tests_with_coverage_or_those_asked_for(last_command):
     assert __main__.main(["test"]) == 0
-    assert last_command() == "-m pytest --cov --durations=15"
+    assert last_command() == "-m pytest --cov --durations=15 --numprocesses=auto --dist=loadfile"
     assert __main__.main(["test", "tests/test_masks.py", "-x"]) == 0
     assert last_command() == "-m pytest tests/test_masks.py -x"
 

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image, ImageDraw
-from strict_notebooks import TOLERANCE, picture_distances
+from strict_notebooks import TOLERANCE, allowed, picture_distances
 
 ROOT = Path(__file__).resolve().parent.parent
 DRAW = """from IPython.display import Image, display
@@ -30,6 +30,19 @@ def line_picture(start, end):
 
 RISING, FALLING = line_picture((0, 400), (600, 0)), line_picture((0, 0), (600, 400))
 ALMOST_RISING = line_picture((1, 400), (600, 1))
+
+
+def striped_picture(start):
+    """Stripes of red and blue, the first red one from there."""
+    picture = Image.new("RGB", (600, 400), "#2166ac")
+    for left in range(start, 600, 60):
+        ImageDraw.Draw(picture).rectangle([left, 0, left + 29, 400], fill="#b2182b")
+    png = io.BytesIO()
+    picture.save(png, format="png")
+    return base64.b64encode(png.getvalue()).decode()
+
+
+STRIPES, MOVED_STRIPES, SWAPPED_STRIPES = striped_picture(0), striped_picture(1), striped_picture(30)
 
 
 def cell(source, *outputs, count=1):
@@ -108,3 +121,6 @@ def test_pictures_that_look_alike_are_near_and_others_far(where):
     assert picture_distances(RISING, RISING)[where] == 0
     assert picture_distances(RISING, ALMOST_RISING)[where] < TOLERANCE[where]
     assert picture_distances(RISING, FALLING)[where] > 2 * TOLERANCE[where]
+    assert allowed(RISING)[where] == TOLERANCE[where]
+    assert picture_distances(STRIPES, MOVED_STRIPES)[where] < allowed(STRIPES)[where]
+    assert picture_distances(STRIPES, SWAPPED_STRIPES)[where] > 2 * allowed(STRIPES)[where]

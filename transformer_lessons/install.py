@@ -29,9 +29,10 @@ def lab(arguments):
 
 
 def test(arguments):
-    """Run the tests asked for; without arguments all of them, with the coverage of the model rooms."""
+    """Run the tests asked for; without arguments all, on every core, with the coverage of the model rooms."""
     make_environment()
-    return run_to_its_end(PYTHON, "-m", "pytest", *(arguments or ["--cov", "--durations=15"]))
+    everything = ["--cov", "--durations=15", "--numprocesses=auto", "--dist=loadfile"]
+    return run_to_its_end(PYTHON, "-m", "pytest", *(arguments or everything))
 
 
 def make_environment():
