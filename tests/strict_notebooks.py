@@ -28,6 +28,7 @@ TOLERANCE = {"as a whole": 12, "in its colours": 2.4}
 # stripes, axes that are one pixel wider move every stripe. From 3.10 to 3.11 that made up to 0.15 of such
 # pictures; data the other way round, at least 0.36.
 SHARE = 0.2
+SHARE_OF_EXPLORERS = 0.5  # whose panels move with the words beside them, and whose weights are compared below
 
 # How far a weight in an explorer may be from the saved one. Another CPU trained lesson 7's model to weights
 # that differed by up to 0.015.
@@ -76,10 +77,10 @@ def sizes(pixels):
     return dict(zip(TOLERANCE, [float((part**2).mean() ** 0.5) for part in (pixels, colours)], strict=True))
 
 
-def allowed(saved):
+def allowed(saved, share=SHARE):
     """How far a picture may be from this one."""
     own = sizes(255 - thumbnail(saved))
-    return {where: max(least, SHARE * own[where]) for where, least in TOLERANCE.items()}
+    return {where: max(least, share * own[where]) for where, least in TOLERANCE.items()}
 
 
 # --- explorers ---
@@ -118,7 +119,7 @@ def compare_all(cell, test, ref, skip_compare=None, compare_text=IPyNbCell.compa
     new, saved = pictures(test), pictures(ref)
     found = [] if len(new) == len(saved) else [f"{len(saved)} pictures are saved, and {len(new)} were made"]
     for number, pair in enumerate(zip(new, saved, strict=False), start=1):
-        most = allowed(pair[1])
+        most = allowed(pair[1], SHARE_OF_EXPLORERS if saved_weights else SHARE)
         found += [
             f"picture {number} is {distance:.1f} from the saved one {where}: over {most[where]:.3g}"
             for where, distance in picture_distances(*pair).items() if distance > most[where]
