@@ -3375,7 +3375,7 @@ for row in (0, -1):
 @mistake_in_draws(
     "a single number asked of a batch",
     why="`.item()` and `int()` turn a tensor of one number into that number; a batch has more rows than one.",
-    look="the shape of the result, for a batch of 3 rows.", hint=3, raises=True)
+    look="the shape of the result, for a batch of 3 rows.", hint=3)
 def as_an_item(logits, temperature, top_k, generator):
     return generation.sample_next(logits, temperature, top_k, generator).item()
 
