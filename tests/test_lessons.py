@@ -30,11 +30,11 @@ def notebook_of(exercise):
 
 
 def run(sources, namespace):
-    """What the cells print, run one after the other."""
+    """What the cells print, run one after the other; the longest training is left to nbval."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         for source in sources:
-            exec(compile(source, "cell", "exec"), namespace)
+            exec(compile(source.replace("steps=600", "steps=6"), "cell", "exec"), namespace)
     return printed.getvalue()
 
 

@@ -22,6 +22,7 @@ from transformer_lessons import attention, masks
 from transformer_lessons.exercises import check, checking, hint, running, solution
 from transformer_lessons.exercises.exercise import BROKEN, EXERCISES, Exercise, Steps, fill, integers, normal
 
+pytestmark = pytest.mark.no_cover  # measuring slows a check down, and holds up whoever would stop a sleeper
 NAME = "scaled_dot_product_attention"
 reference = attention.scaled_dot_product_attention
 
@@ -378,7 +379,6 @@ def test_a_loop_without_end_is_stopped_and_named(answer):
     assert threading.active_count() == before
 
 
-@pytest.mark.no_cover  # its tracer holds up whoever would stop a thread that sleeps
 @pytest.mark.usefixtures("quick")
 def test_a_call_that_cannot_be_stopped_is_left_behind_silent_and_the_verdict_says_so(capsys):
     def sleeper(query, key, value):
