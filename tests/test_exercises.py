@@ -10,7 +10,7 @@ from transformer_lessons.exercises.comparing import alike
 from transformer_lessons.exercises.exercise import EXERCISES, implementation
 from transformer_lessons.exercises.running import attempt, standard_world
 
-pytestmark = pytest.mark.no_cover  # the theorems cover the rooms; these would take twice as long
+pytestmark = pytest.mark.untraced  # the theorems cover the rooms; these would take twice as long
 DRAWS = range(50)
 LESSONS = (1, 2, 3, 4)  # test_exercises_later.py proves the others, so that two workers share the work
 
