@@ -41,7 +41,7 @@ def build(folder):
         sources, site = Path(temporary, "sources"), Path(temporary, "site")
         sources.mkdir()
         write(sources)
-        status = build_main(["-b", "html", "-q", "-W", "--keep-going", "-c", str(HERE),
+        status = build_main(["-b", "html", "-q", "-W", "--keep-going", "-j", "auto", "-c", str(HERE),
                              "-d", str(Path(temporary, "doctrees")), str(sources), str(site)])
         if status:
             return status

@@ -138,8 +138,8 @@ QUESTIONS = (
         (
             wrong(
                 "Every column sums to 1.",
-                "Each row is divided by the row's own sum. A vector that many listen to has a column that "
-                "sums to more than 1.",
+                "Each row is divided by the row's own sum. The column of a vector that many listen to can "
+                "sum to more than 1.",
             ),
             right(
                 "No weight is negative.",

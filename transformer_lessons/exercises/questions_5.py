@@ -279,7 +279,7 @@ QUESTIONS = (
         "A Transformer has no recurrence over tokens. What takes its place, and how does the model know "
         "about time?",
         model="Nothing is handed from token to token: each layer lets every token look at the others, and "
-        "depth takes the place of steps in time. Order comes in as data: an encoding of the position is "
+        "depth takes the place of steps in time. Order has to be put in: an encoding of the position is "
         "added to each embedding, or queries and keys are rotated by it. Direction comes in as a causal "
         "mask: a token sees only itself and those before it. One loop over time remains, outside the "
         "model: when it writes, each new token becomes part of its next input.",

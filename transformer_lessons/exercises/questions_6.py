@@ -207,8 +207,8 @@ QUESTIONS = (
             ),
             wrong(
                 "The model has overfitted: it knows the digits by heart.",
-                "Digits that are drawn afresh at every step have never been seen before. There is nothing "
-                "to know by heart.",
+                "Digits that are drawn afresh at every step owe nothing to those before them. There is "
+                "nothing to know by heart.",
             ),
             wrong(
                 "A lucky draw.",
@@ -231,7 +231,7 @@ QUESTIONS = (
         "should predict; other faults are learned away, as a missing scale is undone by smaller queries. "
         "The two-sided test adds what must not succeed: on the random half no honest model beats "
         "ln(vocabulary), so a leak gives itself away. Faults that neither leak nor hinder, such as the "
-        "scale, escape both halves. For these there is only one way: compare the numbers with an "
+        "scale, escape both halves. No loss gives these away: compare the numbers with an "
         "independent implementation.",
         points=(
             "A leak makes the task easier, so success is no evidence against it.",
