@@ -53,4 +53,3 @@ def name_levels(app, page, template, context, doctree):
 def setup(app):
     setup_formulas(app)
     app.connect("html-page-context", name_levels, priority=900)  # after Furo
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
