@@ -28,7 +28,7 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "-
          "--disable-sync", "--disable-background-networking", "--disable-component-update",
          "--window-size=1300,1000"]
 LOCAL = ("127.0.0.1", "localhost")
-PATIENCE = 240  # seconds for one lesson
+PATIENCE = 600  # seconds for one lesson: the eighth takes four minutes on two slow cores
 LOOK = """
 const all = selector => [...document.querySelectorAll(selector)];
 const outputs = all('.jp-OutputArea-output');
@@ -111,10 +111,12 @@ def run_lesson(browser, port, name):
     time.sleep(3)
     click_menu(browser, "Run", "Run All Cells")
     time.sleep(3)
-    while kernels_busy(port) and time.monotonic() < deadline:  # cells out of sight have no prompt to read
+    calm = 0  # between two cells a kernel is idle for a moment, and cells out of sight have no prompt to read
+    while calm < 4 and time.monotonic() < deadline:
         time.sleep(0.5)
-    state = browser.execute_script(LOOK)
-    if state["busy"]:
+        state = browser.execute_script(LOOK)
+        calm = 0 if state["busy"] or kernels_busy(port) else calm + 1
+    if calm < 4:
         return [f"not done in {PATIENCE} s: {state['busy']} cells are busy"]
     show_every_cell(browser)
     state = browser.execute_script(LOOK)
