@@ -32,7 +32,9 @@ PATIENCE = 600  # seconds for one lesson: the eighth takes four minutes on two s
 LOOK = """
 const all = selector => [...document.querySelectorAll(selector)];
 const outputs = all('.jp-OutputArea-output');
-const texts = kind => outputs.filter(o => o.dataset.mimeType === kind).map(o => o.innerText);
+const cell = output => output.closest('.jp-Cell').querySelector('.cm-content')?.innerText.slice(0, 60);
+const texts = kind => outputs.filter(o => o.dataset.mimeType === kind).map(
+  o => `${JSON.stringify(o.innerText)} below ${JSON.stringify(cell(o))}`);
 const name = image => image.alt || image.src.slice(0, 60);
 return {
   errors: texts('application/vnd.jupyter.error'),

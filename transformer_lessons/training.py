@@ -432,7 +432,7 @@ class Bar:
 
     def close(self):
         if self.live and self.width:
-            print(file=sys.stderr)
+            print(file=sys.stderr, flush=True)  # before whatever comes next
 
 
 def duration(seconds):
