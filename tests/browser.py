@@ -3,8 +3,9 @@
 Names of lessons after it run these alone. It needs Chromium and its driver (Debian: chromium and
 chromium-driver) and `pip install selenium`. For each lesson: no error and no stderr in any output, every
 picture visible, those of the text with alternative text, and no request to anywhere but this machine.
-(JupyterLab shows no alternative text for pictures in outputs; nbconvert does.) Screenshots go to the
-folder that SCREENSHOTS names, where it is set.
+(JupyterLab shows no alternative text for pictures in outputs; nbconvert does.) Then, in lesson 1, it does an
+exercise as a learner does: types a wrong answer, sees the mistake named, types a right one, sees it pass.
+Screenshots go to the folder that SCREENSHOTS names, where it is set.
 """
 
 import json
@@ -21,13 +22,22 @@ from urllib.request import urlopen
 
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 ROOT = Path(__file__).resolve().parents[1]
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-sync", "--disable-background-networking", "--disable-component-update",
          "--window-size=1300,1000"]
 LOCAL = ("127.0.0.1", "localhost")
+EXERCISE = "01_self_attention.ipynb", "softmax"
+TYPED = [  # what a learner types, and what the check must say first
+    ("def softmax(scores): return (powers := np.exp(scores - scores.max())) / powers.sum()",
+     "✗ softmax: sum over everything"),
+    ("def softmax(scores): return (powers := np.exp(scores - scores.max(-1, keepdims=True)))"
+     " / powers.sum(-1, keepdims=True)", "✓ softmax"),
+]
 PATIENCE = 600  # seconds for one lesson: the eighth takes four minutes on two slow cores
 LOOK = """
 const all = selector => [...document.querySelectorAll(selector)];
@@ -106,21 +116,11 @@ def requests_elsewhere(browser):
 
 def run_lesson(browser, port, name):
     """The faults of one lesson, as sentences."""
-    browser.get(f"http://127.0.0.1:{port}/lab/tree/notebooks/{name}?reset")
-    deadline = time.monotonic() + PATIENCE
-    while not browser.find_elements(By.CSS_SELECTOR, ".jp-Notebook .jp-Cell") and time.monotonic() < deadline:
-        time.sleep(0.2)
-    time.sleep(3)
-    click_menu(browser, "Run", "Run All Cells")
-    time.sleep(3)
-    calm = 0  # between two cells a kernel is idle for a moment, and cells out of sight have no prompt to read
-    while calm < 4 and time.monotonic() < deadline:
-        time.sleep(0.5)
-        state = browser.execute_script(LOOK)
-        calm = 0 if state["busy"] or kernels_busy(port) else calm + 1
-    if calm < 4:
+    state = open_and_run(browser, port, name)
+    if state["busy"]:
         return [f"not done in {PATIENCE} s: {state['busy']} cells are busy"]
-    show_every_cell(browser)
+    for _ in below(browser):
+        pass
     state = browser.execute_script(LOOK)
     faults = [f"error: {text[:300]}" for text in state["errors"]]
     faults += [f"stderr: {text[:300]}" for text in state["stderr"]]
@@ -129,6 +129,49 @@ def run_lesson(browser, port, name):
     if state["drawn"] < saved_pictures(name):
         faults.append(f"{state['drawn']} pictures are drawn, {saved_pictures(name)} are saved")
     return faults + [f"a request to {host}" for host in sorted(requests_elsewhere(browser))]
+
+
+def open_and_run(browser, port, name):
+    """Runs all cells of a lesson; what LOOK finds when the kernel rests, or when patience is at its end."""
+    browser.get(f"http://127.0.0.1:{port}/lab/tree/notebooks/{name}?reset")
+    deadline = time.monotonic() + PATIENCE
+    while not browser.find_elements(By.CSS_SELECTOR, ".jp-Notebook .jp-Cell") and time.monotonic() < deadline:
+        time.sleep(0.2)
+    time.sleep(3)
+    click_menu(browser, "Run", "Run All Cells")
+    time.sleep(3)
+    return wait_for_rest(browser, port, deadline)
+
+
+def wait_for_rest(browser, port, deadline):
+    """Between two cells a kernel is idle for a moment, and cells out of sight have no prompt to read."""
+    calm = 0
+    while calm < 4 and time.monotonic() < deadline:
+        time.sleep(0.5)
+        state = browser.execute_script(LOOK)
+        calm = 0 if state["busy"] or kernels_busy(port) else calm + 1
+    return state | {"busy": state["busy"] or int(calm < 4)}
+
+
+def do_exercise(browser, port, name, exercise):
+    """A wrong answer and a right one are typed and checked; the faults, as sentences."""
+    faults = [] if not open_and_run(browser, port, name)["busy"] else ["the lesson is not done"]
+    for typed, verdict in TYPED:
+        stub = next(cell for _ in below(browser)
+                    for cell in browser.find_elements(By.CSS_SELECTOR, ".jp-CodeCell")
+                    if f"def {exercise}(" in cell.text)
+        browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", stub)
+        stub.find_element(By.CSS_SELECTOR, ".cm-content").click()
+        keys = ActionChains(browser)
+        keys.key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).send_keys(typed)
+        for _ in range(2):  # the cell itself, and the check below it
+            keys.key_down(Keys.SHIFT).send_keys(Keys.ENTER).key_up(Keys.SHIFT)
+        keys.perform()
+        wait_for_rest(browser, port, time.monotonic() + PATIENCE)
+        said = browser.execute_script("return arguments[0].nextElementSibling.innerText", stub)
+        if verdict not in said:
+            faults.append(f"{verdict!r} is expected, and not in {said!r}")
+    return faults
 
 
 def kernels_busy(port):
@@ -142,29 +185,34 @@ def saved_pictures(name):
     return sum("image/png" in output.get("data", {}) for output in outputs)
 
 
-def show_every_cell(browser):
-    """Scrolls through the notebook: JupyterLab draws a cell when it comes into view."""
+def below(browser):
+    """Scrolls through the notebook, step by step: JupyterLab draws a cell when it comes into view."""
     panel = browser.find_element(By.CSS_SELECTOR, ".jp-WindowedPanel-outer")
     for step in range(0, browser.execute_script("return arguments[0].scrollHeight", panel), 600):
         browser.execute_script("arguments[0].scrollTop = arguments[1]", panel, step)
         time.sleep(0.05)
+        yield step
     time.sleep(1)
 
 
 def main(names):
     names = names or sorted(path.name for path in (ROOT / "notebooks").glob("0*.ipynb"))
+    tasks = [(name, run_lesson, (name,)) for name in names]
+    if EXERCISE[0] in names:
+        tasks.append((f"the exercise {EXERCISE[1]}, typed", do_exercise, EXERCISE))
     faulty = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder, port = Path(temporary), free_port()
         lab = start_lab(folder, port)
         browser = start_browser(folder)
         try:
-            for name in names:
+            for title, task, arguments in tasks:
                 start = time.monotonic()
-                faults = run_lesson(browser, port, name)
+                faults = task(browser, port, *arguments)
                 if os.environ.get("SCREENSHOTS"):
-                    browser.save_screenshot(str(Path(os.environ["SCREENSHOTS"]) / f"{Path(name).stem}.png"))
-                print(f"{'✗' if faults else '✓'} {name} ({time.monotonic() - start:.0f} s)")
+                    picture = f"{Path(arguments[0]).stem}{'-typed' * (task is do_exercise)}.png"
+                    browser.save_screenshot(str(Path(os.environ["SCREENSHOTS"]) / picture))
+                print(f"{'✗' if faults else '✓'} {title} ({time.monotonic() - start:.0f} s)")
                 print("".join(f"    {fault}\n" for fault in faults), end="")
                 faulty += bool(faults)
         finally:
