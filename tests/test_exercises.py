@@ -5,10 +5,11 @@ import functools
 import pytest
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checking import Trial, judge
+from transformer_lessons.exercises.checking import judge
 from transformer_lessons.exercises.comparing import alike
 from transformer_lessons.exercises.exercise import EXERCISES, implementation
 from transformer_lessons.exercises.running import attempt, standard_world
+from transformer_lessons.exercises.trials import Trial, observe, same
 
 pytestmark = pytest.mark.untraced  # the theorems cover the rooms; these would take twice as long
 DRAWS = range(50)
@@ -59,6 +60,16 @@ def reports(exercise, way):
 def test_every_mistake_is_named_by_its_own_name_on_fifty_draws(exercise, mistake, way):
     verdicts = {(report.status, report.mistake) for report in reports(exercise, way)}
     assert verdicts == {("failed", mistake.name)}
+
+
+def test_a_way_gives_the_same_with_layers_of_its_own(exercise):
+    shared = Trial(exercise)
+    with standard_world():
+        for way in [*exercise.answers.values(), *(way for _, way in exercise.singles())]:
+            for number, case in enumerate(shared.cases):
+                own, known = observe(exercise, implementation(way), case, shared.dtype), shared.outcome(way, number)
+                assert (own.kind, own.error, own.touched) == (known.kind, known.error, known.touched)
+                assert own.kind == "raised" or same(exercise, own.value, known.value)
 
 
 def test_every_mistake_runs_unless_it_says_that_it_raises(exercise, mistake, way):

@@ -5,6 +5,7 @@ from test_exercises import (  # noqa: F401 - pytest finds them here
     pytestmark,
     test_a_solution_runs_on_its_own_and_passes,
     test_a_stub_is_not_attempted,
+    test_a_way_gives_the_same_with_layers_of_its_own,
     test_an_exercise_is_complete,
     test_every_mistake_is_named_by_its_own_name_on_fifty_draws,
     test_every_mistake_runs_unless_it_says_that_it_raises,
