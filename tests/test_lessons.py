@@ -79,6 +79,29 @@ def test_the_lesson_quotes_difficulty_importance_and_minutes_of_its_exercise(exe
     assert f"{exercise.minutes} minutes" in about[0]
 
 
+@pytest.mark.parametrize("path", LESSONS[:7])
+def test_a_lesson_takes_an_hour_at_most_and_says_how_long_its_extras_take(path):
+    """A minute for 200 words or 40 lines of code, 45 seconds for a question, and what the exercises take."""
+    needed, extras, in_extra = 0.0, [], False
+    for cell in nbformat.read(path, 4).cells:
+        text = re.sub(r"(?s)<details>.*?</details>", "", cell.source)
+        if cell.cell_type == "markdown" and re.search(r"(?m)^## ", text):
+            extra = re.findall(r"\*Extra · (\d+) minutes", text)
+            in_extra = bool(extra)
+            extras += map(int, extra)
+        if in_extra:
+            continue
+        if cell.cell_type == "markdown":
+            needed += len(text.split()) / 200
+            needed += sum(map(int, re.findall(r"importance \d of 3 · (\d+) minutes", text)))
+        else:
+            needed += len(text.splitlines()) / 40 + 0.75 * text.count("answer(")
+    pattern = r"\*\*Time\*\* \| (\d+) minutes(?:, and (\d+) more for its \w+ extras)?"
+    minutes, more = re.search(pattern, cells(path, "markdown")[0]).groups()
+    assert needed <= int(minutes) <= 60, needed
+    assert sum(extras) == int(more or 0)
+
+
 @pytest.mark.parametrize("path", LESSONS)
 def test_every_question_of_a_lesson_is_asked_in_it_once_and_in_order(path):
     asked = re.findall(r'^answer\("([\d.]+)"\)$', "\n".join(cells(path)), flags=re.MULTILINE)

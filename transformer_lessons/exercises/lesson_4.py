@@ -488,7 +488,7 @@ def draw_heads(generator, batch, length, num_heads, d_head, labels=False):
 
 
 merge_heads = Exercise(
-    name="merge_heads", lesson=4, title="Put the heads back together", difficulty=2, importance=3, minutes=10,
+    name="merge_heads", lesson=4, title="Put the heads back together", difficulty=2, importance=3, minutes=6,
     contract="""
         merge_heads(x) takes x of shape (batch, heads, length, d_head) and returns it in the shape
         (batch, length, d_model), where d_model = heads · d_head: every position gets its features back from

@@ -17,7 +17,7 @@ VERY_NEGATIVE = (-1e9, -1e10, -1e4, -1e5, -1e6, -1e12, -1e20, -1e30, -1e8, -1e3,
 # causal_mask
 
 causal_mask = Exercise(
-    name="causal_mask", lesson=6, title="No looking ahead", difficulty=1, importance=3, minutes=5,
+    name="causal_mask", lesson=6, title="No looking ahead", difficulty=1, importance=3, minutes=4,
     contract="""
         causal_mask(length) returns a boolean tensor (length, length), True where a query (row) may attend to
         a key (column): to itself and to everything before it.
@@ -460,7 +460,7 @@ def draw_tokens(generator, batch, length, pad_id, padded):
 
 
 padding_mask = Exercise(
-    name="padding_mask", lesson=6, title="Nobody reads padding", difficulty=1, importance=3, minutes=8,
+    name="padding_mask", lesson=6, title="Nobody reads padding", difficulty=1, importance=3, minutes=6,
     contract="""
         padding_mask(tokens, pad_id), with token ids (batch, length), returns a boolean tensor (batch, 1, 1,
         length): True where a key is a real token, False where it is padding, that is, where the token is
@@ -1101,7 +1101,7 @@ def signs_of_a_number(observed, expected, scores, mask):
 
 masked_softmax = Exercise(
     name="masked_softmax", lesson=6, title="A softmax that keeps to the mask", difficulty=2, importance=3,
-    minutes=12,
+    minutes=10,
     contract="""
         masked_softmax(scores, mask): the softmax of the scores (…, query, key) over the last dimension, among
         the places where the boolean mask, which broadcasts to the scores, is True. Everywhere else the weight
@@ -2094,7 +2094,7 @@ def leaks_seen(observed, expected, model, tokens):
 
 
 future_leak = Exercise(
-    name="future_leak", lesson=6, title="A leak detector", difficulty=2, importance=2, minutes=15,
+    name="future_leak", lesson=6, title="A leak detector", difficulty=2, importance=2, minutes=12,
     contract="""
         future_leak(model, tokens), where model(tokens) turns token ids (batch, length) into outputs (batch,
         length, features), returns a float: the most by which any number in the output at any position changes

@@ -38,7 +38,7 @@ def row_not_normal(observed, expected, x, gain, bias, eps=1e-5):
 
 layer_norm = Exercise(
     name="layer_norm", lesson=7, title="Every vector to the same "
-                                       "length", difficulty=2, importance=3, minutes=10,
+                                       "length", difficulty=2, importance=3, minutes=8,
     contract="""
         layer_norm(x, gain, bias, eps=1e-5), with x (…, features) and gain and bias (features,), returns what
         F.layer_norm gives over the last dimension: every vector minus its mean, divided by the square root of
@@ -677,7 +677,7 @@ def all_in_place(x, gain, bias, eps=1e-5):
 
 feed_forward = Exercise(
     name="FeedForward", lesson=7, title="Each position thinks for "
-                                        "itself", difficulty=1, importance=3, minutes=6,
+                                        "itself", difficulty=1, importance=3, minutes=4,
     contract="""
         FeedForward(d_model, d_hidden) is a module with linear_in, from d_model to d_hidden, and linear_out,
         from d_hidden to d_model, both nn.Linear with bias. forward(x), with x (…, d_model), goes through
@@ -1067,7 +1067,7 @@ def padding_at_the_end(batch, length):
 
 
 encoder_layer = Exercise(
-    name="EncoderLayer", lesson=7, title="A layer that reads", difficulty=2, importance=3, minutes=15,
+    name="EncoderLayer", lesson=7, title="A layer that reads", difficulty=2, importance=3, minutes=10,
     contract="""
         EncoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: attention, a
         MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden); and norm_1 and
@@ -1927,7 +1927,7 @@ def draw_decoded(generator, batch, target, source, d_model, num_heads, d_hidden,
 
 
 decoder_layer = Exercise(
-    name="DecoderLayer", lesson=7, title="A layer that writes", difficulty=3, importance=3, minutes=20,
+    name="DecoderLayer", lesson=7, title="A layer that writes", difficulty=3, importance=3, minutes=12,
     contract="""
         DecoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: self_attention
         and cross_attention, each a MultiHeadAttention(d_model, num_heads); feed_forward, a

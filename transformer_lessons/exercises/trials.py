@@ -53,8 +53,8 @@ class Trial:
 
     def ready(self, way, number):
         """The way, ready for observe; with the right way's layers, built and filled once, if it has those."""
-        right = self.exercise.steps
-        if not (self.exercise.is_module and right and issubclass(way, right) and way.__init__ is right.__init__):
+        right = self.exercise.steps if self.exercise.is_module else None
+        if right is None or not issubclass(way, right) or way.__init__ is not right.__init__:
             return implementation(way)
         if number not in self.filled:
             case = self.cases[number]
