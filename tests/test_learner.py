@@ -18,7 +18,7 @@ from transformer_lessons.exercises.exercise import EXERCISES, implementation
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = [nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("0?_*.ipynb"))]
 LESSON_CELLS = [cell for lesson in LESSONS for cell in lesson.cells if cell.cell_type == "code"]
-IMPORTS = "\n".join(lesson.cells[1].source for lesson in LESSONS)
+IMPORTS = "\n".join(lesson.cells[2].source for lesson in LESSONS)
 MISTAKES = {name: list(exercise.mistakes)[:3] for name, exercise in EXERCISES.items()}
 
 
