@@ -231,7 +231,7 @@ def test_evaluate_prints_the_loss_of_the_validation_part(call, model):
     ("train --d-model 4000000000", "The memory is too small: .*"),
     ("generate --model nothing", "nothing cannot be read: No such file or directory"),
     ("generate --model play", "play is not a checkpoint of this course"),
-    ("generate --model MODEL --temperature -1", "temperature=-1.0 must be a number of at least 0"),
+    ("generate --model MODEL --temperature -1", "temperature=-1.0 must be 0, or at least 1e-30 and finite"),
     ("generate --model MODEL --top-k 0", "top_k=0 is too small: it must be at least 1"),
     ("generate --model MODEL --top-p 2 --temperature 0", "top_p=2.0 must be more than 0 and at most 1"),
     ("generate --model MODEL --length -1", "length=-1 is too small: it must be at least 0"),

@@ -168,9 +168,14 @@ def test_a_forbidden_token_is_never_drawn():
 # --- what it refuses ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("wrong", [-1, -0.1, math.nan, math.inf])
-def test_a_temperature_is_at_least_zero(wrong):
-    with pytest.raises(ValueError, match=f"^temperature={wrong} must be a number of at least 0$"):
+def test_at_the_smallest_temperature_the_largest_logit_wins():
+    logits = 1000 * draw_logits()
+    assert torch.equal(sample_next(logits, 1e-30), logits.argmax(dim=-1))
+
+
+@pytest.mark.parametrize("wrong", [-1, -0.1, 1e-31, 1e-40, math.nan, math.inf])
+def test_a_temperature_is_zero_or_can_divide(wrong):
+    with pytest.raises(ValueError, match=f"^temperature={wrong} must be 0, or at least 1e-30 and finite$"):
         sample_next(draw_logits(), wrong)
 
 
@@ -380,14 +385,14 @@ def test_what_cannot_be_generated_is_refused_at_once():
     model, tokens = draw_model(), torch.ones(1, 2, dtype=torch.int64)
     for options, expected in [
         ({"length": -1}, "^length=-1 is too small: it must be at least 0$"),
-        ({"length": 3, "temperature": -1}, "^temperature=-1 must be a number of at least 0$"),
+        ({"length": 3, "temperature": -1}, "^temperature=-1 must be 0, or at least 1e-30 and finite$"),
         ({"length": 3, "top_k": 12}, f"^top_k=12 is more than the {WORDS} tokens that there are$"),
     ]:
         with pytest.raises(ValueError, match=expected):
             generate_tokens(model, tokens, **options)
     with pytest.raises(ValueError, match=r"^the tokens \(1, 0\) must be \(batch, length\), neither empty$"):
         generate_tokens(model, tokens[:, :0], 3)
-    with pytest.raises(ValueError, match=r"^temperature=-1 must be a number of at least 0$"):
+    with pytest.raises(ValueError, match=r"^temperature=-1 must be 0, or at least 1e-30 and finite$"):
         stream(speaker(), LETTERS, temperature=-1)
 
 

@@ -36,9 +36,9 @@ def check_logits(logits):
 
 
 def check_sampling(temperature, top_k, vocabulary_size, top_p=None):
-    """Temperature from 0 up, no more candidates than there are tokens, and a chance that can be had."""
-    if not (temperature >= 0 and math.isfinite(temperature)):
-        raise ValueError(f"temperature={temperature} must be a number of at least 0")
+    """A temperature that divides, or 0; no more candidates than tokens; a chance that can be had."""
+    if not (temperature == 0 or 1e-30 <= temperature < math.inf):  # less, and the quotients are no numbers
+        raise ValueError(f"temperature={temperature} must be 0, or at least 1e-30 and finite")
     if top_k is not None:
         check_sizes(top_k=top_k)
         if top_k > vocabulary_size:
