@@ -3,8 +3,11 @@
 FOLDER is build/site if none is given. The site is read from its files: open index.html.
 """
 
+import gc
 import importlib.util
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -32,18 +35,20 @@ def main(arguments):
 
 
 def build(folder):
+    start = time.monotonic()
     sys.path[:0] = [str(HERE), str(ROOT)]
     sys.modules["rfc3987_syntax"] = None  # jsonschema, which reads notebooks, would prepare it for seconds
-    from pages import write
-    from sphinx.cmd.build import build_main
-
-    start = time.monotonic()
     with tempfile.TemporaryDirectory() as temporary:
         sources, site = Path(temporary, "sources"), Path(temporary, "site")
         sources.mkdir()
-        write(sources)
-        status = build_main(["-b", "html", "-q", "-W", "--keep-going", "-c", str(HERE),
-                             "-d", str(Path(temporary, "doctrees")), str(sources), str(site)])
+        writing = subprocess.Popen([sys.executable, HERE / "pages.py", sources],
+                                   env=os.environ | {"PYTHONPATH": str(ROOT)})
+        import myst_nb.sphinx_  # noqa: F401 - loaded while the pages are written
+        from sphinx.cmd.build import build_main
+
+        status = writing.wait() or build_main(
+            ["-b", "html", "-q", "-W", "--keep-going", "-c", str(HERE),
+             "-d", str(Path(temporary, "doctrees")), str(sources), str(site)])
         if status:
             return status
         shutil.rmtree(folder, ignore_errors=True)
@@ -56,4 +61,5 @@ def build(folder):
 
 
 if __name__ == "__main__":
+    gc.disable()  # looking for garbage would take a tenth of the time, and this process ends soon
     sys.exit(main(sys.argv[1:]))

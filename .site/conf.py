@@ -18,7 +18,7 @@ nb_execution_mode = "off"  # the outputs are those that are committed
 nb_ipywidgets_js = {}  # no widgets, so nothing to load for them
 myst_enable_extensions = ["dollarmath", "amsmath", "attrs_block"]
 myst_heading_anchors = 3
-myst_heading_slug_func = "pages.slug"
+myst_heading_slug_func = "anchors.slug"
 
 html_theme = "furo"
 html_static_path = ["static"]

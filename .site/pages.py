@@ -1,14 +1,18 @@
 """The pages of the reading site, made from the committed notebooks, the exercises and the package.
 
-`write(folder)` fills a folder with what Sphinx reads; nothing here needs Sphinx.
+`write(folder)` fills a folder with what Sphinx reads. build.py runs it in a process of its own: this one
+needs PyTorch, that one Sphinx, and both take seconds to load.
 """
 
 import ast
 import json
 import re
 import shutil
+import sys
 from html import escape
 from pathlib import Path
+
+from anchors import slug
 
 import transformer_lessons
 from transformer_lessons.exercises.asking import FreeText, SeveralOf, all_questions
@@ -36,11 +40,6 @@ def write(folder):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
     return pages
-
-
-def slug(heading):
-    """The anchor of a heading: Sphinx is told to use this too."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
 
 
 def plain(text):
@@ -309,3 +308,7 @@ def pieces_of(source):
     ends = [start for _, start in cuts[1:]] + [len(lines)]
     codes = ["\n".join(lines[start:end]).strip("\n") for (_, start), end in zip(cuts, ends, strict=True)]
     return told, [(name, code) for (name, _), code in zip(cuts, codes, strict=True) if code]
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

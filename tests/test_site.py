@@ -17,6 +17,7 @@ from transformer_lessons.exercises.exercise import EXERCISES
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / ".site"
+sys.path.append(str(SITE))  # as when build.py runs
 BUILDS = all(importlib.util.find_spec(name) for name in ("sphinx", "myst_nb", "furo"))
 needs_sphinx = pytest.mark.skipif(not BUILDS, reason="the extra [site] is not installed")
 
@@ -211,7 +212,7 @@ def site(tmp_path_factory):
     path, modules = list(sys.path), set(sys.modules)
     assert load("build").build(folder) == 0
     sys.path[:] = path
-    for name in {"pages", "formulas"} - modules:
+    for name in {"anchors", "formulas"} - modules:
         sys.modules.pop(name, None)
     return folder
 
