@@ -84,7 +84,7 @@ QUESTIONS = (
             right(
                 "Head 0's outputs for tokens 0 and 1",
                 "Nothing raises an error and gradients flow, so such a model trains. But row 0 has now "
-                "heard from token 1, which no causal mask prevents.",
+                "heard from token 1 in head 0's place, and from head 1 not at all.",
             ),
             wrong(
                 "Head 0's output for token 0, twice",

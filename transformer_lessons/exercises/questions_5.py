@@ -280,12 +280,12 @@ QUESTIONS = (
         "about time?",
         model="Nothing is handed from token to token: each layer lets every token look at the others, and "
         "depth takes the place of steps in time. Order has to be put in: an encoding of the position is "
-        "added to each embedding, or queries and keys are rotated by it. Direction comes in as a causal "
-        "mask: a token sees only itself and those before it. One loop over time remains, outside the "
-        "model: when it writes, each new token becomes part of its next input.",
+        "added to each embedding, or queries and keys are rotated by it. In a model that writes, direction "
+        "comes in as a causal mask (lesson 6): a token sees only itself and those before it. One loop over "
+        "time remains, outside the model: each token that it writes becomes part of its next input.",
         points=(
             "Order: positions in the input, without which attention sees a set.",
-            "Direction: the causal mask.",
+            "Direction, in a model that writes: a mask (lesson 6).",
             "Recurrence is left only in generation, from output to input.",
         ),
     ),

@@ -135,8 +135,8 @@ QUESTIONS = (
             ),
             right(
                 "NaN",
-                "It subtracts the largest score, and -∞ - (-∞) is not a number. NaN spreads to all that is "
-                "computed from it, gradients included.",
+                "It subtracts the largest score, and -∞ - (-∞) is not a number. NaN spreads to sums and "
+                "products made from it, and can reach gradients.",
             ),
             wrong(
                 "Equal weights",
@@ -230,8 +230,8 @@ QUESTIONS = (
         model="Success shows that the model can do this task, not how. With a leak it copies the answer it "
         "should predict; other faults are learned away, as a missing scale is undone by smaller queries. "
         "The two-sided test adds what must not succeed: on the random half no honest model beats "
-        "ln(vocabulary), so a leak gives itself away. Faults that neither leak nor hinder, such as the "
-        "scale, escape both halves. No loss gives these away: compare the numbers with an "
+        "ln(vocabulary), so a leak gives itself away, once training has found it. Faults that "
+        "neither leak nor hinder, such as the scale, escape both halves. No loss gives these away: compare the numbers with an "
         "independent implementation.",
         points=(
             "A leak makes the task easier, so success is no evidence against it.",

@@ -209,8 +209,8 @@ QUESTIONS = (
         "A model has six blocks with feed-forward layers of 2,099,712 parameters each. All six are "
         "replaced with one that they share. How many parameters are saved?",
         right=5 * FEED_FORWARD,
-        why="5 × 2,099,712 = 10,498,560, more than half of the six blocks' parameters. Every shape still "
-        "fits, so that it is a question of what the model can learn, which this lesson tries out.",
+        why="5 × 2,099,712 = 10,498,560, more than half of the parameters, if they are encoder blocks. Every "
+        "shape still fits, so that it is a question of what the model can learn, which this lesson tries out.",
         slips={
             6 * FEED_FORWARD: "This counts all six, but one of them remains.",
             FEED_FORWARD: "This is one layer. It is the one that remains.",
@@ -281,8 +281,8 @@ QUESTIONS = (
         "block's input is what the blocks below have made, so that each works on vectors of another "
         "meaning and has its own work to do. Positions share because a token's treatment should depend on "
         "what it is and has heard, not on where it stands; so any length fits. Sharing across blocks runs "
-        "as well, since all shapes agree, and in six blocks of 512 and 2048 it would save 5/6 of two "
-        "thirds of the parameters, at the price of what the blocks can do.",
+        "as well, since all shapes agree, and in six encoder blocks of 512 and 2048 it would save 5/6 of "
+        "two thirds of the parameters, at the price of what the blocks can do.",
         points=(
             "Different from block to block, the same from position to position.",
             "Each block meets different inputs; the position is in the vectors already.",
