@@ -231,8 +231,8 @@ QUESTIONS = (
         "should predict; other faults are learned away, as a missing scale is undone by smaller queries. "
         "The two-sided test adds what must not succeed: on the random half no honest model beats "
         "ln(vocabulary), so a leak gives itself away, once training has found it. Faults that "
-        "neither leak nor hinder, such as the scale, escape both halves. No loss gives these away: compare the numbers with an "
-        "independent implementation.",
+        "neither leak nor hinder, such as the scale, escape both halves. No loss gives these "
+        "away: compare the numbers with an independent implementation.",
         points=(
             "A leak makes the task easier, so success is no evidence against it.",
             "The random half has a known best loss, ln(vocabulary); to beat it is to leak.",

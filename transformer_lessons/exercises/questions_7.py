@@ -210,7 +210,7 @@ QUESTIONS = (
         "replaced with one that they share. How many parameters are saved?",
         right=5 * FEED_FORWARD,
         why="5 × 2,099,712 = 10,498,560, more than half of the parameters, if they are encoder blocks. Every "
-        "shape still fits, so that it is a question of what the model can learn, which this lesson tries out.",
+        "shape still fits, so that it is a question of what the model can learn, which this lesson tries.",
         slips={
             6 * FEED_FORWARD: "This counts all six, but one of them remains.",
             FEED_FORWARD: "This is one layer. It is the one that remains.",
