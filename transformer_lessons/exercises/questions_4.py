@@ -83,8 +83,8 @@ QUESTIONS = (
             ),
             right(
                 "Head 0's outputs for tokens 0 and 1",
-                "Nothing raises an error and gradients flow, so such a model trains. But row 0 has now "
-                "heard from token 1 in head 0's place, and from head 1 not at all.",
+                "Nothing raises an error and gradients flow, so such a model trains. But row 0 now "
+                "holds head 0's output for token 1 in head 1's place, and nothing from head 1 at all.",
             ),
             wrong(
                 "Head 0's output for token 0, twice",
