@@ -1317,6 +1317,10 @@ def test_a_mistake_that_makes_a_layer_in_forward_leaves_the_others_theirs():
             self.linear = nn.Linear(*self.linear.weight.shape, dtype=x.dtype)
             return 0 * self.linear(x)
 
+    @exercise.mistake("narrow", why="It is always 2 wide.", look="`__init__`.")
+    def narrow(width):  # a function may make the module, too
+        return Right(2)
+
     @exercise.mistake("doubled", why="It is twice as much.", look="the `return` line.")
     class Doubled(Right):
         def after(self, x):

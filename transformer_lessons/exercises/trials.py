@@ -54,7 +54,8 @@ class Trial:
     def ready(self, way, number):
         """The way, ready for observe; with the right way's layers, built and filled once, if it has those."""
         right = self.exercise.steps if self.exercise.is_module else None
-        if right is None or not issubclass(way, right) or way.__init__ is not right.__init__:
+        stepped = right is not None and isinstance(way, type) and issubclass(way, right)
+        if not stepped or way.__init__ is not right.__init__:
             return implementation(way)
         if number not in self.filled:
             case = self.cases[number]
