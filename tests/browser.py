@@ -196,7 +196,11 @@ def below(browser):
 
 
 def main(names):
-    names = names or sorted(path.name for path in (ROOT / "notebooks").glob("0*.ipynb"))
+    there = sorted(path.name for path in (ROOT / "notebooks").glob("0*.ipynb"))
+    names = [Path(name).name for name in names] or there
+    unknown = [name for name in names if name not in there]
+    if unknown:
+        sys.exit(f"no lesson is called {' or '.join(unknown)}: there is {', '.join(there)}")
     tasks = [(name, run_lesson, (name,)) for name in names]
     if EXERCISE[0] in names:
         tasks.append((f"the exercise {EXERCISE[1]}, typed", do_exercise, EXERCISE))
