@@ -1,8 +1,9 @@
 """Opens every lesson in JupyterLab in a real browser, runs all cells, and looks: python tests/browser.py
 
 Names of lessons after it run these alone. It needs Chromium and its driver (Debian: chromium and
-chromium-driver) and `pip install selenium`. For each lesson: no error and no stderr in any output, every
-picture visible, those of the text with alternative text, and no request to anywhere but this machine.
+chromium-driver), `pip install selenium`, and for lesson 8 the book in SHAKESPEARE_TXT: without it, that
+lesson says on stderr that its play is an invented one. For each lesson: no error and no stderr in any output,
+every picture visible, those of the text with alternative text, and no request to anywhere but this machine.
 (JupyterLab shows no alternative text for pictures in outputs; nbconvert does.) Then, in lesson 1, it does an
 exercise as a learner does: types a wrong answer, sees the mistake named, types a right one, sees it pass.
 Screenshots go to the folder that SCREENSHOTS names, where it is set.
