@@ -32,8 +32,10 @@ def chances(weights):
 
 
 def plain(table):
-    """The same numbers as an ordinary tensor."""
-    return table.detach().as_subclass(torch.Tensor).double()
+    """The same numbers as an ordinary tensor, kept with the table: it is compared with many others."""
+    if not hasattr(table, "plain"):
+        table.plain = table.detach().as_subclass(torch.Tensor).double()
+    return table.plain
 
 
 def frequencies(tokens, groups, size):
@@ -43,11 +45,14 @@ def frequencies(tokens, groups, size):
 
 
 def surprise(observed, expected):
-    """n · KL(q, p) for the frequency that is farthest off: infinite where the impossible has happened."""
+    """n · KL(q, p) for the frequency that is farthest off: infinite where the impossible has happened.
+
+    One number for each table that is expected, if there are several.
+    """
     q, p = plain(observed).numpy(), plain(expected).numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = [np.where(one > 0, one * np.log(one / other), 0.0) for one, other in ((q, p), (1 - q, 1 - p))]
-    return DRAWS * float((parts[0] + parts[1]).max())
+    return DRAWS * (parts[0] + parts[1]).max(axis=(-2, -1))
 
 
 def apart(one, other):
@@ -56,7 +61,7 @@ def apart(one, other):
 
 
 def angles(table):
-    """Kept with the table: it is compared with many others."""
+    """Kept with the table, too."""
     if not hasattr(table, "angles"):
         table.angles = np.arcsin(np.sqrt(plain(table).numpy().clip(0, 1)))
     return table.angles

@@ -2584,14 +2584,12 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
 
 def fitting_temperature(observed, expected, rows):
     """The temperature at which frequencies like these come about, if there is one."""
-    kept = plain(expected) > 0
-    best = None
-    for inverse in torch.logspace(-2, 1.5, 200).tolist():
-        fitted = (rows * inverse).masked_fill(~kept, -torch.inf).softmax(dim=-1)
-        off = surprise(observed, fitted)
-        if off < LIMIT and (best is None or off < best[0]):
-            best = off, 1 / inverse
-    return best and best[1]
+    inverses = torch.logspace(-2, 1.5, 200, dtype=torch.float64)
+    never = plain(expected) == 0
+    fitted = (rows * inverses[:, None, None]).masked_fill(never, -torch.inf).softmax(dim=-1)
+    off = np.nan_to_num(surprise(observed, fitted), nan=np.inf)
+    best = int(off.argmin())
+    return 1 / inverses[best].item() if off[best] < LIMIT else None
 
 
 def signs_of_drawing(observed, expected, logits, temperature, top_k, generator):
