@@ -58,8 +58,10 @@ def nats_and_bits(printed):
 
 
 def loss(options):
-    """Beside nanoGPT's recipe for characters, which is measured elsewhere. Words have to spell rare ones, too:
-    their bits a character are of the same text, so they compare."""
+    """Beside nanoGPT's recipe for characters, which is measured elsewhere.
+
+    Whoever reads words spells the rare ones: it is the same text, so its loss a character compares.
+    """
     if not options.tiny:
         return print("loss: --tiny FILE is not given")
     characters, words = ("--tokens", "characters"), ("--vocabulary", 2048)
