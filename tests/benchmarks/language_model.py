@@ -1,6 +1,6 @@
 """The language model's speed and quality, beside its peers.
 
-    python tests/benchmarks/language_model.py                   everything: half an hour on 2 idle cores
+    python tests/benchmarks/language_model.py                   everything: 45 minutes on 2 idle cores
     python tests/benchmarks/language_model.py generation steps  some parts only
 
     loss        the command train as a process, start-up included, on --tiny FILE, in nats a character
@@ -218,16 +218,20 @@ def steps(options):
 
 
 def processes(options):
-    """A long run minus a short one, so that start-up does not count."""
+    """A long run minus a short one, so that start-up does not count; in turns, for a machine has moods."""
     common = "--text", options.text, "--tokens", "characters", "--batch-size", 32, "--device", "cpu"
     launcher = ("-m", "torch.distributed.run", "--nproc_per_node", "2", "-m", "transformer_lessons")
-    times = {}
-    for name, start in {"one process": ("-m", "transformer_lessons"), "two processes": launcher}.items():
-        short, long = (run_train(*common, "--steps", number, launcher=start, threads=1)[0]
-                       for number in (20, 220))
-        times[name] = 200 * 32 * 64 / (long - short)
-        row(f"torchrun, {name} of one thread", f"{times[name]:,.0f} tokens/s")
-    row("two over one", f"{times['two processes'] / times['one process']:.2f}")
+    launchers = {"one process": ("-m", "transformer_lessons"), "two processes": launcher}
+    speeds = {name: [] for name in launchers}
+    for _ in range(3):
+        for name, start in launchers.items():
+            short, long = (run_train(*common, "--steps", number, launcher=start, threads=1)[0]
+                           for number in (20, 220))
+            speeds[name].append(200 * 32 * 64 / (long - short))
+    for name, several in speeds.items():
+        row(f"torchrun, {name} of one thread", f"{statistics.median(several):,.0f} tokens/s")
+    ratios = [two / one for one, two in zip(*speeds.values(), strict=True)]
+    row("two over one", " ".join(f"{ratio:.2f}" for ratio in ratios))
 
 
 PARTS = {"loss": loss, "words": words, "baselines": baselines, "generation": generation_speed, "steps": steps,
