@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from jupyterlab.handlers.announcements import CheckForUpdate, NeverCheckForUpdate
+from jupyterlab.labapp import LabApp
 from packaging.requirements import Requirement
 
 from transformer_lessons import __main__, install
@@ -205,7 +207,17 @@ def test_lab_opens_the_first_lesson(last_command, monkeypatch):
     lesson.parent.mkdir()
     lesson.touch()
     assert __main__.main(["lab", "--no-browser"]) == 0
-    assert last_command() == f"-m jupyterlab {Path('notebooks/01_self_attention.ipynb')} --no-browser"
+    words = ["-m", "jupyterlab", Path("notebooks/01_self_attention.ipynb"), *install.OFFLINE, "--no-browser"]
+    assert last_command() == " ".join(map(str, words))
+
+
+def test_jupyterlab_looks_neither_for_news_nor_for_newer_versions():
+    lab = LabApp()
+    assert lab.news_url  # as long as nobody says otherwise
+    assert lab.check_for_updates_class is CheckForUpdate
+    lab.parse_command_line(install.OFFLINE)
+    assert lab.news_url is None
+    assert lab.check_for_updates_class is NeverCheckForUpdate
 
 
 def test_test_runs_all_tests_with_coverage_or_those_asked_for(last_command):

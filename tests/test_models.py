@@ -130,7 +130,10 @@ def test_embedded_vectors_have_variance_one_and_logits_too():
 
 
 def gpt2(weights, tokens, rotary):
-    """GPT-2 for one sequence, one number after another, in NumPy: the logits at every position."""
+    """GPT-2 for one sequence, one number after another, in NumPy: the logits at every position.
+
+    Where there are weights for gates, they decide in ReLU's place how much of a feature passes.
+    """
 
     def linear(name, x):
         return weights[f"{name}.weight"] @ x + weights[f"{name}.bias"]
@@ -173,15 +176,22 @@ def gpt2(weights, tokens, rotary):
         normed = [norm(f"{name}.norm_1", x) for x in stream]
         stream = [x + attention(f"{name}.attention", normed, position) for position, x in enumerate(stream)]
         for position, x in enumerate(stream):
-            hidden = linear(f"{name}.feed_forward.linear_in", norm(f"{name}.norm_2", x))
-            hidden = np.array([max(number, 0.0) for number in hidden])
+            normed = norm(f"{name}.norm_2", x)
+            hidden = linear(f"{name}.feed_forward.linear_in", normed)
+            if f"{name}.feed_forward.linear_gate.weight" in weights:
+                gates = linear(f"{name}.feed_forward.linear_gate", normed)
+                hidden = np.array([n * g / (1 + math.exp(-g)) for n, g in zip(hidden, gates, strict=True)])
+            else:
+                hidden = np.array([max(number, 0.0) for number in hidden])
             stream[position] = x + linear(f"{name}.feed_forward.linear_out", hidden)
     return np.array([weights["embedding.weight"] @ norm("norm", x) for x in stream])
 
 
+@pytest.mark.parametrize("gated", [False, True], ids=["relu", "gated"])
 @BOTH_POSITIONS
-def test_the_language_model_is_gpt2_written_in_loops(rotary):
-    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary)).eval()
+def test_the_language_model_is_gpt2_written_in_loops(rotary, gated):
+    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary, gated=gated)).eval()
+    assert any("linear_gate" in name for name in model.state_dict()) == gated
     weights = {name: weight.numpy() for name, weight in model.state_dict().items()}
     tokens = draw_tokens(batch=2, length=MAX_LENGTH)
     for row, logits in zip(tokens, model(tokens), strict=True):

@@ -18,6 +18,10 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "transformer-lessons.txt"  # what this environment was made from, written last
 UNFINISHED = "unfinished"
 CONSTRAINTS = ".ci/constraints.txt"
+OFFLINE = [  # JupyterLab would look for a newer version at every start, and ask whether it may fetch news
+    "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
+    "--LabApp.news_url=None",
+]
 
 
 def lab(arguments):
@@ -25,7 +29,7 @@ def lab(arguments):
     make_environment()
     lessons = sorted(path.relative_to(ROOT) for path in ROOT.glob("notebooks/01_*.ipynb"))[:1]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    return run_to_its_end(PYTHON, "-m", "jupyterlab", *lessons, *as_root, *arguments)
+    return run_to_its_end(PYTHON, "-m", "jupyterlab", *lessons, *OFFLINE, *as_root, *arguments)
 
 
 def test(arguments):
