@@ -27,6 +27,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from transformer_lessons import install
+
 ROOT = Path(__file__).resolve().parents[1]
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-sync", "--disable-background-networking", "--disable-component-update",
@@ -65,15 +67,16 @@ def free_port():
 
 
 def start_lab(folder, port):
-    """JupyterLab on a copy of the notebooks, with configuration, data and runtime folders of its own."""
+    """The learner's JupyterLab, on a copy of the lessons, with configuration, data and runtime of its own."""
     shutil.copytree(ROOT / "notebooks", folder / "notebooks")
     shutil.copytree(ROOT / "imgs", folder / "imgs")
     own = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
-    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", "--ServerApp.allow_root=True",
-               "--LabApp.news_url=", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    command = [sys.executable, "-m", "jupyterlab", *options, f"--ServerApp.root_dir={folder}"]
+    install.ROOT = folder
+    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token="]
+    command = [sys.executable, *map(str, install.jupyterlab()), *options]
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     environment = {**os.environ, **own, "JUPYTER_PREFER_ENV_PATH": "1"}
-    lab = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    lab = subprocess.Popen(command, cwd=folder, env=environment, **silent)
     for _ in range(120):
         try:
             urlopen(f"http://127.0.0.1:{port}/api/status")

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from jupyterlab.handlers.announcements import CheckForUpdate, NeverCheckForUpdate
-from jupyterlab.labapp import LabApp
+from jupyter_server.serverapp import ServerApp
 from packaging.requirements import Requirement
 
 from transformer_lessons import __main__, install
@@ -76,7 +75,7 @@ INSTALL = "pip install -r requirements.txt"
 def test_an_empty_clone_gets_an_environment_and_then_everything_in_it(shell):
     install.make_environment()
     assert [shell.ran("-m venv --clear"), shell.ran(INSTALL)] == [1, 1]
-    assert INSTALL in shell.commands[-1]
+    assert INSTALL in shell.commands[-2]  # JupyterLab is silenced after it
 
 
 def test_a_finished_environment_is_left_alone(shell):
@@ -130,7 +129,7 @@ def test_what_is_installed_lies_in_the_ranges_of_the_package():
 
 def test_on_linux_without_a_gpu_torch_comes_first_and_as_its_cpu_build(shell):
     install.make_environment()
-    uv, everything = shell.commands[-2:]
+    uv, everything = shell.commands[-3:-1]
     assert uv.endswith("-c .ci/constraints.txt --torch-backend=cpu torch")
     assert INSTALL in everything
 
@@ -207,17 +206,36 @@ def test_lab_opens_the_first_lesson(last_command, monkeypatch):
     lesson.parent.mkdir()
     lesson.touch()
     assert __main__.main(["lab", "--no-browser"]) == 0
-    words = ["-m", "jupyterlab", Path("notebooks/01_self_attention.ipynb"), *install.OFFLINE, "--no-browser"]
-    assert last_command() == " ".join(map(str, words))
+    words = ["-m", "jupyterlab", lesson.relative_to(install.ROOT), f"--ServerApp.root_dir={install.ROOT}"]
+    assert last_command() == " ".join([*map(str, words), "--no-browser"])
 
 
-def test_jupyterlab_looks_neither_for_news_nor_for_newer_versions():
-    lab = LabApp()
-    assert lab.news_url  # as long as nobody says otherwise
-    assert lab.check_for_updates_class is CheckForUpdate
-    lab.parse_command_line(install.OFFLINE)
-    assert lab.news_url is None
-    assert lab.check_for_updates_class is NeverCheckForUpdate
+def test_the_pictures_of_the_lessons_lie_within_what_jupyterlab_serves(monkeypatch):
+    monkeypatch.chdir(install.ROOT)
+    server = ServerApp()
+    server.parse_command_line([str(part) for part in install.jupyterlab()[2:]])
+    served = Path(server.root_dir)
+    assert Path(server.file_to_run).is_relative_to(served)
+    lessons = sorted(install.ROOT.glob("notebooks/*.ipynb"))
+    pictures = [lesson.parent / name for lesson in lessons
+                for name in re.findall(r"\]\((\S+\.svg)\)", lesson.read_text(encoding="utf-8"))]
+    assert len(pictures) > 8
+    for picture in pictures:
+        assert picture.resolve().is_relative_to(served)
+        assert picture.exists()
+
+
+def test_jupyterlab_is_told_neither_to_fetch_news_nor_to_look_for_newer_versions(shell):
+    install.make_environment()
+    plugin = "@jupyterlab/apputils-extension:announcements"
+    assert shell.commands[-1].endswith(f"labextension disable --level=sys_prefix {plugin}")
+
+
+def test_an_environment_is_finished_though_jupyterlab_could_not_be_silenced(shell, monkeypatch):
+    shell = install_with(monkeypatch, Shell(fail="labextension"))
+    install.make_environment()
+    install.make_environment()
+    assert shell.ran(INSTALL) == 1
 
 
 def test_test_runs_all_tests_with_coverage_or_those_asked_for(last_command):

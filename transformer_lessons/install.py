@@ -18,18 +18,19 @@ PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "transformer-lessons.txt"  # what this environment was made from, written last
 UNFINISHED = "unfinished"
 CONSTRAINTS = ".ci/constraints.txt"
-OFFLINE = [  # JupyterLab would look for a newer version at every start, and ask whether it may fetch news
-    "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
-    "--LabApp.news_url=None",
-]
 
 
 def lab(arguments):
     """Open the course in JupyterLab at the first lesson."""
     make_environment()
+    return run_to_its_end(PYTHON, *jupyterlab(), *arguments)
+
+
+def jupyterlab():
+    """What Python is told. Without a root, JupyterLab serves the lesson's folder: no picture could be seen."""
     lessons = sorted(path.relative_to(ROOT) for path in ROOT.glob("notebooks/01_*.ipynb"))[:1]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    return run_to_its_end(PYTHON, "-m", "jupyterlab", *lessons, *OFFLINE, *as_root, *arguments)
+    return ["-m", "jupyterlab", *lessons, f"--ServerApp.root_dir={ROOT}", *as_root]
 
 
 def test(arguments):
@@ -52,7 +53,14 @@ def make_environment():
     say("Installing what requirements.txt lists")
     install_cpu_torch()
     require(PYTHON, "-m", "pip", "install", "-r", "requirements.txt")
+    silence_jupyterlab()
     STAMP.write_text(fingerprint())
+
+
+def silence_jupyterlab():
+    """It would look for a newer version at every start, and ask each learner whether it may fetch news."""
+    news = "@jupyterlab/apputils-extension:announcements"
+    run(PYTHON, "-m", "jupyter", "labextension", "disable", "--level=sys_prefix", news)
 
 
 def check_python():
