@@ -27,7 +27,7 @@ def lab(arguments):
 
 
 def jupyterlab():
-    """What Python is told. Without a root, JupyterLab serves the lesson's folder: no picture could be seen."""
+    """What Python is told. Without a root, JupyterLab serves the lesson's folder: no picture is seen."""
     lessons = sorted(path.relative_to(ROOT) for path in ROOT.glob("notebooks/01_*.ipynb"))[:1]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return ["-m", "jupyterlab", *lessons, f"--ServerApp.root_dir={ROOT}", *as_root]
