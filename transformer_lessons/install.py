@@ -59,6 +59,7 @@ def make_environment():
 
 def silence_jupyterlab():
     """It would look for a newer version at every start, and ask each learner whether it may fetch news."""
+    say("Switching off JupyterLab's news")
     news = "@jupyterlab/apputils-extension:announcements"
     run(PYTHON, "-m", "jupyter", "labextension", "disable", "--level=sys_prefix", news)
 
