@@ -227,7 +227,7 @@ class Bench:
         self.items, self.plugins = {item.nodeid: item for item in session.items}, session.config.pluginmanager
         self.functions = {}
         for one in gc.get_objects():
-            if isinstance(one, types.FunctionType):
+            if type(one) is types.FunctionType:  # isinstance would ask the object, and a hostile one raises
                 self.functions.setdefault(key_of(one.__code__), []).append(one)
         self.work(self)
         return True
