@@ -62,7 +62,7 @@ LATE = {
 def test_a_mask_after_the_softmax_is_too_late_however_it_is_renormalised(start, ending):
     def answer(scores, mask):
         return LATE[ending](start(scores, mask))
-    assert names("masked_softmax", answer) == {"masked too late, then renormalised"}
+    assert names("masked_softmax", answer) == {"masked too late, then divided by the sum"}
 
 
 @pytest.mark.parametrize("small", [1e-30, torch.finfo(torch.float64).tiny])
@@ -70,7 +70,7 @@ def test_where_the_reason_is_not_certain_only_what_is_certain_is_said(small):
     """The weights are as if -100 had been added to the hidden scores."""
     def answer(scores, mask):
         return left(scores, mask) / (total(left(scores, mask)) + small)
-    assert names("masked_softmax", answer) <= {"hidden scores that still count", "masked too late, then renormalised"}
+    assert names("masked_softmax", answer) <= {"hidden scores that still count", "masked too late, then divided by the sum"}
 
 
 @pytest.mark.parametrize("number", [-1.5, -5, -7, -12, -20, -50, -100, -300, -1000])

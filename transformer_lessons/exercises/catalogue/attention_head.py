@@ -197,10 +197,16 @@ def wrong_way_round(wrong):
 mistake("the weight matrices the wrong way round", pairs=0, why="x is multiplied by a weight matrix as it is, which "
     "works only where d_head equals d_model: nn.Linear multiplies by its transpose.",
     look="print `linear_q.weight.shape`.", mapped=[wrong_way_round(wrong) for wrong in ("qkv", "q", "k", "v")])
-mistake("an activation after the layers", pairs=5, why="What the layers give goes through a ReLU, a GELU or a tanh "
-    "before it is used; a head maps linearly.", look="what stands between the layers and the dot products?",
-    mapped=[*(lambda right, change=change: tuple(map(change, right)) for change in (torch.relu, F.gelu, torch.tanh)),
-            lambda right: (*right[:2], right[2].relu()), lambda right: (right[0].relu(), right[1].relu(), right[2])])
+
+def bent(change, roles):
+    """The activation after these of the three layers alone."""
+    return lambda right: tuple(change(one) if role in roles else one for role, one in zip("qkv", right, strict=True))
+mistake("an activation after the layers", pairs=5, why="What one or more of the layers give goes through a ReLU, a "
+    "GELU or a tanh before it is used; a head maps linearly.", look="what happens to the result of each layer before "
+    "it is used?", mapped=[bent(torch.relu, "qkv"), bent(F.gelu, "qkv"), bent(torch.tanh, "qkv"), bent(torch.relu, "v"),
+                           bent(torch.relu, "qk"), bent(F.gelu, "v"), bent(torch.tanh, "v"),
+                           *(bent(change, roles) for roles in ("q", "k", "qk", "qv", "kv")
+                             for change in (torch.relu, F.gelu, torch.tanh) if (change, roles) != (torch.relu, "qk"))])
 
 # What happens to the average
 mistake("an activation or a norm after the average", hint=3, pairs=0, why="The average goes through a ReLU, a GELU, a "

@@ -7,13 +7,72 @@ from torch import nn
 from transformer_lessons import layers
 from transformer_lessons.exercises.checker.exercise import Exercise, normal
 
+LAST_DROPPED, FIRST_DROPPED = "dropout after linear_out", "dropout before linear_in"
+ONLY_HERE = "The only dropout that the contract allows stands between the ReLU and linear_out."
+OF_LAST = f"In training mode, numbers of the result are set to 0 after linear_out. {ONLY_HERE}"
+OF_FIRST = f"In training mode, numbers of x are set to 0 before linear_in reads them. {ONLY_HERE}"
+AFTER, FIRST_LINE = "what happens after linear_out?", "the first line of forward."
+
+def in_training(module, x, **weights):
+    """What a module gives in training mode with these weights; all that are not named are 0."""
+    with torch.no_grad():
+        for name, one in module.named_parameters():
+            one.copy_(weights.get(name.replace(".", "_"), torch.zeros(())))
+        return module.train()(x)
+
+def kept(ours, whole):
+    """(which numbers have not been set to 0, by what one number these have been multiplied: None if by several)."""
+    left = ours.abs() > 1e-5 * whole.abs()
+    factors = (ours / whole)[left]
+    if len(factors) == 0:
+        return left, 1.0
+    return left, float(factors[0]) if (factors - factors[0]).abs().max() < 1e-4 else None
+
+def drops_only_after_relu(module, x):
+    """What training mode sets to 0 or multiplies, weight by weight: only the hidden features may be.
+
+    Dropout before the ReLU passes: it gives the same numbers as dropout after it.
+    """
+    other = ("wrong in training mode", "In training mode the result is not what linear_in, ReLU and linear_out give, "
+             "with or without dropout between the last two.", "what does `forward` do in training mode alone?")
+    generator = torch.Generator().manual_seed(0)
+    hidden, features = dict(module.named_parameters())["linear_in.weight"].shape
+    seen = min(hidden, features)  # hidden feature i is read from x[i], and is the whole of output i
+    x, b, c = (1 + torch.rand(shape, generator=generator).to(x) for shape in ((2, 100, features), hidden, features))
+    read, written = torch.eye(hidden, features).to(x), torch.eye(features, hidden).to(x)
+
+    left, factor = kept(in_training(module, x, linear_out_bias=c), c.expand(x.shape))
+    if factor is None or not left.all() or abs(factor - 1) > 1e-4:
+        return (LAST_DROPPED, OF_LAST, AFTER) if factor and not left.all() else other
+
+    def hidden_features(x, sign=1.0, **weights):
+        y = in_training(module, x, linear_out_weight=sign * written, linear_out_bias=sign * c, **weights)
+        return (sign * y - c)[..., :seen]
+
+    _, factor = kept(hidden_features(x, linear_in_bias=b), b[:seen].expand(*x.shape[:-1], seen))
+    if factor is None or factor < 0:
+        return other
+    found = hidden_features(x, linear_in_weight=read, linear_in_bias=b)
+    whole = x[..., :seen]
+    here = found.abs() > 1e-5
+    left, also = kept((found / factor - b[:seen])[here], whole[here])
+    if also is None or not left.all() or abs(also - 1) > 1e-4:
+        return (FIRST_DROPPED, OF_FIRST, FIRST_LINE) if also and not left.all() else other
+    x, b, mixed = (torch.randn(shape, generator=generator).to(x) for shape in (x.shape, b.shape, read.shape))
+    wanted = factor * F.linear(x, mixed, b).relu()[..., :seen]
+    for sign in (1.0, -1.0):
+        found = hidden_features(x, sign, linear_in_weight=mixed, linear_in_bias=b)
+        if ((found - wanted).abs().minimum(found.abs()) > 1e-4).any():
+            return other
+    return None
+
 exercise = Exercise(
     name="FeedForward", lesson=7, title="Each position thinks for itself", difficulty=1, importance=3, minutes=4,
     contract="""
         FeedForward(d_model, d_hidden) is a module with linear_in, from d_model to d_hidden, and linear_out,
         from d_hidden to d_model, both nn.Linear with bias. forward(x), with x (…, d_model), goes through
         linear_in, ReLU and linear_out. Nothing is added and nothing normalised: that is the layer's work.
-        Dropout is optional.
+        Dropout between the ReLU and linear_out is allowed, and nowhere else.
         """,
     stub='''
         class FeedForward(nn.Module):
@@ -28,7 +87,7 @@ exercise = Exercise(
            {"d_model": 3, "d_hidden": 7, "lead": (2, 5)}, {"d_model": 5, "d_hidden": 6, "lead": (2, 4), "scale": 12.0}],
     build=("d_model", "d_hidden"), reference=layers.FeedForward,
     draw=lambda generator, d_model, d_hidden, lead, scale=2.0: (normal(generator, *lead, d_model, scale=scale),),
-    returns="output", shapes={"output": "(batch, length, d_model)"},
+    returns="output", shapes={"output": "(batch, length, d_model)"}, checks=[drops_only_after_relu],
     hints=[("the wrong parameters", "nn.Linear(in, out) has weights (out, in). One layer widens, the other narrows "
                                     "again."),
            ("the numbers differ", "Three steps: widen, bend, narrow. What bends is ReLU, and it sits in the middle.")],
@@ -75,7 +134,7 @@ class FeedForwardWithDropout(nn.Module):
         self.relu, self.dropout = nn.ReLU(), nn.Dropout(dropout)
 
     def forward(self, x):
-        return self.dropout(self.linear_out(self.dropout(self.relu(self.linear_in(x)))))
+        return self.linear_out(self.dropout(self.relu(self.linear_in(x))))
 
 @exercise.right("by hand")
 class FeedForwardByHand(FeedForward):
@@ -89,7 +148,6 @@ class FeedForwardByPosition(FeedForward):
         return torch.stack([self.linear_out(torch.maximum(self.linear_in(x[:, place]), torch.zeros(())))
                             for place in range(x.shape[1])], dim=1)
 
-AFTER = "what happens after linear_out?"
 LAST = "the last line: what is asked of this module, and what of the layer around it?"
 LINEAR = "what does nn.Linear do besides the product?"
 ORDER = "the order of the three steps."
@@ -98,17 +156,17 @@ ORDER = "the order of the three steps."
 mistake = exercise.section(hint=2)
 mistake("no activation", why="Nothing bends between the two layers, and two linear layers in a row are no more than "
     "one.", look="is the result of ReLU what goes into linear_out?", activated=lambda hidden: hidden)
-mistake("the activation at the end", why="ReLU comes after the second layer, not between the two: the output is never "
-    "negative.", look=ORDER, variants=[{"activated": lambda hidden: hidden, "ended": lambda output: output.relu()}])
-mistake("the activation twice", why="ReLU comes between the layers and after the second one too, so the output can "
-    "never be negative.", look=AFTER, ended=lambda output: output.relu())
+mistake("the activation at the end", why="ReLU comes after the second layer, not between the two.", look=ORDER,
+    variants=[{"activated": lambda hidden: hidden, "ended": lambda output: output.relu()}])
+mistake("the activation twice", why="ReLU comes after the second layer, too, where nothing should bend any more.",
+    look=AFTER, ended=lambda output: output.relu())
 mistake("something done to the result", why="What linear_out gives goes through a tanh, a sigmoid, a softmax or a "
     "GELU; it should be handed over as it is.", look=AFTER,
     ended=[lambda output: output.tanh(), lambda output: output.sigmoid(), lambda output: output.softmax(-1),
            lambda output: F.gelu(output)], pairs=4)
 mistake("the activation first", why="ReLU bends x itself, before the first layer, not what comes out of it.",
     look=ORDER, variants=[{"hidden": lambda self, x: self.linear_in(x.relu()), "activated": lambda hidden: hidden}])
-mistake("x bent too", why="ReLU bends x itself, before the first layer, and again what comes out of it.",
+mistake("x bent too", why="ReLU bends x itself, before the first layer reads it.",
     look="what happens before linear_in?", hidden=lambda self, x: self.linear_in(x.relu()))
 
 ACTIVATIONS = (  # the name, what is wrong, and the functions
@@ -160,13 +218,13 @@ mistake("the result normalised", pairs=2,
     added=[lambda output: F.layer_norm(output, output.shape[-1:]),
            lambda output, x: F.layer_norm(output + x, output.shape[-1:])])
 mistake("x normalised", why="x is normalised first. The norm is the layer's work; this is only the part inside it.",
-    look="the first line of forward.", hidden=lambda self, x: self.linear_in(F.layer_norm(x, x.shape[-1:])))
+    look=FIRST_LINE, hidden=lambda self, x: self.linear_in(F.layer_norm(x, x.shape[-1:])))
 mistake("the hidden features normalised", pairs=2,
     why="The hidden features are normalised between the two layers. The norm is the layer's work, and stands "
         "elsewhere.", look="what happens between linear_in and linear_out? ReLU, and nothing else.",
     activated=[lambda hidden: F.layer_norm(hidden, hidden.shape[-1:]).relu(),
                lambda hidden: F.layer_norm(hidden.relu(), hidden.shape[-1:])])
-mistake("linear_out never used", why="It ends after the activation: the result still has d_hidden features.",
+mistake("linear_out never used", why="linear_out is never called: the result still has d_hidden features.",
     look="the last dimension of the result.", output=lambda activated: activated)
 mistake("linear_in never used", pairs=2, why="x goes into linear_out as it is, or after ReLU: linear_in is never used. "
     "Where the sizes differ, this raises.", look="what does linear_out get?", hidden=lambda x: x,
@@ -190,3 +248,9 @@ mistake("the weights not transposed", hint=1, why="x is multiplied by the weight
     look="the shape of linear_in.weight.",
     variants=[{"hidden": lambda self, x: x @ self.linear_in.weight + self.linear_in.bias,
                "output": lambda self, activated: activated @ self.linear_out.weight + self.linear_out.bias}])
+
+# What only training mode shows
+mistake = exercise.section(hint=2, pairs=0)
+mistake(LAST_DROPPED, why=OF_LAST, look=AFTER, ended=lambda self, output: F.dropout(output, 0.1, self.training))
+mistake(FIRST_DROPPED, why=OF_FIRST, look=FIRST_LINE,
+    hidden=lambda self, x: self.linear_in(F.dropout(x, 0.1, self.training)))

@@ -315,8 +315,9 @@ mistake("the largest token replaced by itself", why="Where a later token is the 
 mistake("the token in the middle replaced by itself", why="Where a later token is half of the largest, it stays what "
         "it is: nothing changes, and a leak from there is missed.",
     look="let the largest token be 8. What takes the place of a 4?", changed=put(lambda tokens: tokens.max() - tokens))
-mistake("another sequence's token", why="A token is replaced by one from another sequence. In a batch of one there is "
-        "no other: nothing changes, and every leak is missed.", look="print both texts for a batch of one.",
+mistake("another sequence's token", why="A token is replaced by one from another sequence. That may be the same token, "
+        "and in a batch of one there is no other sequence: then nothing changes, and a leak is missed.",
+    look="print both texts, for this batch and for a batch of one.",
     changed=put(lambda tokens: tokens.roll(1, 0)))
 mistake(MAY_BE_THE_SAME, why=OF_THE_SAME, look=NOT_THE_SAME,
     changed=put(lambda tokens: tokens.roll(1, 1), lambda tokens: tokens.roll(-1, 1),

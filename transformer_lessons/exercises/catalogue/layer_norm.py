@@ -185,8 +185,10 @@ mistake("divided by its own length", why="Every vector is divided by its length,
 mistake("the sign flipped", why="Every feature is subtracted from the mean, where the mean should be subtracted from "
     "every feature.", look="the order of the subtraction.", normalised=lambda right: -right)
 mistake("the mean not squared", hint=1, why="The mean is subtracted from the mean of the squares as it is, where its "
-    "square should be; the result is no variance, and may even be negative.", look="what is the variance of a vector "
-    "whose features are all the same?", variance=lambda x, mean: (x**2).mean(dim=-1, keepdim=True) - mean)
+    "square should be: what is left is no variance.", look="what is the variance of a vector whose features are all "
+    "the same?", variance=[lambda x, mean: (x**2).mean(dim=-1, keepdim=True) - mean,
+                           lambda x, mean: ((x**2).mean(dim=-1, keepdim=True) - mean).abs(),
+                           lambda x, mean: ((x**2).mean(dim=-1, keepdim=True) - mean).clamp(min=0.0)])
 mistake("the mean square for the variance", hint=1, why="The squares of the features are averaged, not the squares of "
     "their deviations from the mean.", look="how far is each feature from the mean, and which numbers are squared?",
     variance=lambda x: (x**2).mean(dim=-1, keepdim=True))

@@ -56,18 +56,28 @@ def signs_of_a_number(observed, expected, scores, mask):
     if not comparable(observed, expected):
         return []
     weights, allowed = observed.double(), mask.expand(scores.shape)
-    rows = allowed.any(-1) & ~allowed.all(-1)
-    off = (weights[rows].sum(-1) - 1).abs().max()
-    if off > 1e-4 or weights.min() < 0 or not (weights.masked_fill(allowed, 0.0)[rows] > 0).any():
+    some = allowed.any(-1)
+    if not weights.isfinite().all() or weights.min() < 0 or ((weights[some].sum(-1) - 1).abs() > 1e-4).any():
         return []
-    shown = rows & (weights > 1e-12).all(-1)  # elsewhere one of the two sides has taken it all
-    if not shown.any():
-        return ["a number too small"]
-    weights, allowed, scores = weights[shown], allowed[shown], scores[shown]
-    needed = score_of_forbidden(weights, allowed, scores)
-    filled, moved = needed[~allowed].median(), scores + (needed - scores)[~allowed].median()
-    fits = gives(filled, weights, allowed, scores) or gives(moved, weights, allowed, scores)
-    return ["a number too small"] if fits else []
+    if torch.allclose(weights[some], expected.double()[some], atol=1e-6) and not weights[some][~allowed[some]].any():
+        return ["weight for an empty row", "a number too small"] if weights[~some].any() else []
+    best = weights.where(allowed, -1.0).argmax(-1, keepdim=True)
+    rows = some & (weights.gather(-1, best)[..., 0] > 1e-290)  # elsewhere the forbidden ones have taken it all
+    weights, allowed, scores, best = weights[rows], allowed[rows], scores[rows].double(), best[rows]
+    logs = weights.log()
+    needed = logs + (scores - logs).gather(-1, best)  # which score gives this weight
+    for least in (1e-36, 1e-290):  # smaller weights are too coarse, in float32 and in float64
+        hidden = ~allowed & (weights > least)
+        if hidden.any():
+            filled, added = needed[hidden].median(), scores + (needed - scores)[hidden].median()
+            fits = [give(torch.where(allowed, scores, one) - (scores - logs).gather(-1, best), logs, math.log(least))
+                    for one in (filled, added)]
+            return ["a number too small"] if any(fits) else []
+    return ["a number too small"] if weights[~allowed].any() else []
+
+def give(ours, logs, least):
+    """Are these the logarithms of the weights, as far as they are not below the least?"""
+    return bool(torch.where(logs > least, (ours - logs).abs() < 1e-2, ours < least + 1e-2).all())
 
 def turning_point(odds, share, curve=torch.sigmoid, inverse=torch.logit):
     """Between which numbers must x be, so that each share is the curve of odds - x? None if there is no such x."""
@@ -102,9 +112,16 @@ def signs_of_lost_weight(observed, expected, scores, mask):
     names = []
     if not none.any() and (is_written(filled) or (is_written(added) and added[0] == added[1])):
         names.append("a number too small")
-    if any(none.any() or low == high or high < -650 for low, high in late):
-        names.append("masked too late, then renormalised")
+    lost = ((share == 0) | (share > 0.5)).all()  # where a hidden score leads by far, to the last bit
+    if any(none.any() or (is_a_power_of_ten(low) if low == high else lost and high < -650) for low, high in late):
+        names.append(LATE)
     return names + ["hidden scores that still count"] * bool(late)
+
+LATE = "masked too late, then divided by the sum"
+
+def is_a_power_of_ten(logarithm):
+    """Of a number such as 1e-9 or 3e-6, which people write?"""
+    return abs(logarithm - math.log(float(f"{math.exp(logarithm):.0e}") or 1.0)) < 1e-3
 
 def is_written(found):
     """Is this, or may it be, a number below 0 that people write, such as -7, -0.5 or -20?"""
@@ -235,6 +252,8 @@ def shared(exponentials, small=0.0, dim=-1):
 def at_least(exponentials, small):
     return F.normalize(exponentials, p=1, dim=-1, eps=small)
 
+ADDED = (-100.0, -1000.0, -2.0, -3.0, -5.0, -10.0)  # numbers that are not negative enough
+FILLED = (-100.0, -1.0, -2.0, -3.0, -5.0, -10.0, -1000.0)
 ASKS = "which dimension of the mask asks? Is it still there when the mask is used?"
 EMPTY = "the row of a query that may attend to nothing: what should stand there, and who puts it there?"
 ONE_QUERY = "one query's weights must sum to 1. Which dimension holds them?"
@@ -271,11 +290,11 @@ mistake("a score of 0 for what is forbidden", why="A forbidden score becomes 0, 
         "and that is a score like any other: e⁰ = 1 takes its share of the weight.",
     look="which score has an exponential of exactly 0? And where a power of ten stands: what is its sign?",
     variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores * allowed))
-mistake("a number too small", why="The forbidden scores are not made negative enough: they take some of the weight; "
-    "beside scores of -1000 much of it, or all.",
+mistake("a number too small", pairs=len(ADDED), why="The forbidden scores are not made negative enough: they still "
+    "take some of the weight, and take more of it the lower the allowed scores are.",
     look="which score has an exponential of exactly 0, whatever the others are?",
-    variants=ended(raw, times_mask, hidden=[*map(filled, (-100.0, -1.0, -2.0, -3.0, -5.0, -10.0, -1000.0)),
-                                            *map(added, (-2.0, -3.0, -5.0, -10.0))]))
+    hidden=[*map(added, ADDED), *map(filled, FILLED)],  # the added ones first: they are tried together with others
+    variants=ended(raw, times_mask, hidden=[*map(filled, FILLED), *map(added, ADDED[2:])])[len(FILLED + ADDED) - 2:])
 mistake("a tiny weight for forbidden places", pairs=0, why="Forbidden places get a weight that is tiny, but not 0. The "
     "contract asks for exactly 0.", look="a small number that is added, or a lower bound: which places does it reach?",
     emptied=[lambda right: right.clamp(min=1e-12), lambda weights: weights.clamp(min=1e-12),
@@ -294,16 +313,16 @@ mistake("the forbidden scores multiplied",
         "large, and takes all the weight.", look="what becomes of a score of -2, and of 2?",
     variants=[*ended(raw, hidden=lambda scores, allowed: torch.where(allowed, scores, scores * -1e9)),
               {"hidden": lambda scores, allowed: torch.where(allowed, scores, scores * -torch.inf)}])
-mistake("the mask added to the scores", why="The mask is added as numbers, so an allowed score only gains 1 over a "
-        "forbidden one.", look="what must be added to a score so that its exponential is exactly 0?",
-    variants=ended(raw, hidden=lambda scores, allowed: scores + allowed))
+mistake("the mask added to the scores", why="An allowed score only gains 1 over a forbidden one, as it does when the "
+    "mask is added to the scores as numbers.", look="what must be added to a score so that its exponential is exactly "
+    "0?", variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores + allowed))
 mistake("NaN everywhere", hint=2, why="Every weight is NaN where anything is allowed. A mask that is multiplied by "
         "infinity and added does that: where it is 0, 0 times infinity is NaN.",
     look="print 0 * float('inf').", variants=ended(raw, hidden=added(-torch.inf)))
 mistake("masked after the softmax", why="The softmax shares the weight among all places first; what the forbidden ones "
         "got is then thrown away, so the rows do not sum to 1.", look="sum one row. Who should have shared the weight?",
     variants=[{"hidden": lambda scores: scores, "emptied": times_mask}])
-mistake("masked too late, then renormalised", pairs=0,
+mistake(LATE, pairs=0,
     why="Hidden scores still count in the softmax, or in the largest score that is subtracted. Where one of them leads "
     "by far, next to nothing is left of the allowed weights, and dividing by their sum does not bring them back.",
     look="a hidden score that leads by 1000: what are the other weights, as numbers, before you divide?",
@@ -319,7 +338,7 @@ mistake("masked too late, then renormalised", pairs=0,
 mistake("hidden scores that still count", why="Where a hidden score leads by far, it takes the weight; that it is "
         "thrown away afterwards does not give it back to the allowed places, which are left with next to nothing.",
     look="a hidden score that leads by 1000: what becomes of it before the softmax?",
-    variants=ended(times_mask, hidden=[*map(added, (-100.0, -1000.0))]))
+    variants=ended(times_mask, hidden=[*map(added, ADDED[:2])])[2:])
 mistake("minus infinity after the softmax", why="The mask comes after the softmax, and fills the weights: in a "
     "forbidden place the score should be very negative, not the weight.", look="the order of the two operations.",
     variants=[{"hidden": lambda scores: scores,
@@ -328,10 +347,11 @@ mistake("minus infinity after the softmax", why="The mask comes after the softma
 
 # Rows in which nothing is allowed
 mistake = exercise.section(hint=2)
-mistake("NaN for an empty row", why="In a row where nothing is allowed there is nobody to share the weight: 0 is "
-        "divided by 0, which is NaN.", look=EMPTY, emptied=raw)
+mistake("NaN for an empty row", why="In a row where nothing is allowed there is nobody to share the weight, and the "
+        "weights there become NaN.", look=EMPTY,
+    emptied=lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-1, keepdim=True), torch.nan))
 mistake("weight for an empty row", why="A query that may attend to nothing still gives weight away.", look=EMPTY,
-    emptied=[lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-1, keepdim=True), 1 / weights.shape[-1]),
+    emptied=[lambda weights: weights.nan_to_num(1 / weights.shape[-1]),  # what a finite number has left there stays
              lambda weights: weights.nan_to_num(1.0),
              *(lambda allowed, right, place=place:
                right.where(allowed.any(-1, keepdim=True), torch.eye(right.shape[-1])[place]) for place in (0, -1))],
@@ -428,7 +448,7 @@ mistake("the scores are changed", why="The function writes into `scores`, which 
     "the call it holds other numbers.", look="what does a method whose name ends in _ change? What does scores[…] "
     "= … change?", hidden=lambda scores, allowed: scores.masked_fill_(~allowed, -torch.inf))
 mistake("the scores are changed, and NaN for an empty row", why="The masking writes into `scores`, which is the "
-        "caller's own tensor; and in a row where nothing is allowed 0 is divided by 0, which is NaN.",
+        "caller's own tensor; and in a row where nothing is allowed the weights become NaN.",
     look=WRITTEN_INTO, variants=[lambda scores, mask: scores.masked_fill_(~mask, -torch.inf).softmax(-1)])
 mistake("the scores are changed, and weight for an empty row", why="The masking writes into `scores`, which is the "
         "caller's own tensor; and a query that may attend to nothing still gives weight away.",

@@ -8,8 +8,9 @@ import torch
 
 from transformer_lessons import positions
 from transformer_lessons.exercises.catalogue import sinusoidal_encoding as encoding
-from transformer_lessons.exercises.checker.comparison import alike, close, comparable, numbers
+from transformer_lessons.exercises.checker.comparison import alike, close, comparable, difference, numbers
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps
+from transformer_lessons.exercises.checker.sandbox import name_error
 
 
 def evens(d_model):
@@ -42,17 +43,50 @@ def same_shift(one, other):
     encoding = first_positions(len(one))
     return close(numbers(one) @ encoding, numbers(other) @ encoding, exercise.tolerance)
 
+RAISES, WRONG = "an error for a negative offset", "wrong for a negative offset"
+SIGN_LOST, IGNORED = "the sign of the offset lost", "negative offsets ignored"
+ZEROS, NOT_FINITE = "zeros for a negative offset", "NaN or infinity for a negative offset"
+TAKES_AWAY = "does an abs or a square take away the sign?"
+HOW_OFTEN = "a loop over range(offset), or max(offset, 0): what becomes of an offset of -2?"
+BELOW_0 = "each place where `offset` stands: what becomes of it when offset is -2?"
+
 def backwards(call, offset, d_model):
-    """An answer that takes a negative offset must shift backwards by it."""
+    """A negative offset must shift backwards by it."""
+    called = f"shift_matrix({-offset}, {d_model})"
     try:
         back = call(-offset, d_model)
-    except Exception:
+    except Exception as error:
+        return RAISES, f"{called} raises {name_error(error)}", BELOW_0
+    wanted = shift(-offset, d_model)
+    if same_shift(back, wanted):
         return None
-    if isinstance(back, torch.Tensor) and same_shift(back, shift(offset, d_model)):
-        return ("the sign of the offset lost",
-                f"shift_matrix({-offset}, {d_model}) gives the matrix of {offset}: it shifts forwards.",
-                "does an abs or a square take away the sign?")
-    return None
+    found = difference(back, wanted, "matrix", exercise.shapes, 0.0, False)
+    if found and found.sort in ("kind", "count", "dtype", "shape"):
+        return WRONG, f"With offset {-offset} and d_model {d_model}: {found.sentence}", BELOW_0
+    if not back.isfinite().all():
+        return NOT_FINITE, f"{called} holds NaN or infinity.", BELOW_0
+    if same_shift(back, shift(offset, d_model)):
+        return SIGN_LOST, f"{called} gives the matrix of {offset}: it shifts forwards.", TAKES_AWAY
+    if same_shift(back, shift(0, d_model)):
+        return IGNORED, f"{called} gives the identity: nothing shifts.", HOW_OFTEN
+    if not back.any():
+        return ZEROS, f"{called} is zero everywhere.", HOW_OFTEN
+    row, column = divmod(int((back.double() - wanted.double()).abs().argmax()), d_model)
+    return WRONG, (f"Row {row}, column {column} of {called} is {float(back[row, column]):.3f}; "
+                   f"{float(wanted[row, column]):.3f} is expected."), BELOW_0
+
+def standing_still(call, offset, d_model):
+    """An offset of 0 must leave every vector as it is."""
+    called = f"shift_matrix(0, {d_model})"
+    try:
+        still = call(0, d_model)
+    except Exception as error:
+        return "an error for offset 0", f"{called} raises {name_error(error)}", WHICH_AT_0
+    if same_shift(still, shift(0, d_model)):
+        return None
+    return "wrong for offset 0", f"{called} does not leave every encoding as it is.", WHICH_AT_0
+
+WHICH_AT_0 = "what should a shift by 0 do to a vector, and what does your code do with an offset of 0?"
 
 def what_it_is_not(observed, expected, offset, d_model):
     """What a matrix of rotations must be, and this one is not."""
@@ -78,7 +112,7 @@ exercise = Exercise(
     name="shift_matrix", lesson=5, title="A shift is a rotation", difficulty=3, importance=2, minutes=20,
     contract="""shift_matrix(offset, d_model) returns a float tensor (d_model, d_model) that moves any position on by
         offset: with encoding = sinusoidal_encoding(length, d_model), encoding[p + offset] equals
-        matrix @ encoding[p] for every p. One matrix serves all positions.""",
+        matrix @ encoding[p] for every p. One matrix serves all positions. The offset may be 0 or negative.""",
     stub='''
         def shift_matrix(offset, d_model):
             """The matrix with encoding[p + offset] == matrix @ encoding[p] for every p."""
@@ -87,7 +121,8 @@ exercise = Exercise(
            {"offset": 1, "d_model": 4}, {"offset": 5, "d_model": 6}],  # small: so that fits are accurate enough
     draw=lambda generator, offset, d_model: (offset, d_model), reference=shift, names_steps=False,
     returns="matrix", shapes={"matrix": "(d_model, d_model)"},
-    tolerance=1e-3, same=same_shift, checks=[backwards], symptoms=[what_it_is_not], signs=signs_of_a_fit,
+    tolerance=1e-3, same=same_shift, checks=[backwards, standing_still],
+    symptoms=[what_it_is_not], signs=signs_of_a_fit,
     hints=[("where to begin", "Take one pair, sin(a) and cos(a), where a is the angle of position p. What are sin(a + "
             "b) and cos(a + b), written with sin(a), cos(a), sin(b) and cos(b)?"),
            ("one pair works, or nearly", "The two formulas are the two rows of a 2 by 2 matrix that multiplies the "
@@ -124,8 +159,10 @@ class Shift(Steps):
 
 @exercise.right("least squares")
 def least_squares(offset, d_model):
-    encoding = positions.sinusoidal_encoding(100 + offset, d_model)
-    return torch.linalg.lstsq(encoding[:100], encoding[offset:]).solution.T
+    encoding = positions.sinusoidal_encoding(100 + abs(offset), d_model)
+    first = max(0, -offset)
+    there = encoding[first + offset:][:100]
+    return torch.linalg.lstsq(encoding[first:][:100], there).solution.T
 
 @exercise.right("one step, many times")
 def one_step_many_times(offset, d_model):
@@ -133,7 +170,8 @@ def one_step_many_times(offset, d_model):
 
 @exercise.right("from two rows of the encoding")
 def from_two_rows(offset, d_model):
-    sine, cosine = positions.sinusoidal_encoding(offset + 1, d_model)[offset].view(-1, 2).T
+    sine, cosine = positions.sinusoidal_encoding(abs(offset) + 1, d_model)[abs(offset)].view(-1, 2).T
+    sine = sine if offset > 0 else -sine
     matrix = torch.diag(cosine.repeat_interleave(2))
     matrix[range(0, d_model, 2), range(1, d_model, 2)] = sine
     matrix[range(1, d_model, 2), range(0, d_model, 2)] = -sine
@@ -154,16 +192,17 @@ def exponential(offset, d_model):
 # The block
 mistake = exercise.section(hint=2)
 PARTNER = "sin(a + b) needs sin(a) and cos(a). Where does the second come from?"
-mistake("the rotation the wrong way", why="As it is, the matrix takes encoding[p] to encoding[p - offset]: it turns "
-        "backwards.", look="on which side of the diagonal is the minus, for a column of sine above cosine?",
+mistake("the rotation the wrong way", why="In each pair, the two sines have each other's signs, as in the matrix for "
+        "-offset, which shifts backwards.", look="on which side of the diagonal is the minus, for a column of sine "
+        "above cosine?",
     blocks=lambda s, c: as_blocks(c, -s, s, c))
 mistake("sine and cosine exchanged in the block", pairs=2, why="In the blocks, sines stand where cosines should and "
     "the other way round: with offset 0, such a matrix would not leave a vector as it is.",
     look="which matrix should offset 0 give, and does yours?",
     blocks=[lambda s, c: as_blocks(s, c, -c, s), lambda s, c: as_blocks(s, -c, c, s),
         lambda s, c: as_blocks(s, c, c, -s), lambda s, c: as_blocks(-s, c, c, s), lambda s, c: as_blocks(s, c, c, s)])
-mistake("a sign wrong in the block", pairs=3, why="The numbers of the blocks are right, but their signs are not those "
-        "of a rotation: a block needs exactly one minus, at one of its sines.",
+mistake("a sign wrong in the block", pairs=3, why="The signs in the blocks are not those of a rotation: a block needs "
+        "exactly one minus, at one of its sines.",
     look="the formulas of sin(a + b) and cos(a + b): which of the four terms is subtracted?",
     blocks=[lambda s, c: as_blocks(c, s, s, c), lambda s, c: as_blocks(c, s, s, -c),
             lambda s, c: as_blocks(c, -s, -s, c), lambda s, c: as_blocks(-c, s, s, c),
@@ -187,7 +226,7 @@ mistake("laid out in halves", why="The rotations are laid out for an encoding wh
         "half is cosines: here the two of a pair are neighbours.", look="columns 0 and 1 of the encoding: are they a "
         "pair? So which four cells does the first block fill?",
     placed=lambda right: right.unflatten(0, (-1, 2)).unflatten(2, (-1, 2)).permute(1, 0, 3, 2).flatten(2).flatten(0, 1))
-mistake("the blocks in reverse", why="The blocks come in the opposite order: the slowest rotation is at the top left.",
+mistake("the blocks in reverse", why="The blocks come in the opposite order: that of the last pair is at the top left.",
     look="which features turn fastest?", placed=lambda blocks: torch.block_diag(*blocks.flip(0)))
 mistake("the blocks on the other diagonal", pairs=2, why="The blocks run from the top right to the bottom left, so "
     "features are made from other pairs than their own.", look="the first two rows: which features should they use?",
@@ -202,8 +241,16 @@ mistake("only the last block", why="Only the last block is in the matrix: the re
             lambda blocks, d_model: torch.block_diag(torch.eye(d_model - 2), blocks[-1]),
             lambda blocks, d_model: torch.block_diag(blocks[-1], torch.zeros(d_model - 2, d_model - 2)),
             lambda blocks: blocks[-1]])
-mistake("a block left out", pairs=0, why="The last block is missing, or the first: the loop over the pairs ends too "
-        "early, or starts too late.", look="the first and the last turn of the loop over the pairs.",
+def left_out(count, rest):
+    """The first blocks alone, as many as count says of the number of pairs; the rest of the diagonal is filled."""
+    def placed(blocks):
+        kept = count(len(blocks))
+        return torch.block_diag(*blocks[:kept], rest * torch.eye(2 * (len(blocks) - kept), dtype=blocks.dtype))
+    return placed
+mistake("blocks left out", pairs=0, why="One block or more is missing, at the end or at the start: the loop over the "
+        "pairs ends too early, or starts too late.", look="the first and the last turn of the loop over the pairs.",
+    variants=[{"placed": left_out(count, rest)} for rest in (0.0, 1.0)  # range(0, d_model // 2, 2), range(d_model // 4)
+              for count in (lambda pairs: (pairs + 1) // 2, lambda pairs: pairs // 2)],
     placed=[lambda blocks: torch.block_diag(*blocks[:-1], 0 * blocks[-1]),
             lambda blocks: torch.block_diag(*blocks[:-1], torch.eye(2, dtype=blocks.dtype)),
             lambda blocks: torch.block_diag(0 * blocks[0], *blocks[1:]),
@@ -222,7 +269,7 @@ mistake("the blocks not put together", why="The blocks come one after the other,
     look="how do several small matrices become one large one, with zeros around them?",
     placed=[lambda blocks: blocks, lambda blocks: blocks.flatten(0, 1), lambda blocks: torch.cat(list(blocks), dim=1),
             lambda blocks: list(blocks)])
-mistake("the same block everywhere", why="Every pair turns by the same angle, the offset; the frequency should fall "
+mistake("the same block everywhere", why="Every pair turns by the same angle; the frequency should fall "
     "from pair to pair, as it does in the encoding.", look="the angle of the second block: does it depend on which "
     "pair it is?", frequencies=lambda d_model: torch.ones(d_model // 2))
 mistake("added to the identity", pairs=0, why="The blocks have been added to an identity matrix, where they should "
@@ -230,22 +277,22 @@ mistake("added to the identity", pairs=0, why="The blocks have been added to an 
     placed=lambda right, d_model: right + torch.eye(d_model))
 
 # The angle
-mistake("the offset ignored", why="The matrix is the same for every offset: it always shifts by 1.",
+mistake("the offset ignored", why="The matrix is the same for every offset: its angles are the frequencies alone.",
     look="where does `offset` appear in your code?", angles=lambda frequencies: frequencies)
-mistake("offset times the matrix", why="A matrix of rotations is multiplied by the offset: that makes vectors longer, "
-    "where the angles should grow.", look="two steps are one step, taken twice: what does that do to the angle?",
+mistake("offset times the matrix", why="The whole matrix is multiplied by the offset, which makes vectors longer: only "
+    "the angles should grow with it.", look="two steps are one step, taken twice: what does that do to the angle?",
     variants=[{"angles": lambda frequencies: frequencies, "__call__": lambda right, offset: offset * right},
               {"__call__": lambda right, offset: offset * right}])
 mistake("each number to the power of the offset", why="Each number of the one-step matrix is raised to the power of "
     "the offset by itself: `**` is not a matrix power.", look="what does `matrix ** 2` do, and what `matrix @ matrix`?",
     variants=[{"angles": lambda frequencies: frequencies,
                "placed": lambda right: right, "__call__": lambda right, offset: right ** offset}])
-mistake("one step too many or too few", pairs=2, why="The matrix shifts by one position more, or one less, than the "
-    "offset says.", look="try offset 1: which position does your matrix take position 0 to?",
+mistake("one step too many or too few", pairs=2, why="The angles are those of one position more, or one less, than "
+        "the offset says.", look="try offset 1: which position does your matrix take position 0 to?",
     angles=[lambda offset, frequencies: (offset + 1) * frequencies,
             lambda offset, frequencies: (offset - 1) * frequencies])
 mistake("the offset divided by the frequency", why="The offset is divided by the frequency, where it should be "
-    "multiplied by it: the later pairs turn faster and faster.", look="which features turn slowest?",
+    "multiplied by it: the higher the number of a pair, the faster it turns.", look="which features turn slowest?",
     frequencies=lambda d_model: 10000 ** (evens(d_model) / d_model))
 mistake("degrees", *encoding.DEGREES,
     angles=[lambda right: right * (math.pi / 180), lambda right: right * (180 / math.pi)])
@@ -330,6 +377,12 @@ mistake("rounded numbers", hint=3, why="The sines and cosines have been rounded.
         "computing.", look="every call of `round`.",
     variants=[lambda offset, d_model: shift(offset, d_model).round(decimals=2),
               lambda offset, d_model: shift(offset, d_model).round(decimals=1)])
-mistake("the sign of the offset lost", hint=3, why="A negative offset gives the matrix of the positive one: it shifts "
-        "forwards, where it should shift back.", look="does an abs or a square take away the sign?",
+mistake(SIGN_LOST, hint=3, why="A negative offset gives the matrix of the positive one: it shifts "
+        "forwards, where it should shift back.", look=TAKES_AWAY,
     variants=[lambda offset, d_model: shift(abs(offset), d_model)])
+mistake(IGNORED, hint=3, why="A negative offset gives the identity: nothing shifts, where every position should move "
+    "back.", look=HOW_OFTEN, variants=[lambda offset, d_model: shift(max(offset, 0), d_model)])
+mistake(ZEROS, hint=3, why="A negative offset gives a matrix of zeros, where every position should move back.",
+    look=HOW_OFTEN, variants=[lambda offset, d_model: (offset >= 0) * shift(offset, d_model)])
+mistake(NOT_FINITE, hint=3, why="A negative offset gives a matrix that holds NaN or infinity.", look=BELOW_0,
+    variants=[lambda offset, d_model: shift(torch.tensor(float(offset)).sqrt() ** 2, d_model)])

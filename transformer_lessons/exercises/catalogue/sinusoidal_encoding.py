@@ -211,7 +211,8 @@ mistake("an exponent far too large", why="All pairs but the first hardly turn at
 mistake("every pair at the same frequency", why="Every pair turns by 1 radian a step: the exponent is 0 everywhere, or "
         "missing, as when 2i // d_model rounds it down.", look="the exponents: print them. Is there a `//` in your "
         "formula?", exponent=lambda pair: 0 * pair)
-mistake("the slowest pair first", why="The frequencies come in the opposite order, the lowest first.",
+mistake("the slowest pair first", why="The frequencies come in the opposite order: the first pair of columns has the "
+    "last one.",
     look="which columns should turn fastest?", pair=lambda right: right.flip(0))
 
 # The frequency (with base 100 it is the exponent halved)
@@ -226,7 +227,7 @@ mistake("the wrong logarithm", why="exp undoes the natural logarithm, and here i
 def by_exp_in_float32(sign):
     return lambda exponent, d_model: torch.exp((exponent * d_model).float() * (sign * math.log(10000.0) / d_model))
 mistake("multiplied where it should be divided", pairs=2, why="The position is multiplied by 10000 ** (2i / d_model), "
-    "not divided by it: the frequencies grow instead of falling.",
+    "not divided by it.",
     look="the sign of the exponent: which columns should turn slowest?", frequency=lambda exponent: 10000 ** exponent,
     variants=[{"frequency": lambda exponent: 10000 ** exponent.float(),
                "angles": lambda position, frequency: position.float() * frequency},
@@ -260,7 +261,7 @@ mistake("rounded down by //", pairs=0, why="A `//` drops what comes after the de
 # The positions, and the angle
 mistake = exercise.section(hint=1)
 ROW_0 = "row 0: which angles does position 0 have?"
-mistake("positions from one", why="The positions start at 1, so every row is where the row after it should be.",
+mistake("positions from one", why="The positions start at 1, so every row belongs to the position after its own.",
     look=ROW_0, position=lambda right: right + 1)
 mistake("positions that start elsewhere", pairs=0, why="The positions do not start at 0, but below it or at 2, so "
         "every row belongs to another position.", look=ROW_0,
@@ -375,10 +376,11 @@ def emptied(table, place):
 mistake("a table never filled", why="The table is still as it was made: zeros or ones everywhere, nothing has been "
         "written into it.", look="does anything assign into the table: `encoding[…] = …`?",
     table=[lambda right: torch.zeros_like(right), lambda right: torch.ones_like(right)])
-mistake("only the sines filled in", why="The odd columns are 0: the cosines have not been written into the table.",
+mistake("only the sines filled in", why="Zeros stand in place of the cosines: these have not been written into the "
+    "table.",
     look="the line that fills columns 1, 3, 5, …", odd=lambda right: 0 * right)
-mistake("only the cosines filled in", why="The even columns are 0: the sines have not been written into the table, or "
-        "the cosines have replaced them.", look="the line that fills columns 0, 2, 4, …", even=lambda right: 0 * right)
+mistake("only the cosines filled in", why="Zeros stand in place of the sines: these have not been written into the "
+        "table, or have been overwritten.", look="the line that fills columns 0, 2, 4, …", even=lambda right: 0 * right)
 mistake("only row 0 filled in", pairs=0, why="Only row 0 is right, and everything below it is 0: either the loop ends "
     "after its first round, or the table holds integers, which cuts sines and cosines down to 0.", look="how far in is "
     "your `return`, and what dtype has the table when it is made?", table=lambda right: emptied(right, np.s_[1:]))
