@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SampleNext
+from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, SampleNext
 from transformer_lessons.exercises.catalogue.sample_next import exercise as sample_next
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.distributions import (
@@ -61,7 +61,7 @@ def test_a_right_answer_is_rejected_less_than_once_in_a_million_runs(seed):
             continue
         for p in chances[(chances > 0) & (chances < 1)]:  # each frequency, on both sides, summed exactly
             rejected += float(binomial(DRAWS, p)[surprises(DRAWS, p) >= LIMIT].sum())
-        if temperature > 0:  # two different draws of 60 tokens that happen to be the same
+        if temperature >= SURELY_RANDOM:  # two different draws of 60 tokens that happen to be the same
             rejected += float((chances**2).sum(axis=1).prod() ** 30)
     assert rejected < 1e-6
 

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue.split_heads import SIZES_OF_HEADS, draw_x
-from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 
 
 def draw_heads(generator, batch, length, num_heads, d_head, labels=False):
@@ -39,6 +39,17 @@ exercise = Exercise(
             return x.transpose(1, 2).reshape(batch, length, heads * d_head)
         ''',
 )
+
+@exercise.right("step by step")
+class Merge(Steps):
+    def __call__(self, x):
+        return self.joined(self.moved(self.taken(x)))
+    def taken(self, x):
+        return x
+    def moved(self, x):
+        return x.transpose(1, 2)  # (batch, length, heads, d_head)
+    def joined(self, heads):
+        return heads.flatten(2)
 
 @exercise.right("transpose and reshape")
 def transpose_and_reshape(x):
@@ -82,115 +93,118 @@ NO_VIEW = ("`view` cannot count through numbers that `transpose` has put in anot
 WIDTH = "how many features must a position have after merging?"
 
 # Which dimensions change places before the reshape
-mistake = exercise.section(hint=3)
+mistake = exercise.section(hint=3, pairs=9)
 mistake("merged without the transpose", hint=2, why="The numbers are only counted off into a new shape, without moving "
     "any: a row of the result holds one head's features of several positions, where it should hold every head's "
     "features of one position.", look="the first row of the result: do all its numbers come from position 0?",
-    variants=[lambda x: x.reshape(len(x), x.shape[2], -1)])
-mistake("merged in interleaved order", *SHUFFLED, hint=2, variants=[lambda x: x.permute(0, 2, 3, 1).flatten(2)])
+    moved=lambda x: x.reshape(len(x), x.shape[2], x.shape[1], -1))
+mistake("merged in interleaved order", *SHUFFLED, hint=2, joined=lambda heads: heads.transpose(2, 3).flatten(2))
 mistake("the wrong two dimensions exchanged", *WRONG_TWO,
-    variants=[lambda x: x.transpose(2, 3).reshape(len(x), x.shape[2], -1),
-              lambda x: x.transpose(1, 3).reshape(len(x), x.shape[2], -1),
-              lambda x: x.permute(0, 3, 1, 2).reshape(len(x), x.shape[2], -1),
-              lambda x: x.transpose(0, 1).reshape(len(x), x.shape[2], -1),
-              lambda x: x.permute(2, 0, 1, 3).reshape(len(x), x.shape[2], -1)])
+    moved=[lambda x, right, order=order: x.permute(order).reshape(right.shape)
+           for order in ((0, 1, 3, 2), (0, 3, 2, 1), (0, 3, 1, 2), (1, 0, 2, 3), (2, 0, 1, 3))])
 mistake("transposed after the reshape", hint=2, why="The numbers are counted off into a new shape before any "
     "dimensions change places: a row of the result takes them from several positions.",
     look="the order of the operations: which one should come first?",
-    variants=[lambda x: x.reshape(len(x), -1, x.shape[2]).transpose(1, 2)])
+    variants=[{"moved": lambda x: x, "joined": lambda heads: heads.reshape(
+        len(heads), -1, heads.shape[2]).transpose(1, 2)}])
 
 # Heads that are lost
-mistake = exercise.section(hint=1)
+mistake = exercise.section(hint=1, pairs=9)
 mistake("the heads averaged", why="The heads are averaged, so what each head found by itself is lost: an average is "
     "d_head features wide, and repeating it brings nothing back.", look=WIDTH,
-    variants=[lambda x: x.mean(dim=1), lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1]),
-        lambda x: x.mean(dim=1).repeat_interleave(x.shape[1], dim=-1)])
+    joined=[lambda heads: heads.mean(dim=2), lambda heads: heads.mean(dim=2).repeat(1, 1, heads.shape[2]),
+        lambda heads: heads.mean(dim=2).repeat_interleave(heads.shape[2], dim=-1)])
 mistake("the heads summed", why="The heads are added up, so what each head found by itself is lost: a sum is d_head "
     "features wide, and repeating it, or adding zeros to its end, brings nothing back.", look=WIDTH,
-    variants=[lambda x: x.sum(dim=1), lambda x: x.sum(dim=1).repeat(1, 1, x.shape[1]),
-        lambda x: x.sum(dim=1).repeat_interleave(x.shape[1], dim=-1),
-        lambda x: F.pad(x.sum(dim=1), (0, (x.shape[1] - 1) * x.shape[3]))])
+    joined=[lambda heads: heads.sum(dim=2), lambda heads: heads.sum(dim=2).repeat(1, 1, heads.shape[2]),
+        lambda heads: heads.sum(dim=2).repeat_interleave(heads.shape[2], dim=-1),
+        lambda heads: F.pad(heads.sum(dim=2), (0, (heads.shape[2] - 1) * heads.shape[3]))])
 mistake("only one head", why="One head alone comes back, d_head features wide; the others are thrown away.",
-    look="does your loop keep what it made before, or overwrite it?", variants=[lambda x: x[:, 0], lambda x: x[:, -1]])
+    look="does your loop keep what it made before, or overwrite it?",
+    joined=[lambda heads: heads[:, :, 0], lambda heads: heads[:, :, -1]])
 mistake("one head in every place", why="Every place in the row holds the same head, the first or the last; the others "
     "are thrown away.", look="what is put into the row in each turn: does it depend on which head it is?",
-    variants=[lambda x: x[:, 0].repeat(1, 1, x.shape[1]), lambda x: x[:, -1].repeat(1, 1, x.shape[1])])
+    joined=[lambda heads: heads[:, :, :1].expand_as(heads).flatten(2),
+            lambda heads: heads[:, :, -1:].expand_as(heads).flatten(2)])
 
 # Other dimensions become one
-mistake = exercise.section(hint=3)
+mistake = exercise.section(hint=3, pairs=9)
 mistake("the heads end to end", why="The heads are put one after the other along the length, (batch, heads · length, "
     "d_head): more positions, not wider ones.", look="along which dimension should the heads stand side by side?",
-    variants=[lambda x: x.flatten(1, 2)])
+    variants=[{"moved": lambda x: x, "joined": lambda heads: heads.flatten(1, 2)}])
 mistake("every head a position of its own", why="After the transpose, length and heads have become one dimension, "
     "(batch, length · heads, d_head), instead of heads and features.",
-    look="which two neighbouring dimensions must become one?", variants=[lambda x: x.transpose(1, 2).flatten(1, 2)])
+    look="which two neighbouring dimensions must become one?", joined=lambda heads: heads.flatten(1, 2))
 mistake("positions and features in one dimension",
     why="The result is (batch, heads, length · d_head): positions and features have become one dimension.",
-    look="which two dimensions must become one, and are they neighbours already?", variants=[lambda x: x.flatten(2)])
+    look="which two dimensions must become one, and are they neighbours already?", moved=lambda x: x)
 mistake("not merged yet", why="Heads and length have changed places, but heads and features are still two dimensions: "
     "(batch, length, heads, d_head).", look="how many dimensions does the contract ask for?",
-    variants=[lambda x: x.transpose(1, 2)])
+    joined=lambda heads: heads)
 mistake("the input as it was", why="x comes back as it was, still in heads.", look="most tensor methods return a new "
     "tensor and leave the old one alone. Is the new one kept?", variants=[lambda x: x])
 mistake("batch and positions in one dimension", why="The features are merged, but batch and length have become one "
     "dimension: (batch · length, d_model).", look="how many dimensions does the contract ask for?",
-    variants=[lambda x: x.transpose(1, 2).reshape(-1, x.shape[1] * x.shape[3])])
+    joined=lambda right: right.flatten(0, 1))
 mistake("one row for a whole sequence", why="All the positions of a sequence stand in one row, (batch, length · "
     "d_model): only heads and features should become one dimension.",
     look="how many dimensions does the contract ask for?",
-    variants=[lambda x: x.transpose(1, 2).flatten(1), lambda x: x.flatten(1)])
+    joined=lambda right: right.flatten(1), variants=[lambda x: x.flatten(1)])
 mistake("the length before the batch",
     why="The features are merged, but batch and length have changed places: (length, batch, d_model).",
-    look="the order of the dimensions in your permute.", variants=[lambda x: x.permute(2, 0, 1, 3).flatten(2)])
+    look="the order of the dimensions in your permute.", joined=lambda right: right.transpose(0, 1))
 
 # The wrong heads, or not all of them
-mistake = exercise.section(hint=1)
+mistake = exercise.section(hint=1, pairs=9)
 mistake("the batch for the heads", why="The first dimension is taken for the heads, so what is put together are the "
     "sequences of the batch, not the heads of a sequence.", look="what does a loop over x run over?",
-    variants=[lambda x: torch.cat(list(x), dim=-1), lambda x: torch.cat(list(x), dim=1),
+    moved=lambda x: x.permute(1, 2, 0, 3), variants=[lambda x: torch.cat(list(x), dim=1),
         lambda x: torch.cat(list(x), dim=-1).reshape(len(x), x.shape[2], -1)])
 mistake("batch and heads exchanged in the first view", why="A view takes the first two dimensions for (heads, batch), "
     "but they are (batch, heads): sequences and heads change places.", look="in which order does `x.shape` give the "
-    "sizes?", variants=[lambda x: x.reshape(x.shape[1], len(x), *x.shape[2:]).permute(1, 2, 0, 3).flatten(2)])
+    "sizes?", taken=lambda x: x.reshape(x.shape[1], len(x), *x.shape[2:]).transpose(0, 1))
 mistake("batch and heads exchanged in the last view", why="The heads have been moved correctly, but the last view "
     "takes the number of heads for the batch, and the batch for the heads.", look="in which order does `x.shape` give "
-    "the sizes?", variants=[lambda x: x.transpose(1, 2).reshape(x.shape[1], x.shape[2], -1)])
+    "the sizes?", joined=lambda heads: heads.reshape(heads.shape[2], heads.shape[1], -1))
 mistake("the heads in reverse", why="The heads stand side by side, but the last one comes first.", look="which head's "
-    "features does a position start with?", variants=[lambda x: torch.cat(x.flip(1).unbind(dim=1), dim=-1)])
+    "features does a position start with?", taken=lambda x: x.flip(1))
+mistake("the positions in reverse", why="The positions come in the opposite order: the last one stands first.",
+    look="which position's features are in the first row?", moved=lambda right: right.flip(1))
 mistake("never filled", why="The result has the right shape, but it holds zeros only: nothing of x has been written "
     "into it.", look="does anything assign into the result: `merged[…] = …`?",
-    variants=[lambda x: torch.zeros_like(attention.merge_heads(x))])
+    joined=lambda right: torch.zeros_like(right))
 mistake("only one head filled in", why="The features of one head are filled in, and the rest of each row is zeros: "
     "every round of the loop writes into the same columns, or the loop ends too soon.",
     look="the slice that you write into: does it depend on which head it is?",
-    variants=[lambda x: F.pad(x[:, -1], (0, (x.shape[1] - 1) * x.shape[3])),
-        lambda x: F.pad(x[:, 0], (0, (x.shape[1] - 1) * x.shape[3]))])
+    joined=[lambda heads, one=one: F.pad(heads[:, :, one], (0, (heads.shape[2] - 1) * heads.shape[3]))
+            for one in (-1, 0)])
 mistake("a head left out", why="The place of one head, the last or the first, is never filled in and keeps its zeros: "
     "the loop over the heads ends too early, or starts too late.", look="the first and the last turn of the loop.",
-    variants=[lambda x: F.pad(attention.merge_heads(x[:, :-1]), (0, x.shape[3])),
-              lambda x: F.pad(attention.merge_heads(x[:, 1:]), (x.shape[3], 0))])
+    joined=[lambda heads: F.pad(heads[:, :, :-1].flatten(2), (0, heads.shape[3])),
+            lambda heads: F.pad(heads[:, :, 1:].flatten(2), (heads.shape[3], 0))])
 mistake("a head missing from the row", why="One head, the last or the first, is not put into the rows, which are "
     "therefore d_head features too short.", look="the first and the last turn of the loop over the heads.",
-    variants=[lambda x: attention.merge_heads(x[:, :-1]), lambda x: attention.merge_heads(x[:, 1:])])
+    joined=[lambda heads: heads[:, :, :-1].flatten(2), lambda heads: heads[:, :, 1:].flatten(2)])
 
-def overlapping_in_the_row(x):
-    merged = torch.zeros_like(attention.merge_heads(x))
-    for head in range(x.shape[1]):
-        merged[..., head:head + x.shape[-1]] = x[:, head]
+def overlapping_in_the_row(heads, right):
+    merged = torch.zeros_like(right)
+    for head in range(heads.shape[2]):
+        merged[..., head:head + heads.shape[-1]] = heads[:, :, head]
     return merged
 mistake("slices that overlap", why="The slice of the next head starts just one feature after the slice of the one "
     "before, so each head overwrites most of the one before, and the end of a row stays zero.",
-    look="where does the slice of head 1 start, and where should it?", variants=[overlapping_in_the_row])
+    look="where does the slice of head 1 start, and where should it?", joined=overlapping_in_the_row)
 mistake("the largest of the heads", why="Of all the heads only the largest number is kept: what each head found by "
-    "itself is lost.", look=WIDTH, variants=[lambda x: x.amax(dim=1), lambda x: x.amax(dim=1).repeat(1, 1, x.shape[1])])
+    "itself is lost.", look=WIDTH,
+    joined=[lambda heads: heads.amax(dim=2), lambda heads: heads.amax(dim=2).repeat(1, 1, heads.shape[2])])
 mistake("the heads multiplied", why="The heads are multiplied with each other, so the result is d_head features wide.",
-    look=WIDTH, variants=[lambda x: x.prod(dim=1)])
+    look=WIDTH, joined=lambda heads: heads.prod(dim=2))
 mistake("a list of heads", hint=3, why="The heads come as a list of tensors; one tensor is expected, with the heads "
     "side by side in its rows.", look="how do several tensors become one, along a dimension that they have already?",
-    variants=[lambda x: list(x.unbind(1))])
+    joined=lambda heads: list(heads.unbind(2)))
 mistake("heads stacked, not side by side", hint=3, why="The heads are stacked along a new dimension, so the result "
     "still has four dimensions; side by side means that the last dimension grows.",
     look="which function puts tensors together along a dimension that they have already?",
-    variants=[lambda x: torch.stack(x.unbind(1), dim=-1), lambda x: torch.stack(x.unbind(1))])
+    joined=[lambda heads: heads.transpose(2, 3), lambda heads: torch.stack(heads.unbind(2))])
 mistake("view of what has been transposed", *NO_VIEW, hint=3, raises=True,
     variants=[lambda x: x.transpose(1, 2).view(len(x), x.shape[2], -1)])

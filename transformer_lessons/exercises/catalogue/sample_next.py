@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
@@ -16,25 +17,26 @@ from transformer_lessons.language import sampling
 
 GROUPS = 2  # rows of logits that take turns in a large batch
 LARGE = GROUPS * DRAWS
+SURELY_RANDOM = 0.5  # below this temperature two draws of 60 tokens may well be the same
 
-def draw_logits(generator, batch, vocabulary, temperature, top_k, spread=0.6, level=0.0):
+def draw_logits(generator, batch, vocabulary, temperature, top_k, spread=0.6, level=0.0, wider=1.0):
     """Logits in nearly equal steps, in a drawn order; in a large batch, two rows that take turns.
 
     So every token's chance is far from every other's: 1,500 draws can tell them apart. In the large batches,
-    the least likely token is the first of one row and the last of the other.
+    the least likely token is the first of one row and the last of the other, whose steps are as many times wider.
     """
     def shuffled(values):
         return values[torch.randperm(len(values), generator=generator)]
 
     steps = spread * (torch.arange(vocabulary) + 0.1 * torch.rand(vocabulary, generator=generator))
-    steps = steps.double() + level - spread * vocabulary / 2
+    steps = steps.double() - spread * vocabulary / 2
     if batch > DRAWS:
-        rows = [torch.cat([steps[:1], shuffled(steps[1:])]), torch.cat([shuffled(steps[1:]), steps[:1]])]
+        rows = [torch.cat([steps[:1], shuffled(steps[1:])]), wider * torch.cat([shuffled(steps[1:]), steps[:1]])]
         rows = [row + 2.5 * spread * number for number, row in enumerate(rows)] * (batch // GROUPS)
     else:
         rows = [shuffled(steps) + (number == 1) for number in range(batch)]  # the largest of all: in row 1
     seed = int(integers(generator, 10**9, 1))
-    return torch.stack(rows), temperature, top_k, torch.Generator().manual_seed(seed)
+    return torch.stack(rows) + level, temperature, top_k, torch.Generator().manual_seed(seed)
 
 def judged_draws(call, logits, temperature, top_k, generator):
     """Of a small batch the tokens; of a large one, how often each is drawn from each of its distributions."""
@@ -43,13 +45,21 @@ def judged_draws(call, logits, temperature, top_k, generator):
             first = call(logits[:GROUPS].clone(), temperature, top_k, generator.clone_state())
             if isinstance(first, Chances):
                 return first
+        before = generator.get_state()
         tokens = call(logits, temperature, top_k, generator)
+        drawn = not torch.equal(generator.get_state(), before)
     except (RuntimeError, ValueError) as error:
         raise refused(error) from error
     if isinstance(tokens, Chances):
         certain = plain(tokens).max(dim=-1).values > 1 - 1e-9
         return plain(tokens).argmax(dim=-1) if certain.all() else tokens
-    return frequencies_of(tokens, *logits.shape) if len(logits) > DRAWS else tokens
+    if len(logits) <= DRAWS:
+        return tokens
+    table = frequencies_of(tokens, *logits.shape)
+    return table if drawn or not is_table(table) else table.as_subclass(WithoutTheGenerator)
+
+class WithoutTheGenerator(torch.Tensor):
+    """Frequencies of tokens that an answer has taken without drawing from the generator."""
 
 def refused(error):
     """An error of a function that draws, as a kind of its own: so that no other error looks like it."""
@@ -82,18 +92,21 @@ def same_draws(one, other):
     one, other = (other, one) if isinstance(one, Chances) else (one, other)
     if not isinstance(other, Chances):
         return same_distribution(one, other) if is_table(one) and is_table(other) else alike(one, other, 0)
-    if not isinstance(one, torch.Tensor):
+    if not isinstance(one, torch.Tensor) or one.is_meta:
         return False
     if plain(other).isnan().all():
-        return one.shape == other.shape and one_token_each(one)
+        return one.shape == other.shape and one_token_each(one) and not isinstance(one, WithoutTheGenerator)
     if one.ndim == 1:
         fits = len(one) == len(other) and not one.is_floating_point()
         fits = fits and bool(((one >= 0) & (one < other.shape[1])).all())
         return fits and bool((plain(other).gather(1, one[:, None]) > 1e-6).all())
+    if is_table(one) and one.shape[1] < other.shape[1]:
+        one = F.pad(one, (0, other.shape[1] - one.shape[1]))  # for an id too large that never came
     return same_distribution(one, other)
 
 def is_table(value):
-    return isinstance(value, torch.Tensor) and value.ndim == 2 and len(value) == GROUPS and value.is_floating_point()
+    return (isinstance(value, torch.Tensor) and not value.is_meta and value.is_floating_point()
+            and value.ndim == 2 and len(value) == GROUPS)
 
 def one_token_each(table):
     """Does each distribution give a single token? In chances, NaN says so: which it is, the draw decides."""
@@ -102,7 +115,7 @@ def one_token_each(table):
 
 def draws_from_the_generator(call, logits, temperature, top_k, generator):
     """The same state gives the same draws, whatever PyTorch's own generator does; and the state moves on."""
-    if temperature == 0 or len(logits) < DRAWS:
+    if temperature < SURELY_RANDOM or len(logits) < DRAWS:
         return None
     logits, state = logits[:60], generator.get_state()
     torch.manual_seed(1)
@@ -152,7 +165,7 @@ def fitting_temperature(observed, expected, rows):
 
 def signs_of_drawing(observed, expected, logits, temperature, top_k, generator):
     """What is wrong with draws that no known way gives."""
-    if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape:
+    if not isinstance(observed, torch.Tensor) or observed.is_meta or observed.shape != expected.shape:
         return
     if temperature == 0:
         if observed.ndim == 1 or bool(((observed > 0) & (observed < 1)).any()):
@@ -160,7 +173,7 @@ def signs_of_drawing(observed, expected, logits, temperature, top_k, generator):
     elif observed.ndim == 1:
         if top_k is None and len(observed.unique()) > 1:
             yield "another temperature than the given one"
-    elif fitting_temperature(observed, expected, logits[:GROUPS]):
+    elif not one_token_each(observed) and fitting_temperature(observed, expected, logits[:GROUPS]):
         yield "another temperature than the given one"
 
 exercise = Exercise(
@@ -183,8 +196,11 @@ exercise = Exercise(
         {"batch": 4, "vocabulary": 4, "temperature": 0.0, "top_k": 2},
         {"batch": LARGE, "vocabulary": 4, "temperature": 0.5, "top_k": None, "spread": 1.0},
         {"batch": LARGE, "vocabulary": 5, "temperature": 2.5, "top_k": None, "spread": 2.5},
-        {"batch": LARGE, "vocabulary": 6, "temperature": 1.0, "top_k": 3, "spread": 1.2, "level": -3.0},
-        {"batch": LARGE, "vocabulary": 6, "temperature": 3.0, "top_k": 2, "spread": 1.5, "level": -5.0},
+        {"batch": LARGE, "vocabulary": 8, "temperature": 1.0, "top_k": 3, "spread": 1.2, "level": -3.0, "wider": 0.36},
+        {"batch": LARGE, "vocabulary": 5, "temperature": 3.0, "top_k": 2, "spread": 0.75, "level": -5.0, "wider": 6.0},
+        {"batch": LARGE, "vocabulary": 3, "temperature": 0.1, "top_k": 2, "spread": 1.2},
+        {"batch": LARGE, "vocabulary": 2, "temperature": 0.1, "top_k": None, "spread": 1.0},
+        {"batch": LARGE, "vocabulary": 2, "temperature": 4.0, "top_k": None, "spread": 5.0},
         {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.25},
         {"batch": 5, "vocabulary": 6, "temperature": 0.002, "top_k": None, "level": 1.5},
         {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": None}], draw=draw_logits,
@@ -333,8 +349,8 @@ mistake("the smallest at temperature 0", why="At temperature 0 the token with th
 # The temperature
 LIMITED = "is there a condition, or a limit, on the temperature?"
 mistake = exercise.section(hint=3)
-mistake("the temperature ignored", why="The temperature changes nothing: it does not come in, or it is applied where a "
-    "division later on undoes it, as after the softmax.",
+mistake("the temperature ignored", why="The temperature changes nothing: it does not come in, or only where it makes "
+    "no difference to the proportions, as after the softmax.",
     look="compare the softmax of your logits at temperature 0.5 and at 2.", scaled=lambda logits: logits)
 mistake("multiplied by the temperature", why="The temperature works the wrong way round: a high one makes the likely "
     "tokens likelier still, as when the logits are multiplied by it.", look="should a high temperature make the "
@@ -346,7 +362,7 @@ mistake("only low temperatures work", why="A temperature above 1 changes nothing
 mistake("only high temperatures work", why="A temperature below 1 changes nothing, or is taken for 1; above 1 all is "
     "right.", look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
 mistake("another temperature than the given one", why="The tokens come in the shares of another temperature than the "
-    "given one: something is done to the temperature before the logits are divided by it, or to the logits.",
+    "given one: something is done to the temperature before the logits are divided by it, or to what is divided.",
     look="write down what the logits are divided by, for a temperature of 0.5 and of 2.",
     scaled=[lambda logits, temperature: logits / (1 + temperature),
         lambda logits, temperature: logits / math.sqrt(temperature),
@@ -369,7 +385,8 @@ mistake("the k largest left out", why="The tokens that should be kept are left o
         logits if top_k is None else logits.masked_fill(among_largest(logits, top_k), -torch.inf))
 mistake("one candidate too many", why="With top_k = 3, four tokens can be drawn: one more than there should be.",
     look=THRESHOLD, kept=lambda step, logits, top_k: step(logits, top_k and min(top_k + 1, logits.shape[-1])))
-mistake("one candidate too few", why="With top_k = 3, only two tokens can be drawn: one less than there should be.",
+mistake("one candidate too few", pairs=2, why="With top_k = 3, only two tokens can be drawn: one less than there "
+    "should be.",
     look=THRESHOLD, kept=[lambda step, logits, top_k: logits if top_k is None else step(logits, top_k - 1),
         lambda step, logits, top_k: logits if top_k is None else step(logits, max(top_k - 1, 1))])
 mistake("the first ids kept, not the likeliest", why="The first top_k tokens of the vocabulary are kept, not the "
@@ -389,14 +406,19 @@ mistake("those left out can still be drawn", why="Tokens outside the top k get a
     variants=[{"__call__": lambda step, logits, temperature, top_k, generator, filler=filler: step(
         filled(logits, top_k, filler), temperature, None, generator)} for filler in (-1.0, -5.0, -10.0, -20.0)])
 
-def above(threshold):
+def above(threshold, others=-torch.inf):
     return lambda logits, top_k: (
-        logits if top_k is None else logits.where(logits >= threshold(logits, top_k), -torch.inf))
+        logits if top_k is None else logits.where(logits >= threshold(logits, top_k), others))
+
+def picked_after_softmax(pick):
+    return {"kept": lambda logits, top_k: (logits, top_k),
+            "probabilities": lambda step, logits: pick(step(logits[0]), logits[1])}
+ONE_FOR_ALL = [lambda table, top_k: table[0].topk(top_k).values[-1], lambda table, top_k: table.max(),
+               lambda table, top_k: table[-1].topk(top_k).values[-1],
+               lambda table, top_k: table.topk(top_k).values[:, -1].min()]
 mistake("one threshold for the whole batch", why="One threshold, that of a single row or of the whole batch, decides "
     "for every row which tokens are kept.", look="the shape of the threshold: how many rows has it?",
-    kept=[above(lambda logits, top_k: logits[0].topk(top_k).values[-1]), above(lambda logits, top_k: logits.max()),
-        above(lambda logits, top_k: logits[-1].topk(top_k).values[-1]),
-        above(lambda logits, top_k: logits.topk(top_k).values[:, -1].min())])
+    kept=[above(one) for one in ONE_FOR_ALL], variants=[picked_after_softmax(above(one, 0.0)) for one in ONE_FOR_ALL])
 
 def place_among_k(step, self, logits, temperature, top_k, generator):
     if temperature == 0 or top_k is None:
@@ -481,8 +503,8 @@ def drawn_by(rows):
     return lambda step, probabilities, generator: step(rows(probabilities).expand_as(probabilities), generator)
 mistake("the largest for the draw", why="It always takes the likeliest token: nothing is drawn.", look="what does "
     "`argmax` leave to chance?", drawn=lambda right, probabilities: certain(probabilities.argmax(dim=-1), right))
-mistake("one draw for the whole batch", why="Rows with equal logits all get the same token: one draw, or one random "
-    "number, serves for every row.", look="how many random numbers does a batch of 8 rows need?",
+mistake("one draw for the whole batch", why="Rows with equal logits all get the same token, as they do where one draw, "
+    "or one random number, serves for every row.", look="how many random numbers does a batch of 8 rows need?",
     drawn=[lambda right: one_draw(right), lambda step, probabilities, generator: one_draw(
         step(probabilities[:1].expand_as(probabilities), generator))])
 mistake("the same chances for every row", why="All the tokens are drawn by the same chances; each row should have its "
@@ -491,9 +513,12 @@ mistake("the same chances for every row", why="All the tokens are drawn by the s
         "largest": lambda logits: certain(logits[:1].argmax(dim=-1).expand(len(logits)), logits)}],
     drawn=[drawn_by(lambda probabilities: probabilities[:1]), drawn_by(lambda probabilities: probabilities[-1:]),
         drawn_by(lambda probabilities: probabilities.mean(dim=0, keepdim=True))])
-mistake("ids counted from 1", why="Every id is one too large: tokens are counted from 0.",
-    look="which id has the first token of a vocabulary?", variants=[{"__call__": lambda right, logits: torch.cat(
-        [torch.zeros(len(logits), 1), plain(right)], dim=1).as_subclass(Chances)}])
+
+def one_later(table):
+    return torch.cat([torch.zeros(len(table), 1), plain(table)], dim=1).as_subclass(Chances)
+mistake("ids counted from 1", pairs=2, why="Every id that is drawn is one too large: tokens are counted from 0.",
+    look="which id has the first token of a vocabulary?", drawn=lambda right: one_later(right),
+    variants=[{"drawn": lambda right: one_later(right), "largest": lambda right: one_later(right)}])
 
 # What comes back
 THREE_ROWS = "the shape of the result, for a batch of 3 rows."

@@ -216,7 +216,7 @@ def asked_for(model, optimizer, tokens):
 
 # Which token predicts which
 mistake = exercise.section(hint=1)
-mistake("no shift", pairs=2, why="Inputs and targets are the same tokens, so the model is trained to repeat its input. "
+mistake("no shift", pairs=4, why="Inputs and targets are the same tokens, so the model is trained to repeat its input. "
         "The loss will fall to nearly 0, and nothing useful is learned.",
     look="what should the logits at position 0 predict?",
     shift=[lambda tokens: (tokens, tokens), lambda tokens: (tokens[:, :-1], tokens[:, :-1]),
@@ -235,8 +235,8 @@ mistake("the batch is shifted", pairs=0, why="The slice is taken from the first 
 mistake("the first token as the last target", why="The tokens are rolled round: the last position is trained to "
     "predict the first token of its sequence, which does not follow it.", look="what torch.roll puts at the end, and "
     "which token has no next one.", shift=lambda tokens: (tokens, tokens.roll(-1, dims=1)))
-mistake("one position too few", why="One pair of input and target at an end of the sequence is left out, so its "
-        "prediction is never trained.", look="a sequence of n tokens has n - 1 predictions. How many are yours?",
+mistake("one position too few", pairs=3, why="One pair of input and target at an end of the sequence is left out, so "
+        "its prediction is never trained.", look="a sequence of n tokens has n - 1 predictions. How many are yours?",
     shift=[lambda tokens: (tokens[:, :-2], tokens[:, 1:-1]), lambda tokens: (tokens[:, 1:-1], tokens[:, 2:])],
     loss=[lambda logits, targets, step: step(logits[:, 1:], targets[:, 1:])])
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import torch
@@ -33,7 +34,12 @@ from transformer_lessons.exercises.checker.draws import (
     shown_inputs,
 )
 from transformer_lessons.exercises.checker.sandbox import Outcome
-from transformer_lessons.exercises.checker.steps import mistakes_on_the_way, sentence_on_steps
+from transformer_lessons.exercises.checker.steps import (
+    mistakes_in_parts,
+    mistakes_on_the_way,
+    pairs_that_give,
+    sentence_on_steps,
+)
 
 MOST_PAIRS = 600  # so that a check stays under a second
 
@@ -42,11 +48,14 @@ def diagnose(draws: Draws, answer: Callable, outcomes: list[Outcome], difference
              run: Callable, misbuilt: Finding | None = None) -> Finding | None:
     """The known mistake that gives these outcomes, the nearest first, or the wrong parameters."""
     singles, pairs = draws.exercise.singles(), draws.exercise.pairs
-    return (by_mistake(draws, outcomes, differences, singles, (in_full, where_it_ran, same_errors))
+    some_raised = any(one.kind == "raised" for one in outcomes)
+    return (by_mistake(draws, outcomes, differences, singles, (in_full,))
+            or (some_raised and by_pair(draws, outcomes, differences, pairs, (in_full,)))
+            or by_mistake(draws, outcomes, differences, singles, (where_it_ran, same_errors))
             or by_slip(draws, outcomes, differences)
             or misbuilt
             or by_mistake(draws, outcomes, differences, singles, (in_parts,))
-            or by_mistake(draws, outcomes, differences, pairs, (in_full, where_it_ran, in_parts))
+            or by_pair(draws, outcomes, differences, pairs, (in_full, where_it_ran, in_parts))
             or by_slip_and_mistake(draws, outcomes, differences)
             or by_nearest_pairs(draws, answer, outcomes, differences, run)
             or by_signs(draws, outcomes, differences))
@@ -58,29 +67,82 @@ def by_mistake(draws, outcomes, differences, candidates, ways_to_agree):
     for agrees in ways_to_agree:
         for mistakes, variant in candidates:
             if agrees(draws, outcomes, differences, variant):
-                finding = about(mistakes)
-                if agrees is in_parts:
-                    finding.why += " " + which_parts(draws, outcomes, differences)
-                finding.evidence = evidence(draws, outcomes, differences)
-                return finding
+                return found_by(agrees, draws, outcomes, differences, mistakes)
     return None
 
 
+def by_pair(draws, outcomes, differences, pairs, ways_to_agree):
+    """The first pair that agrees, in the strictest way that any does, and raises nothing that the answer does not.
+
+    Where draws are compared by their distribution, several pairs may agree, and of a pair one mistake may already
+    explain every distribution. Then only what all of them need is sure.
+    """
+    for agrees in ways_to_agree:
+        agreeing = ((mistakes, variant) for mistakes, variant in pairs
+                    if agrees(draws, outcomes, differences, variant) and raises_no_more(draws, outcomes, variant))
+        if is_random(draws):
+            needed = [needed_of(draws, outcomes, *pair) for pair in agreeing]
+            mistakes = tuple(one for one in needed[0] if all(one in others for others in needed)) if needed else ()
+        else:
+            mistakes, _ = next(agreeing, ((), None))
+        if mistakes:
+            return found_by(agrees, draws, outcomes, differences, mistakes)
+    return None
+
+
+def needed_of(draws, outcomes, mistakes, pair):
+    """Those of two mistakes without which some distribution, or an error, is not explained."""
+    def explained_by(variant):
+        theirs = [draws.outcome(variant, number) for number in range(len(outcomes))]
+        return all(ours.kind == other.kind and (not other.ok or not isinstance(expected, Chances)
+                                                or same(draws.exercise, ours.value, other.value))
+                   for ours, other, expected in zip(outcomes, theirs, draws.expected, strict=True))
+
+    return tuple(one for one, other in zip(mistakes, reversed(pair.__bases__), strict=True) if not explained_by(other))
+
+
+def is_random(draws):
+    return any(isinstance(one, Chances) for one in draws.expected)
+
+
+def raises_no_more(draws, outcomes, variant):
+    """Does every error of a variant come where the answer raises one of the same kind?"""
+    theirs = (draws.outcome(variant, number) for number in range(len(outcomes)))
+    return all(other.ok or (ours.kind, ours.error.split(":")[0]) == (other.kind, other.error.split(":")[0])
+               for ours, other in zip(outcomes, theirs, strict=True))
+
+
+def found_by(agrees, draws, outcomes, differences, mistakes):
+    finding = about(mistakes)
+    if agrees is in_parts:
+        finding.why += " " + which_parts(draws, outcomes, differences)
+    finding.evidence = evidence(draws, outcomes, differences)
+    return finding
+
+
 def by_nearest_pairs(draws, answer, outcomes, differences, run):
-    """Two mistakes at once, in any variants: the first shows on the way to the result, the second only in it."""
+    """Two mistakes at once, in any variants: those of which something shows in the answer or its result."""
     exercise = draws.exercise
-    number = next((n for n, found in enumerate(differences) if found), None)
-    if number is None or exercise.steps is None or exercise.observe:
+    wrong = [n for n, found in enumerate(differences) if found]
+    if not wrong or exercise.steps is None:
         return None
-    singles = [((mistake,), variant) for (mistake,), variant in exercise.singles() if exercise.replaces_steps(variant)]
+    if is_text(draws.expected[wrong[-1]]):  # the longest text shows most
+        near = pairs_that_give(draws, outcomes[wrong[-1]].value, wrong[-1])
+    elif exercise.observe and not is_random(draws):
+        near = product(mistakes_in_parts(draws, outcomes[wrong[0]].value, wrong[0]), exercise.singles())
+    else:
+        near = product(mistakes_on_the_way(draws, answer, outcomes[wrong[0]], wrong[0], run), exercise.singles())
     pairs = []
-    for (first,), variant in mistakes_on_the_way(draws, answer, outcomes[number], number, run):
-        for (second,), another in singles:
-            if (variant, another) not in draws.pairs:
-                draws.pairs[variant, another] = exercise.pair((first, variant), (second, another))
-            pairs.append(draws.pairs[variant, another])
+    for ((first,), variant), ((second,), another) in near:
+        if exercise.replaces_steps(another) and (variant, another) not in draws.pairs:
+            draws.pairs[variant, another] = exercise.pair((first, variant), (second, another))
+        pairs.append(draws.pairs.get((variant, another)))
     pairs = [pair for pair in pairs if pair][:MOST_PAIRS]
-    return by_mistake(draws, outcomes, differences, pairs, (in_full, where_it_ran))
+    return by_pair(draws, outcomes, differences, pairs, (in_full, where_it_ran))
+
+
+def is_text(value):
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def by_fault(draws: Draws, fault: tuple) -> Finding:
@@ -145,7 +207,7 @@ def in_full(draws, outcomes, differences, variant):
 
 
 def where_it_ran(draws, outcomes, differences, variant):
-    """The same wherever both gave a value; one or both may raise elsewhere."""
+    """The same wherever both gave a value; one or both may raise elsewhere. A single draw is no evidence."""
     agreed = missed = 0
     wrong = [n for n, found in enumerate(differences) if found]
     if not wrong:
@@ -158,7 +220,7 @@ def where_it_ran(draws, outcomes, differences, variant):
             agreed += number in wrong
         else:
             missed += ours.ok
-    return agreed > 0 and (not missed or agreed > 1)
+    return agreed > (1 if missed or is_random(draws) else 0)
 
 
 def same_errors(draws, outcomes, differences, variant):

@@ -7,6 +7,7 @@ steps before are right, and with the right tensor in its place the whole result 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import torch
 from torch import nn
@@ -27,6 +28,7 @@ from transformer_lessons.exercises.checker.exercise import recorded_steps, repla
 from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
 
 MOST_CALLS = 1000
+MOST_IN_PARTS = 5
 
 
 def sentence_on_steps(draws: Draws, answer: Callable, differences: list[Difference | None], run: Callable) -> str:
@@ -143,6 +145,53 @@ def mistakes_on_the_way(draws: Draws, answer: Callable, outcome: Outcome, number
     shown = [(single, [holds(made, one, draws.exercise.tolerance) for one in arrays])
              for single, arrays in draws.changes[number]]
     return [single for single, found in sorted(shown, key=lambda one: -sum(one[1])) if found[0]]
+
+
+def mistakes_in_parts(draws: Draws, value: object, number: int) -> list:
+    """The mistakes, as singles, that give wrong parts of this result: losses, say, where another has moved the weights.
+
+    Only those that give the most: each of them is tried with every other mistake, and that takes time.
+    """
+    def given(single):
+        theirs = draws.outcome(single[1], number)
+        parts = zip(parts_of(value), parts_of(theirs.value), parts_of(draws.expected[number]), strict=False)
+        tolerance = draws.exercise.tolerance
+        return theirs.ok and sum(alike(ours, one, tolerance) and not alike(ours, right, tolerance)
+                                 for ours, one, right in parts)
+
+    shown = [(given(single), single) for single in draws.exercise.singles() if draws.exercise.replaces_steps(single[1])]
+    return [single for count, single in sorted(shown, key=lambda one: -one[0]) if count][:MOST_IN_PARTS]
+
+
+def parts_of(value):
+    """What nested lists and tuples hold, tables row by row."""
+    if is_array(value) and value.ndim > 1:
+        return list(value)
+    return [part for one in value for part in parts_of(one)] if isinstance(value, (list, tuple)) else [value]
+
+
+def pairs_that_give(draws: Draws, value: object, number: int) -> list:
+    """Every two mistakes, as singles, that give this list when the steps of both are put together, on one case.
+
+    Where steps make no tensors, that takes some ten microseconds: so all are tried.
+    """
+    right, inputs = draws.exercise.steps, draws.cases[number].inputs
+    singles = [single for single in draws.exercise.singles() if draws.exercise.replaces_steps(single[1])]
+    found = []
+    for one, other in combinations(singles, 2):
+        steps, others = replaced_steps(one[1], right), replaced_steps(other[1], right)
+        if one[0] == other[0] or steps & others:
+            continue
+        first, second, moved = (other, one, steps) if "__call__" in others else (one, other, others)
+        both, theirs = first[1](), second[1]()
+        vars(both).update((name, getattr(theirs, name)) for name in moved)
+        try:
+            result = both(*inputs)
+            if isinstance(result, (list, tuple)) and list(result) == list(value):
+                found.append((one, other))
+        except Exception:  # what one mistake makes may be nothing for the other
+            pass
+    return found
 
 
 def holds(arrays, wanted, tolerance):
