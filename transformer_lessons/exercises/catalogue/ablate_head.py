@@ -24,8 +24,8 @@ exercise = Exercise(
             """(batch, heads, length, d_head) → the same with one head 0; `heads` stays as it was."""
             raise NotImplementedError
         ''',
-    sizes=[{"batch": 1, "heads": 2, "length": 3, "d_head": 2, "number": 1},
-           {"batch": 2, "heads": 3, "length": 4, "d_head": 5, "number": 1},
+    sizes=[{"batch": 2, "heads": 3, "length": 4, "d_head": 5, "number": 1},
+           {"batch": 1, "heads": 2, "length": 3, "d_head": 2, "number": 1},
            {"batch": 3, "heads": 4, "length": 6, "d_head": 5, "number": 2},
            {"batch": 3, "heads": 4, "length": 5, "d_head": 6, "number": 0},
            {"batch": 5, "heads": 6, "length": 8, "d_head": 7, "number": 4},
@@ -202,12 +202,19 @@ def put(heads, number, what):
     changed[:, number] = what
     return changed
 
-mistake("another number than 0", pairs=3, why="In the head's place stands a number that is not 0: -inf belongs "
-    "before a "
-    "softmax, and there is none after the heads.", look="what number adds nothing?",
+mistake("another number than 0", pairs=3, why="In the head's place stands a number that is not 0. A very "
+    "negative one belongs before a softmax, and there is none after the heads.", look="what number adds nothing?",
     erased=[lambda heads, number: put(heads, number, -torch.inf), lambda heads, number: put(heads, number, 1.0),
-            lambda heads, number: put(heads, number, -1e9), lambda heads, number: put(heads, number, torch.nan),
-            lambda heads, number: put(heads, number, 1e-9), lambda heads, number: put(heads, number, 1e-6)])
+            lambda heads, number: put(heads, number, -1e9), lambda heads, number: put(heads, number, torch.nan)])
+mistake("almost 0", pairs=0, why="In the head's place stands a number close to 0, but not 0.",
+    look="what number adds nothing?",
+    erased=[lambda heads, number, low=low: put(heads, number, low) for low in (1e-9, 1e-7, 1e-6, 1e-5)])
+mistake("its own output from elsewhere", pairs=0, why="In the head's place stands what it says in another sequence or "
+    "at another position (resample ablation), but here it is to say nothing: 0.",
+    look="what should the head contribute?",
+    erased=[lambda heads, number, by=by, dim=dim: put(heads, number, heads.roll(by, dim)[:, number])
+            for by, dim in ((1, 0), (-1, 0), (1, 2), (-1, 2))] + [
+        lambda heads, number: put(heads, number, heads.flip(0)[:, number])])
 mistake("the head dropped", pairs=2, why="The head is taken out, and there is one head fewer: linear_out, which "
     "reads all heads side by side, would no longer fit.", look="the shape of the result.",
     erased=[without, lambda heads, number: without(heads, number).flatten(1, 2)])

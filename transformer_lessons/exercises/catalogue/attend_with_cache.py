@@ -7,22 +7,40 @@ import torch.nn.functional as F
 
 from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue import attention_family as shared
+from transformer_lessons.exercises.catalogue.online_softmax import far_below
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 
 
-def draw(generator, batch, heads, past, new, d_head, d_v, loud=1.0, level=0.0):
-    """A cache, and what comes after it. The last new key leads where loud; level is added to every score."""
+def draw(generator, batch, heads, past, new, d_head, d_v, loud=1.0, level=0.0, far=False):
+    """A cache, and what comes after it. The last new key leads where loud; level is added to every score.
+
+    Where far, all scores are far below 0, and far apart.
+    """
     query, new_key = normal(generator, batch, heads, new, d_head), normal(generator, batch, heads, new, d_head)
     key = normal(generator, batch, heads, past, d_head)
     if loud > 1:
         new_key[:, :, -1] = loud * query[:, :, 0]
     if level:
         query[..., 0], key[..., 0], new_key[..., 0] = math.sqrt(d_head), level, level
+    if far:
+        query[..., 0], scores = math.sqrt(d_head), far_below(generator, batch, heads, past + new)
+        key[..., 0], new_key[..., 0] = scores[..., :past], scores[..., past:]
     return (query, key, normal(generator, batch, heads, past, d_v), new_key, normal(generator, batch, heads, new, d_v))
 
 NAMES = "batch", "heads", "past", "new", "d_head", "d_v"
 SIZES = [(1, 2, 3, 1, 4, 5), (1, 1, 0, 3, 4, 2), (2, 3, 4, 1, 5, 6), (2, 3, 5, 4, 6, 7), (2, 2, 3, 3, 3, 3),
          (3, 2, 1, 6, 5, 4), (2, 2, 4, 4, 4, 4), (2, 1, 7, 2, 3, 5), (3, 4, 0, 5, 2, 6), (3, 3, 0, 3, 3, 3)]
+
+def sums_to_one(call, query, keys, values, new_key, new_value):
+    """The numbers are right; is nothing added to the sum that float32 would see?"""
+    if keys.shape[2]:
+        return None
+    output = call(query[:, :, :1], keys, values, new_key[:, :, :1], torch.ones_like(new_value[:, :, :1]))[0]
+    return None if bool((torch.as_tensor(output) - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
+
+OFF = ("The numbers are nearly right, but not exactly: a first token, which sees only itself, does not get its own "
+       "value, but a little more or less, as where a small number such as 1e-6 is added to the sum.")
+LOOK_OFF = "what should the weights of a token sum to, and can the sum of the exponentials ever be 0?"
 
 exercise = Exercise(
     name="attend_with_cache", lesson=12, title="Attention with a cache", difficulty=2, importance=3, minutes=12,
@@ -41,9 +59,9 @@ exercise = Exercise(
         ''',
     sizes=[dict(zip(NAMES, sizes, strict=True)) for sizes in SIZES] + [
         dict(zip(NAMES, (2, 2, 3, 4, 5, 6), strict=True), **more) for more in ({"loud": 30.0}, {"loud": 1000.0},
-              {"level": -1000.0})],
+              {"level": -1000.0}, {"far": True})],
     draw=draw, reference=lambda *inputs: WithCache()(*inputs), returns=("output", "keys", "values"), names_steps=False,
-    shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
+    checks=[sums_to_one], shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
             "values": "(batch, heads, past + new, d_v)"},
     hints=[("what is kept", "Keys and values have their positions in the last dimension but one. The new ones come "
         "after the old ones: which function joins two tensors along a dimension?"),
@@ -132,7 +150,7 @@ def room_set_aside(query, keys, values, new_key, new_value):
     for one, old, new in zip(room, (keys, values), (new_key, new_value), strict=True):
         one[:, :, :past], one[:, :, past:] = old, new
     scores = query / d_head ** 0.5 @ room[0].transpose(2, 3)
-    scores += torch.full(scores.shape[2:], -1e9, dtype=scores.dtype).triu(past + 1)
+    scores += torch.full(scores.shape[2:], -1e30, dtype=scores.dtype).triu(past + 1)
     return [torch.softmax(scores, 3) @ room[1], *room]
 
 @exercise.right("all queries at once, zeros in front")
@@ -146,8 +164,9 @@ def zeros_in_front(query, keys, values, new_key, new_value):
 
 # Who sees whom
 mistake = exercise.section(hint=2)
-mistake("no mask", why="The new tokens see each other's future: nothing is masked. With a single new token that is "
-        "right, but a prompt is read in one go.", look="two new tokens: may the first see the second?",
+mistake("the new tokens see the future", why="New tokens see those that come after them: there is no mask, or not "
+        "always. With a single new token that is right, but a prompt is read in one go.",
+    look="two new tokens: may the first see the second? And is the mask there in every case?",
     allowed=lambda new, total: ones(new, total),
     variants=[lambda *inputs: (lambda keys, values: (F.scaled_dot_product_attention(inputs[0], keys, values), keys,
           values)
@@ -162,6 +181,9 @@ mistake("no mask while the cache is empty", why="A prompt read into an empty cac
 mistake("no mask once the cache holds something", why="With an empty cache the mask is right, but as soon as the cache "
         "holds something, several new tokens see each other's future.", look="is there a condition on the cache or its "
         "length before the mask?", allowed=lambda right, new, total: right if new == total else ones(new, total))
+mistake("no mask for two new tokens", why="Two new tokens are not masked, as if there were only one.", pairs=0,
+    look="two new tokens: may the first see the second?",
+    allowed=lambda right, new, total: right if new > 2 else ones(new, total))
 mistake("a square mask", pairs=0, why="The mask has as many rows as columns: one for each new token, or one for each "
         "key. The scores have a row for each new token and a column for each key, so it does not fit them once the "
         "cache holds something.", look="with 3 old tokens and 2 new ones, what shape have the scores, and what shape "
@@ -214,13 +236,12 @@ mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and 
         "weight.",
     look="which score has an exponential of exactly 0?", pairs=2,
     visible=[lambda self, masked: masked * self.allowed(*masked.shape[-2:])])
-mistake("a number too small for the forbidden", why="Forbidden scores get a number such as -10 or -1 or have it added, "
-        "which leaves them some weight, or much if they lead.", look="which score has an exponential of exactly 0?",
-              pairs=0,
-    visible=[lambda self, masked, low=low: masked.masked_fill(~self.allowed(*masked.shape[-2:]), low)
-             for low in (-1.0, -5.0, -10.0, -100.0)] + [
-        lambda self, masked, low=low: masked + low * ~self.allowed(*masked.shape[-2:])
-        for low in (-1.0, -5.0, -10.0, -100.0)])
+mistake("a number too small for the forbidden", why="Forbidden scores get a number such as -10, -1e4 or -1e9, or have "
+        "it added. It leaves them weight where the allowed ones are low enough.",
+    look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?", pairs=0,
+    visible=[change for low in (-1.0, -5.0, -10.0, -100.0, -1e3, -1e4) for change in (
+        lambda self, masked, low=low: masked.masked_fill(~self.allowed(*masked.shape[-2:]), low),
+        lambda self, masked, low=low: masked + low * ~self.allowed(*masked.shape[-2:]))])
 
 def joined(keys, values, new_key, new_value, dim=2):
     return torch.cat([keys, new_key], dim=dim), torch.cat([values, new_value], dim=dim)
@@ -251,6 +272,18 @@ mistake("only keys or only values added", raises=True, why="The new keys are add
 mistake("the old cache handed back", why="The output is right, but the keys or values handed back are those that came "
         "in: the new ones are forgotten, and the next token will not see them.", look="the names in the `return` line.",
     handed_back=lambda right, new_key: (right[0], *(one[:, :, :-new_key.shape[2]] for one in right[1:])))
+mistake("the scale kept in the cache", pairs=0, why="The new keys, or all of them, are handed back divided by √d_head; "
+        "the scale belongs to the scores, and the keys are kept as they are.", look="where do you divide by √d_head, "
+        "and what do you return afterwards?",
+    handed_back=[lambda right, new_key: (right[0], torch.cat([right[1][:, :, :-new_key.shape[2]],
+                                                              new_key / math.sqrt(new_key.shape[-1])], 2), right[2]),
+                 lambda right, new_key: (right[0], right[1] / math.sqrt(new_key.shape[-1]), right[2])])
+mistake("the last new token not handed back", pairs=0, why="The last new token is missing from the keys and values "
+        "that are handed back, always or where the cache was empty.",
+    look="every `:-1`, and every condition on the cache.",
+    handed_back=[lambda output, keys, values: (output, keys[:, :, :-1], values[:, :, :-1]),
+                 lambda right, new_key: right if new_key.shape[2] < right[1].shape[2] else (
+                     right[0], right[1][:, :, :-1], right[2][:, :, :-1])])
 mistake("only the new handed back", why="The keys and values handed back are the new ones alone: the old ones are lost "
         "for the next token.", look="the names in the `return` line.",
     handed_back=lambda output, new_key, new_value: (output, new_key, new_value))
@@ -321,6 +354,10 @@ mistake("no maximum subtracted", pairs=0, why="No maximum is subtracted before e
     look="what is exp(1000), and what is exp(-1000)?",
     variants=[{"weights": lambda scaled: scaled.exp() / scaled.exp().sum(-1, keepdim=True)},
               {"visible": lambda masked: masked, "weights": lambda self, scaled: unshifted(self, scaled)}])
+
+mistake("a sum slightly off", pairs=0, why=OFF, look=LOOK_OFF, weights=lambda scaled: (
+    scaled - scaled.amax(-1, keepdim=True)).exp() / ((scaled - scaled.amax(-1, keepdim=True)).exp().sum(
+        -1, keepdim=True) + 1e-6))
 
 def unshifted(self, scores):
     raised = scores.exp() * self.allowed(*scores.shape[-2:])

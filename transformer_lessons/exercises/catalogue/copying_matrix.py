@@ -143,10 +143,17 @@ mistake("rows of W_O and columns of W_V", pairs=1, why="Both weights are cut the
     "them as "
     "(in, out).", look=OUT_IN, variants=[{"reads": lambda attention, own: attention.linear_v.weight[:, own].T,
                                           "writes": lambda attention, own: attention.linear_out.weight[own].T}])
-mistake("the next head", pairs=0, why="The features are those of the head after, or the one before.",
+mistake("the next head", pairs=0, why="The features are those of the head after.",
     look="heads are counted from 0: which features has the first?",
-    own=[lambda right, num_heads, d_head: (right + d_head) % (num_heads * d_head),
-         lambda right, num_heads, d_head: (right - d_head) % (num_heads * d_head)])
+    own=lambda right, num_heads, d_head: (right + d_head) % (num_heads * d_head))
+mistake("the head before", pairs=0, why="The features are those of the head before, as if heads were counted from 1.",
+    look="heads are counted from 0: which features has the first?",
+    own=lambda right, num_heads, d_head: (right - d_head) % (num_heads * d_head))
+mistake("the first head's slice", pairs=0, why="One of the two weights, or both, are cut to the features of the first "
+    "head, whichever head is asked for.", look="does `head` appear in both slices?",
+    writes=lambda attention, own: attention.linear_out.weight[:, :len(own)],
+    reads=lambda attention, own: attention.linear_v.weight[:len(own)],
+    own=lambda d_head: torch.arange(d_head))
 mistake("interleaved heads", why="The features are cut as if the heads were interleaved, every num_heads-th one "
     "belonging to the same head; a head is a slice of neighbouring features.",
     look="what does split_heads do to the features?",
@@ -207,9 +214,9 @@ mistake("biases counted in", pairs=0, why="A bias of linear_v or linear_out is i
     "token is "
     "attended to; the contract leaves biases out.", look="calls of linear_v and linear_out add their biases.",
     variants=[with_biases(1, 0), with_biases(0, 1), with_biases(1, 1)])
-mistake("where the head looks", pairs=0, why="This is the QK circuit, which says which token attends to which; the "
-    "contract "
-    "asks for what is written when it does.", look="which two projections are in your product?",
+mistake("where the head looks", pairs=0, why="The product is made of linear_q and linear_k, as the QK circuit is: they "
+    "say where a head looks. The contract asks for what it writes when it does.",
+    look="which two projections are in your product?",
     variants=[lambda embedding, attention, unembedding, head: qk(embedding, attention, embedding, head),
               lambda embedding, attention, unembedding, head: qk(embedding, attention, embedding, head).T,
               lambda embedding, attention, unembedding, head: qk(unembedding, attention, embedding, head)])

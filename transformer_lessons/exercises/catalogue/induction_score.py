@@ -97,6 +97,10 @@ mistake("the token before the earlier copy", why="The weight on t - period - 1 i
 mistake("two after the earlier copy", why="The key is one too far: the second token after the earlier copy.", look=ABC,
     variants=[*shared.missed_by(1)[:1], *({"picked": lambda weights, back, cut=cut: weights.diagonal(1 - back, -2, -1)[
         ..., cut:]} for cut in (0, 1))])
+mistake("neighbouring keys counted in", pairs=0, why="The weights on several neighbouring keys are added up for each "
+    "query; the contract asks for one.", look="how many keys of each query do you take? " + ABC,
+    picked=[lambda weights, queries, back, keys=keys: sum(weights[:, :, queries, queries - back + key] for key in keys)
+            for keys in ((-1, 0, 1), (-1, 0), (0, 1))])
 mistake("the token before", why="The weight on t - 1 is read, whatever the period.",
     look="where does `period` appear in your index?",
     picked=[lambda weights, queries: weights[:, :, queries, queries - 1], lambda weights: weights.diagonal(-1, -2, -1)])

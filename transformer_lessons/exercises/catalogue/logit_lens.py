@@ -243,6 +243,12 @@ mistake("the stages backwards", why="The last stage comes first.", look="the ord
 mistake("the mean of the stages", pairs=1, why="The stages are averaged, or summed, into one.",
     look="how many stages come in, and how many go out?",
     stages=[lambda residuals: residuals.mean(0), lambda residuals: residuals.sum(0)])
+mistake("the sequences averaged", pairs=0, why="The sequences of the batch are averaged, or summed; each has logits of "
+    "its own.", look="every mean and sum: over which dimension does it run?",
+    stages=[lambda residuals: residuals.mean(1, keepdim=True).expand_as(residuals),
+            lambda residuals: residuals.mean(1, keepdim=True), lambda residuals: residuals.mean(1),
+            lambda residuals: residuals.sum(1)],
+    normed=lambda x, norm: norm(x).mean(1, keepdim=True))
 mistake("one position alone", pairs=1, why="Only one position comes back, the last one mostly; the contract asks for "
     "the "
     "logits at all of them.", look="the shape of the result.",

@@ -10,12 +10,18 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, norm
 from transformer_lessons.language import long_context
 
 
-def draw(generator, rows, sizes, rise=0.0, level=0.0, apart=0.0):
+def draw(generator, rows, sizes, rise=0.0, level=0.0, apart=0.0, far=False):
     """Blocks of scores; from block to block they rise (or fall), all around a level, which rows may have of their "
-    "own."""
+    "own. Or all of them are far below 0."""
     warm_up()
+    if far:
+        return list(far_below(generator, *rows, sum(sizes)).split(sizes, dim=-1)),
     level = level + apart * torch.arange(rows[-1] if rows else 1.0).reshape(rows[-1:] + (1,) if rows else (1,))
     return [normal(generator, *rows, size) + rise * number + level for number, size in enumerate(sizes)],
+
+def far_below(generator, *shape):
+    """Scores below -10¹⁰ in any order, so far apart that the largest of a row gets all its weight. Exact in float32."""
+    return -(2.0**32) * (4 + torch.rand(shape, generator=generator).argsort(dim=-1).double())
 
 @functools.cache
 def warm_up():
@@ -74,6 +80,17 @@ AT_ONCE = ("The numbers are right, but the softmax, the maximum or the sum is ta
 LOOK_AT_ONCE = "what do you have to know of the blocks so far, when the next one comes?"
 THREE = ("The numbers are right, but the scores are read three times: for the maximum, for the sum and for the "
         "weights. Maximum and sum can be found in one pass.")
+
+def sums_to_one(call, blocks):
+    """The numbers are right; is nothing added to the sum that float32 would see?"""
+    if len(blocks) > 1:
+        return None
+    weight = torch.as_tensor(call([blocks[0].new_zeros(1)]))
+    return None if bool((weight - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
+
+OFF = ("The numbers are nearly right, but not exactly: a single score gets a weight that is not 1, as where a small "
+       "number such as 1e-6 is added to the sum.")
+LOOK_OFF = "the largest score adds exp(0) = 1 to the sum: can the sum ever be 0?"
 LOOK_THREE = "when a block raises the maximum, by which factor is the sum so far too large?"
 
 exercise = Exercise(
@@ -93,9 +110,9 @@ exercise = Exercise(
         {"rows": (3,), "sizes": (4, 4, 3), "rise": rise, "level": level}
         for rise, level in ((1.0, -1000.0), (-1.0, -1000.0), (1.0, 1000.0), (-1.0, 1000.0), (1000.0, 0.0))] + [
         {"rows": (3,), "sizes": (4, 4, 3), "rise": -1000.0, "apart": -2000.0},
-        {"rows": (2,), "sizes": (9, 8, 9, 5), "rise": 1.0}],
+        {"rows": (2,), "sizes": (9, 8, 9, 5), "rise": 1.0}, {"rows": (3,), "sizes": (2, 1, 3), "far": True}],
     draw=draw, reference=lambda blocks: long_context.online_softmax(blocks), returns="weights", names_steps=False,
-    shapes={"weights": "(…, length)"}, checks=[in_blocks],
+    shapes={"weights": "(…, length)"}, checks=[in_blocks, sums_to_one],
     hints=[("what to remember", "Of the blocks so far you need two numbers for each row: the largest score, and the "
         "sum of exp(score - largest). Which values should they have before the first block?"),
            ("when the maximum rises", "The sum so far is a sum of exp(score - old). You want exp(score - new). The two "
@@ -236,6 +253,11 @@ mistake("rescaled by the difference, not its exponential", why="The sum so far i
         "two maxima, or has it subtracted: the exponential is missing.", look=FACTOR, pairs=2,
     rescaled=[lambda total, largest, raised: torch.where(total == 0, total, total * (largest - raised)),
               lambda total, largest, raised: torch.where(total == 0, total, total + (largest - raised))])
+mistake("rescaled by a quotient", why="The sum so far is multiplied by the quotient of the two maxima, not by the "
+        "exponential of their difference.", look=FACTOR, pairs=0,
+    rescaled=[lambda total, largest, raised: torch.where(total == 0, total, total * (largest / raised)),
+              lambda total, largest, raised: torch.where(total == 0, total, total * (raised / largest)),
+              lambda total, largest, raised: torch.where(total == 0, total, total * (largest.exp() / raised.exp()))])
 mistake("the new block rescaled, too", why="The exponentials of the new block are multiplied by the factor as well; "
         "they are relative to the new maximum already.",
     look="which part of the sum was made with the old maximum?", pairs=0,
@@ -323,6 +345,10 @@ mistake("the maximum of the last block", why="The maximum is that of the latest 
         "larger one; the sum so far is not rescaled to "
         "it.", look="when a block is all smaller than an earlier one, what is the maximum?", pairs=0,
     variants=[{"raised": lambda scores: scores.amax(dim=-1, keepdim=True), "rescaled": lambda total: total}])
+mistake("rescaled to each block's maximum, not the largest", why="The maximum is that of the latest block, even if an "
+        "earlier block had a larger one. The sum is rescaled to it, but where the maximum falls by a lot, "
+        "exponentials become infinite.", look="a block of 1000 and then one of 0: what is exp(old - new)?", pairs=0,
+    raised=lambda scores: scores.amax(dim=-1, keepdim=True))
 mistake("the sum of the last block", why="The sum starts anew with each block: what was added up before is lost.",
     look="`=` or `+=`?", grown=lambda added: added)
 mistake("the last block left out of the sum", why="The last block is not in the maximum and the sum: the loop ends too "
@@ -346,12 +372,11 @@ mistake("the sum starts at 1", why="The sum does not start at 0 but at 1, so tha
               {"start": lambda column: (column, torch.ones_like(column))},
               {"start": lambda column: (torch.full_like(column, -1e4), torch.ones_like(column)),
                "rescaled": lambda total: total}])
-mistake("the maximum starts at 0", why="The running maximum starts at 0. If all scores are far below 0, it never "
-        "moves, every exponential is 0, and 0 / 0 is not a "
-        "number.", look="scores of -1000: which of your numbers become 0?",
-    start=[lambda column: (torch.zeros_like(column), torch.zeros_like(column)),
-           lambda column: (torch.full_like(column, -100.0), torch.zeros_like(column)),
-           lambda column: (torch.full_like(column, 1e-9), torch.zeros_like(column))])
+mistake("the maximum starts too high", why="The running maximum starts at 0, or at another number that scores may lie "
+        "far below, such as -1e4 or -1e9. Then it never moves, every exponential is 0, and 0 / 0 is not a number.",
+    look="scores of -1e11: which of your numbers become 0? What is below every score?",
+    start=[lambda column, low=low: (torch.full_like(column, low), torch.zeros_like(column))
+           for low in (0.0, -1e3, -2e3, -5e3, -1e4)])
 mistake("no maximum subtracted", why="No maximum is subtracted: for scores of 1000 the exponentials are infinite, and "
         "for scores of -1000 they are all 0.", look="what is exp(1000)?", pairs=0,
     variants=[lambda blocks: without_maximum(blocks)])
@@ -409,6 +434,23 @@ def as_they_come(blocks, keep):
         parts.append((scores - largest).exp() / (1 if keep else total))
     return torch.cat(parts, dim=-1) / (total if keep else 1)
 
+mistake("only the block before rescaled", why="The exponentials of all blocks are kept, but where the maximum rises, "
+        "only those of the block before are rescaled to it: the earlier ones are relative to an older maximum.",
+    look="a maximum that rises twice: to which one is the first block relative?", pairs=0,
+    variants=[lambda blocks: before_rescaled(blocks, whole_sum=True),
+              lambda blocks: before_rescaled(blocks, whole_sum=False)])
+
+def before_rescaled(blocks, whole_sum):
+    largest, total = Online().start(blocks[0][..., :1])
+    parts = []
+    for scores in blocks:
+        raised = Online().raised(largest, scores)
+        parts[-1:] = [one * (largest - raised).exp() for one in parts[-1:]]
+        parts.append((scores - raised).exp())
+        total = total * (largest - raised).exp() + Online().added(scores, raised)
+        largest = raised
+    return torch.cat(parts, -1) / (total if whole_sum else torch.cat(parts, -1).sum(-1, keepdim=True))
+
 mistake("each block relative to its own maximum", why="Each block has its own maximum subtracted when its weights are "
         "made: they all need the same one.", look="two blocks, 0 and 5: which should get more weight?", pairs=2,
     weights=lambda scores, total: (scores - scores.amax(-1, keepdim=True)).exp() / total,
@@ -457,6 +499,8 @@ mistake("maximum and sum returned", why="What comes back are the maximum and the
     variants=[lambda blocks: (torch.cat(blocks, -1).amax(-1), torch.cat(blocks, -1).logsumexp(-1))])
 mistake("all the scores at once", hint=1, why=AT_ONCE, look=LOOK_AT_ONCE, pairs=0,
     variants=[lambda blocks: torch.cat(blocks, dim=-1).softmax(dim=-1)])
+mistake("a sum slightly off", hint=1, why=OFF, look=LOOK_OFF, pairs=0,
+    weights=lambda scores, largest, total: (scores - largest).exp() / (total + 1e-6))
 mistake("three passes", hint=2, why=THREE, look=LOOK_THREE, pairs=0, variants=[lambda blocks: three_passes(blocks)])
 
 def three_passes(blocks):

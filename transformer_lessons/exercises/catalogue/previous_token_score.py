@@ -111,9 +111,10 @@ mistake("the first query counted in", why="The query at position 0 is counted as
     picked=[lambda right, weights: torch.cat([weights[..., :1, 0], right], dim=-1)],
     variants=[{"picked": lambda right, weights: torch.cat([weights[..., :1, 0], right], dim=-1),
                "number": shared.all_of_them}])
-mistake("divided by the weights before", hint=2, pairs=0, why="The weight on t - 1 is divided by all the weight on the "
-    "tokens before t, so that it no longer matters how much the token gives to itself.",
+mistake("divided by the weights before", hint=2, pairs=0, why="The weight on t - 1 is divided by other weights of the "
+    "same query, such as all those on the tokens before t: what is averaged are shares, not weights.",
     look="the weights of a query sum to 1 already.",
     picked=[lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:],
-            lambda right, weights: right / weights.tril().sum(-1)[..., 1:]])
+            lambda right, weights: right / weights.tril().sum(-1)[..., 1:],
+            lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:])])
 exercise.adopt(shared.family, hints={"key": 1, "queries": 1, "mean": 2, "tool": 3}, pairs=shared.family.mistakes)

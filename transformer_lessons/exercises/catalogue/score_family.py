@@ -114,7 +114,8 @@ mistake("the mean of a masked table", why="All weights but the right ones are se
 mistake("the mean of whole tables", pairs=2, why="The weights of the whole table, or of a part of it, are averaged, "
     "not only those on one diagonal.", look="how many keys do you read for each query?",
     picked=[lambda weights: weights.flatten(2), lambda weights, queries: weights[:, :, queries].flatten(2),
-            lambda weights, first, back: weights[:, :, first:, first - back:weights.shape[-1] - back].flatten(2)])
+            lambda weights, first, back: weights[:, :, first:, first - back:weights.shape[-1] - back].flatten(2),
+            lambda weights, back: weights[:, :, torch.ones(weights.shape[-2:]).tril(-back) == 1]])
 mistake("rows or columns summed", pairs=1, why="Rows or columns of weights are summed, whole or in part, where a "
     "single weight of each row is asked for.", look="what do the weights of a query sum to?",
     picked=[lambda weights: weights.sum(-1), lambda weights: weights.sum(-2)[..., 1:], lambda weights: weights.sum(-2),
@@ -138,11 +139,20 @@ mistake("one number for each position", pairs=1, why="The mean over the position
 mistake("a single sequence", pairs=1, why="Only one sequence of the batch is looked at.",
     look="every index 0 and every [-1].",
     averaged=[lambda picked: picked[0].mean(-1), lambda picked: picked[-1].mean(-1)])
-mistake("the largest, not the mean", pairs=1, why="The largest weight, or the median, is taken where the contract asks "
-    "for the mean.", look="a head that gives the right key all its weight once, and never again: what is its score?",
+mistake("the largest, not the mean", pairs=1, why="A maximum is taken over positions, sequences or both, where the "
+    "contract asks for the mean.", look="a head that gives the right key all its weight in one sequence, and never "
+    "again: what is its score?",
     averaged=[lambda picked: picked.amax((0, 2)), lambda picked: picked.amax(2).mean(0),
-              lambda picked: picked.mean(2).amax(0), lambda picked: picked.mean(0).amax(-1),
-              lambda picked: picked.transpose(0, 1).flatten(1).median(1).values])
+              lambda picked: picked.mean(2).amax(0), lambda picked: picked.mean(0).amax(-1)])
+mistake("the median, not the mean", why="A median is taken where the contract asks for the mean.",
+    look="a head that gives the right key all its weight now and then, and else none: what is its score?",
+    averaged=[lambda picked: picked.transpose(0, 1).flatten(1).median(1).values,
+              lambda picked: picked.transpose(0, 1).flatten(1).quantile(0.5, 1),
+              lambda picked: picked.median(2).values.mean(0)])
+mistake("small weights left out", why="Only weights above a bound are averaged. The contract asks for the mean of all "
+    "of them, however small.", look="every comparison: what becomes of the weights below your bound?",
+    averaged=[lambda picked, bound=bound: picked.where(picked > bound, 0).sum((0, 2)) / (picked > bound).sum(
+        (0, 2)).clamp(min=1) for bound in (0.1, 0.01, 0.05, 0.5)])
 mistake("how often, not how much", why="What is counted is how often the right key gets the largest weight, or more "
     "than half of it all; the contract asks how much weight it gets on average.",
     look="every argmax and every comparison.",

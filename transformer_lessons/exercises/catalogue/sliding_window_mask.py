@@ -90,8 +90,9 @@ LAST_ROW = "the row of the last query, with window 2: how many keys has it?"
 mistake("the window counted without itself", why="Each position may attend to itself and to `window` positions before "
         "it: one too many, because the position itself counts as one of the window.", look=LAST_ROW,
     reach=lambda window: window + 1)
-mistake("a window one too short", why="Each position attends to one position less than the window holds.",
-    look=LAST_ROW, reach=lambda window: window - 1)
+mistake("a window one too short", why="Each position attends to one position less than the window holds, at "
+        "least where the window is longer than 1.",
+    look=LAST_ROW, reach=[lambda window: window - 1, lambda window: max(window - 1, 1)])
 mistake("a window two too long", why="Each position may attend to window + 1 positions before it, two too many.",
     look=LAST_ROW, reach=lambda window: window + 2)
 mistake("a window twice as long", why="Each position may attend to about twice as many positions as the window holds.",
@@ -212,6 +213,10 @@ mistake("the last rows or columns only", why="Only the rows of the last `window`
         "query.", look="does the far edge depend on the query?",
     variants=[lambda length, window: (distances(length) >= 0) & (torch.arange(length) >= length - window),
               lambda length, window: (distances(length) >= 0) & (torch.arange(length)[:, None] >= length - window)])
+
+mistake("the last query sees everything", why="The last row is True throughout: the last query sees everything, "
+        "however short the window.", look="the last row: how many keys should it have?", hint=2,
+    variants=[lambda length, window: two_triangles(length, window) | (torch.arange(length)[:, None] == length - 1)])
 
 def sliced(length, window, start):
     mask = torch.zeros(length, length, dtype=torch.bool)

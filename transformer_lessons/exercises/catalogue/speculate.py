@@ -18,23 +18,31 @@ ROWS = [  # p, q and three drafted tokens: a group of rows for each
     ([0.50, 0.06, 0.24, 0.20], [0.50, 0.06, 0.24, 0.20], (2, 0, 3)),
     ([0.10, 0.40, 0.20, 0.30], [0.10, 0.40, 0.20, 0.30], (1, 3, 0))]
 GROUPS = 6  # those of two of them take turns in a batch
+ONE_TOKEN = torch.ones(1, 4).double().as_subclass(Chances)  # of a single row, whichever token it is
 
-def draw(generator, first):
-    """A large batch in which the groups take turns, and a uniform number for each row."""
+def draw(generator, first, alone=False):
+    """A large batch in which the groups take turns, and a uniform number for each row; or a single row."""
     groups = [(p, q, token) for p, q, tokens in ROWS[first : first + 2] for token in tokens]
     p, q, token = (torch.tensor(one) for one in zip(*groups, strict=True))
     u = torch.rand(GROUPS * DRAWS, generator=generator, dtype=torch.float64)
+    if alone:
+        return p.double()[:1], q.double()[:1], token[:1], u[:1]
     return p.double().repeat(DRAWS, 1), q.double().repeat(DRAWS, 1), token.repeat(DRAWS), u.clamp(1e-4, 1 - 1e-4)
 
 def judged(call, p, q, token, u):
-    """How often each token comes in each group; what are no tokens stays as it is. Mistakes give their chances."""
+    """How often each token comes in each group; what are no tokens stays as it is. Mistakes give their chances.
+
+    A single row shows no frequencies: all that counts there is that a token comes back, in the right form.
+    """
     made = call(*(one[:GROUPS].clone() for one in (p, q, token, u)))
     if isinstance(made, Chances):
-        return made
-    made = call(p, q, token, u)
+        return made if len(token) > 1 else ONE_TOKEN
+    made = call(p, q, token, u) if len(token) > 1 else made
     good = isinstance(made, torch.Tensor) and made.shape == token.shape and made.dtype == torch.int64
     if not good or bool(((made < 0) | (made > p.shape[1])).any()):
         return made
+    if len(token) == 1:
+        return ONE_TOKEN
     table = distributions.frequencies(made, GROUPS, max(p.shape[1], int(made.max()) + 1))
     kind = together(call, p, q, token)
     return table.as_subclass(kind) if kind else table
@@ -90,6 +98,18 @@ def decided_by_u(call, p, q, token, u):
     agree = (torch.as_tensor(made) == token) == (u < ratio)
     return None if bool(agree.all()) else ("u does not decide", U, LOOK_U)
 
+def never_forbidden(call, p, q, token, u):
+    """The distribution is right; is a token whose p is 0 rejected even where u is 0?"""
+    rows = (of_token(p, token)[:, 0] == 0).nonzero().flatten()[:2]
+    if not len(rows):
+        return None
+    made = call(p[rows], q[rows], token[rows], torch.zeros_like(u[rows]))
+    return ("accepted where u equals the ratio", EQUAL, LOOK_EQUAL) if not isinstance(made, Chances) and bool(
+        (torch.as_tensor(made) == token[rows]).any()) else None
+
+EQUAL = ("A token whose p is 0 comes back where u is 0: it is accepted where u equals p / q, but it should be accepted "
+         "only where u is less.")
+LOOK_EQUAL = "`<` or `<=`? With u = 0 and p = 0, what does your comparison give?"
 U = ("The tokens are distributed rightly, but it is not u that decides: a token must be accepted exactly where u is "
         "less than p / q.")
 def what_the_draws_show(observed, expected, p, q, token, u):
@@ -124,9 +144,10 @@ exercise = Exercise(
             """Tokens drawn from q become tokens drawn from p: (batch, vocabulary) → (batch,)."""
             raise NotImplementedError
         ''',
-    sizes=[{"first": 0}, {"first": 2}, {"first": 4}],
+    sizes=[{"first": 0}, {"first": 2}, {"first": 4}, {"first": 0, "alone": True}],
     draw=draw, reference=lambda *inputs: Speculate()(*inputs), returns="tokens", shapes={"tokens": "(batch,)"},
-    observe=judged, same=same_results, checks=[decided_by_u], symptoms=[what_the_draws_show], names_steps=False,
+    observe=judged, same=same_results, checks=[decided_by_u, never_forbidden], symptoms=[what_the_draws_show],
+    names_steps=False,
     hints=[("which tokens are accepted", "p.gather(1, token[:, None]) takes from each row the probability of its "
         "token. If p is twice q, is it ever rejected? If p is half of q, how often?"),
            ("what to draw instead", "Accepting gives each token min(p, q). To reach p, what is still missing of each "
@@ -262,7 +283,8 @@ mistake("the ratio squared, or its root", why="The ratio is not used as it is: a
 mistake("the ratio of the likeliest", why="The ratio is that of the draft's likeliest token, not of the drafted one.",
     look="whose probability does your ratio take from each row?", pairs=0,
     accepted=lambda p, q: of_token(p, q.argmax(-1)) / of_token(q, q.argmax(-1)))
-mistake("the first row for all", why="The probabilities are those of the first row of the batch, for every row.",
+mistake("the first row for all", why="The probabilities of the first row of the batch serve for every row: in the "
+        "ratio, in the second draw, or in both.",
     look="is there an index such as [0] where every row should be meant?", pairs=0,
     accepted=[lambda p, q, token: (p[0] / q[0])[token][:, None]],
     variants=[{"residual": lambda p, q: (p[:1] - q[:1]).clamp(min=0).expand_as(p)},
@@ -342,8 +364,8 @@ mistake("the draft ignored", why="The tokens are drawn from p, whatever was draf
 mistake("the draft ignored, and q used", why="The tokens are drawn from q anew, whatever was drafted.",
     look=KEPT, pairs=0, variants=[lambda p, q, token, u: chances(q)])
 mistake("the same u once more", why="The second draw uses u as it is. But a rejected u is not uniform between 0 and 1: "
-        "it is larger than p / q, so the first tokens of the vocabulary hardly "
-        "come.", look="between which numbers does u lie, when the token was rejected?", hint=3, pairs=0,
+        "it is at least p / q, so the first tokens of the vocabulary come too "
+        "seldom.", look="between which numbers does u lie, when the token was rejected?", hint=3, pairs=0,
     drawn=[lambda residual, accepted: beyond(shares(residual), accepted), lambda residual, accepted: beyond(residual,
           accepted)])
 
@@ -394,5 +416,11 @@ mistake("the rejected marked", why="Rejected rows get a mark such as -1 or the n
 mistake("a column of tokens", why="The tokens come as (batch, 1); (batch,) is asked for.",
       look="what does torch.multinomial return?",
     pairs=0, variants=[lambda *inputs: sampling.speculate(*inputs)[:, None]])
+mistake("no dimension left for a batch of one", why="For a batch of one, a single id comes back without its dimension: "
+        "(batch,) is asked for, whatever the batch.", look="every `squeeze()` without a number: which dimensions does "
+        "it take away from a tensor (1, 1)?", pairs=0, variants=[lambda *inputs: sampling.speculate(*inputs).squeeze()])
+mistake("accepted where u equals the ratio", hint=1, why=EQUAL, look=LOOK_EQUAL, pairs=0,
+    variants=[lambda p, q, token, u: torch.where(u <= (of_token(p, token) / of_token(q, token))[:, 0], token,
+                                                 sampling.speculate(p, q, token, u))])
 mistake("u does not decide", hint=1, why=U, look=LOOK_U, pairs=0, variants=[
     one_u(lambda u: torch.rand_like(u)), one_u(lambda u: 1 - u)])

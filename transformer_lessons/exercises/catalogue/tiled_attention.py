@@ -8,18 +8,20 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.exercises.catalogue import attention_family as shared
 from transformer_lessons.exercises.catalogue.attend_with_cache import NOT_HERE
-from transformer_lessons.exercises.catalogue.online_softmax import warm_up
+from transformer_lessons.exercises.catalogue.online_softmax import far_below, warm_up
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal, replacement
 from transformer_lessons.language import long_context
 
 
-def draw(generator, lead, length, d_head, d_v, block, rise=0.0, level=0.0):
-    """Scores that rise (or fall) from key to key, around a level that differs from query to query."""
+def draw(generator, lead, length, d_head, d_v, block, rise=0.0, level=0.0, far=False):
+    """Scores that rise (or fall) from key to key, around a level that differs from query to query; or far below 0."""
     warm_up()
     query, key, value = (normal(generator, *lead, length, size) for size in (d_head, d_head, d_v))
     if rise or level:
         query[..., 0] = math.sqrt(d_head) * (1 + torch.arange(length) % 3)
         key[..., 0] = level + rise * torch.arange(length)
+    if far:
+        query[..., 0], key[..., 0] = math.sqrt(d_head), far_below(generator, *lead, length)
     return query, key, value, block
 
 NAMES = "lead", "length", "d_head", "d_v", "block"
@@ -59,6 +61,17 @@ LOOK_WHOLE = "which line makes a tensor whose size grows with the square of the 
 MASK = ("The numbers are right, but a mask of length × length is made: it needs as many places as the table of scores.")
 LOOK_MASK = "which tiles need a mask at all, and how large must it be for one of them?"
 
+def sums_to_one(call, query, key, value, block):
+    """The numbers are right; is nothing added to the sum that float32 would see?"""
+    if query.shape[-2] > 1:
+        return None
+    output = torch.as_tensor(call(query, key, torch.ones_like(value), block))
+    return None if bool((output - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
+
+OFF = ("The numbers are nearly right, but not exactly: a single position does not get its own value, but a little more "
+       "or less, as where a small number such as 1e-6 is added to the sum.")
+LOOK_OFF = "the largest score adds exp(0) = 1 to the sum: can the sum ever be 0?"
+
 exercise = Exercise(
     name="tiled_attention", lesson=12, title="Attention in tiles", difficulty=3, importance=3, minutes=20,
     contract="""
@@ -77,9 +90,11 @@ exercise = Exercise(
            *(dict(zip(NAMES, size, strict=True)) for size in SIZES),
            *(dict(zip(NAMES, ((2,), 9, 4, 3, 4), strict=True), rise=rise, level=level) for rise, level in (
                (1.0, 0.0), (-1.0, 0.0), (0.5, -1000.0), (0.5, 1000.0), (300.0, 0.0))),
+           dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), far=True),
            dict(zip(NAMES, ((2,), 64, 2, 3, 8), strict=True))],
     draw=draw, reference=lambda query, key, value, block: long_context.tiled_attention(query, key, value, block),
-    returns="output", shapes={"output": "(…, length, d_v)"}, names_steps=False, checks=[never_the_whole_table],
+    returns="output", shapes={"output": "(…, length, d_v)"}, names_steps=False,
+    checks=[never_the_whole_table, sums_to_one],
     hints=[("how to begin", "Take one block of queries. For each of its rows keep three things: the largest score so "
         "far, the sum of the exponentials, and the weighted sum of the values. Go through the blocks of keys from the "
             "first on."),
@@ -288,6 +303,10 @@ mistake("NaN throughout", why="Rows are NaN (not a number): an infinity is subtr
         "or divided by 0, as where a maximum of -inf enters exp(new - old), or a row has no key at "
         "all.", look="which values have maximum and factor in the first tile of each row?",
     variants=[tiled(shrink=lambda largest, raised: (raised - largest).exp())])
+mistake("a tile in the future comes first", why="The first tile that a row meets lies in its future, so the running "
+        "maximum is still -inf, and -inf - -inf is not a number.", look="in which order do the blocks of keys come? "
+        "Which of them may the first query see?",
+    variants=[tiled(tiles=lambda length, block: reversed(range(0, length, block)))])
 mistake("rescaled the wrong way", why="The sums so far are multiplied by exp(new - old): they grow where they should "
         "shrink.",
     look=BOTH, variants=[tiled(shrink=lambda right, largest, raised: torch.where(largest.isinf(), right, 1 / right)),
@@ -330,12 +349,23 @@ mistake("the values of the last tile alone", why="The weighted sum of the values
         "anew with each.", look="`=` or `+=`?", variants=[tiled(summed=lambda weights, values: weights @ values)])
 mistake("no maximum subtracted", why="No maximum is subtracted: for scores of 1000 the exponentials are infinite, and "
         "for scores of -1000 they are all 0.", look="what is exp(1000)?",
-    variants=[tiled(raised=lambda scores: 0 * scores[..., :1].nan_to_num(neginf=0.0))])
-mistake("the maximum starts at 0", why="The running maximum starts at 0, or at another number above the scores: if all "
-        "scores are far below it, every exponential is 0, and 0 / 0 is not a "
-        "number.", look="scores of -1000: which of your numbers become "
-        "0?", variants=[tiled(begin=lambda right: (0 * right[1], *right[1:])),
-                               tiled(begin=lambda right: (0 * right[1] - 100, *right[1:]))])
+    variants=[tiled(raised=lambda scores: 0 * scores[..., :1].nan_to_num(neginf=0.0)),
+              lambda *inputs: multiplied_by_the_mask(*inputs)])
+
+def multiplied_by_the_mask(query, key, value, block):
+    """Keys outside, all queries inside: the exponentials of forbidden scores may be infinite, and are set to 0."""
+    total = summed = 0.0
+    for left in range(0, query.shape[-2], block):
+        scores = query @ key[..., left:left + block, :].mT / math.sqrt(query.shape[-1])
+        weights = scores.exp() * seen(scores, 0, left)
+        total, summed = total + weights.sum(-1, keepdim=True), summed + weights @ value[..., left:left + block, :]
+    return summed / total
+
+mistake("the maximum starts too high", why="The running maximum starts at 0, or at another number that scores may lie "
+        "far below, such as -1e4 or -1e9. Then it never moves, every exponential is 0, and 0 / 0 is not a number.",
+    look="scores of -1e11: which of your numbers become 0? What is below every score?",
+    variants=[tiled(begin=lambda right, low=low: (0 * right[1] + low, *right[1:]))
+              for low in (0.0, -1e3, -2e3, -1e4)])
 mistake("the maximum of the last tile, unrescaled", why="Each tile is made relative to its own maximum, even when an "
         "earlier one was larger, and the sums are not brought to it.",
     look="which maximum are the two sums so far made with?",
@@ -350,8 +380,8 @@ mistake("the sum of the exponentials starts at 1", why="The sum of the exponenti
 
 # Who sees whom
 
-def low_score(low):
-    return tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left), low))
+def low_score(low, **more):
+    return tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left), low), **more)
 
 mistake = exercise.section(hint=3, pairs=0)
 mistake("no mask", why="Every position attends to all of them, the future included.", look="which tiles may a block of "
@@ -376,7 +406,8 @@ mistake("positions counted within the block", why="The mask compares a position 
         "block.", look="which positions have the first row and the first column of the second tile?",
     variants=[tiled(masked=lambda scores, start: scores.masked_fill(~seen(scores, start, 0), -torch.inf)),
               tiled(masked=lambda scores, left: scores.masked_fill(~seen(scores, 0, left), -torch.inf)),
-              tiled(masked=lambda scores, left: scores.masked_fill(~seen(scores, 0, left), -1e9))])
+              *(tiled(masked=lambda scores, left, low=low: scores.masked_fill(~seen(scores, 0, left), low))
+                for low in (-1e9, -1e30))])
 mistake("every query of a block sees only what its first may see", why="The mask compares keys with the first "
         "position of the block of queries, not with each query's own: later ones miss the keys in between, and "
         "themselves.", look="how many rows does the mask of a tile need?",
@@ -393,7 +424,8 @@ mistake("the diagonal missing", why="Positions attend to what came before them, 
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, -1), -torch.inf)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, -1), -torch.inf),
                     divided=lambda right: right.nan_to_num(0.0)),
-              tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, -1), -1e9)),
+              *(tiled(masked=lambda scores, start, left, low=low: scores.masked_fill(
+                  ~seen(scores, start, left, -1), low)) for low in (-1e9, -1e30)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(~(seen(scores, start, left, -1) | (
                   torch.arange(scores.shape[-2])[:, None] + torch.arange(scores.shape[-1]) + start + left == 0)),
                   -torch.inf))])
@@ -409,10 +441,12 @@ mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and 
     variants=[tiled(masked=lambda scores, start, left: scores * seen(scores, start, left)),
               tiled(masked=lambda scores, start, left: scores * seen(scores, start, left),
                     tiles=lambda length, block: range(0, length, block))])
-mistake("a number too small for the forbidden", why="Forbidden scores get a number such as -10, or -100, which still "
-        "leaves them "
-        "weight where the allowed ones are low.", look="which score has an exponential of exactly 0?",
-    variants=[low_score(low) for low in (-1.0, -5.0, -10.0, -20.0, -100.0)])
+mistake("a number too small for the forbidden", why="Forbidden scores get a number such as -10, -1e4 or -1e9. It "
+        "leaves them weight where the allowed ones are low enough.",
+    look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?",
+    variants=[low_score(low) for low in (-1.0, -5.0, -10.0, -20.0, -100.0, -1e3, -2e3, -1e4)] + [
+        low_score(low, begin=lambda right, low=low: (0 * right[1] + low, *right[1:]))
+        for low in (-100.0, -1e3, -2e3, -1e4)])
 mistake("only the last two tiles", why="A block of queries sees its own block and the one before it, no further back.",
     look="where does the loop over the keys start?",
     variants=[tiled(tiles=lambda start, block: range(max(0, start - block), start + 1, block))])
@@ -475,6 +509,8 @@ exercise.adopt(shared.family, hints={"scores": 1, "batch": 1, "output": 1, "weig
     *NOT_HERE, "a score never computed", "each query meets one key only", "the key's first two dimensions swapped"))
 
 mistake("a table of length × length", why=WHOLE, look=LOOK_WHOLE, variants=[lambda *inputs: Whole()(*inputs)])
+mistake("a sum slightly off", hint=1, why=OFF, look=LOOK_OFF,
+    variants=[tiled(divided=lambda summed, total: summed / (total + 1e-6))])
 mistake("a whole mask", hint=3, why=MASK, look=LOOK_MASK, variants=[lambda *inputs: cut_out_of_a_mask(*inputs)])
 
 def cut_out_of_a_mask(query, key, value, block):
