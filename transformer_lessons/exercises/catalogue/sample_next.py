@@ -351,7 +351,7 @@ LIMITED = "is there a condition, or a limit, on the temperature?"
 mistake = exercise.section(hint=3)
 mistake("the temperature ignored", why="The temperature changes nothing: it does not come in, or only where it makes "
     "no difference to the proportions, as after the softmax.",
-    look="compare the softmax of your logits at temperature 0.5 and at 2.", scaled=lambda logits: logits)
+    look="how often does each token come at temperature 0.5, and how often at 2?", scaled=lambda logits: logits)
 mistake("multiplied by the temperature", why="The temperature works the wrong way round: a high one makes the likely "
     "tokens likelier still, as when the logits are multiplied by it.", look="should a high temperature make the "
     "chances more equal, or less?", scaled=lambda logits, temperature: logits * temperature)
@@ -410,6 +410,9 @@ def above(threshold, others=-torch.inf):
     return lambda logits, top_k: (
         logits if top_k is None else logits.where(logits >= threshold(logits, top_k), others))
 
+def from_the_largest(pick):
+    return lambda logits, top_k: pick(logits - logits.amax(dim=-1, keepdim=True), top_k)
+
 def picked_after_softmax(pick):
     return {"kept": lambda logits, top_k: (logits, top_k),
             "probabilities": lambda step, logits: pick(step(logits[0]), logits[1])}
@@ -418,7 +421,8 @@ ONE_FOR_ALL = [lambda table, top_k: table[0].topk(top_k).values[-1], lambda tabl
                lambda table, top_k: table.topk(top_k).values[:, -1].min()]
 mistake("one threshold for the whole batch", why="One threshold, that of a single row or of the whole batch, decides "
     "for every row which tokens are kept.", look="the shape of the threshold: how many rows has it?",
-    kept=[above(one) for one in ONE_FOR_ALL], variants=[picked_after_softmax(above(one, 0.0)) for one in ONE_FOR_ALL])
+    kept=[above(one) for one in ONE_FOR_ALL] + [from_the_largest(above(one)) for one in ONE_FOR_ALL[::2]],
+    variants=[picked_after_softmax(above(one, 0.0)) for one in ONE_FOR_ALL])
 
 def place_among_k(step, self, logits, temperature, top_k, generator):
     if temperature == 0 or top_k is None:
