@@ -106,6 +106,11 @@ def test_a_sign_has_a_name_for_those_who_hear_it(cards):
     assert "aria-label" not in cards[0][1]
 
 
+def test_a_heading_is_no_markup_and_stands_in_bold_to_its_end():
+    page = card.card_of("failed", "✗ y: no <img> &\n  `ticks`, and no\n  break.\n  So.")
+    assert "</span> y: no &lt;img&gt; &amp; <code>ticks</code>, and no break.</strong></p>\n<p>So.</p>" in page
+
+
 def test_sentences_are_paragraphs_and_only_values_keep_their_columns(cards):
     check("split_heads", lambda x, num_heads: x)
     assert "<p>With x of shape (1, 3, 6), num_heads=2: <code>heads</code> has shape (1, 3, 6); (1, 2" in cards[0][1]

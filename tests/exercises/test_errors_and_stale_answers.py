@@ -2,6 +2,9 @@
 
 import linecache
 import os
+import sys
+import warnings
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -12,6 +15,10 @@ from transformer_lessons import attention
 from transformer_lessons.attention import split_heads
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import sandbox
+from transformer_lessons.exercises.checker.draws import Finding
+from transformer_lessons.exercises.checker.exercise import Steps, recorded_steps
+from transformer_lessons.exercises.checker.sandbox import Outcome
+from transformer_lessons.exercises.checker.verdict import placed
 
 NAME = "scaled_dot_product_attention"
 LOOK = "Where to look: "
@@ -91,6 +98,31 @@ def test_beside_numbers_the_line_that_raises_is_the_place_to_look():
     assert "it raises" in words
     assert f"{LOOK}print what goes into the line that raises: weights = torch.softmax(query @ query, -1)" in words
     assert len(report.message.splitlines()) <= 12
+
+
+@pytest.mark.parametrize(("evidence", "more", "look"), [
+    (("With x=1:", "yours 2, expected 3"), ("at the line: f(x)",), "print what goes into that line, just before it."),
+    (("With x:", "yours: y  expected", "1  2"), (), "print what goes into the line that raises: f(x)")])
+def test_the_line_that_raises_stands_below_the_evidence_only_where_that_is_short(evidence, more, look):
+    finding = Finding("wrong.", why="With x=4 it raises ValueError: no", evidence=evidence)
+    found = placed(finding, [Outcome("raised", error="ValueError: no", line="f(x)")])
+    assert (found.evidence, found.look) == ((*evidence, *more), look)
+
+
+def test_a_function_that_the_package_has_called_is_not_said_to_be_in_its_own_callers_call():
+    def called_back(answer):
+        return int(str(answer))
+
+    outcome = sandbox.attempt(lambda: recorded_steps(Steps, called_back))
+    assert outcome.line == "return int(str(answer)), in `called_back`"
+
+
+def test_a_local_name_self_makes_no_method():
+    def forward(x):
+        self = x
+        raise ValueError(self)
+
+    assert sandbox.attempt(lambda: forward(3)).line == "raise ValueError(self), in `forward`"
 
 
 def test_what_has_no_source_is_found_by_its_number_and_what_has_no_line_by_calling_it():
@@ -269,6 +301,56 @@ def test_a_verdict_on_the_last_definition_says_nothing_of_others(run, case):
     message = run(cells)
     assert message.startswith(first), message
     assert "earlier cell" not in message
+
+
+class Shell:
+    """As much of a notebook as a check reads: it runs cells, and keeps their texts and their errors."""
+
+    def __init__(self, monkeypatch):
+        self.monkeypatch, self.history_manager = monkeypatch, SimpleNamespace(input_hist_parsed=[""], exceptions={})
+        self.user_ns = {"torch": torch, "nn": nn, "check": check, "get_ipython": lambda: self}
+
+    def run(self, cells):
+        for cell in cells:
+            history = self.history_manager
+            number = len(history.input_hist_parsed)
+            history.input_hist_parsed.append(cell)
+            name = f"<cell {number} of {id(self)}>"
+            self.monkeypatch.setitem(linecache.cache, name, (len(cell), None, cell.splitlines(True), name))
+            try:
+                exec(compile(cell, name, "exec"), self.user_ns)
+            except Exception as error:
+                history.exceptions[number] = {"ename": type(error).__name__, "evalue": error}
+        return self.user_ns["report"].message
+
+
+@pytest.fixture
+def shell(monkeypatch):
+    shell = Shell(monkeypatch)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    return shell
+
+
+@pytest.mark.parametrize("case", OLDER)
+def test_an_older_definition_is_known_by_the_texts_and_the_errors_of_the_cells(shell, case):
+    cells, first, more = OLDER[case]
+    message = shell.run(cells)
+    assert message.startswith(first), message
+    assert all(one in " ".join(message.split()) for one in more)
+
+
+@pytest.mark.parametrize("case", [case for case in CURRENT if case != "with a magic"])
+def test_the_last_definition_is_known_in_the_same_way(shell, case):
+    cells, first = CURRENT[case]
+    message = shell.run(cells)
+    assert message.startswith(first), message
+    assert "earlier cell" not in message
+
+
+def test_to_read_a_cell_gives_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sandbox.attempt_at("words", 'def words(text):\n    return text.split("\\d")') == "defined"
 
 
 def test_outside_a_notebook_there_is_no_history_to_read():

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker.comparison import shown_dictionaries
+from transformer_lessons.exercises.checker.comparison import beside, show, shown_dictionaries
 from transformer_lessons.exercises.checker.diagnosis import these
 from transformer_lessons.language import byte_pairs
 
@@ -60,11 +60,23 @@ def test_a_dictionary_that_grows_from_call_to_call_is_seen_as_each_call_returned
 def test_where_only_some_entries_are_shown_a_line_says_so():
     assert shown_dictionaries({"a": 1}, {"a": 2}) == [
         "yours     {'a': 1}  (1 in all)", "expected  {'a': 2}  (1 in all)"]
+    assert shown_dictionaries({"a": 1.0, "b": 0.5}, {"a": 1.25, "b": 0.5}) == [
+        "Only the entries that differ are shown:", "yours     {'a': 1.00}  (2 in all)",
+        "expected  {'a': 1.25}  (2 in all)"]
     assert shown_dictionaries({"a": 1, "b": 1}, {"a": 1})[0] == "Only the entries that differ are shown:"
     many = dict(zip("abcd", range(4), strict=True))
     assert shown_dictionaries(many, {}) == [
         "The first three entries that differ:", "yours     {'a': 0, 'b': 1, 'c': 2}  (4 in all)",
         "expected  {}  (0 in all)"]
+
+
+def test_of_two_shapes_yours_comes_first():
+    assert beside(torch.zeros(2, 3), torch.zeros(3, 4), "y", 0.0) == ["yours: y (2, 3), expected (3, 4)"]
+
+
+def test_from_a_million_on_a_number_is_shown_in_two_digits():
+    assert [show(one) for one in (999_999.0, 1e6, -2.34e9, float("inf"), float("nan"))] == [
+        "999999.00", "1e+06", "-2.3e+09", "inf", "nan"]
 
 
 def cached(keys, values, new_key, new_value):

@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import types
 import warnings
 
 import numpy as np
@@ -22,8 +23,9 @@ from torch import nn
 
 from transformer_lessons import attention, masks
 from transformer_lessons.exercises import check, hint, solution
-from transformer_lessons.exercises.checker import help, sandbox
-from transformer_lessons.exercises.checker.comparison import beside
+from transformer_lessons.exercises.checker import distributions, help, sandbox
+from transformer_lessons.exercises.checker.comparison import alike, beside, close, difference
+from transformer_lessons.exercises.checker.contract import some
 from transformer_lessons.exercises.checker.draws import shown_inputs
 from transformer_lessons.exercises.checker.exercise import (
     BROKEN,
@@ -33,9 +35,11 @@ from transformer_lessons.exercises.checker.exercise import (
     fill,
     integers,
     normal,
+    weights,
 )
 from transformer_lessons.exercises.checker.report import say
-from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits
+from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits, Outcome
+from transformer_lessons.exercises.checker.verdict import judge
 
 NAME = "scaled_dot_product_attention"
 QUICK = Limits(call=0.3)
@@ -243,7 +247,7 @@ FAILURES = {
     only_weights: "Only `weights` is returned; both (output, weights) are expected.",
     half: "float16",
     whole: "`weights` holds int64; float64 is expected.",
-    arrays: "a NumPy array of float64 of shape (2, 3); a tensor is expected.",
+    arrays: "The numbers are right. `weights` is a NumPy array of float64 of shape (2, 3); a tensor is expected.",
     nan: "holds NaN (not a number), where every number should be finite.",
     infinite: "holds an infinite number, where every number should be finite.",
     zeros: "`weights` is zero everywhere",
@@ -267,7 +271,7 @@ FAILURES = {
     unspeakable: "it raises Mute",
     shouting: "it raises ValueError: <object object> in …",
     only_square: "it raises RuntimeError",
-    not_for_long_keys: "Where it runs, the result is right.",
+    not_for_long_keys: "Where to look: what is different about these sizes? Where it runs, the result is right.",
 }
 
 
@@ -280,6 +284,7 @@ def test_a_wrong_result_gets_its_own_sentence(answer):
 
 NAMES = {
     generator: "wrong kind of result", coroutine: "wrong kind of result", nothing: "nothing returned",
+    arrays: "wrong kind of result",
     too_many: "wrong number of results", half: "wrong dtype", nan: "not finite", infinite: "not finite",
     inputs: "wrong shape", a_view: "wrong shape", meta: "wrong kind of result", text: "wrong kind of result",
     in_place: "changes its input", zeros: None, misspelt: "an unknown name", leave: "raises an error",
@@ -409,6 +414,31 @@ def test_many_slow_calls_are_given_up_together():
     assert "2 calls took more than" in " ".join(report.message.split()).lower()
 
 
+def test_after_a_call_that_never_ends_no_other_is_made():
+    calls = []
+
+    def run(call):
+        calls.append(call)
+        return Outcome("endless", stuck=True) if len(calls) == 2 else sandbox.attempt(call)
+
+    report = judge(EXERCISES[NAME], right, run=run)
+    assert (report.mistake, len(calls)) == ("endless", 2)
+    words = " ".join(report.message.split())
+    assert "2 calls took more than" in words
+    assert "It could not be stopped and is still running in the background" in words
+
+
+def test_what_is_not_written_for_some_sizes_does_come_to_an_end():
+    number, calls = len(EXERCISES[NAME].sizes), []
+
+    def stub_at_last(query, key, value):
+        calls.append(1)
+        return ... if len(calls) == number else right(query, key, value)
+
+    report = verdict(stub_at_last)
+    assert report.message.startswith(f"✗ {NAME}: it gives no result.")
+
+
 @pytest.fixture
 def _interruptible():
     """As in a terminal: what a shell starts in the background ignores Ctrl-C."""
@@ -447,6 +477,14 @@ def test_ctrl_c_while_the_check_runs_known_mistakes_is_not_taken_for_what_they_d
     with pytest.raises(KeyboardInterrupt):
         sandbox.attempt(interrupted)
     assert from_a_thread(lambda: sandbox.attempt(interrupted)).error == "KeyboardInterrupt"
+
+
+def test_an_answer_has_room_for_a_deep_recursion_and_later_threads_have_as_much_as_before(monkeypatch):
+    sizes, set_size = [], threading.stack_size
+    before = set_size()
+    monkeypatch.setattr(threading, "stack_size", lambda size: sizes.append(size) or set_size(size))
+    assert sandbox.run_safely(lambda: 3).value == 3
+    assert sizes == [64 * 2**20, before]
 
 
 # What an answer does besides
@@ -561,6 +599,63 @@ def test_a_vandal_with_the_right_result_passes_and_the_next_answer_is_checked_as
     assert verdict(polite_vandal, limits=PATIENT).status == "passed"
     assert verdict(zeros).status == "failed"
     assert verdict(right).status == "passed"
+
+
+def test_builtins_are_whole_again_before_the_check_itself_needs_them():
+    before = dict(vars(builtins))
+    try:
+        outcome = sandbox.run_safely(lambda: vars(builtins).update(zip=None, len=None))
+        assert (outcome.kind, zip, len) == ("value", before["zip"], before["len"])
+    finally:
+        vars(builtins).update(before)
+
+
+def test_what_one_call_has_replaced_is_back_before_the_next():
+    original = masks.causal_mask
+    with sandbox.standard_state():
+        sandbox.run_safely(lambda: setattr(masks, "causal_mask", None))
+        assert masks.causal_mask is original
+
+
+def test_classes_of_the_package_and_of_pytorch_are_restored_with_their_methods(monkeypatch):
+    namespaces = sandbox.Namespaces()
+    namespaces.extend()
+    methods = [(attention.MultiHeadAttention, "forward"), (nn.Linear, "forward"), (nn.Parameter, "__repr__"),
+               (torch.Tensor, "backward")]
+    before = [vars(owner)[name] for owner, name in methods]
+    for owner, name in methods:
+        monkeypatch.setattr(owner, name, None)
+    namespaces.restore()
+    assert [vars(owner)[name] for owner, name in methods] == before
+
+
+@pytest.mark.parametrize("stand_in", [None, types.SimpleNamespace(name="not a module")])
+def test_what_stands_in_for_a_module_of_the_package_does_not_disturb_a_check(stand_in, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformer_lessons.stand_in", stand_in)
+    assert verdict(right).status == "passed"
+
+
+def test_a_hook_of_the_notebooks_own_is_still_there_after_an_answer_has_added_another():
+    hooks = nn.modules.module._global_forward_hooks
+    handle = nn.modules.module.register_module_forward_hook(lambda *_: None)
+    try:
+        before = dict(hooks)
+        sandbox.run_safely(lambda: nn.modules.module.register_module_forward_hook(print))
+        assert (dict(hooks), len(before)) == (before, 1)
+    finally:
+        hooks.clear()
+        handle.remove()
+
+
+def test_what_an_answer_draws_does_not_depend_on_what_was_drawn_before():
+    def draw():
+        return torch.rand(1).item(), np.random.rand(), random.random()
+
+    with sandbox.GlobalState():
+        first = sandbox.run_safely(draw).value
+        for seed in (torch.manual_seed, np.random.seed, random.seed):
+            seed(7)
+        assert sandbox.run_safely(draw).value == first
 
 
 def test_the_package_is_judged_as_it_was_imported_and_a_notebooks_own_patch_survives(monkeypatch):
@@ -679,7 +774,7 @@ def test_no_lesson_is_broken():
 @pytest.mark.parametrize(("answer", "sentence"), [
     (torch.ones(2), "a float32 tensor of shape (2,), where a function is expected."),
     ((1, 2), "a tuple of 2, where a function is expected."),
-    (nn.Softmax, "a class, where a function is expected."),
+    (nn.Softmax, f"a class, where a function is expected. Define it with `def {NAME}(query, key, value)`."),
     (lambda query, key: None, "Its parameters are (query, key); it is called with 3 arguments"),
     (lambda query, key, value, mask: None, "it is called with 3 arguments"),
 ])
@@ -946,9 +1041,39 @@ def test_a_right_module_passes_in_any_style(answer):
     assert verdict(answer, "Head").message == "✓ Head"
 
 
+def test_a_weight_that_is_missing_and_belongs_to_no_layer_is_named():
+    class Scaled(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.linear, self.gain = nn.Linear(width, width), nn.Parameter(torch.ones(width))
+
+        def forward(self, x):
+            return self.linear(x) * self.gain
+
+    declare("Scaled", "class Scaled(nn.Module):\n    def forward(self, x): ...",
+            lambda generator, width: normal(generator, 3, width), Scaled, sizes=[{"width": 2}], build=("width",))
+    without = with_layers(linear=lambda *_: nn.Linear(2, 2)).__init__
+    answer = type("Mine", (nn.Module,), {"__init__": lambda self, width: without(self, width, width),
+                                         "forward": lambda self, x: self.linear(x)})
+    assert "a layer is missing. `gain` is not there;" in " ".join(verdict(answer, "Scaled").message.split())
+
+
+def test_of_many_names_four_are_told_and_how_many_more_there_are():
+    assert some(list("abcdef")) == "a, b, c, d and 2 more"
+    assert some(list("abcd")) == "a, b, c, d"
+
+
+def test_what_an_exercise_checks_of_a_module_it_checks_of_one_that_is_built_and_filled(head):
+    seen = set()
+    head.checks = (lambda module, x: seen.add((type(module), module.training, module.linear_q.weight.dtype)),)
+    assert verdict(Head, "Head").message == "✓ Head"
+    assert seen == {(Head, False, torch.float64)}
+
+
 @pytest.mark.usefixtures("head")
 def test_a_module_without_anything_in_it_is_not_attempted():
-    assert verdict(type("Empty", (nn.Module,), {}), "Head").status == "not attempted"
+    empty = verdict(type("Empty", (nn.Module,), {}), "Head")
+    assert empty.message == '○ Head: not attempted yet. Stuck? hint("Head")'
     namespace = {"nn": nn}
     exec(EXERCISES["Head"].stub, namespace)
     assert verdict(namespace["Head"], "Head").status == "not attempted"
@@ -964,6 +1089,11 @@ def test_weights_are_drawn_by_name_and_not_by_the_order_of_construction():
     assert all(torch.equal(one[name], other[name]) for name in one)
 
 
+def test_weights_are_of_unit_scale():
+    assert weights("linear.weight", (300, 400), 0).std().item() == pytest.approx(0.05, rel=0.02)
+    assert weights("linear.bias", (100_000,), 0).std().item() == pytest.approx(1, rel=0.02)
+
+
 # Other kinds of exercise
 
 
@@ -976,6 +1106,7 @@ def test_texts_and_lists_are_judged_and_shown():
     declare("words", "def words(text): ...", lambda generator: "to be or not to be", str.split)
     assert verdict(lambda text: tuple(text.split()), "words").status == "passed"
     report = verdict(lambda text: text.split()[:-1] + ["bee"], "words")
+    assert report.message.startswith("✗ words: the result is not right.")
     assert "yours     …, ['not', 'to', 'bee']  (6 items)" in report.message
     assert "expected  …, ['not', 'to', 'be']  (6 items)" in report.message
     assert "With text='to be or not to be':" in report.message
@@ -993,6 +1124,8 @@ def test_numbers_are_judged_and_shown():
     for number in (1.0, 1, np.float64(1.0), torch.tensor(1.0), np.array(1.0), trained):
         assert verdict(lambda x, number=number: number, "third").status == "passed"
     assert "yours 2.00, expected 1.00" in verdict(lambda x: 2, "third").message
+    assert "✗ third: the numbers are not right.\n  The result is not the expected number." in verdict(
+        lambda x: 2, "third").message
     assert "yours 1.0010, expected 1.0000" in verdict(lambda x: 1.001, "third").message
     assert "is not a number (NaN)" in verdict(lambda x: float("nan"), "third").message
     assert "is a bool; a float is expected." in verdict(lambda x: True, "third").message
@@ -1017,6 +1150,44 @@ def test_a_random_answer_is_judged_by_its_distribution():
     assert verdict(lambda logits, generator: (torch.rand(200) < 0.5).float(), "coins").status == "passed"
     assert verdict(lambda logits, generator: (logits > -1).float(), "coins").mistake == "always heads"
     assert verdict(lambda logits, generator: torch.zeros(200), "coins").status == "failed"
+
+
+def test_the_limit_of_a_frequency_is_so_many_standard_deviations_where_the_numbers_are_large():
+    half = torch.full((1, 2), 0.5).double()
+    deviation = 0.5 / distributions.DRAWS**0.5
+    off = half + distributions.DEVIATIONS * deviation * torch.tensor([1, -1])
+    assert distributions.surprise(off, half) == pytest.approx(distributions.LIMIT, rel=0.02)
+
+
+def test_a_table_that_is_not_of_counted_tokens_holds_no_ids():
+    expected = distributions.chances(torch.ones(2, 5))
+    for actual, sort in ((torch.zeros(6, 3), "dtype"), (torch.zeros(2, 6), "ids"), (torch.zeros(6), "dtype"),
+                         (torch.zeros(6, 3).long(), "shape"), (torch.full((6,), 5), "ids")):
+        assert difference(actual, expected, "tokens", {}, 0.0, False).sort == sort
+
+
+def test_what_a_comparison_of_its_own_calls_different_is_wrong_though_the_items_are_equal():
+    declare("letters", "def letters(text): ...", lambda generator: ("ab",), list,
+            same=lambda one, other: type(one) is type(other) and one == other)
+    assert verdict(lambda text: [*text], "letters").status == "passed"
+    report = verdict(lambda text: tuple(text), "letters")
+    assert report.message.startswith("✗ letters: the result is not right.\n  The result is not the expected one.")
+
+
+def test_a_number_in_place_of_an_array_is_a_wrong_kind_of_result():
+    declare("twice", "def twice(x): ...", lambda generator: normal(generator, 3).numpy(), lambda x: 2 * x)
+    report = verdict(lambda x: 3.0, "twice")
+    assert (report.status, report.mistake) == ("failed", "wrong kind of result")
+    assert not alike(3.0, np.full(3, 3.0), 1.0)
+    assert alike(3.0, np.array(3.0), 0)
+
+
+def test_small_results_are_compared_on_their_own_scale_down_to_a_thousandth():
+    small = torch.tensor([0.01, 0.0]).double()
+    assert close(small + 1e-7, small, 2e-5)
+    assert not close(small + 1e-6, small, 2e-5)
+    assert close(small * 0 + 1e-8, small * 0, 2e-5)
+    assert not close(small * 0 + 1e-7, small * 0, 2e-5)
 
 
 def test_a_model_as_an_input_is_copied_and_watched():
@@ -1077,6 +1248,7 @@ def test_the_numbers_themselves_say_what_is_wrong(answer, sentence):
     (lambda x: 3 * x - 2, "Every number of the result is the expected one minus 2.00."),
     (lambda x: 3 * x + 1e-3, "The result is nearly right: look for a small constant, an epsilon or a dtype."),
     (lambda x: 3.006 * x, "Every number of the result is 1.0020 times the expected one."),
+    (lambda x: 3.0006 * x, "The result is nearly right: look for a small constant, an epsilon or a dtype."),
     (lambda x: 0 * x, "The result is zero everywhere."),
     (lambda x: 3 * x[:2], "The result has shape (2, 4); (3, 4) is expected."),
     (lambda x: (3 * x).mT, "The last two dimensions of the result are swapped."),
@@ -1194,7 +1366,9 @@ def test_two_mistakes_at_once_are_both_named():
         weights = (query @ key.mT).softmax(-2)
         return weights @ value, weights
 
-    assert verdict(two).mistake == "no scale and softmax over the queries"
+    report = verdict(two)
+    assert report.mistake == "no scale and softmax over the queries"
+    assert report.message.endswith(f'hint("{NAME}", {EXERCISES[NAME].mistakes["no scale"].hint})')
 
 
 def test_a_mistake_is_named_though_the_results_are_swapped_or_only_one_is_wrong():
@@ -1295,6 +1469,7 @@ def test_a_solution_taken_from_the_package_brings_its_imports(capsys):
     solution("causal")
     text = capsys.readouterr().out
     assert "import torch\n" in text
+    assert "from torch import nn\n" in text
     assert "import torch.nn.functional as F\n" in text
     assert "from transformer_lessons.validation import check_sizes\n" in text
     namespace = {}
@@ -1309,6 +1484,12 @@ def test_an_error_in_the_catalogues_own_code_is_not_hidden():
     declare("same", "def same(x): ...", lambda generator: torch.arange(3.0).double(), lambda x: x.clone(),
             symptoms=[fails])
     assert "that is a fault of the course" in verdict(lambda x: -x - torch.arange(3), "same").message
+
+
+def test_the_inputs_are_those_of_the_last_definition_in_a_stub():
+    exercise = declare("f", "import math\n\n\ndef g(): ...\n\n\ndef f(x, y=math.pi): ...", lambda generator: (1.0,),
+                       lambda x, y=1.0: x)
+    assert (exercise.inputs, exercise.required) == (["x", "y"], 1)
 
 
 def test_two_mistakes_of_one_name_are_refused():
@@ -1343,6 +1524,21 @@ def test_a_mistake_may_have_several_variants_and_be_kept_out_of_pairs():
     assert verdict(lambda x: 2 * x, "p").mistake == "not shifted"
     assert list(exercise.pairs) == []
     assert verdict(lambda x: x + 0, "p").mistake is None
+
+
+def test_two_mistakes_in_variants_that_are_kept_out_of_pairs_are_both_named_if_the_first_shows_on_the_way():
+    exercise = in_two_steps()
+    exercise.mistake("scaled wrongly", why="", look="?", pairs=0, scaled=lambda x: 3 * x)
+    exercise.mistake("not shifted", why="", look="?", pairs=0, shifted=lambda scaled: scaled + 2)
+    assert verdict(lambda x: 3 * x + 2, "p").mistake == "scaled wrongly and not shifted"
+
+
+def test_a_single_number_on_the_way_does_not_show_a_mistake():
+    exercise = in_two_steps()
+    exercise.draw = lambda generator: normal(generator, 1)
+    exercise.mistake("scaled wrongly", why="", look="?", pairs=0, scaled=lambda x: 3 * x)
+    exercise.mistake("not shifted", why="", look="?", pairs=0, shifted=lambda scaled: scaled + 2)
+    assert verdict(lambda x: 3 * x + 2, "p").mistake is None
 
 
 def test_what_replaces_a_step_asks_for_what_it_needs_by_name():

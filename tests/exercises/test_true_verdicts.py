@@ -23,7 +23,7 @@ from transformer_lessons.exercises.checker.comparison import close, freeze
 from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make, observe, same
 from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
 from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
-from transformer_lessons.exercises.checker.steps import certain, sentence_on_steps
+from transformer_lessons.exercises.checker.steps import Trace, certain, sentence_on_steps
 
 
 def text(report):
@@ -277,6 +277,13 @@ def test_where_it_is_certain_the_first_wrong_step_is_said():
 @pytest.mark.parametrize("answer", [in_place, by_way_of_numpy, query_by_d, scores_moved])
 def test_where_the_way_of_the_numbers_is_not_clear_nothing_is_said_of_steps(answer):
     assert not any(phrase in text(unnamed("scaled_dot_product_attention", answer)) for phrase in STEPS)
+
+
+def test_what_goes_into_a_call_by_its_name_is_traced_as_well():
+    one, other = torch.ones(2), torch.zeros(2)
+    with Trace() as trace:
+        torch.add(one, other=other)
+    assert [id(given) for given in trace.calls[0].given] == [id(one), id(other)]
 
 
 # The first wrong step: the proof

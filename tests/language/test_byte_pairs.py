@@ -227,6 +227,13 @@ def test_words_are_those_of_gpt_2s_own_pattern_wherever_the_unicode_tables_agree
         assert splitting.split_words(text) == pattern.findall(text)
 
 
+def test_a_byte_is_written_as_its_own_character_where_that_can_be_seen():
+    seen = [one for one in map(chr, range(256)) if one.isprintable() and one != " "]
+    assert "".join(splitting.LETTERS[ord(one)] for one in seen) == "".join(seen)
+    assert [splitting.LETTERS[one] for one in b"\n \x7f\xa0\xad"] == ["Ċ", "Ġ", "ġ", "ł", "Ń"]
+    assert len({*splitting.LETTERS.values()}) == 256
+
+
 # --- GPT-2's files ------------------------------------------------------------------------------------------
 
 

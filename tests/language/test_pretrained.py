@@ -152,6 +152,13 @@ def test_a_missing_file_is_named(folder, name):
         pretrained.load(folder)
 
 
+def test_of_the_files_that_are_there_instead_eight_are_named(tmp_path):
+    for number in range(10):
+        (tmp_path / f"{number}.bin").touch()
+    with pytest.raises(ValueError, match=r"has no config\.json; it has 0\.bin, .*, 7\.bin$"):
+        pretrained.load(tmp_path)
+
+
 def test_a_folder_that_is_none_is_named(tmp_path):
     with pytest.raises(ValueError, match="nowhere is not a folder"):
         pretrained.load(tmp_path / "nowhere")
@@ -160,13 +167,13 @@ def test_a_folder_that_is_none_is_named(tmp_path):
 @pytest.mark.parametrize(("name", "content", "said"), [
     ("config.json", "{", "is not JSON"),
     ("config.json", "[1]", "holds a list, not an object"),
-    ("config.json", '{"model_type": "bert"}', "describes a 'bert': only gpt2 and llama are known"),
+    ("config.json", '{"model_type": "bert"}', r"config\.json describes a 'bert': only gpt2 and llama are known"),
     ("config.json", '{"model_type": "gpt2"}', "lacks 'n_embd'"),
     ("config.json", json.dumps(SETTINGS | {"activation_function": "relu"}), "says activation_function='relu'"),
     ("config.json", json.dumps(SETTINGS | {"n_layer": 1}), "does not fit its config.json"),
     ("config.json", json.dumps(SETTINGS | {"n_embd": 24}), "does not fit its config.json"),
     ("model.safetensors", "no tensors", "is damaged, or no safetensors file"),
-    ("merges.txt", "t h\n", "has 259 tokens, but merges.txt makes 258"),
+    ("merges.txt", "t h\n", r"vocab\.json has 259 tokens, but merges.txt makes 258"),
 ])
 def test_a_foreign_file_gets_a_sentence(folder, name, content, said):
     (folder / name).write_text(content, encoding="utf-8")

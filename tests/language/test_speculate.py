@@ -46,6 +46,7 @@ def test_each_row_has_its_own_probabilities():
 @pytest.mark.parametrize(("p", "q", "token", "u", "message"), [
     (torch.ones(3), torch.ones(3), torch.zeros(1), torch.zeros(1), r"must both be \(batch, vocabulary\)"),
     (torch.ones(2, 3), torch.ones(2, 4), torch.zeros(2), torch.zeros(2), r"q \(2, 4\)"),
+    (torch.ones(2, 3), torch.ones(2, 2), torch.zeros(2), torch.zeros(2), r"q \(2, 2\)"),
     (torch.ones(2, 3), torch.ones(2, 3), torch.zeros(2), torch.zeros(3), r"u \(3,\) must both be \(2,\)"),
 ])
 def test_shapes_that_do_not_fit_are_refused_with_their_numbers(p, q, token, u, message):

@@ -194,6 +194,8 @@ def test_a_row_needs_one_token_more_than_its_length():
         ):
             make_sequences(torch.arange(count), 4)
     assert len(make_sequences(torch.arange(5), 4)[0]) == 1
+    with pytest.raises(ValueError, match=r"^a row of length 3 and its targets need 4 tokens, not 2$"):
+        make_sequences(torch.arange(2), 3)
 
 
 def test_ids_are_a_tensor_of_one_dimension():

@@ -639,6 +639,13 @@ def test_a_batch_splits_evenly_over_the_processes(monkeypatch):
         train(tiny_model(), tiny_data(), RECIPE, quiet=True)
 
 
+def test_of_several_processes_only_the_first_writes_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "processes", lambda: (1, 2))
+    monkeypatch.setattr(training.nn.parallel, "DistributedDataParallel", lambda model: model)
+    run(tmp_path, replace(RECIPE, steps=2))
+    assert os.listdir(tmp_path) == []
+
+
 def test_two_processes_under_torchrun_have_the_loss_curve_of_one(tmp_path):
     (tmp_path / "play").write_text(mock_play.write(20, seed=1)[0])
     options = "--text play --tokens characters --layers 1 --heads 2 --d-model 16 --length 16 --batch-size 4 "

@@ -114,6 +114,12 @@ def test_a_version_fits_from_the_first_number_up_to_the_second(found, fits):
     assert doctor.fits(found, ">=2.8.0,<2.14") is fits
 
 
+def test_torch_is_said_to_be_built_for_the_cuda_that_it_is_built_for(monkeypatch):
+    for version, words in ((None, "(the CPU build)"), ("12.9", "(built for CUDA 12.9)")):
+        monkeypatch.setattr("torch.version.cuda", version)
+        assert words in doctor.torch_runs_on()[1]
+
+
 def test_on_linux_without_a_gpu_torch_is_fixed_by_its_cpu_build(monkeypatch):
     monkeypatch.setattr(doctor.platform, "system", lambda: "Linux")
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
@@ -124,6 +130,7 @@ def test_on_linux_without_a_gpu_torch_is_fixed_by_its_cpu_build(monkeypatch):
 
 @pytest.mark.parametrize("spec", [
     {"argv": ["/no/such/python", "-m", "ipykernel_launcher"]},  # gone
+    {"argv": ["no/such/python", "-m", "ipykernel_launcher"]},
     {"argv": [sys.executable, "-m", "ipykernel_launcher"], "env": {"PYTHONPATH": "ELSEWHERE"}},
 ])
 def test_a_kernel_without_this_package_is_noticed(tmp_path, monkeypatch, spec):
@@ -149,7 +156,7 @@ def test_an_environment_that_is_unfinished_or_outdated_or_broken_is_made_by_lab(
     monkeypatch.setattr(install, "VENV", Path(sys.prefix))
     monkeypatch.setattr(install, "STAMP", tmp_path / "stamp")
     assert doctor.environment()[0] == "✓"
-    for text in (install.UNFINISHED, "older"):
+    for text in (install.UNFINISHED, "older", "!"):
         install.STAMP.write_text(text)
         assert doctor.environment()[::2] == ("✗", doctor.LAB)
     install.STAMP.write_text(install.fingerprint())
@@ -189,7 +196,8 @@ def test_the_book_is_there_or_comes_with_the_command_that_fetches_it(tmp_path, m
     assert "shakespeare.load()" in command
     text = tmp_path / "own.txt"
     monkeypatch.setenv("SHAKESPEARE_TXT", str(text))
-    assert doctor.book()[0] == "✗"
+    forget = "set SHAKESPEARE_TXT=" if os.name == "nt" else "unset SHAKESPEARE_TXT"
+    assert doctor.book()[::2] == ("✗", forget)
     text.write_text("All the world. " * 100)
     assert doctor.book()[0] == "✓"
 

@@ -78,7 +78,7 @@ def from_git(name):
         found = subprocess.run(["git", "cat-file", "blob", name], cwd=ROOT, capture_output=True)
     except OSError:  # no git
         return None
-    return found.stdout if found.returncode == 0 and blob(found.stdout) == name else None
+    return found.stdout if blob(found.stdout) == name else None
 
 
 def keep(path):

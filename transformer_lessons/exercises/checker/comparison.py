@@ -122,8 +122,6 @@ def unchanged(before, after):
     """Is an input unchanged?"""
     if type(before) is type(after) is torch.Tensor and before.dtype == after.dtype and before.equal(after):
         return True  # nearly always, and fast
-    if type(before) is type(after) is np.ndarray and before.dtype == after.dtype:
-        return np.array_equal(before, after) or alike(after, before, 0)
     if isinstance(before, nn.Module):
         modes = [[module.training for module in model.modules()] for model in (before, after)]
         old, new = before.state_dict(), after.state_dict()
@@ -375,7 +373,7 @@ def show(value, decimals=2):
     """A number in two decimals, never -0.00."""
     if isinstance(value, (bool, int, str)):
         return str(value)
-    text = f"{value:.{decimals}f}" if abs(value) < 1e6 or value != value else f"{value:.2g}"
+    text = f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.2g}"
     return text[1:] if text.startswith("-") and not text.strip("-0.") else text
 
 

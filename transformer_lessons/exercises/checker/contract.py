@@ -65,7 +65,7 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
     exercise, case = draws.exercise, draws.cases[0]
     call = f"{exercise.name}({', '.join(map(str, case.build))})"
     outcome = run(lambda: answer(*case.build))
-    if outcome.kind == "raised" and "Module.__init__() call" in outcome.error:
+    if "Module.__init__() call" in outcome.error:
         return not_set_up(at_line(outcome))
     if outcome.kind == "raised":
         return Finding("it cannot be built.", raised(outcome.error)[0], f"{call} raises {outcome.error}",

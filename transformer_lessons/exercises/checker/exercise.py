@@ -343,6 +343,6 @@ def imports_for(source, namespace, defined):
                 plain = f"import {value.__name__}" + (f" as {name}" if name != value.__name__ else "")
                 whole = f"from {parent} import {last}" + (f" as {name}" if name != last else "")
                 lines.append(plain if not parent or name == "F" else whole)
-            elif hasattr(value, "__module__") and hasattr(value, "__name__"):
+            elif hasattr(value, "__module__"):
                 lines.append(f"from {value.__module__} import {name}")
     return lines

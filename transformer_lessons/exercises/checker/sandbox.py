@@ -81,7 +81,7 @@ def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
         finally:
             BUILTINS.update(SAVED_BUILTINS)  # first of all: what follows needs them
             box["printed"] = sink[0]
-            sinks.pop(threading.get_ident(), None)
+            del sinks[threading.get_ident()]
             done.set()
 
     stop_runaways()
@@ -565,20 +565,19 @@ class Namespaces:
         for name, module in list(sys.modules.items()):
             wanted = name in self.LIBRARIES or name == package or name.startswith(package + ".")
             if wanted and isinstance(module, types.ModuleType) and module not in self.saved:
-                self.take(module, own=name.startswith(package))
+                self.take(module)
         for cls in (torch.Tensor, nn.Module):
-            self.take(cls, own=False)
+            self.take(cls)
 
-    def take(self, owner, own):
+    def take(self, owner):
         if owner in self.saved:
             return
         self.saved[owner] = names = dict(vars(owner))
         for value in names.values():
             if isinstance(value, types.FunctionType):
                 self.saved[value] = code_of(value)
-            elif isinstance(value, type) and (value.__module__.startswith(__name__.split(".")[0]) or (
-                    not own and owner is nn and issubclass(value, nn.Module))):
-                self.take(value, own)
+            elif isinstance(value, type) and (owner is nn or value.__module__.startswith(__name__.split(".")[0])):
+                self.take(value)
 
     def now(self):
         """A copy of the current state of everything that was added."""
