@@ -6,12 +6,15 @@ from itertools import pairwise
 import torch
 
 from transformer_lessons.exercises.catalogue.merge import (
+    AT_H,
+    PART_OF_A_PART,
     from_the_right,
     in_a_text,
     is_a_list,
     letters,
     same_parts,
     spelled,
+    swept,
     what_the_parts_show,
 )
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps
@@ -192,6 +195,18 @@ def swept_once(parts, ranks):
             found.append(part)
     return found
 
+def swept_apart(parts, ranks):
+    """Once from left to right, any two joined that have a rank; a new token waits for the next time."""
+    return swept(parts, lambda first, second: (first, second) in ranks)
+
+def again(once):
+    """From left to right again and again, until nothing changes."""
+    def answer(parts, ranks):
+        while (joined := once(parts, ranks)) != parts:
+            parts = joined
+        return list(parts)
+    return answer
+
 def leftmost(parts, ranks, last=False):
     parts = list(parts)
     while places := [place for place, two in enumerate(pairwise(parts)) if two in ranks]:
@@ -200,10 +215,10 @@ def leftmost(parts, ranks, last=False):
 
 # Which pair is next
 mistake = exercise.section(hint=1)
-mistake("the leftmost pair first", pairs=2, why="The pair that stands first in the word is merged, whatever its rank: "
-    "what "
-    "was learned first does not come first.", look="min or next: what decides which pair is merged?",
-    chosen=[lambda pairs: pairs[0]], variants=[leftmost, lambda parts, ranks: swept_once(parts, ranks)])
+mistake("the leftmost pair first", pairs=2, why="The pair that stands first in the word is merged first, whatever its "
+    "rank: what was learned first does not come first.", look="min or next: what decides which pair is merged?",
+    chosen=[lambda pairs: pairs[0]], variants=[leftmost, swept_once, swept_apart, again(swept_once), again(swept_apart),
+        again(lambda parts, ranks: through(parts, ranks, [pair for pair in pairwise(parts) if pair in ranks]))])
 mistake("the rightmost pair first", why="The pair that stands last in the word is merged first, whatever its rank.",
     look="what decides which pair is merged?", chosen=[lambda pairs: pairs[-1]],
     variants=[lambda parts, ranks: leftmost(parts, ranks, last=True)])
@@ -356,9 +371,7 @@ def kept(key, parts, ranks):
         KEPT[key] = byte_pairs.apply_merges(parts, ranks)
     return list(KEPT[key])
 
-mistake("parts of parts joined", why="The parts are written as one text, with something between them, and the pair is "
-    "replaced there: it is also found where the first is only the end of a longer part, or the second only the "
-    "beginning of one.", look="the pair (b\"t\", b\"h\") and the parts b\"at\", b\"h\": is the pair in there?",
+mistake("parts of parts joined", why=PART_OF_A_PART, look=AT_H,
     merged=[lambda parts, pair: b" ".join(parts).replace(b" ".join(pair), b"".join(pair)).split(b" "),
         lambda parts, pair: b"\0".join(parts).replace(b"\0".join(pair), b"".join(pair)).split(b"\0")])
 mistake("cut at the spaces", why="The parts are joined with spaces, and the result is split at its spaces. But a space "

@@ -2,7 +2,7 @@
 
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Mapping
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 from transformer_lessons.exercises.catalogue.merge import letters, spelled
 from transformer_lessons.exercises.checker.comparison import alike
@@ -176,6 +176,10 @@ def without_repeats(word):
 mistake("a pair counted once a word", pairs=2, why="A pair that occurs in several places of a word is counted in one "
     "of them only.", look="`set`, or `in`, inside the loop over words: what becomes of a pair that comes again?",
     pairs_of=[lambda right: list(dict.fromkeys(right))])
+mistake("repeated pairs counted again", pairs=0, why="A pair that a word has several times gets all of its places each "
+    "time it is met: two places are counted as four.", look="`count` inside the loop over pairs: how often is it "
+    "called for a pair that a word has twice?",
+    pairs_of=lambda right: [pair for pair in right for _ in range(right.count(pair))])
 mistake("the last count kept", why="Each new count of a pair replaces the one before it, instead of being "
     "added to it.", look="`=` where `+=` is needed; and what does a comprehension do with a key that comes twice?",
     counted=[lambda found: dict(found)], variants=[lambda words: {pair: count * times for word, count in words.items()
@@ -226,12 +230,22 @@ def later_as_1(found, more):
         counts[pair] = counts[pair] + 1 if pair in counts else count + more
     return counts
 
+mistake("the old count added twice", pairs=0, why="Where a pair is met again, the count that it had is added once "
+    "more.", look="`+=` with `get` on its right: what does each of them add?", counted=[lambda found: doubling(found)])
+
+def doubling(found):
+    counts = Counter()
+    for pair, count in found:
+        counts[pair] += counts[pair] + count
+    return counts
+
 mistake("1 too many for each pair", why="Each pair starts at 1 before anything is counted.",
     look="what does `get`, or setdefault, answer for a pair that was never met?",
     counted=[lambda found: first_as(found, 1)])
 mistake("shares, not counts", why="The counts are divided by their sum.", look="is a division asked for?",
     handed=[lambda counts: {pair: count / sum(counts.values()) for pair, count in counts.items()}])
-mistake("counted by the word's length", why="The count is multiplied with, or replaced by, the length of the word.",
+mistake("counted by the word's length", why="The count is multiplied by the length of the word, replaced by it, or "
+    "divided by the number of the word's pairs.",
     look="what stands in words[word]?", weight=[lambda word, count: len(word), lambda word, count: count * len(word),
         lambda word, count: count / max(1, len(word) - 1)])
 
@@ -253,7 +267,8 @@ def in_a_row(words, weighted=False, repeated=False):
 mistake("the end joined to the beginning", pairs=2, why="The last part of each word is counted as a neighbour of its "
     "first: "
     "the word has become a ring.", look="word[place - 1] at place 0, or word[(place + 1) % len(word)].",
-    neighbours=[lambda word: list(zip(word, word[1:] + word[:1], strict=True))])
+    neighbours=[lambda word: list(zip(word, word[1:] + word[:1], strict=True)), lambda word, right:
+        right and list(zip(word, word[1:] + word[:1], strict=True))])
 mistake("the last pair left out", pairs=2, why="The last pair of each word is not counted.", look="a word of two "
     "parts: has "
     "it a pair?", neighbours=[lambda word: list(pairwise(word[:-1]))])
@@ -266,8 +281,7 @@ mistake("only every second pair", why="The parts are taken two by two, so of fou
     neighbours=[lambda word: list(pairwise(word))[::2]])
 mistake("neighbours at a distance", why="A part is paired with the next but one, and what lies between is passed over.",
     look="the number that is added to the place.", neighbours=[lambda word: list(zip(word, word[2:], strict=False))])
-mistake("all pairs of a word", why="Every part is paired with every later one, near or far; only neighbours are asked "
-    "for.",
+mistake("all pairs of a word", why="Parts are paired however far apart they are; only neighbours are asked for.",
     look="how many pairs of neighbours has a word of four parts?", neighbours=[lambda word: list(combinations(word, 2)),
         lambda word: [(one, other) for one in word for other in word]])
 mistake("words of two parts left out", why="The pair of a word that has just two parts is not counted.", look="how "
@@ -286,6 +300,16 @@ mistake("the order of the two lost", pairs=3, why="(a, b) and (b, a) are counted
 mistake("the pairs turned round", why="The second part stands before the first.", look="which of the two comes first "
     "in the "
     "word?", key=[lambda first, second: (second, first)])
+mistake("pairs that do not occur", why="Pairs that are neighbours in no word are in the result, with a count of 0.",
+    look="which keys are there before anything is counted?", variants=[
+        lambda words: with_zeros(words, product({part for word in words for part in word}, repeat=2)),
+        lambda words: with_zeros(words, (pair for word in words for pair in product(word, repeat=2))),
+        lambda words: with_zeros(words, (pair[::-1] for word in words for pair in pairwise(word))),
+        lambda words: with_zeros(words, (pair for word in words for pair in combinations(word, 2)))])
+
+def with_zeros(words, pairs):
+    return dict.fromkeys(pairs, 0) | dict(byte_pairs.count_pairs(words))
+
 mistake("parts cut into bytes", why="The parts are cut into single bytes, and pairs of bytes are counted; pairs of "
     "parts are asked for, and a part may have several bytes.",
     look="the word (b\"th\", b\"e\"): which pair does it have?",

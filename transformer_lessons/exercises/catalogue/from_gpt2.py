@@ -1,6 +1,7 @@
 """from_gpt2, of lesson 10: the tensors of a published GPT-2, under the course's names and in its layout."""
 
 import re
+from itertools import permutations
 
 import torch
 
@@ -154,7 +155,7 @@ class Translation(Steps):
             _, number, part, last = re.fullmatch(r"(h)\.(\d+)\.(.+)\.(weight|bias)", name).groups()
             ours = f"layers.{number}.{self.part(part)}"
             if part == "attn.c_attn":
-                for letter, one in zip(self.letters(), self.cut(tensor, last), strict=True):
+                for letter, one in self.named(self.cut(tensor, last)):
                     found[f"{ours}{letter}.{last}"] = self.turned(one, part) if last == "weight" else one
             else:
                 found[f"{ours}.{last}"] = self.turned(tensor, part) if tensor.dim() == 2 else tensor
@@ -172,6 +173,9 @@ class Translation(Steps):
 
     def part(self, part):
         return NAMES[part]
+
+    def named(self, pieces):
+        return zip(self.letters(), pieces, strict=True)
 
     def letters(self):
         return "qkv"
@@ -290,11 +294,13 @@ SIDE = "c_attn.weight is (d_model, 3 d_model). In which direction do queries, ke
 mistake("queries, keys and values in another order", pairs=5, why="c_attn holds queries, keys and values in this "
     "order; yours takes them in another.", look="which third of c_attn goes to linear_q?",
     letters=[lambda letters=letters: letters for letters in ("kqv", "qvk", "vkq", "kvq", "vqk")])
+ROWS = lambda tensor: tensor.chunk(3)  # noqa: E731
+ROWS_TURNED = lambda tensor: tensor.T.chunk(3, -1) if tensor.dim() == 2 else tensor.chunk(3)  # noqa: E731
 mistake("cut along the other dimension", why="The weight of c_attn is cut along the dimension of its inputs, not of "
-    "its outputs.", look=SIDE, cut=[
-        lambda tensor, last: tensor.chunk(3, dim=0), lambda tensor: tensor.T.chunk(3, dim=-1) if tensor.dim() == 2
-        else tensor.chunk(3), lambda tensor: [one.T for one in tensor.T.chunk(3, dim=1)] if tensor.dim() == 2
-        else tensor.chunk(3)])
+    "its outputs.", look=SIDE, cut=[ROWS, ROWS_TURNED, lambda right, tensor, last: right if last == "bias" else
+        [tensor[part * len(tensor):][:len(tensor)] for part in range(3)]],
+    variants=[{"cut": cut, "named": lambda pieces: zip("qkv", pieces, strict=False)} for cut in (
+        ROWS, ROWS_TURNED, lambda right, tensor, last: right if last == "bias" else [tensor])])
 mistake("reshaped before the cut", pairs=2, why="The weight of c_attn is brought to another shape by a view or reshape "
     "before it is cut, which keeps the numbers in their old order.", look=SIDE, cut=[
         lambda right, tensor: list(tensor.reshape(3, -1, tensor.shape[0]).unbind(0)) if tensor.dim() == 2 else right,
@@ -306,11 +312,12 @@ mistake("reshaped to three squares", pairs=0, why="The weight of c_attn is resha
                else right, "turned": lambda right, tensor, part: tensor if part == "attn.c_attn" else right}])
 mistake("every third column", pairs=1, why="Every third column is taken, as if query, key and value took turns.",
     look=SIDE, cut=lambda tensor: [tensor[..., start::3] for start in range(3)])
-mistake("the bias of queries for all three", pairs=1, why="All three get the bias of the queries, or the three biases "
-    "are exchanged while the weights are not.", look="how is the bias of c_attn cut?", cut=[
-        lambda right, last: right if last == "weight" else [right[0]] * 3,
-        lambda right, last: right if last == "weight" else right[::-1],
-        lambda right, last: right if last == "weight" else [right[1], right[0], right[2]]])
+mistake("the bias of queries for all three", pairs=1, why="Queries, keys and values all get the bias of the queries.",
+    look="how is the bias of c_attn cut?", cut=lambda right, last: right if last == "weight" else [right[0]] * 3)
+mistake("the biases in another order", pairs=0, why="The biases of queries, keys and values are exchanged, while their "
+    "weights are not.", look="how is the bias of c_attn cut?", cut=[
+        lambda right, last, order=order: right if last == "weight" else [right[place] for place in order]
+        for order in permutations(range(3)) if order != (0, 1, 2)])
 mistake("the first third for all three", pairs=1, why="Queries, keys and values all get the first third of c_attn.",
     look="which columns does each of the three slices take?", cut=lambda right: [right[0]] * 3)
 mistake("c_attn not cut", pairs=0, why="c_attn is kept as one weight of three times the width; the course has a map "
@@ -327,7 +334,7 @@ def without(words):
 mistake("the norms exchanged", why="ln_1 becomes norm_2, and ln_2 norm_1. Both have the same shape, so nothing "
     "complains.", look="which of the two norms stands before attention?",
     part=lambda right, part: {"ln_1": "norm_2", "ln_2": "norm_1"}.get(part, right))
-mistake("the two c_proj exchanged", why="There are two maps called c_proj: that of attention and that of the "
+mistake("the two c_proj mixed up", why="There are two maps called c_proj: that of attention and that of the "
     "feed-forward. Yours go to each other's place, or to the same.", look="what stands before `.c_proj` in each name?",
     part=[lambda right, part: {"attn.c_proj": NAMES["mlp.c_proj"], "mlp.c_proj": NAMES["attn.c_proj"]}.get(part, right),
           lambda right, part: NAMES["mlp.c_proj"] if part == "attn.c_proj" else right,
@@ -360,17 +367,24 @@ mistake("the masks kept", why="The causal masks `h.0.attn.bias`, … are still t
 mistake("the bias of c_attn left out", why="The biases of queries, keys and values are missing: `c_attn.bias` ends in "
     "`attn.bias`, as the masks do.", look="which names end in `attn.bias`, and which in `.attn.bias`?",
     finished=without([f"linear_{letter}.bias" for letter in "qkv"]))
-mistake("no biases", why="All biases are left out, those of the norms among them.", look="which names with `bias` are "
-    "masks?", finished=[without([".bias"]), without(["linear_q.bias", "linear_k.bias", "linear_v.bias",
-                                                     "linear_out.bias", "linear_in.bias"])])
+BIASES = "which names with `bias` are masks?"
+mistake("no biases", why="The biases of the layers are left out, those of the norms among them.", look=BIASES,
+    finished=[without([".bias"]), lambda found: {name: one for name, one in found.items()
+                                                 if name == "norm.bias" or not name.endswith("bias")}])
+mistake("no biases of linear maps", pairs=0, look=BIASES, why="The biases of the linear maps are left out; only the "
+    "norms have theirs.", finished=lambda found: {name: one for name, one in found.items()
+                                         if "norm" in name or not name.endswith("bias")})
+mistake("no biases of norms", pairs=0, look=BIASES, why="The biases of the norms are left out, of those in the layers "
+    "or of all.", finished=[without(["norm_1.bias", "norm_2.bias"]),
+                            without(["norm_1.bias", "norm_2.bias", "norm.bias"])])
 mistake("the final norm left out", why="The norm after the last layer, ln_f, is missing.", look="where does ln_f go?",
     finished=lambda found: {name: one for name, one in found.items() if not name.startswith("norm.")})
-mistake("only the first layer", pairs=0, why="All layers are written to the names of one, so that one is left.",
-    look="where does the number of the layer come from?",
-    variants=[{"finished": lambda found: {name: one for name, one in found.items()
-                                          if not re.match(r"layers\.(?!0\.)", name)}},
-              {"finished": lambda found: {re.sub(r"layers\.\d+", "layers.0", name): one
-                                          for name, one in found.items()}}])
+mistake("only the first layer", pairs=0, why="The first layer is there, and all the others are missing.",
+    look="where does the number of the layer come from, and how far does it go?", finished=lambda found: {
+        name: one for name, one in found.items() if not re.match(r"layers\.(?!0\.)", name)})
+mistake("all layers under one name", pairs=0, why="All layers are written to the names of the first, each over the one "
+    "before it, so that only the last is left.", look="where does the number of the layer come from?", finished=lambda
+    found: {re.sub(r"layers\.\d+", "layers.0", name): one for name, one in found.items()})
 mistake("one digit for the layer", pairs=0, why="Layer numbers are read as one digit, so layers 10 and 11 land on "
     "layer 1.", look="a model of 12 layers.", finished=lambda found: {
         re.sub(r"layers\.(\d)\d+", r"layers.\1", name): one for name, one in found.items()})

@@ -236,10 +236,10 @@ def by_index(index, *, keys=True, values=True):
 
 IN_TURN, LAST = (lambda heads, group, number: heads % number), (lambda heads, group, number: heads * 0 + number - 1)
 BACKWARDS = lambda heads, group, number: number - 1 - heads // group  # noqa: E731
-mistake("key heads dealt out in turn", pairs=1, why="Copies of all the key heads stand one after the other, as "
-    "`repeat` makes them: neighbouring query heads get different key heads, where they should share one.",
+mistake("key heads dealt out in turn", pairs=1, why="The query heads get the key heads in turn, as after "
+    "`repeat`: neighbours get different ones, where they should share one.",
     shared=by_index(IN_TURN))
-mistake("keys and values grouped differently", pairs=2, why="Keys and values are not repeated in the same way, so a "
+mistake("keys and values grouped differently", pairs=2, why="Keys and values are not shared out in the same way, so a "
     "head finds with the keys of one head and reads the values of another.",
     shared=[by_index(IN_TURN, keys=False), by_index(IN_TURN, values=False)])
 mistake("the first key head for all", why="All query heads use the first head of keys and values, or the first "
@@ -324,6 +324,16 @@ mistake("heads out of order at the end", why="Each head is computed rightly, but
     "the first of each group, then the second of each.", look="the order in which groups and heads are flattened.",
     variants=[{"__call__": lambda right, key: tuple(regrouped(one, key.shape[1]) for one in right)},
               {"__call__": lambda right, key: (regrouped(right[0], key.shape[1]), right[1])}])
+
+def split(one, key):
+    return one.unflatten(1, (key.shape[1], -1))
+
+mistake("groups not merged", pairs=0, why="The groups and the heads of a group still have dimensions of their own; "
+    "they should be merged to one of heads.", look="the shapes of output and weights, beside those in the contract.",
+    variants=[{"__call__": lambda right, key: (right[0], split(right[1], key))},
+              {"__call__": lambda right, key: (split(right[0], key), right[1])},
+              {"__call__": lambda right, key: tuple(split(one, key) for one in right)}])
+
 # The mask
 DIAGONAL = "which keys may the query at position 0 attend to? And the last query?"
 mistake = exercise.section(hint=2, look=DIAGONAL)

@@ -190,7 +190,7 @@ mistake("the first part kept", why="The token is added after the first part of t
     built=lambda parts, chosen, token: [token if place - 1 in chosen else part for place, part in enumerate(parts)],
     variants=[{"built": lambda parts, chosen, token: [one for place, part in enumerate(parts) if place - 1 not in chosen
         for one in ([part, token] if place in chosen else [part])]}])
-mistake("only the first occurrence", why="One occurrence of the pair is merged, and the others stay apart.",
+mistake("only one occurrence", why="One occurrence of the pair is merged, and the others stay apart.",
     look="`index`, `break` or `return` inside the loop.", chosen=lambda found: found[:1],
     variants=[{"chosen": lambda found: found[-1:]}])
 mistake("merged from right to left", why="The merges go from the end of the list to its beginning: of three equal "
@@ -206,13 +206,60 @@ def from_the_right(parts, pair):
     turned = byte_pairs.merge([part[::-1] for part in reversed(parts)], (pair[1][::-1], pair[0][::-1]))
     return [part[::-1] for part in reversed(turned)]
 
-mistake("only pairs at even places", why="The parts are taken two by two, so a pair that begins at an odd place is "
-    "never "
+mistake("only every second place", why="The parts are taken two by two, so every second pair of neighbours is never "
     "seen.", look="how far does the loop go on where there is nothing to merge?",
     found=lambda right: [place for place in right if place % 2 == 0],
     variants=[{"found": lambda right: [place for place in right if place % 2]},
         lambda parts, pair: [one for place in range(0, len(parts), 2) for one in (
             [pair[0] + pair[1]] if tuple(parts[place:place + 2]) == pair else parts[place:place + 2])]])
+mistake("places in the old list", why="The pair is looked for in the list as it was, and merged in one that earlier "
+    "merges have changed: the parts have moved, or one of them has been used, so something else is overwritten.",
+    look="after the first merge: is what you compare still what you overwrite?",
+    variants=[lambda parts, pair: at_the_old_places(parts, pair),
+        lambda parts, pair: at_the_old_places(parts, pair, backwards=True)])
+
+def at_the_old_places(parts, pair, backwards=False):
+    merged, places = list(parts), [place for place, two in enumerate(pairwise(parts)) if two == pair]
+    for place in places[::-1] if backwards else places:
+        merged[place:place + 2] = [b"".join(pair)]
+    return merged
+
+mistake("a list that gets shorter", why="The loop counts to the length that the list had at first, but each merge in "
+    "place makes the list shorter: at the end an IndexError is raised.", look="the numbers that the loop runs through: "
+    "when are they fixed?", variants=[lambda parts, pair: in_a_shorter_list(parts, pair)])
+
+def in_a_shorter_list(parts, pair):
+    merged = list(parts)
+    for place in range(len(parts) - 1):
+        if (merged[place], merged[place + 1]) == pair:
+            merged[place:place + 2] = [b"".join(pair)]
+    return merged
+
+mistake("a part found by its value", why="A part is found by its value, as `index` and `remove` do. Where several are "
+    "equal, that is the first of them, which need not be the one that is meant.",
+    look="of several equal parts: which does `remove` take out, and whose place does `index` give?",
+    variants=[lambda parts, pair: removed_by_value(parts, pair, 0),
+        lambda parts, pair: removed_by_value(parts, pair, 1), lambda parts, pair: placed_by_value(parts, pair)])
+
+def removed_by_value(parts, pair, number):
+    """In place: the token is put where one part of the pair is, and the other is removed by its value."""
+    merged, place = list(parts), 0
+    while place < len(merged) - 1:
+        if (merged[place], merged[place + 1]) == pair:
+            merged[place + 1 - number] = b"".join(pair)
+            merged.remove(pair[number])
+        place += 1
+    return merged
+
+def placed_by_value(parts, pair):
+    merged, skip = [], False
+    for part in parts:
+        place = parts.index(part)
+        joins = not skip and tuple(parts[place:place + 2]) == pair
+        merged += [] if skip else [b"".join(pair) if joins else part]
+        skip = joins
+    return merged
+
 mistake("two parts skipped after a miss", why="Where the pair is not found, one part is kept and the next is skipped "
     "without a look: it is lost.", look="how far does the loop go on where there is nothing to merge?",
     variants=[lambda parts, pair: [pair[0] + pair[1] if tuple(parts[place:place + 2]) == pair else parts[place]
@@ -222,13 +269,12 @@ mistake("two parts skipped after a miss", why="Where the pair is not found, one 
 mistake = exercise.section(hint=2)
 mistake("any two neighbours joined", why="Neighbours are joined whatever they are; the pair is not compared.",
     look="the condition before the parts are joined.", variants=[sweep(lambda first, second, pair: True)])
-mistake("only the first of the two compared", why="A part is joined with whatever comes next as soon as it equals the "
-    "first of the pair.", look="the condition: where is pair[1]?",
+mistake("only the first of the two compared", why="As soon as a part equals the first of the pair, a merge takes it "
+    "and the next, whatever that is.", look="the condition: where is pair[1]?",
     variants=[sweep(lambda first, second, pair: first == pair[0]),
-        sweep(lambda first, second, pair: first == pair[0], joined=lambda first, second: first + second),
         {"found": lambda parts, pair: [n for n, one in enumerate(parts[:-1]) if one == pair[0]]}])
-mistake("only the second of the two compared", why="A part is joined with the one before it as soon as it equals the "
-    "second of the pair.", look="the condition: where is pair[0]?",
+mistake("only the second of the two compared", why="As soon as a part equals the second of the pair, a merge takes it "
+    "and the one before it, whatever that is.", look="the condition: where is pair[0]?",
     variants=[sweep(lambda first, second, pair: second == pair[1]),
         {"found": lambda parts, pair: [n for n, one in enumerate(parts[1:]) if one == pair[1]]}])
 mistake("the pair in either order", pairs=2, why="The pair is found in the other order as well: (second, first) is "
@@ -253,10 +299,10 @@ mistake("the bytes compared, not the parts", why="Neighbours are joined when tog
     look="a word whose parts spell the same token in another way.",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts)) if b"".join(two) == b"".join(pair)],
     variants=[sweep(lambda first, second, pair: first + second == pair[0] + pair[1])])
-mistake("parts of parts joined", why="The parts are written in a row and the pair is replaced there, so it is also "
-    "found "
-    "where the first is only the end of a longer part, or the second only its beginning.",
-    look="the pair (b\"t\", b\"h\") and the parts b\"at\", b\"h\": is the pair in there?",
+PART_OF_A_PART = ("The pair is also found where its first is only the end of a longer part, or its second only the "
+    "beginning of one.")
+AT_H = "the pair (b\"t\", b\"h\") and the parts b\"at\", b\"h\": is the pair in there?"
+mistake("parts of parts joined", why=PART_OF_A_PART, look=AT_H,
     variants=[lambda parts, pair: as_one_text(parts, pair), lambda parts, pair: as_one_text(parts, pair, "latin-1"),
         lambda parts, pair: b" ".join(parts).replace(b" ".join(pair), b"".join(pair)).split(b" "),
         lambda parts, pair: b" ".join(parts).replace(b" ".join(pair), b"".join(pair)).split(),
@@ -279,15 +325,16 @@ def in_a_text(parts, pair):
     pattern = rb"(?<!\S)" + re.escape(b" ".join(pair)) + rb"(?!\S)"
     return re.sub(pattern, lambda _: b"".join(pair), b" ".join(parts))
 
-mistake("a new token's end compared", why="It is asked whether the token made last ends in the first part of the pair; "
-    "as a whole it is another part, and the pair is not there.",
+mistake("only the end of a part compared", why="It is only asked whether the last part of the new list ends in the "
+    "first of the pair. But it may be longer, and then the pair is not there.",
     look="three parts b\"a\" and the pair (b\"a\", b\"a\"): is b\"aa\" equal to b\"a\"?",
-    variants=[lambda parts, pair: by_the_end(parts, pair)])
+    variants=[lambda parts, pair: by_the_end(parts, pair),
+        lambda parts, pair: by_the_end(parts, pair, bytes.startswith)])
 
-def by_the_end(parts, pair):
+def by_the_end(parts, pair, fits=bytes.__eq__):
     merged = []
     for part in parts:
-        if merged and merged[-1].endswith(pair[0]) and part == pair[1]:
+        if merged and merged[-1].endswith(pair[0]) and fits(part, pair[1]):
             merged[-1] += part
         else:
             merged.append(part)

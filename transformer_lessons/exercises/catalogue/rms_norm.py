@@ -98,8 +98,8 @@ GAIN = "where is gain used, and what does it do to each feature?"
 
 # The number that divides
 mistake = exercise.section(hint=1)
-mistake("layer norm", why="The mean is subtracted from every vector first. This is layer norm without its bias; RMS "
-    "norm leaves the mean where it is.", look="what happens to x before it is divided?",
+mistake("layer norm", why="The mean is subtracted from every vector first, as in layer norm. RMS norm leaves the mean "
+    "where it is.", look="what happens to x before it is divided?",
     variants=[{"mean_square": lambda x: x.var(-1, correction=0, keepdim=True), "normalised":
                   lambda x, mean_square, epsilon: (x - x.mean(-1, keepdim=True)) / (mean_square + epsilon).sqrt()},
               lambda x, gain, epsilon=1e-5: F.layer_norm(x, gain.shape, gain, None, epsilon),
@@ -225,6 +225,22 @@ for name, why, dims in (
 mistake("keepdim forgotten", why="The mean squares have lost the dimension of the features, so they line up with the "
     "wrong one, or not at all.", mean_square=lambda x: x.square().mean(-1))
 
+def only_where(fits, error):
+    """Right for an x of some numbers of dimensions; an error for all others."""
+    def call(right, x):
+        if not fits(x.dim()):
+            raise error
+        return right
+    return {"__call__": call}
+
+SOME_NUMBERS = {"name": "not every number of dimensions", "pairs": 0, "why": "It runs for some numbers of dimensions "
+    "of x, and raises an error for others: x may be a single vector, or have any number of dimensions before the "
+    "features.", "look": "the three dots in the contract: what may they stand for?", "variants": [
+        only_where(fits, error) for fits in (lambda number: number == 3, lambda number: number == 2,
+                                             lambda number: number > 1, lambda number: number < 3)
+        for error in (RuntimeError, ValueError, IndexError)]}
+mistake(**SOME_NUMBERS)
+
 # The gain, and x
 mistake = exercise.section(hint=1, look=GAIN)
 mistake("no gain", why="gain is never used.", scaled=lambda normalised: normalised)
@@ -240,6 +256,10 @@ mistake("the gain before the norm", pairs=2, why="x is multiplied by gain first 
         {"__call__": lambda x, gain, epsilon: gain * x / ((gain * x).square().mean() + epsilon).sqrt()}])
 mistake("a dot product with the gain", why="Each vector and the gain make a dot product: of every vector only one "
     "number is left.", scaled=lambda normalised, gain: normalised @ gain)
+mistake("gain itself not used", pairs=0, why="The vectors are multiplied by another tensor with the numbers of gain, "
+    "so no gradient reaches gain.", look="`nn.Parameter(gain)`, `.data` and `.detach()`: does a gradient go through "
+    "them to what was handed over?",
+    scaled=lambda normalised, gain: torch.nn.Parameter(gain) * normalised)
 mistake("x added", why="x is added to the result. That residual is the work of the layer around the norm.",
     look="the last line: where does x come in again?",
     variants=[{"__call__": lambda x, gain, epsilon: x + F.rms_norm(x, gain.shape, gain, epsilon)}])

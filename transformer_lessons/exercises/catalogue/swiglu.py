@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 
+from transformer_lessons.exercises.catalogue.rms_norm import SOME_NUMBERS
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 
 
@@ -172,8 +173,22 @@ mistake("a matrix product of the maps", why="The two maps meet in a matrix produ
     "feature by feature.", look=MEET, joined=[lambda opened, raised: opened @ raised.mT @ raised,
                                               lambda opened, raised: opened @ raised])
 
+mistake("multiplied by x", pairs=0, why="The gate is multiplied by x, and the product goes through up; it should be "
+    "multiplied by the map by up. Without brackets, `*` and `@` go from left to right.", look="where are "
+    "brackets needed, and which comes first without them, `*` or `@`?", variants=[{"__call__":
+        lambda x, gate, up, down: F.linear(F.linear(F.silu(F.linear(x, gate)) * x, up), down)}])
+mistake("down before the product", pairs=0, why="down is applied to the two maps, or to one of them, before they have "
+    "met; it belongs after their product.", look=MEET, variants=[{"__call__": early} for early in (
+        lambda x, gate, up, down: F.linear(F.silu(F.linear(x, gate)), down) * F.linear(F.linear(x, up), down),
+        lambda x, gate, up, down: F.silu(F.linear(F.linear(x, gate), down)) * F.linear(F.linear(x, up), down),
+        lambda x, gate, up, down: F.silu(F.linear(x, gate)) * F.linear(F.linear(x, up), down),
+        lambda x, gate, up, down: F.linear(F.silu(F.linear(x, gate)), down) * F.linear(x, up))])
+
 # The activation
 mistake = exercise.section(hint=3, look=SILU)
+mistake("a factor of SiLU twice", why="SiLU of z is z times the sigmoid of z already; here it is multiplied by one of "
+    "the two once more.", opened=[lambda z: z * F.silu(z), lambda z: F.silu(z) * z.sigmoid()])
+mistake("SiLU twice", pairs=0, why="SiLU is applied to what SiLU has made already.", opened=lambda z: F.silu(F.silu(z)))
 mistake("no activation", why="No activation is applied. (Gated layers without one are called bilinear.)",
     opened=lambda z: z)
 mistake("a sigmoid for SiLU", why="The activation is the sigmoid itself, as in the first gated linear units (GLU). "
@@ -211,6 +226,11 @@ mistake("the weights reshaped", why="The weights get the right shape by view or 
                                                               x @ up.reshape(up.shape[::-1])),
                                  "output": lambda joined, down: joined @ down.reshape(down.shape[::-1])},
                                 {"output": lambda joined, down: joined @ down.reshape(down.shape[::-1])}])
+mistake(**SOME_NUMBERS)
+mistake("the weights themselves not used", pairs=0, why="The maps are made with other tensors that hold the numbers of "
+    "gate, up and down, so no gradient reaches the three.", look="`nn.Parameter(weight)`, `nn.Linear`, `.data` and "
+    "`.detach()`: does a gradient go through them to what was handed over?",
+    variants=[{"__call__": lambda step, x, gate, up, down: step(x, *map(torch.nn.Parameter, (gate, up, down)))}])
 mistake("x added", hint=2, why="x is added to the result. That residual is the work of the layer around the "
     "feed-forward.", look="the last line: where does x come in again?", ended=lambda output, x: output + x)
 mistake("the result normalised", hint=2, why="The result goes through a norm or a softmax; it should be handed over as "

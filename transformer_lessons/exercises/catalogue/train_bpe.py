@@ -3,7 +3,14 @@
 from collections import Counter
 from itertools import pairwise
 
-from transformer_lessons.exercises.catalogue.merge import from_the_right, in_a_text, letters, spelled
+from transformer_lessons.exercises.catalogue.merge import (
+    AT_H,
+    PART_OF_A_PART,
+    from_the_right,
+    in_a_text,
+    letters,
+    spelled,
+)
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, integers
 from transformer_lessons.language import byte_pairs, splitting
@@ -126,9 +133,15 @@ class TrainBPE(Steps):
     def counts(self, words):
         counts = Counter()
         for parts, count in words:
-            for pair in pairwise(parts):
-                counts[pair] += count
+            for pair in self.pairs_of(parts):
+                counts[pair] += self.weight(count)
         return counts
+
+    def pairs_of(self, parts):
+        return list(pairwise(parts))
+
+    def weight(self, count):
+        return count
 
     def ended(self, counts):
         return not counts
@@ -182,16 +195,6 @@ def best(key):
     """Another order of the pairs: key(count, pair)."""
     return lambda counts: max(counts, key=lambda pair: key(counts[pair], pair))
 
-def counting(pairs=lambda parts: list(pairwise(parts)), weight=lambda count: count):
-    """Other pairs of a word, or another count of it."""
-    def counts(words):
-        found = Counter()
-        for parts, count in words:
-            for pair in pairs(parts):
-                found[pair] += weight(count)
-        return found
-    return counts
-
 # Which pair is next
 mistake = exercise.section(hint=1)
 TIES = "two pairs that occur equally often: which of the two does `max` give, and which does the contract ask for?"
@@ -210,10 +213,10 @@ mistake("ties to the larger token", why="Pairs that are equally frequent are com
     "part as tuples are.", look="(b\"t\", b\"zz\") and (b\"tu\", b\"t\"): which pair is larger, and which token?",
     chosen=[best(lambda count, pair: (count, b"".join(pair))), best(lambda count, pair: (count, b"".join(pair), pair)),
         best(lambda count, pair: (count, b"".join(pair).decode(errors="replace")))])
-mistake("ties to the longer token", why="Pairs that are equally frequent are compared by the length of the token that "
-    "they make.",
-    look=TIES, chosen=[best(lambda count, pair: (count, len(b"".join(pair)), pair)), best(lambda count, pair:
-        (count, -len(b"".join(pair)), pair)), best(lambda count, pair: (count, len(b"".join(pair))))])
+mistake("ties by the token's length", why="Pairs that are equally frequent are compared by the length of the token "
+    "that they make.", look=TIES, chosen=[best(lambda count, pair: (count, len(b"".join(pair)), pair)),
+        best(lambda count, pair: (count, -len(b"".join(pair)), pair)),
+        best(lambda count, pair: (count, len(b"".join(pair))))])
 mistake("ties by the second part", why="Pairs that are equally frequent are compared by their second part first.",
     look=TIES,
     chosen=[best(lambda count, pair: (count, pair[::-1])), best(lambda count, pair: (count, pair[1]))])
@@ -233,6 +236,10 @@ mistake("ties by the pair as a text", why="Pairs that are equally frequent are c
         best(lambda count, pair: (count, str(pair[0] + pair[1]))), best(lambda count, pair: (count, b",".join(pair))),
         *(best(lambda count, pair, errors=errors: (count, tuple(part.decode(errors=errors) for part in pair)))
             for errors in ("replace", "ignore"))])
+mistake("counts compared as text", why="The counts are compared as text, in which 9 comes after 10.", look="`str` or "
+    "an f-string in the key of `max`: is \"9\" smaller than \"10\"?", chosen=[
+        best(lambda count, pair: (str(count), pair)), best(lambda count, pair: str(count)),
+        best(lambda count, pair: f"{count} {pair}"), best(lambda count, pair: str((count, pair)))])
 mistake("WordPiece's score", why="The pair's count is divided by the counts of its two parts. WordPiece scores pairs "
     "like this, so that rare parts are joined first; byte pairs go by the count alone.", look="the key of `max`: is a "
     "division asked for?",
@@ -260,14 +267,12 @@ mistake("the longest token first", why="The pair that makes the longest token is
 
 # How pairs are counted
 mistake = exercise.section(hint=2)
-mistake("each word counted once", pairs=2, why="A pair gets 1 for each word in the list, however often the word "
-    "occurs in the text.",
-    look="a rare word and a frequent one: do they count the same?", counts=[counting(weight=lambda count: 1)])
+mistake("each word counted once", pairs=2, why="How often a word occurs in the text is ignored: every word counts as "
+    "if it occurred once.", look="a rare word and a frequent one: do they count the same?", weight=lambda: 1)
 mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as in four equal parts, only some "
     "of its places "
     "are counted. Some programs count like this; here every place counts.", look="how many pairs of neighbours have "
-    "four equal "
-    "parts?", counts=[counting(lambda parts: apart(parts))])
+    "four equal parts?", pairs_of=lambda parts: apart(parts))
 
 def apart(parts):
     last, kept = {}, []
@@ -280,7 +285,7 @@ def apart(parts):
 mistake("a pair counted once a word", why="A pair that a word has in several places is counted for that word only "
     "once.",
     look="a `set` of pairs: what becomes of a pair that comes again?",
-    counts=[counting(lambda parts: list(dict.fromkeys(pairwise(parts))))])
+    pairs_of=lambda right: list(dict.fromkeys(right)))
 mistake("across the words", why="The words are put in a row, so that the last part of one word and the first of the "
     "next make a "
     "pair.", look="may a token reach across two words?",
@@ -289,31 +294,30 @@ mistake("across the words", why="The words are put in a row, so that the last pa
         number: TrainBPE()({tuple(part for word in words
         for part in word): 1}, number)])
 mistake("the last pair of a word left out", why="The last pair of each word is not counted.", look="a word of two "
-    "parts: has it "
-    "a pair?", counts=[counting(lambda parts: list(pairwise(parts[:-1])))])
+    "parts: has it a pair?", pairs_of=lambda right: right[:-1])
+mistake("the end joined to the beginning", pairs=0, why="The last part of each word is counted as a neighbour of its "
+    "first: the word has become a ring.", look="word[place - 1] at place 0, or word[(place + 1) % len(word)].",
+    pairs_of=[lambda parts, right: [*right, (parts[-1], parts[0])], lambda parts, right:
+        right and [*right, (parts[-1], parts[0])]])
 mistake("words of two parts left out", why="The pair of a word that has just two parts is not counted.", look="how "
     "many parts must a word have to contain a pair?",
-    counts=[counting(lambda parts: list(pairwise(parts)) if len(parts) > 2 else [])])
+    pairs_of=lambda right: right if len(right) > 1 else [])
 mistake("the order of the two lost", why="(a, b) and (b, a) are counted as the same pair.", look="what is the key of "
     "a pair?",
-    counts=[counting(lambda parts: [tuple(sorted(pair)) for pair in pairwise(parts)])])
+    pairs_of=lambda right: [tuple(sorted(pair)) for pair in right])
 
 # What becomes of the words
-mistake("counted only once, at the start", pairs=2, why="The pairs are counted before the first merge and never "
-    "again, so there is "
-    "no merge of a merge: the tokens have two parts at most.", look="what must happen between one merge and the next?",
-    variants=[lambda words, number: most_common(words, number), {"rewritten": lambda words, pair: [
-        (parts, count) for parts, count in words],
-        "chosen": lambda counts: max(counts, key=lambda pair: (counts[pair], pair))},
+mistake("the words at the start counted", pairs=2, why="The pairs are those of the words as they were before the "
+    "first merge, so no merge joins a new token.", look="what must happen between one merge and the next?",
+    variants=[lambda words, number: most_common(words, number), {"rewritten": lambda words: words},
         lambda words, number: [pair for pair, _ in Counter(byte_pairs.count_pairs(words)).most_common(number)]])
 
 def most_common(words, number):
     counts = byte_pairs.count_pairs(words)
     return sorted(counts, key=lambda pair: (counts[pair], pair), reverse=True)[:number]
 
-mistake("counts never taken away", why="New pairs are added to the old counts, but the pairs that a merge has "
-    "destroyed keep "
-    "theirs.", look="after t, u, v has become tu, v: how often does (u, v) still occur there?",
+mistake("counts never taken away", why="New counts are added to the old ones, but the pairs that a merge has "
+    "destroyed keep theirs.", look="after t, u, v has become tu, v: how often does (u, v) still occur there?",
     variants=[lambda words, number: added_up(words, number), lambda words, number: added_up(words, number, drop=False),
         lambda words, number: new_pairs_added(words, number)])
 
@@ -352,9 +356,7 @@ def first_only(parts, pair):
     place = pairs.index(pair) if pair in pairs else len(parts)
     return [*parts[:place], *([b"".join(pair)] if pair in pairs else []), *parts[place + 2:]]
 
-mistake("parts of parts merged", why="Each word is written as a text, with something between its parts, and the pair "
-    "is replaced there: it is also found where the first is only the end of a longer part, or the second only the "
-    "beginning of one.", look="the pair (b\"t\", b\"h\") and the parts b\"at\", b\"h\": is the pair in there?",
+mistake("parts of parts merged", why=PART_OF_A_PART, look=AT_H,
     merged=[lambda parts, pair: b"\0".join(parts).replace(b"\0".join(pair), b"".join(pair)).split(b"\0"),
         lambda parts, pair: b" ".join(parts).replace(b" ".join(pair), b"".join(pair)).split(b" ")])
 mistake("cut at the spaces", why="The parts are joined with spaces, and the result is split at its spaces. But a space "

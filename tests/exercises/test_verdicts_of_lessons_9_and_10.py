@@ -1,0 +1,240 @@
+"""Verdicts on lessons 9 and 10: natural mistakes have a name, and each sentence holds of every answer that gets it."""
+
+import math
+import re
+from itertools import pairwise, product
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from transformer_lessons.exercises import check
+from transformer_lessons.language import byte_pairs, pretrained
+
+
+def text(report):
+    return " ".join(report.message.split())
+
+
+def the_end_compared(parts, pair):
+    new = []
+    for part in parts:
+        if new and new[-1].endswith(pair[0]) and part == pair[1]:
+            new[-1] += part
+        else:
+            new.append(part)
+    return new
+
+
+def test_a_part_whose_end_is_compared_is_not_called_a_token():
+    found = text(check("merge", the_end_compared))
+    assert "the last part of the new list ends in the first of the pair" in found
+    assert "token" not in found
+
+
+def old_places(parts, pair, order):
+    new = list(parts)
+    for place in [place for place, two in enumerate(pairwise(parts)) if two == pair][::order]:
+        new[place:place + 2] = [b"".join(pair)]
+    return new
+
+
+def removed(parts, pair):
+    new, place = list(parts), 0
+    while place < len(new) - 1:
+        if (new[place], new[place + 1]) == pair:
+            new[place] += new[place + 1]
+            new.remove(pair[1])
+        place += 1
+    return new
+
+
+def fixed_range(parts, pair):
+    new = list(parts)
+    for place in range(len(parts) - 1):
+        if (new[place], new[place + 1]) == pair:
+            new[place:place + 2] = [b"".join(pair)]
+    return new
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda parts, pair: old_places(parts, pair, 1), "places in the old list"),
+    (lambda parts, pair: old_places(parts, pair, -1), "places in the old list"),
+    (removed, "a part found by its value"), (fixed_range, "a list that gets shorter")])
+def test_a_merge_in_a_list_that_merges_change_is_named(answer, mistake):
+    assert check("merge", answer).mistake == mistake
+
+
+def counted(words, pairs_of, counts):
+    for word, number in words.items():
+        for pair in pairs_of(word):
+            counts[pair] = counts.get(pair, 0) + number
+    return counts
+
+
+def ring(word):
+    return zip(word, word[1:] + word[:1], strict=True) if len(word) > 1 else []
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda words: counted(words, pairwise, dict.fromkeys(product({part for word in words for part in word}, repeat=2),
+                                                         0)), "pairs that do not occur"),
+    (lambda words: counted(words, ring, {}), "the end joined to the beginning"),
+    (lambda words: counted(words, lambda word: [pair for pair in pairwise(word) for other in pairwise(word)
+                                                if pair == other], {}), "repeated pairs counted again")])
+def test_too_many_pairs_are_named(answer, mistake):
+    assert check("count_pairs", answer).mistake == mistake
+
+
+def trained(words, number, counts_of=byte_pairs.count_pairs, key=lambda count, pair: (count, pair)):
+    merges = []
+    while len(merges) < number and (counts := counts_of(words)):
+        merges.append(max(counts, key=lambda pair: key(counts[pair], pair)))
+        words = {tuple(byte_pairs.merge(word, merges[-1])): count for word, count in words.items()}
+    return merges
+
+
+def by_words(words, kind):
+    """Each word once; a pair that a word has twice counts twice (list) or once (set)."""
+    return byte_pairs.Counter(pair for word in words for pair in kind(pairwise(word)))
+
+
+def test_of_words_counted_once_no_sentence_says_what_a_pair_gets():
+    found = check("train_bpe", lambda words, number: trained(words, number, lambda words: by_words(words, list)))
+    assert found.mistake == "each word counted once"
+    assert "every word counts as if it occurred once" in text(found)
+    assert check("train_bpe", lambda words, number: trained(words, number, lambda words: by_words(words, set))
+                 ).mistake == "each word counted once and a pair counted once a word"
+
+
+@pytest.mark.parametrize("key", [lambda count, pair: (str(count), pair), lambda count, pair: f"{count} {pair}"])
+def test_counts_compared_as_text_are_named(key):
+    report = check("train_bpe", lambda words, number: trained(words, number, key=key))
+    assert report.mistake == "counts compared as text"
+
+
+def test_words_that_are_never_merged_are_not_said_to_be_counted_only_once():
+    def answer(words, number):
+        counts = byte_pairs.count_pairs(words)
+        return [max(counts, key=lambda pair: (counts[pair], pair))] * number if counts else []
+
+    found = text(check("train_bpe", answer))
+    assert "as they were before the first merge" in found
+    assert "never again" not in found
+
+
+def swept(parts, ranks, again):
+    new, place = [], 0
+    while place < len(parts):
+        joined = 1 + (tuple(parts[place:place + 2]) in ranks)
+        new.append(b"".join(parts[place:place + joined]))
+        place += joined
+    return swept(new, ranks, again) if again and new != parts else new
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_passes_from_left_to_right_are_named(again):
+    assert check("apply_merges", lambda parts, ranks: swept(parts, ranks, again)).mistake == "the leftmost pair first"
+
+
+def gated(x, gate, up, down, opened):
+    return F.linear(opened(F.linear(x, gate)) * F.linear(x, up), down)
+
+
+def fixed_letters(x, gate, up, down):
+    z, u = (torch.einsum("bld,hd->blh", x, weight) for weight in (gate, up))
+    return torch.einsum("blh,dh->bld", F.silu(z) * u, down)
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda *given: gated(*given, lambda z: z * F.silu(z)), "a factor of SiLU twice"),
+    (lambda *given: gated(*given, lambda z: F.silu(z) * z.sigmoid()), "a factor of SiLU twice"),
+    (lambda *given: gated(*given, lambda z: F.silu(F.silu(z))), "SiLU twice"),
+    (lambda x, gate, up, down: F.silu(x @ gate.T) * x @ up.T @ down.T, "multiplied by x"),
+    (lambda x, gate, up, down: (F.silu(x @ gate.T) @ down.T) * (x @ up.T @ down.T), "down before the product"),
+    (fixed_letters, "not every number of dimensions")])
+def test_slips_in_a_gate_are_named(answer, mistake):
+    assert check("swiglu", answer).mistake == mistake
+
+
+def held_by_a_layer(x, gate, up, down):
+    return gated(x, *map(nn.Parameter, (gate, up, down)), F.silu)
+
+
+def held_by_a_norm(x, gain, epsilon=1e-5):
+    norm = nn.RMSNorm(len(gain), eps=epsilon)
+    norm.weight = nn.Parameter(gain)
+    return norm(x)
+
+
+@pytest.mark.parametrize(("name", "answer"), [("swiglu", held_by_a_layer), ("rms_norm", held_by_a_norm)])
+def test_weights_wrapped_in_parameters_are_told_of_parameters(name, answer):
+    found = text(check(name, answer))
+    assert "the numbers of ga" in found
+    assert "`nn.Parameter(" in found
+
+
+def attend(query, key, value):
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    weights = scores.masked_fill(torch.ones_like(scores).triu(1) == 1, -torch.inf).softmax(-1)
+    return weights @ value, weights
+
+
+def test_key_heads_taken_in_turn_are_not_called_copies():
+    def answer(query, key, value):
+        heads = [attend(query[:, head], key[:, head % key.shape[1]], value[:, head % key.shape[1]])
+                 for head in range(query.shape[1])]
+        return tuple(torch.stack(one, 1) for one in zip(*heads, strict=True))
+
+    found = check("grouped_query_attention", answer)
+    assert found.mistake == "key heads dealt out in turn"
+    assert "opies" not in found.message
+
+
+@pytest.mark.parametrize("kept", [(0,), (1,), (0, 1)])
+def test_groups_that_are_not_merged_are_named(kept):
+    def answer(query, key, value):
+        results = attend(query.unflatten(1, (key.shape[1], -1)), key[:, :, None], value[:, :, None])
+        return tuple(one if place in kept else one.flatten(1, 2) for place, one in enumerate(results))
+
+    assert check("grouped_query_attention", answer).mistake == "groups not merged"
+
+
+def without(names):
+    return lambda tensors: {name: one for name, one in pretrained.from_gpt2(tensors).items() if not names(name)}
+
+
+@pytest.mark.parametrize(("answer", "mistake", "sentence"), [
+    (without(lambda name: name.endswith("bias") and "norm" not in name), "no biases of linear maps",
+     "only the norms have theirs"),
+    (without(lambda name: name.endswith("bias") and name != "norm.bias"), "no biases", "those of the norms among them"),
+    (without(lambda name: name.endswith("bias") and "norm" in name), "no biases of norms", "biases of the norms"),
+    (without(lambda name: name.startswith("layers.") and not name.startswith("layers.0.")), "only the first layer",
+     "all the others are missing"),
+    (lambda tensors: {re.sub(r"layers\.\d+", "layers.0", name): one
+                      for name, one in pretrained.from_gpt2(tensors).items()}, "all layers under one name",
+     "only the last is left")])
+def test_what_is_missing_of_translated_weights_is_said_exactly(answer, mistake, sentence):
+    found = check("from_gpt2", answer)
+    assert found.mistake == mistake
+    assert sentence in text(found)
+
+
+def cut(tensor):
+    """The weight of c_attn cut along its inputs, in as many pieces as there are, each transposed."""
+    return [piece.T for piece in tensor.chunk(3)]
+
+
+@pytest.mark.parametrize("pieces", [cut, lambda tensor: tensor.T.chunk(3, dim=-1), lambda tensor: [tensor.T]])
+def test_too_few_pieces_of_c_attn_are_named(pieces):
+    def answer(tensors):
+        found = without(lambda name: name[-8:] in ("q.weight", "k.weight", "v.weight"))(tensors)
+        for name, tensor in tensors.items():
+            if name.endswith("c_attn.weight"):
+                layer = name.removeprefix("transformer.").split(".")[1]
+                found |= {f"layers.{layer}.attention.linear_{letter}.weight": piece
+                          for letter, piece in zip("qkv", pieces(tensor), strict=False)}
+        return found
+
+    assert check("from_gpt2", answer).mistake == "cut along the other dimension"
