@@ -1698,11 +1698,13 @@ def heads_stand_in_for_each_other():
     model, inputs, targets = shipped_on_a_play(128)
 
     def cost(heads):
-        with ablated(model, {"layers.0.attention": heads}):
+        with ablated(model, heads):
             return F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()).item()
 
-    whole = cost([])
-    assert cost(range(8)) - whole > 10 * sum(cost([head]) - whole for head in range(8))
+    whole, names = cost({}), [f"layers.{layer}.attention" for layer in (1, 2, 3)]
+    alone = [cost({name: [head]}) - whole for name in names for head in range(8)]
+    assert max(alone) < 0.05 * whole
+    assert cost(dict.fromkeys(names, range(8))) - whole > 2 * sum(alone)
     rows = repeated([5, 9, 2, 7, 30, 11, 4], 7, 21)  # and a chain: either head costs everything
     guess = known_loss(rows, 7, silent=1)
     assert known_loss(rows, 7) < 0.1

@@ -143,7 +143,7 @@ def test_an_export_in_half_precision_is_half_as_large_writes_and_hardly_differs(
 
 def test_a_model_of_the_shipped_sizes_is_a_file_of_at_most_12_megabytes(path):
     pieces = [f"piece {number}" for number in range(4096 - 256)]
-    model = training.new_model(4096, 256, 8, None, 4, 128)
+    model = training.new_model(4096, 304, 8, None, 4, 256)
     checkpoints.export(model, Vocabulary(pieces), path)
     assert 6e6 < path.stat().st_size <= 12e6
 
@@ -359,9 +359,9 @@ def test_the_courses_own_model_is_what_export_makes_of_it(path):
 def test_the_weights_of_the_courses_own_model_are_those_that_were_trained():
     model, vocabulary = checkpoints.load_model()
     numbers = torch.cat([weight.flatten() for weight in model.state_dict().values()])
-    assert len(numbers) == 4_208_128
+    assert len(numbers) == 5_696_752
     assert len(vocabulary) == 4096
-    assert checkpoints.digest(numbers.half()) == "8b998ac73aecd42dcc7d07b2dd95d73a14e17cea72f9edd49ead3e25389998d3"
+    assert checkpoints.digest(numbers.half()) == "920fc62e08a8bc75ee86ddef9b86d2f6b6133dcd5f1b95b3169f061684ca4b2b"
 
 
 # --- locks --------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ EXERCISES = f"{PACKAGE.name}.exercises"
 
 
 def load():
-    """Imports the course's finished implementation; `check` and its like are replaced by functions that do nothing."""
+    """Imports the course's finished implementation; `check`, `answer`, `hint` and `solution` do nothing."""
     for name, path in ((EXERCISES, []), (f"{EXERCISES}.checker", [str(PACKAGE / "exercises" / "checker")])):
         module = sys.modules[name] = types.ModuleType(name)
         module.__path__ = path

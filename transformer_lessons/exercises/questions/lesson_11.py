@@ -147,20 +147,19 @@ QUESTIONS = (
     ),
     Number(
         "11.7",
-        "Which place brings the answer back",
-        "A block of 12 tokens, then its first 6 again: 18 places, counted from 0. In the corrupted text the token at "
-        "place 5 "
-        "is another one. At which place must layer 0's output from the clean run be put in, for the model to know "
-        "what comes after place 17?",
+        "Which position brings the answer back",
+        "A block of 12 tokens, then its first 6 again: 18 positions, counted from 0. In the corrupted text, the "
+        "token at position 5 is another one. At which position must layer 0's output from the clean run be put in, "
+        "for the model to know what comes after position 17?",
         right=6,
-        why="Place 17 holds the block's token 5, and the answer is the block's token 6, which stands at place 6. "
+        why="Position 17 holds the block's token 5, and the answer is the block's token 6, which stands at position 6. "
         "There layer 0 notes what came before, and that note is what the last query looks for.",
         slips={
-            5: "That is the corrupted token itself. At each place layer 0 notes what came before, so the wrong note is "
-            "one place further on.",
+            5: "That is the corrupted token itself. At each position layer 0 notes what came before, so the wrong "
+            "note is one position further on.",
             17: "That is where the answer is needed. The last token is the same in both texts; so is the one before.",
-            4: "What stands before place 5 is the same in both texts.",
-            16: "The places after the first block are the same in both texts.",
+            4: "What stands before position 5 is the same in both texts.",
+            16: "The positions after the first block are the same in both texts.",
         },
         pointer="Where does layer 0 note that token 5 of the block came before?",
     ),
@@ -217,15 +216,15 @@ QUESTIONS = (
     FreeText(
         "11.10",
         "No head matters, so attention does not matter",
-        "Each of the 32 heads, silenced alone, costs the model next to nothing. Somebody concludes that attention "
-        "hardly matters in this model. What do you say?",
+        "Each of the 24 heads of layers 1 to 3, silenced alone, costs the model next to nothing. Somebody concludes "
+        "that attention hardly matters in these layers. What do you say?",
         model="Each head was silenced while all the others were there, and they can stand in for it. Silencing all "
-        "eight heads of layer 0 at once costs more than ten times what the eight cost one by one. It can also be the "
-        "other way round: in a chain of two heads either one costs everything. So silence groups as well as single "
-        "heads, and say on which text, and what was put in the head's place.",
+        "24 heads at once costs more than twice what they cost one by one. It can also be the other way round: in a "
+        "chain of two heads either one costs everything. So silence groups as well as single heads, and say on which "
+        "text, and what was put in the head's place.",
         points=(
             "An ablation shows what is missing while the rest is there; costs do not add up.",
-            "Silencing all heads of a layer at once is a different experiment, with a different result.",
+            "Silencing all these heads at once is a different experiment, with a different result.",
             "The text and what stands in the head's place belong to the claim.",
         ),
     ),
