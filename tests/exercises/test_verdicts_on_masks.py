@@ -70,7 +70,8 @@ def test_where_the_reason_is_not_certain_only_what_is_certain_is_said(small):
     """The weights are as if -100 had been added to the hidden scores."""
     def answer(scores, mask):
         return left(scores, mask) / (total(left(scores, mask)) + small)
-    assert names("masked_softmax", answer) <= {"hidden scores that still count", "masked too late, then divided by the sum"}
+    late = {"hidden scores that still count", "masked too late, then divided by the sum"}
+    assert names("masked_softmax", answer) <= late
 
 
 @pytest.mark.parametrize("number", [-1.5, -5, -7, -12, -20, -50, -100, -300, -1000])
