@@ -52,7 +52,7 @@ def let_waiting_threads_sleep():
     stays awake, for on a quiet machine sleep costs more: tests/proofs/benchmarks/language_model.py waiting.
     """
     if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"} & set(os.environ):
-        os.environ.update(OMP_WAIT_POLICY="PASSIVE", GOMP_SPINCOUNT="1000", KMP_BLOCKTIME="1")
+        os.environ.update(OMP_WAIT_POLICY="PASSIVE", GOMP_SPINCOUNT="5000", KMP_BLOCKTIME="1")
 
 
 def version():
