@@ -376,3 +376,45 @@ def test_what_is_said_of_another_sequences_token_holds_of_the_batch_that_is_show
     assert "another sequence's token." in said
     assert "tokens of shape (4, 4)" in said  # there the last column holds one token only
     assert "That may be the same token" in said
+
+
+# weights that are wrong beside an output that is right, and sentences that a second style made false
+
+def weights_of(x):
+    exponentials = np.exp(x @ x.T - (x @ x.T).max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def test_weights_transposed_on_the_way_out_are_not_called_a_softmax_over_the_queries():
+    answer = lambda x: (weights_of(x) @ x, weights_of(x).T)
+    assert found("self_attention", answer) == {"weights transposed on the way out"}
+
+
+@pytest.mark.parametrize("one", [slice(None, 1), slice(-1, None)], ids=["first", "last"])
+def test_one_heads_weights_for_all_are_not_called_one_slice_for_all(one):
+    class OneForAll(EXERCISES["MultiHeadAttention"].answers["step by step"]):
+        def handed_over(self, weights, scaled, scores):
+            return weights[:, one].expand_as(weights)
+
+    assert found("MultiHeadAttention", OneForAll) == {"the weights of one head only"}
+
+
+def test_the_temperature_is_said_to_change_nothing_above_0_alone():
+    def answer(logits, temperature, top_k, generator):
+        if temperature == 0:
+            return logits.argmax(dim=-1)
+        if top_k is not None:
+            logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], -torch.inf)
+        return torch.multinomial(logits.softmax(dim=-1) / temperature, 1, generator=generator)[:, 0]
+
+    said = text(check("sample_next", answer))
+    assert "the temperature ignored. Above 0, the temperature changes nothing" in said
+
+
+def test_dividing_transposed_exponentials_is_right_for_rows_and_tables_only():
+    def answer(scores):
+        exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        return (exponentials.T / exponentials.sum(axis=-1)).T
+
+    assert found("softmax", answer) == {"transposed, divided, and transposed back"}
+    assert answer(np.ones(3)).tolist() == answer(np.ones((3, 3)))[0].tolist()

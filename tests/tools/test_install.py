@@ -329,7 +329,7 @@ def settings_of(monkeypatch, **chosen):
 
 
 def test_threads_that_wait_let_others_have_their_core_unless_the_user_says_otherwise(monkeypatch):
-    assert settings_of(monkeypatch) == dict(zip(SETTINGS, ["PASSIVE", "1000", "1"], strict=True))
+    assert settings_of(monkeypatch) == dict(zip(SETTINGS, ["PASSIVE", "5000", "1"], strict=True))
     for name in SETTINGS:
         assert settings_of(monkeypatch, **{name: "7"}) == {name: "7"}
 

@@ -330,9 +330,8 @@ mistake("the pairs listed only once", why="The pairs are listed before the first
     "never merged.", look="after a merge: are the neighbours still the same?",
     variants=[lambda parts, ranks: through(parts, ranks, sorted({*pairwise(parts)} & {*ranks}, key=ranks.get)),
         lambda parts, ranks: through(parts, ranks, dict.fromkeys(pair for pair in pairwise(parts) if pair in ranks))])
-mistake("ended at the first pair without a rank", why="It ends as soon as it meets a pair that has no rank, although "
-    "others "
-    "still have one.", look="`break`: which question must be answered no before all is done?",
+mistake("ended at the first pair without a rank", why="It ends at a pair that has no rank, although others still have "
+    "one.", look="`break`: which question must be answered no before all is done?",
     candidates=[lambda parts, ranks: [pair for pair in pairwise(parts) if pair in ranks]
         if next(pairwise(parts), None) in ranks else []],
     variants=[{"candidates": lambda parts, ranks: list(pairwise(parts))

@@ -345,8 +345,9 @@ mistake("only the first position", why="Only what changes at the first position 
 mistake("only one cut", why="The sequence is cut in one place only, so a leak is missed where token and position are "
         "on the same side of it.", look="how many ways are there to say which tokens come later?",
     variants=styled(ONE_TOKEN, ONE_PLACE, places=lambda length: [length // 2]))
-mistake("only the next token changed", why="For each position only the token right after it is changed, so a leak from "
-    "further ahead is missed.", look="which tokens come after the first?", variants=[{**ONE_TOKEN, **ONE_PLACE}])
+mistake("only the next token changed", why="For each position only a change of the token right after it counts, so a "
+    "leak from further ahead is missed.", look="which tokens come after the first?",
+    variants=[{**ONE_TOKEN, **ONE_PLACE}])
 mistake("the last place left out", why="A leak from the last token into the position before it is missed: the last "
         "token never changes alone, because the loop ends too early or the later tokens are only put in another order.",
     look="the last position but one. What becomes of the only token after it?",

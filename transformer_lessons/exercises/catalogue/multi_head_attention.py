@@ -370,7 +370,7 @@ mistake("batch and length mixed up", pairs=0, why="The first dimension is taken 
 
 # Scores and scale
 mistake = exercise.section(hint=1)
-mistake("no scale", why="The scores go into the softmax as they are: nothing is divided by √d_head.",
+mistake("no scale", why="The weights are the softmax of the scores as they are, without the division by √d_head.",
     look="what happens to the variance of a dot product as the vectors get longer?", scaled=lambda scores: scores)
 mistake("scaled before the projection", pairs=0, why="The query is divided before linear_q, so the bias that this "
     "layer adds is not: it has too much weight in the scores.", look="the line with the scale: does it stand "
@@ -599,7 +599,8 @@ mistake("weights summed over the heads", pairs=0, why="The weights that come bac
     "every head's own are asked for.", look=WHERE, handed_over=lambda weights: weights.sum(dim=1))
 mistake("the weights of one head only", why="The weights that come back are those of a single head; those of every "
     "head are asked for.", look="does your loop keep the weights of each head, or overwrite them?",
-    handed_over=[lambda weights: weights[:, -1], lambda weights: weights[:, 0]])
+    handed_over=[lambda weights: weights[:, -1], lambda weights: weights[:, 0],
+        lambda weights: weights[:, -1:].expand_as(weights), lambda weights: weights[:, :1].expand_as(weights)])
 mistake("scores handed over as weights", why="What comes back in place of the weights are the scores, from before the "
     "softmax.", look="the `return` line: which of your tensors sums to 1 in each row?",
     handed_over=[lambda scaled: scaled, lambda scores: scores])

@@ -349,8 +349,8 @@ mistake("the smallest at temperature 0", why="At temperature 0 the token with th
 # The temperature
 LIMITED = "is there a condition, or a limit, on the temperature?"
 mistake = exercise.section(hint=3)
-mistake("the temperature ignored", why="The temperature changes nothing: it does not come in, or only where it makes "
-    "no difference to the proportions, as after the softmax.",
+mistake("the temperature ignored", why="Above 0, the temperature changes nothing: it does not come in, or only where "
+    "it makes no difference to the proportions, as after the softmax.",
     look="how often does each token come at temperature 0.5, and how often at 2?", scaled=lambda logits: logits)
 mistake("multiplied by the temperature", why="The temperature works the wrong way round: a high one makes the likely "
     "tokens likelier still, as when the logits are multiplied by it.", look="should a high temperature make the "
@@ -432,8 +432,9 @@ def place_among_k(step, self, logits, temperature, top_k, generator):
 
 def downwards(step, probabilities, generator):
     return step(probabilities.sort(dim=-1, descending=True).values, generator)
-mistake("the place among the k, not the id", why="What comes back is the place of a token in the sorted list, not its "
-    "id in the vocabulary.", look="`topk` and `sort` give two things. What are the second ones for?",
+mistake("the place among the k, not the id", why="What comes back, with a top_k at least, is the place of a token in "
+    "the sorted list, not its id in the vocabulary.",
+    look="`topk` and `sort` give two things. What are the second ones for?",
     variants=[{"__call__": place_among_k}, {"drawn": downwards},
         {"drawn": downwards, "largest": lambda logits: certain(torch.zeros(len(logits), dtype=torch.int64), logits)},
         {"kept": lambda right, logits, top_k: (

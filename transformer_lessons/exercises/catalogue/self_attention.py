@@ -410,6 +410,9 @@ mistake("the last row everywhere", why="Every row of the output holds the last a
 mistake("one vector for the whole sequence", pairs=3, why="One vector is left of the whole sequence, where every "
     "position should have its own average.", look=PRINT_SHAPES,
     output=[lambda right: right.mean(axis=0), lambda right: right.sum(axis=0), lambda right: right[-1]])
+mistake("weights transposed on the way out", pairs=0, why="Rows and columns of the weights that come back have changed "
+    "places: rows should be queries.", look="the weights after the average: does anything transpose them?",
+    variants=[{"__call__": lambda right, x: (right[0], right[1].T)}])
 mistake("output transposed", pairs=2, why="The output has its rows and columns swapped: the features stand in rows.",
     look=PRINT_SHAPES, output=[lambda right: right.T, lambda weights, x: x.T @ weights])
 mistake("the output never filled", pairs=0,
