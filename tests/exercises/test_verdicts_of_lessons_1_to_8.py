@@ -386,7 +386,9 @@ def weights_of(x):
 
 
 def test_weights_transposed_on_the_way_out_are_not_called_a_softmax_over_the_queries():
-    answer = lambda x: (weights_of(x) @ x, weights_of(x).T)
+    def answer(x):
+        return weights_of(x) @ x, weights_of(x).T
+
     assert found("self_attention", answer) == {"weights transposed on the way out"}
 
 

@@ -250,7 +250,8 @@ mistake("an array of integers", why="The weights end up in an array of integers:
     "lost, and nearly every weight is 0.", look="the dtype of the array that the result is written into.",
     variants=[lambda scores: softmax(scores).astype(int)])
 mistake("transposed, divided, and transposed back", hint=2, why="`.T` reverses all the dimensions, so dividing and "
-    "then transposing back is right for rows and tables only.", look="what shape does `.T` give an array with three dimensions?",
+    "then transposing back is right for rows and tables only.",
+    look="what shape does `.T` give an array with three dimensions?",
     weights=lambda exponentials: (exponentials.T / exponentials.sum(axis=-1)).T)
 mistake("no keepdims", hint=2, pairs=4, why="A sum or a maximum over the last dimension loses that dimension, so NumPy "
     "lines it up with the columns, not with the rows: a square table gives wrong numbers, most others an error.",
