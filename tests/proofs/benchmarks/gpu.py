@@ -1,6 +1,6 @@
 """On one NVIDIA GPU: nanoGPT's baby GPT beside the course's recipe, on Tiny Shakespeare's last tenth.
 
-    python tests/proofs/benchmarks/gpu.py tinyshakespeare.txt        both, about two minutes on an H100
+    python tests/proofs/benchmarks/gpu.py tinyshakespeare.txt        both, about three minutes on an H100
     python tests/proofs/benchmarks/gpu.py tinyshakespeare.txt ours   the course's recipe alone
 
 The baby GPT is nanoGPT's `config/train_shakespeare_char.py`, with the same sizes, schedule, dropout, bfloat16, fused
@@ -108,6 +108,8 @@ def baby(path):
             lowest = min(lowest, float(line.split()[2]))
             if lowest <= GOAL and reached is None:
                 reached = time.perf_counter() - start
+    if process.returncode:
+        sys.exit(process.returncode)
     when = f"{GOAL} after {reached:.1f} s" if reached else f"{GOAL} not reached"
     print(f"| baby GPT | {when}; {lowest:.4f} at best; {time.perf_counter() - start:.1f} s in all |", flush=True)
 
@@ -128,5 +130,7 @@ def ours(path):
 PARTS = {"baby": baby, "ours": ours, "train_baby": train_baby}
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2 or not torch.cuda.is_available():
+        sys.exit(f"It takes an NVIDIA GPU, and the text as a file.\n\n{__doc__}")
     for part in sys.argv[2:] or ["baby", "ours"]:
         PARTS[part](sys.argv[1])

@@ -290,8 +290,8 @@ mistake("a score of 0 for what is forbidden", why="A forbidden score becomes 0, 
         "and that is a score like any other: e⁰ = 1 takes its share of the weight.",
     look="which score has an exponential of exactly 0? And where a power of ten stands: what is its sign?",
     variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores * allowed))
-mistake("a number too small", pairs=len(ADDED), why="The forbidden scores are not made negative enough: they still "
-    "take some of the weight, and take more of it the lower the allowed scores are.",
+mistake("a number too small", pairs=len(ADDED), why="The forbidden scores are not made negative enough: they can "
+    "still take some of the weight.",
     look="which score has an exponential of exactly 0, whatever the others are?",
     hidden=[*map(added, ADDED), *map(filled, FILLED)],  # the added ones first: they are tried together with others
     variants=ended(raw, times_mask, hidden=[*map(filled, FILLED), *map(added, ADDED[2:])])[len(FILLED + ADDED) - 2:])
