@@ -1,6 +1,7 @@
 """What an answer returned, compared with what was expected, and shown beside it."""
 
 import copy
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -113,6 +114,10 @@ def clone(value):
         return value.clone()
     if isinstance(value, torch.Generator):
         return value.clone_state()
+    if type(value) is list:
+        return [clone(one) for one in value]
+    if type(value) is dict:
+        return {key: clone(one) for key, one in value.items()}
     if isinstance(value, (np.ndarray, nn.Module, list, dict)):
         return copy.deepcopy(value)
     return value
@@ -122,6 +127,8 @@ def unchanged(before, after):
     """Is an input unchanged?"""
     if type(before) is type(after) is torch.Tensor and before.dtype == after.dtype and before.equal(after):
         return True  # nearly always, and fast
+    if type(before) is type(after) is dict:
+        return before.keys() == after.keys() and all(unchanged(before[key], after[key]) for key in before)
     if isinstance(before, nn.Module):
         modes = [[module.training for module in model.modules()] for model in (before, after)]
         old, new = before.state_dict(), after.state_dict()
@@ -186,12 +193,36 @@ def comparable(one: object, other: object) -> bool:
 
 
 def glance(value: object) -> tuple | None:
-    """Shape, first and largest number of the last result, to tell results apart quickly; None if not comparable."""
-    last = value[-1] if isinstance(value, (tuple, list)) and value else value
-    plain = is_array(last) and family(last) == "float" and not getattr(last, "is_meta", False)
-    array = numbers(last) if plain else np.array(())
-    finite = array.size > 0 and np.isfinite(array).all()
-    return (array.shape, array.item(0), float(np.abs(array).max())) if finite else None
+    """Shapes, a weighted sum of all numbers, and how far rounding can move it; None where this is not comparable.
+
+    Two results whose sums are further apart than that cannot be the same: a quick way to tell most of them apart.
+    """
+    arrays = [numbers(one) for one in parts(value) if is_plain(one)]
+    if not arrays or len(arrays) != len(parts(value)):
+        return None
+    shapes = tuple((one.shape, np.isfinite(one).tobytes()) for one in arrays)
+    finite = [np.where(np.isfinite(one), one, 0.0).ravel() for one in arrays]
+    with np.errstate(over="ignore"):
+        total = sum(float(one @ coefficients(one.size)) for one in finite)
+    slack = sum(one.size * max(1e-3, float(np.abs(one).max(initial=0.0))) for one in finite)
+    return shapes, total, slack
+
+
+def parts(value):
+    """The results that a value holds, in order."""
+    if isinstance(value, Mapping):
+        return [value[key] for key in sorted(value, key=str)]
+    return list(value) if isinstance(value, (tuple, list)) else [value]
+
+
+def is_plain(value):
+    return is_array(value) and family(value) == "float" and not getattr(value, "is_meta", False)
+
+
+@functools.lru_cache
+def coefficients(size):
+    """Numbers between -1 and 1, all different, so that moved numbers show in a weighted sum."""
+    return np.cos(np.arange(1, size + 1))
 
 
 # Different: for sentences

@@ -49,13 +49,15 @@ def diagnose(draws: Draws, answer: Callable, outcomes: list[Outcome], difference
     """The known mistake that gives these outcomes, the nearest first, or the wrong parameters."""
     singles, pairs = draws.exercise.singles(), draws.exercise.pairs
     some_raised = any(one.kind == "raised" for one in outcomes)
+    right = right_parts(draws, outcomes)
+    in_parts = (but_for(right),) if right else ()
     return (by_mistake(draws, outcomes, differences, singles, (in_full,))
             or (some_raised and by_pair(draws, outcomes, differences, pairs, (in_full,)))
             or by_mistake(draws, outcomes, differences, singles, (where_it_ran, same_errors))
             or by_slip(draws, outcomes, differences)
             or misbuilt
-            or by_mistake(draws, outcomes, differences, singles, (in_parts,))
-            or by_pair(draws, outcomes, differences, pairs, (in_full, where_it_ran, in_parts))
+            or by_mistake(draws, outcomes, differences, singles, in_parts)
+            or by_pair(draws, outcomes, differences, pairs, (in_full, where_it_ran, *in_parts))
             or by_slip_and_mistake(draws, outcomes, differences)
             or by_nearest_pairs(draws, answer, outcomes, differences, run)
             or by_signs(draws, outcomes, differences))
@@ -114,7 +116,7 @@ def raises_no_more(draws, outcomes, variant):
 
 def found_by(agrees, draws, outcomes, differences, mistakes):
     finding = about(mistakes)
-    if agrees is in_parts:
+    if agrees not in (in_full, where_it_ran, same_errors):
         finding.why += " " + which_parts(draws, outcomes, differences)
     finding.evidence = evidence(draws, outcomes, differences)
     return finding
@@ -240,24 +242,32 @@ def same_errors(draws, outcomes, differences, variant):
     return True
 
 
-def in_parts(draws, outcomes, differences, variant):
-    """Of several results, each is the mistake's or the right one."""
-    if isinstance(draws.exercise.returns, str):
-        return False
-    count = len(draws.exercise.returns)
-    wrong = [n for n, found in enumerate(differences) if found]
-    if not wrong:
-        return False
-    for number in [*wrong, *(n for n in range(len(outcomes)) if n not in wrong)]:
-        ours, theirs, right = outcomes[number], draws.outcome(variant, number), draws.expected[number]
-        if not ours.ok:
-            continue
-        if not theirs.ok or not (is_list(ours.value, count) and is_list(theirs.value, count)):
-            return False
-        for mine, mistaken, expected in zip(ours.value, theirs.value, right, strict=True):
-            if not same(draws.exercise, mine, mistaken) and not same(draws.exercise, mine, expected):
+def right_parts(draws, outcomes):
+    """Which of several results are right wherever the answer gives any."""
+    names = draws.exercise.returns
+    given = [(one.value, expected) for one, expected in zip(outcomes, draws.expected, strict=True) if one.ok]
+    if isinstance(names, str) or not all(is_list(value, len(names)) for value, _ in given):
+        return ()
+    return [part for part in range(len(names))
+            if all(same(draws.exercise, value[part], expected[part]) for value, expected in given)]
+
+
+def but_for(right):
+    """The way to agree in which these parts are right everywhere, and each other one is the mistake's, or right."""
+    def in_parts(draws, outcomes, differences, variant):
+        wrong = [n for n, found in enumerate(differences) if found]
+        for number in [*wrong, *(n for n in range(len(outcomes)) if n not in wrong)]:
+            ours, theirs, expected = outcomes[number], draws.outcome(variant, number), draws.expected[number]
+            if not ours.ok:
+                continue
+            if not theirs.ok or not is_list(theirs.value, len(expected)):
                 return False
-    return True
+            for part, mine in enumerate(ours.value):
+                if part not in right and not any(
+                        same(draws.exercise, mine, other[part]) for other in (theirs.value, expected)):
+                    return False
+        return bool(wrong)
+    return in_parts
 
 
 def is_list(value, count):
@@ -265,14 +275,14 @@ def is_list(value, count):
 
 
 def apart(exercise, ours, theirs):
-    """Are they certainly different, going by the shape and the first number alone?"""
+    """Are they certainly different, going by their shapes and one sum alone?"""
     if exercise.same is not None:
         return False
     one, other = ours.glance, theirs.glance
     if one is None or other is None:
         return False
-    (shape, first, _), (other_shape, other_first, largest) = one, other
-    return shape != other_shape or abs(first - other_first) > exercise.tolerance * max(1e-3, largest)
+    (shapes, total, slack), (other_shapes, other_total, other_slack) = one, other
+    return shapes != other_shapes or abs(total - other_total) > exercise.tolerance * max(slack, other_slack) + 1e-9
 
 
 def wrong_cases(outcomes, differences):
@@ -562,7 +572,7 @@ NEARLY = "is nearly right"  # said only where it holds of all that is wrong
 
 def symptom_of_arrays(ours, theirs, the, exercise, inputs):
     if theirs.dtype.kind == "b":
-        if (ours == ~theirs).all():
+        if (ours == ~theirs).all() and theirs.any() and not theirs.all():
             return f"{the} is True where it should be False, and the other way round, everywhere."
         return f"{the} differs from the expected in {int((ours != theirs).sum())} of {theirs.size} places."
     for name, value in zip(exercise.inputs, inputs, strict=False):
