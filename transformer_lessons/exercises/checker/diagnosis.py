@@ -129,7 +129,8 @@ def by_nearest_pairs(draws, answer, outcomes, differences, run):
     if not wrong or exercise.steps is None:
         return None
     if is_text(draws.expected[wrong[-1]]):  # the longest text shows most
-        near = pairs_that_give(draws, outcomes[wrong[-1]].value, wrong[-1])
+        given = outcomes[wrong[-1]].value
+        near = pairs_that_give(draws, given, wrong[-1]) if is_text(given) else []
     elif exercise.observe and not is_random(draws):
         near = product(mistakes_in_parts(draws, outcomes[wrong[0]].value, wrong[0]), exercise.singles())
     else:
@@ -144,7 +145,7 @@ def by_nearest_pairs(draws, answer, outcomes, differences, run):
 
 
 def is_text(value):
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
 
 
 def by_fault(draws: Draws, fault: tuple) -> Finding:

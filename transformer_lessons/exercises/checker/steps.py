@@ -187,10 +187,10 @@ def pairs_that_give(draws: Draws, value: object, number: int) -> list:
         vars(both).update((name, getattr(theirs, name)) for name in moved)
         try:
             result = both(*inputs)
-            if isinstance(result, (list, tuple)) and list(result) == list(value):
-                found.append((one, other))
         except Exception:  # what one mistake makes may be nothing for the other
-            pass
+            continue
+        if isinstance(result, (list, tuple)) and list(result) == list(value):
+            found.append((one, other))
     return found
 
 
