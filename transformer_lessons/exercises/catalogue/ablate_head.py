@@ -218,7 +218,7 @@ mistake("its own output from elsewhere", pairs=0, why="In the head's place stand
 mistake("the head dropped", pairs=2, why="The head is taken out, and there is one head fewer: linear_out, which "
     "reads all heads side by side, would no longer fit.", look="the shape of the result.",
     erased=[without, lambda heads, number: without(heads, number).flatten(1, 2)])
-mistake("the others made louder", pairs=0, why="The other heads are multiplied to make up for the one that is "
+mistake("the others made louder", why="The other heads are multiplied to make up for the one that is "
     "missing, as "
     "dropout does; the contract leaves them as they were.", look="every factor and every call of dropout.",
     erased=[lambda right, heads: right * heads.shape[1] / max(heads.shape[1] - 1, 1)])

@@ -195,7 +195,8 @@ mistake("the cache counted twice", why="The old tokens are counted once as colum
         "number that tril or triu gets: new tokens see each other's future.", pairs=0,
     look="the number that you give to tril or triu: from which column does it count?",
     allowed=lambda new, total: ones(new, total).tril(2 * (total - new)))
-mistake("the diagonal missing", why="A new token sees what came before, but not itself.",
+mistake("the diagonal missing", why="A new token sees what came before, but not itself, at least where the "
+        "cache holds something.",
     look="the last new token: how many of all the keys should it see?",
     allowed=lambda new, total: ones(new, total).tril(total - new - 1),
     variants=[{"allowed": lambda new, total: ones(new, total).tril(total - new - 1),
@@ -238,8 +239,8 @@ mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and 
     visible=[lambda self, masked: masked * self.allowed(*masked.shape[-2:])])
 mistake("a number too small for the forbidden", why="Forbidden scores get a number such as -10, -1e4 or -1e9, or have "
         "it added. It leaves them weight where the allowed ones are low enough.",
-    look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?", pairs=0,
-    visible=[change for low in (-1.0, -5.0, -10.0, -100.0, -1e3, -1e4) for change in (
+    look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?", pairs=2,
+    visible=[change for low in (-1e4, -1.0, -5.0, -10.0, -100.0, -1e3) for change in (
         lambda self, masked, low=low: masked.masked_fill(~self.allowed(*masked.shape[-2:]), low),
         lambda self, masked, low=low: masked + low * ~self.allowed(*masked.shape[-2:]))])
 

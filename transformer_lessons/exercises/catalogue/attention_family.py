@@ -135,7 +135,7 @@ mistake("queries and values swapped", why="The values ask and the queries are av
 mistake("the roles turned round", pairs=2, why="The three arguments are used in each other's roles.",
     look="which of the three asks, which is found, which is handed over?",
     roles=[lambda query, key, value: (key, value, query), lambda query, key, value: (value, query, key)])
-mistake("keys meet keys", why="The scores are key · key: the queries are never asked.",
+mistake("keys meet keys", why="The scores are key · key: the queries are never used.",
     look="the first factor of your dot products.", scores=lambda step, key, value: step(key, key, value))
 mistake("queries meet queries", why="The scores are query · query: the keys are never used.",
     look="the second factor of your dot products.", scores=lambda step, query, value: step(query, query, value))
@@ -198,8 +198,8 @@ mistake("a causal mask", pairs=2, why="Each query attends only to the keys up to
 def causal_output(right, query, key, value, scale=None):
     return F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scale), right[1]
 mistake("a causal mask for the output alone", topic="output",
-    why="The output is made with a causal mask, as `is_causal=True` asks of PyTorch, and without the weights that are "
-    "returned: there is no mask in those, and none is asked for.", look="with which weights is the output made?",
+    why="The output is computed with a causal mask, which `is_causal=True` switches on in PyTorch. The weights that "
+    "are returned have no mask, and none is asked for.", look="with which weights is the output computed?",
     attend=[causal_output, lambda right, query, key, value: causal_output(right, query, key, value, 1.0)])
 mistake("a mask on what came before", why="Each query attends only to the keys from its own position on. No mask is "
     "asked for here: each attends to all.", look="the last row of your weights.",
@@ -338,8 +338,8 @@ mistake("the scores clipped", pairs=5, why="Scores beyond a limit are cut off be
     "differ become equal.", look="which operations stand between the dot products and the softmax in the contract?",
     masked=[lambda scaled, low=low, high=high: scaled.clamp(low, high) for low, high in (
         (-1, 1), (-0.5, 0.5), (-2, 2), (None, 1), (0, 1))])
-mistake("rounded scores", pairs=4, why="The scores are rounded before the softmax: keys that match differently well "
-    "can become equal.", look="`round`, `int`, `long` and `//` on the way to the softmax.",
+mistake("rounded scores", pairs=4, why="The scores are rounded before the softmax, so scores that differ can become "
+    "equal.", look="`round`, `int`, `long` and `//` on the way to the softmax.",
     masked=[lambda scaled: scaled.round(), lambda scaled: scaled.trunc(), lambda scaled: scaled.round(decimals=1),
             lambda scaled: scaled.round(decimals=2)])
 

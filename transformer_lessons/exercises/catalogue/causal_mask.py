@@ -83,7 +83,7 @@ mistake("the mask inverted", hint=1, why="True stands where attending is forbidd
         "F.scaled_dot_product_attention, True means may attend.", look="read the first row aloud: may the first query "
         "attend to itself?", triangle=lambda length: square(length).triu(1))
 mistake("the mask transposed", why="Each position may attend to itself and to everything after it: rows and columns "
-        "have changed places.", look=ONE_TRUE, triangle=lambda length: square(length).triu())
+        "are swapped.", look=ONE_TRUE, triangle=lambda length: square(length).triu())
 mistake("the diagonal missing", why="No position may attend to itself, and the first one may attend to nothing at all.",
     look="the diagonal: does a position know itself?", triangle=lambda length: square(length).tril(-1))
 mistake("one step into the future", why="Each position may also attend to the one right after it: the very token that "
@@ -100,7 +100,7 @@ mistake("the last one before it missing too", why="No position may attend to its
     look="the row of the last query: what are the last two keys that it has seen?",
     triangle=lambda length: square(length).tril(-2))
 mistake("transposed, and one step off", why="Each position may attend to the one before it, to itself and to "
-        "everything after it: rows and columns have changed places, and the triangle is a step too wide.",
+        "everything after it: rows and columns are swapped, and the triangle is a step too wide.",
     look=ONE_TRUE, triangle=lambda length: square(length).triu(-1))
 mistake("inverted, and one step off", hint=1, why="True stands where attending is forbidden, and the cells just right "
     "of the diagonal, one step into the future, are not among them.", look="the first row, cell by cell: what may the "

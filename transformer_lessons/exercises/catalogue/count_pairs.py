@@ -61,7 +61,8 @@ exercise = Exercise(
         ["x y z w", "w x", "z w v", "u"], ["xy z xy z", "x yz", "x y z", "xyz"], ["z y x", "x z", "y z y z y"],
         ["r s t u v w x y z", "z", "y", "z y x r", "t t", "u u u u"], ["x y z x y", "y z", "z x y z"])] + [
         {"words": ["x y x x", "y x z"], "high": True},
-        {"words": ["x y z", "x y x y", "z x y"], "falling": True}],
+        {"words": ["x y z", "x y x y", "z x y"], "falling": True},
+        {"words": ["x y zx y", "zx y"]}],
     draw=draw, reference=lambda words: dict(byte_pairs.count_pairs(words)), returns="counts", names_steps=False,
     same=same_counts, symptoms=[what_the_counts_show],
     hints=[("which pairs there are", "A word of four parts has three pairs of neighbours: zip(word, word[1:]), or "
@@ -173,6 +174,28 @@ def without_repeats(word):
     pairs = list(pairwise(word))
     return [pair for place, pair in enumerate(pairs) if not place or pair != pairs[place - 1]]
 
+LIKE_A_PART = ("The parts of a word are joined into one text, and pairs are looked for in it: a pair is also found "
+    "where its bytes belong to longer parts.")
+TH_E = "the word (b\"th\", b\"e\"): does your code find the pair (b\"h\", b\"e\") in it?"
+mistake("parts of parts counted", why=LIKE_A_PART, look=TH_E,
+    pairs_of=[lambda word, mark=mark: in_the_text(word, pairwise(word), mark) for mark in (b" ", b"")],
+    variants=[lambda words, mark=mark: in_all_texts(words, mark) for mark in (b" ", b"")])
+mistake("parts of parts counted, and overlapping pairs once", pairs=0, why=LIKE_A_PART + " And where a pair overlaps "
+    "with itself, only some of its places are found.", look=TH_E + " And what does `count` find in b\"aaa\"?",
+    pairs_of=[lambda word, mark=mark: in_the_text(word, pairwise(word), mark, apart=True) for mark in (b" ", b"")],
+    variants=[lambda words, mark=mark: in_all_texts(words, mark, apart=True) for mark in (b" ", b"")])
+
+def in_the_text(word, pairs, mark, apart=False):
+    """Each pair as often as it is found in the joined parts; (apart) as bytes.count finds it, without overlap."""
+    def times(joined, pair):
+        return joined.count(pair) if apart else sum(joined.startswith(pair, place) for place in range(len(joined)))
+    return [pair for pair in set(pairs) for _ in range(times(mark.join(word), mark.join(pair)))]
+
+def in_all_texts(words, mark, apart=False):
+    """Every pair that any word has, looked for in all of them."""
+    pairs = {pair for word in words for pair in pairwise(word)}
+    return Counter(pair for word, count in words.items() for pair in in_the_text(word, pairs, mark, apart) * count)
+
 mistake("a pair counted once a word", pairs=2, why="A pair that occurs in several places of a word is counted in one "
     "of them only.", look="`set`, or `in`, inside the loop over words: what becomes of a pair that comes again?",
     pairs_of=[lambda right: list(dict.fromkeys(right))])
@@ -242,6 +265,9 @@ def doubling(found):
 mistake("1 too many for each pair", why="Each pair starts at 1 before anything is counted.",
     look="what does `get`, or setdefault, answer for a pair that was never met?",
     counted=[lambda found: first_as(found, 1)])
+mistake("the number of words added", why="Each place adds the number of words that the dictionary holds, not how "
+    "often its word occurs.", look="what is `len(words)`, and what stands in words[word]?",
+    items=lambda words: [(word, len(words)) for word in words])
 mistake("shares, not counts", why="The counts are divided by their sum.", look="is a division asked for?",
     handed=[lambda counts: {pair: count / sum(counts.values()) for pair, count in counts.items()}])
 mistake("counted by the word's length", why="The count is multiplied by the length of the word, replaced by it, or "

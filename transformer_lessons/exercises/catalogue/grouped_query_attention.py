@@ -10,14 +10,16 @@ from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 
 
-def draw(generator, batch, heads, key_heads, length, d_head, scale=1.3, leads=()):
+def draw(generator, batch, heads, key_heads, length, d_head, scale=1.3, leads=(), silent=False):
     """Queries of all heads, keys and values of fewer; the hidden score of the last key leads by the numbers of leads.
 
     The rows take turns in these. Feature 0 alone makes the lead: only the last key has it, and its own query does not.
-    Feature 1 then takes 150 from all scores of every second head.
+    Feature 1 then takes 150 from all scores of every second head. Where silent, the query at 1 is all zeros.
     """
     query = normal(generator, batch, heads, length, d_head, scale=scale)
     key, value = (normal(generator, batch, key_heads, length, d_head, scale=scale) for _ in range(2))
+    if silent:
+        query[:, :, 1] = 0.0
     if leads:
         rows = torch.arange(batch * heads * length).reshape(batch, heads, length)
         key[..., 0] = torch.eye(length)[-1] * 40 * math.sqrt(d_head)
@@ -122,7 +124,8 @@ exercise = Exercise(
            {"batch": 4, "heads": 5, "key_heads": 1, "length": 6, "d_head": 3},
            {"batch": 2, "heads": 8, "key_heads": 2, "length": 7, "d_head": 5, "scale": 6.0},
            {"batch": 1, "heads": 6, "key_heads": 2, "length": 1, "d_head": 3},
-           {"batch": 1, "heads": 4, "key_heads": 2, "length": 4, "d_head": 4, "leads": (30, 720, 1000)}],
+           {"batch": 1, "heads": 4, "key_heads": 2, "length": 4, "d_head": 4, "leads": (30, 720, 1000)},
+           {"batch": 1, "heads": 2, "key_heads": 1, "length": 3, "d_head": 2, "silent": True}],
     draw=draw, reference=lambda query, key, value: Grouped()(query, key, value), gradients=True,
     returns=("output", "weights"), shapes={"output": "(batch, heads, length, d_head)",
                                            "weights": "(batch, heads, length, length)"},
@@ -364,6 +367,12 @@ mistake("zeros for the mask", pairs=2, why="Forbidden scores become 0, or a smal
     "forbids nothing: exp(0) is 1.", look="which score gets a weight of exactly 0?",
     masked=[lambda scaled: scaled.tril(), filled(lambda ones: ones.triu(1), 1e-9),
             filled(lambda ones: ones.triu(1), -1)])
+mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an allowed score "
+    "may be 0, too, as those of a query of zeros are.", look="`== 0` after `tril` or a product with the mask: which other "
+    "scores are 0?", masked=[lambda scaled, number=number: scaled.tril().masked_fill(scaled.tril() == 0, number)
+                             for number in (-torch.inf, -1e9)],
+    variants=[{"masked": lambda scaled: scaled.tril().masked_fill(scaled.tril() == 0, -torch.inf),
+               "weights": lambda right: right.nan_to_num(0.0)}])
 mistake("a number too small", pairs=2, why="The forbidden scores are not made negative enough: later keys that lead, "
     "or that stand beside low scores, still get weight.", look="which score has an exponential of exactly 0, whatever "
     "the others are?", masked=[*(added(number) for number in (-100, -1000, -2, -5, -10, -20, -50, -500)),

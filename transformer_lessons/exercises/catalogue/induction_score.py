@@ -31,7 +31,8 @@ exercise = Exercise(
            {"batch": 3, "heads": 2, "length": 7, "period": 2, "causal": False},
            {"batch": 2, "heads": 4, "length": 13, "period": 5}, {"batch": 3, "heads": 1, "length": 7, "period": 6},
            {"batch": 4, "heads": 5, "length": 11, "period": 3, "causal": False},
-           {"batch": 3, "heads": 3, "length": 12, "period": 4}, {"batch": 2, "heads": 6, "length": 16, "period": 5}],
+           {"batch": 3, "heads": 3, "length": 12, "period": 4}, {"batch": 2, "heads": 6, "length": 16, "period": 5},
+           {"batch": 1, "heads": 1, "length": 6, "period": 3}],
     draw=draw, reference=lambda weights, period: attention_maps.induction_score(weights, period),
     returns="scores", shapes={"scores": "(heads,)"}, names_steps=False,
     hints=[("which weights", "Write down two blocks of three: a b c a b c, at positions 0 to 5. The query at 3 reads "
@@ -143,6 +144,10 @@ mistake("the first block counted in", pairs=3, why="Queries of the first block a
     variants=[{"queries": lambda length: torch.arange(length), "number": shared.all_of_them},
               {"queries": lambda length: torch.arange(length), "picked": lambda weights, queries, back: weights[
                   :, :, queries, (queries - back).clamp(min=0)]}])
+mistake("only one query a period", pairs=0, why="Of each block only the first query is counted: from `period` on, every "
+    "`period`-th one.", look="the step of your range or slice.",
+    queries=lambda right, first: right[::first],
+    variants=[{"queries": lambda right, first: right[::first], "number": shared.all_of_them}])
 mistake("divided by too many", why="The sum is divided by more queries than have been counted.", pairs=2,
     look="how many t ≥ period are there?", number=[lambda right: right + 1, lambda length: length - 1])
 mistake("divided by the period", pairs=0, why="The sum is divided by the period; the number of queries is length - "

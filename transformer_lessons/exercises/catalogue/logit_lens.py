@@ -254,7 +254,7 @@ mistake("one position alone", pairs=1, why="Only one position comes back, the la
     "logits at all of them.", look="the shape of the result.",
     stages=[lambda residuals: residuals[:, :, -1], lambda residuals: residuals[:, :, -1:], lambda residuals: residuals[
         :, :, :-1], lambda residuals: residuals[:, :, 0]])
-mistake("the batch before the stages", pairs=1, why="The stages do not come first: the dimensions have changed places.",
+mistake("the batch before the stages", pairs=1, why="The stages do not come first: the dimensions are swapped.",
     look="the shape of the result.", stages=[lambda residuals: residuals.transpose(0, 1),
     lambda residuals: residuals.transpose(1, 2), lambda residuals: residuals.permute(1, 2, 0, 3)])
 
@@ -286,6 +286,9 @@ mistake("the logits centred", pairs=0, why="The mean of the logits is subtracted
     logits=[lambda right: right - right.mean(-1, keepdim=True), lambda right: right - right.amax(-1, keepdim=True)])
 mistake("no table", pairs=0, why="The normed vectors come back as they are, without a score for each token.",
     look="the shape of the result.", logits=lambda normed: normed)
+mistake("the norm on the table", why="The norm is applied to the rows of the table; it belongs to the stream alone.",
+    look="what does the model do to its table before the product?", variants=[
+        {"__call__": lambda step, residuals, norm, unembedding: step(residuals, norm, norm(unembedding))}])
 mistake("a table without its lengths", pairs=0, why="The rows of the table are brought to length 1: similarities "
     "come back, "
     "not logits.", look="what is done to the table before the product?",

@@ -32,7 +32,8 @@ exercise = Exercise(
            ("the shape is right, the places are not", "reshape keeps the numbers in the order in which they are read, "
             "row by row, and only groups them in another way. What should end up side by side must be in neighbouring "
             "dimensions first."),
-           ("the tool", "split_heads cut, then exchanged two dimensions. The inverse undoes the last step first.")],
+           ("the tool", "split_heads cuts the features, then swaps two dimensions. The inverse undoes the last step "
+            "first.")],
     solution='''
         def merge_heads(x):
             batch, heads, length, d_head = x.shape
@@ -87,23 +88,23 @@ SHUFFLED = ("The heads are shuffled together one feature at a time, like cards: 
 WRONG_TWO = ("Before the reshape, other dimensions than the heads and the length change places, so features end up "
              "where they do not belong.",
              "name the four dimensions, count them from 0, and compare with your transpose.")
-NO_VIEW = ("`view` cannot count through numbers that `transpose` has put in another order: hence the error that "
-           "PyTorch raises.",
+NO_VIEW = ("`transpose` moves no number, so the numbers of a row no longer lie side by side in memory, and `view` "
+           "cannot join them: hence the error that PyTorch raises.",
            "the last sentence of the error message.")
 WIDTH = "how many features must a position have after merging?"
 
 # Which dimensions change places before the reshape
 mistake = exercise.section(hint=3, pairs=9)
-mistake("merged without the transpose", hint=2, why="The numbers are only counted off into a new shape, without moving "
-    "any: a row of the result holds one head's features of several positions, where it should hold every head's "
+mistake("merged without the transpose", hint=2, why="The numbers are only regrouped, in the order in which they are "
+    "stored: a row of the result holds one head's features of several positions, where it should hold every head's "
     "features of one position.", look="the first row of the result: do all its numbers come from position 0?",
     moved=lambda x: x.reshape(len(x), x.shape[2], x.shape[1], -1))
 mistake("merged in interleaved order", *SHUFFLED, hint=2, joined=lambda heads: heads.transpose(2, 3).flatten(2))
 mistake("the wrong two dimensions exchanged", *WRONG_TWO,
     moved=[lambda x, right, order=order: x.permute(order).reshape(right.shape)
            for order in ((0, 1, 3, 2), (0, 3, 2, 1), (0, 3, 1, 2), (1, 0, 2, 3), (2, 0, 1, 3))])
-mistake("transposed after the reshape", hint=2, why="The numbers are counted off into a new shape before any "
-    "dimensions change places: a row of the result takes them from several positions.",
+mistake("transposed after the reshape", hint=2, why="The numbers are regrouped into a new shape before any dimensions "
+    "are swapped: a row of the result takes them from several positions.",
     look="the order of the operations: which one should come first?",
     variants=[{"moved": lambda x: x, "joined": lambda heads: heads.reshape(
         len(heads), -1, heads.shape[2]).transpose(1, 2)}])
@@ -138,7 +139,7 @@ mistake("every head a position of its own", why="After the transpose, length and
 mistake("positions and features in one dimension",
     why="The result is (batch, heads, length · d_head): positions and features have become one dimension.",
     look="which two dimensions must become one, and are they neighbours already?", moved=lambda x: x)
-mistake("not merged yet", why="Heads and length have changed places, but heads and features are still two dimensions: "
+mistake("not merged yet", why="Heads and length are swapped, but heads and features are still two dimensions: "
     "(batch, length, heads, d_head).", look="how many dimensions does the contract ask for?",
     joined=lambda heads: heads)
 mistake("the input as it was", why="x comes back as it was, still in heads.", look="most tensor methods return a new "
@@ -151,7 +152,7 @@ mistake("one row for a whole sequence", why="All the positions of a sequence sta
     look="how many dimensions does the contract ask for?",
     joined=lambda right: right.flatten(1), variants=[lambda x: x.flatten(1)])
 mistake("the length before the batch",
-    why="The features are merged, but batch and length have changed places: (length, batch, d_model).",
+    why="The features are merged, but batch and length are swapped: (length, batch, d_model).",
     look="the order of the dimensions in your permute.", joined=lambda right: right.transpose(0, 1))
 
 # The wrong heads, or not all of them

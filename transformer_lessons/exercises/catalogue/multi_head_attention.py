@@ -322,16 +322,17 @@ mistake("all cut by one length", pairs=0, why="The queries and the keys are give
     "are cut into heads, which fails as soon as there are more keys than queries, or fewer.",
     look="whose length stands in each `view` or `reshape`?", variants=[{"forward": cut_by_one_length,
         "split": lambda self, x: x.reshape(len(x), self.length, self.num_heads, self.d_head).transpose(1, 2)}])
-mistake("heads split by view alone", why="The projected numbers, of all three roles or of one, are only counted off "
-    "into heads: a head gets one stretch of neighbouring numbers, where it should get its slice of every position.",
+mistake("heads split by view alone", why="The projected numbers, of all three roles or of one, are only regrouped into "
+    "heads, in the order in which they are stored: a head gets one stretch of neighbouring numbers, where it should "
+    "get its slice of every position.",
     look="is there a transpose between cutting the features and using the heads?",
     split=[lambda x, right: x.reshape(right.shape),
            lambda self, x: x.reshape(self.num_heads, len(x), x.shape[1], self.d_head).transpose(0, 1)],
     scores=[lambda queries, keys: attention.merge_heads(queries).reshape(queries.shape) @ keys.mT,
             lambda queries, keys: queries @ attention.merge_heads(keys).reshape(keys.shape).mT],
     average=lambda weights, values: weights @ attention.merge_heads(values).reshape(values.shape))
-mistake("split and merged by view alone", why="Splitting and merging only count the numbers off into new shapes, "
-    "without moving any: a head gets one stretch of neighbouring numbers, where it should get its slice of every "
+mistake("split and merged by view alone", why="Splitting and merging only regroup the numbers, in the order in which "
+    "they are stored: a head gets one stretch of neighbouring numbers, where it should get its slice of every "
     "position.", look="is there a transpose after cutting the features, and one before putting them together?",
     variants=[{"split": lambda x, right: x.reshape(right.shape),
         "merged": lambda heads, right: heads.reshape(right.shape)}])
@@ -371,9 +372,9 @@ mistake("batch and length mixed up", pairs=0, why="The first dimension is taken 
 # Scores and scale
 mistake = exercise.section(hint=1)
 mistake("no scale", why="The weights are the softmax of the scores as they are, without the division by √d_head.",
-    look="what happens to the variance of a dot product as the vectors get longer?", scaled=lambda scores: scores)
+    look="what happens to the variance of a dot product as d grows?", scaled=lambda scores: scores)
 mistake("scaled before the projection", pairs=0, why="The query is divided before linear_q, so the bias that this "
-    "layer adds is not: it has too much weight in the scores.", look="the line with the scale: does it stand "
+    "layer adds is not divided, and counts for too much in the scores.", look="the line with the scale: does it stand "
     "before linear_q or after it, and what does linear_q add?",
     variants=[{"queries": lambda self, query: self.linear_q(query / math.sqrt(self.d_head)),
                "scaled": lambda scores: scores},
@@ -419,8 +420,9 @@ for late in ({"weights": lambda self, right: right / math.sqrt(self.d_head)},
 mistake("query · value", why="The queries are compared with the values, and the keys are never used: the scores must "
     "come from query and key.", look="what does a key offer, and what does a value hand over?",
     scores=lambda queries, values: queries @ values.mT)
-mistake("the keys reshaped, not transposed", why="For the product the keys are only counted off into (d_head, key), "
-    "without moving a number, so columns mix features of several keys.", look="does reshape exchange two dimensions?",
+mistake("the keys reshaped, not transposed", why="For the product the keys are only regrouped into (d_head, key), in "
+    "the order in which they are stored, so columns mix features of several keys.", look="does reshape exchange two "
+    "dimensions?",
     scores=[lambda queries, keys: queries @ keys.reshape(keys.mT.shape),
             lambda queries, keys: queries @ attention.merge_heads(keys).reshape(keys.mT.shape)])
 mistake("cosines for dot products", pairs=0, why="Queries and keys are divided by their lengths, so the scores are "
@@ -438,7 +440,7 @@ mistake("softmax over the queries", why="The softmax runs over the queries: each
     "instead of each row.", look="one query's weights must sum to 1. Which dimension holds them?",
     weights=lambda scaled: scaled.softmax(dim=-2))
 mistake("softmax over the heads", why="The softmax runs over the heads: for each query and key, the weights of all "
-    "heads sum to 1, where each head should share out a 1 of its own.", look="the dimension of the softmax: with heads "
+    "heads sum to 1, where the weights of each head should.", look="the dimension of the softmax: with heads "
     "there are four, and dimension 1 is not what it was with three.", weights=lambda scaled: scaled.softmax(dim=1))
 mistake("softmax over the batch",
     why="The softmax runs over the batch: the sequences compete with each other, and the rows do not sum to 1.",
@@ -474,11 +476,11 @@ mistake("the logarithm of the weights", pairs=0,
 mistake("exponentials, not divided by their sum", pairs=0, why="The exponentials of the scores are used as weights, "
     "but not divided by their sum: the rows do not sum to 1.", look=SUM_TO_1, weights=lambda scaled: scaled.exp())
 mistake("a mask nobody asked for", why="A causal mask is built in: a query gives no weight to the keys after it, "
-    "though here nothing is forbidden.", look="the upper triangle of your weights: it is 0, and should it be?",
+    "though here nothing is forbidden.", look="the upper triangle of your weights: it is 0. Should it be?",
     weights=lambda scaled: scaled.masked_fill(torch.ones_like(scaled).triu(1).bool(), -torch.inf).softmax(dim=-1))
-mistake("a mask in the output alone", hint=2, why="The output is made with a causal mask, as `is_causal=True` asks of "
-    "PyTorch, and without the weights that are returned: there is no mask in those, and none is asked for.",
-    look="with which weights is the output made?",
+mistake("a mask in the output alone", hint=2, why="The output is computed with a causal mask, which `is_causal=True` "
+    "switches on in PyTorch. The weights that are returned have no mask, and none is asked for.",
+    look="with which weights is the output computed?",
     average=lambda queries, keys, values: F.scaled_dot_product_attention(queries, keys, values, is_causal=True))
 mistake("one table of weights for all the heads", pairs=0, why="The scores or the weights are averaged over the heads, "
     "and all the heads use this average: none of them asks a question of its own.", look="every `mean` on the way to "
@@ -491,8 +493,8 @@ mistake("the keys averaged", why="The weights average the keys; the values are n
     "offer, and what does a value hand over once found?", average=lambda weights, keys: weights @ keys)
 mistake("the queries averaged", pairs=0, why="The weights average the queries; the values are never used.",
     look="what does a query ask, and what does a value hand over?", average=lambda weights, queries: weights @ queries)
-mistake("averaged with the weights transposed", pairs=0, why="For the average rows and columns of the weights have "
-    "changed places, so the values are added up with weights that do not sum to 1.", look="a row of the weights and a "
+mistake("averaged with the weights transposed", pairs=0, why="In the average, the rows and columns of the weights are "
+    "swapped, so the values are added up with weights that do not sum to 1.", look="a row of the weights and a "
     "column of the values: which dimension must they share?", average=lambda weights, values: weights.mT @ values)
 mistake("averaged without the weights", pairs=0, why="All the values of a head count equally, in an average or a sum: "
     "the weights have no part in the output.", look="where are the weights used?",
@@ -503,8 +505,9 @@ mistake("every head averages all the features", pairs=0, why="Each head's weight
     look="are the values split into heads as well?",
     variants=[{"average": lambda weights, values: weights @ attention.merge_heads(values)[:, None],
 "merged": merged} for merged in (lambda heads: heads.sum(dim=1), lambda heads: heads.mean(dim=1))])
-mistake("merged without the transpose", why="The heads are only counted off into a new shape, without moving a number: "
-    "a position gets one head's features of several positions, where it should get every head's features of its own.",
+mistake("merged without the transpose", why="The heads are only regrouped into a new shape, in the order in which "
+    "their numbers are stored: a position gets one head's features of several positions, where it should get every "
+    "head's features of its own.",
     look="between the average and linear_out: what brings the heads behind the positions?",
     merged=lambda heads, right: heads.reshape(right.shape))
 mistake("merged in interleaved order", *merge_heads.SHUFFLED, merged=lambda heads: heads.permute(0, 2, 3, 1).flatten(2))
@@ -515,8 +518,8 @@ mistake("merged after the wrong transpose", *merge_heads.WRONG_TWO,
 
 def taken_apart(heads):
     return heads.flatten(0, 1).unflatten(0, (heads.shape[1], len(heads))).transpose(0, 1)
-mistake("batch and heads taken apart in the wrong order", hint=1, pairs=0, why="Batch and heads lie one behind the "
-    "other, the heads first, and a view or a reshape takes them apart as if the batch came first (or the other way "
+mistake("batch and heads taken apart in the wrong order", hint=1, pairs=0, why="Batch and heads have been flattened "
+    "into one dimension, heads first, and a view or a reshape splits it as if the batch came first (or the other way "
     "round): heads and sequences are mixed up.", look="what comes next there after head 0 of sequence 0: another head, "
     "or another sequence?", split=lambda self, x, right: torch.stack(x.chunk(self.num_heads, -1)).reshape(right.shape),
     variants=[{"merged": lambda step, heads: step(taken_apart(heads)),
@@ -539,7 +542,8 @@ mistake("only one head reaches the output", pairs=0, why="The weights are those 
         lambda self, heads: F.pad(heads[:, 0], (0, (self.num_heads - 1) * self.d_head)),
         lambda self, heads: F.pad(heads[:, -1], (0, (self.num_heads - 1) * self.d_head)),
         lambda self, heads: F.pad(heads[:, -1], ((self.num_heads - 1) * self.d_head, 0))])
-mistake("the heads in reverse", pairs=0, why="The heads are put side by side in the opposite order: last one first.",
+mistake("the heads in reverse", pairs=0, why="The heads are put side by side in the opposite order, the last one "
+    "first.",
     look="which head's features does a position start with?", merged=lambda heads: attention.merge_heads(heads.flip(1)))
 mistake("view of what has been transposed", *merge_heads.NO_VIEW, pairs=0, raises=True,
     merged=lambda heads: heads.transpose(1, 2).view(len(heads), heads.shape[2], -1))
@@ -548,7 +552,7 @@ mistake("view of what has been transposed", *merge_heads.NO_VIEW, pairs=0, raise
 mistake = exercise.section(hint=2)
 mistake("no output projection", why="The merged heads are the output: linear_out has no part in it, so the heads are "
     "never mixed.", look=UNUSED, output=lambda merged: merged)
-mistake("linear_out gets another tensor", why="linear_out is applied to something else than the merged heads, so what "
+mistake("linear_out gets another tensor", why="linear_out is applied to something other than the merged heads, so what "
     "they found does not reach the output.", look="what stands between the brackets of linear_out?",
     output=[lambda self, query: self.linear_out(query), lambda self, key: self.linear_out(key),
         lambda self, value: self.linear_out(value), lambda self, query: self.linear_out(self.linear_q(query)),
@@ -576,7 +580,7 @@ mistake("the output normalised", pairs=0, why="The output goes through a layer n
     "belongs to the layer around attention, not in here.", look=AFTER_OUT,
     output=[lambda right, query: F.layer_norm(right, query.shape[-1:]),
         lambda right, query: F.layer_norm(right + query, query.shape[-1:])])
-mistake("the output transposed", pairs=0, why="Positions and features of the output have changed places.",
+mistake("the output transposed", pairs=0, why="Positions and features of the output are swapped.",
     look="the dimensions of the output, one by one.", output=lambda right: right.transpose(1, 2))
 mistake("the weights of a layer not transposed", pairs=0, why="The features are multiplied by `layer.weight` as it "
     "stands, but nn.Linear multiplies by its transpose.", look="the shape of nn.Linear(2, 3).weight: which size comes "
@@ -612,7 +616,7 @@ mistake("the heads of the weights in another place", pairs=2,
                  lambda weights: weights.permute(0, 2, 3, 1), lambda weights: torch.cat(weights.unbind(1), dim=-1),
                  lambda weights: weights.flatten(1, 2)])
 mistake("the weights transposed", pairs=0,
-    why="Rows and columns of the weights that come back have changed places: rows should be queries.",
+    why="Rows and columns of the weights that come back are swapped: rows should be queries.",
     look="the weights after the average: does anything transpose them?", handed_over=lambda weights: weights.mT)
 mistake("a list of weights", pairs=0, why="The weights of the heads come as a list of tensors; one tensor is expected, "
     "(batch, heads, query, key).", look="how do several tensors of one shape become one, along a new dimension?",

@@ -235,7 +235,7 @@ mistake = exercise.section(hint=2)
 FACTOR = "take the scores 0 and then 5, one a block: what should the sum be after the second?"
 mistake("the sum not rescaled", why="When a block raises the maximum, the sum so far stays as it was: it is still a "
         "sum of exponentials relative to the old maximum.",
-    look=FACTOR + " And is the old maximum still there when you rescale?",
+    look=FACTOR + " And if you rescale: is the old maximum still there when you do?",
     rescaled=lambda total: total)
 def wrong_way_from(low):
     return {"rescaled": lambda total, largest, raised: total * (raised - largest).exp(),
@@ -373,7 +373,8 @@ mistake("the sum starts at 1", why="The sum does not start at 0 but at 1, so tha
               {"start": lambda column: (torch.full_like(column, -1e4), torch.ones_like(column)),
                "rescaled": lambda total: total}])
 mistake("the maximum starts too high", why="The running maximum starts at 0, or at another number that scores may lie "
-        "far below, such as -1e4 or -1e9. Then it never moves, every exponential is 0, and 0 / 0 is not a number.",
+        "far below, such as -1e4 or -1e9. Where they do, it never moves, every exponential is 0, and 0 / 0 is not a "
+        "number.",
     look="scores of -1e11: which of your numbers become 0? What is below every score?",
     start=[lambda column, low=low: (torch.full_like(column, low), torch.zeros_like(column))
            for low in (0.0, -1e3, -2e3, -5e3, -1e4)])

@@ -33,7 +33,7 @@ exercise = Exercise(
             """(batch, heads, length, length) → (heads,): the mean weight of t on t - 1."""
             raise NotImplementedError
         ''',
-    sizes=[*SIZES_OF_MAPS, {"batch": 3, "heads": 4, "length": 2}], draw=draw_maps,
+    sizes=[*SIZES_OF_MAPS, {"batch": 3, "heads": 4, "length": 2}, {"batch": 1, "heads": 1, "length": 4}], draw=draw_maps,
     reference=lambda weights: attention_maps.previous_token_score(weights),
     returns="scores", shapes={"scores": "(heads,)"}, names_steps=False,
     hints=[("which weights", "Write down the table of a sequence of four tokens, queries down and keys across. Mark "

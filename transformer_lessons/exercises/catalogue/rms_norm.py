@@ -130,6 +130,10 @@ mistake("the length divided by the number of features", why="The length of each 
                 lambda x, epsilon: x / (x.norm(dim=-1, keepdim=True) / x.shape[-1]).clamp(min=epsilon),
                 lambda x, epsilon: x / ((x.square().sum(-1, keepdim=True) + epsilon).sqrt() / x.shape[-1])],
     mean_square=lambda x: x.square().sum(-1, keepdim=True) / x.shape[-1] ** 2)
+mistake("the mean by another size", pairs=4, why="The sum of the squares is divided by another size than the number of "
+    "features, such as that of another dimension of x.", look="which dimension of x holds the features, however many "
+    "come before it?", mean_square=[lambda x, size=size: x.square().sum(-1, keepdim=True) / size(x) for size in (
+        lambda x: x.shape[0], lambda x: x.shape[1], lambda x: x.shape[-2], torch.numel)])
 mistake("one feature too few", why="The sum of the squares is divided by one less than the number of features. That "
     "belongs to a variance; a mean divides by all of them.", look="what is the sum divided by?",
     mean_square=lambda x: x.square().sum(-1, keepdim=True) / max(1, x.shape[-1] - 1))

@@ -38,8 +38,8 @@ exercise = Exercise(
     symptoms=[lambda observed, expected, query, key, value: shared.divisor_sentence(
         observed, query, key, math.sqrt(query.shape[-1]))],
     hints=[
-        ("the weights", "One query spreads a weight of 1 over all the keys: over which dimension must the softmax "
-         "run?"),
+        ("the weights", "The weights that one query gives to all the keys sum to 1: over which dimension must the "
+         "softmax run?"),
         ("the scale", "The scores are divided, before the softmax, by the square root of one size of the query. Which "
          "size does the variance of a dot product grow with?"),
         ("the output", "The output of a query is a sum over the keys: its weight for each key, times that key's "
@@ -97,9 +97,9 @@ def in_one_long_batch(query, key, value):
 # What the scores are divided by
 mistake = exercise.section(hint=2)
 mistake("no scale", why="The softmax gets the scores undivided: no division by √d shows in the weights.",
-    look="what happens to the variance of a dot product as the vectors get longer?", scaled=lambda scores: scores)
+    look="what happens to the variance of a dot product as d grows?", scaled=lambda scores: scores)
 mistake("scaled by d, not √d", why="The scores are divided by d (or by √d twice), so the softmax comes out too flat.",
-    look="a score's variance is d. Its standard deviation?", scaled=lambda scores, query: scores / query.shape[-1])
+    look="a score has variance d: what is its standard deviation?", scaled=lambda scores, query: scores / query.shape[-1])
 mistake("multiplied by √d", pairs=2, why="The scores are multiplied by √d, or by d, where they should be divided, so "
     "the softmax comes out too sharp.", look="should the scores get larger or smaller?",
     scaled=[lambda scores, query: scores * math.sqrt(query.shape[-1]), lambda scores, query: scores * query.shape[-1]])
@@ -118,8 +118,8 @@ standardised = exercise.mistakes["standardised scores"]  # here they may also be
 standardised.variants.append(exercise.variant({"scaled": lambda scores: F.layer_norm(scores, scores.shape[-1:])}))
 
 # Other places for a division, and other operations
-mistake("floor division", pairs=0, why="`//` drops everything after the decimal point, so scores become whole numbers: "
-    "keys that match differently well can become equal.", look="which of Python's two divisions keeps the decimals?",
+mistake("floor division", pairs=0, why="`//` rounds every score down to a whole number, so scores that differ can "
+    "become equal.", look="which of Python's two divisions keeps the decimals?",
     scaled=[lambda scores, query: scores // math.sqrt(query.shape[-1]), lambda scores, query: scores // query.shape[-1],
             lambda scores, query: scores / query.shape[-1] ** 1 // 2])
 mistake("the root of the scores", pairs=0, why="The square root is taken of the scores, not of d alone: a negative "
@@ -138,8 +138,8 @@ mistake("the output scaled, not the scores", why="The output (or the value) is d
     look="what is the scale for: which numbers become too large?",
     variants=[{"scaled": lambda scores: scores, "output": lambda right, query: right / math.sqrt(query.shape[-1])},
               {"scaled": lambda scores: scores, "output": lambda right, value: right / math.sqrt(value.shape[-1])}])
-mistake("the output scaled too", hint=3, why="The scores are divided by √d, and then the output is √d times too small "
-    "once more: it, the value or the weights that it is made with have been divided again.", look="how many divisions "
+mistake("the output scaled too", hint=3, why="The scores are divided by √d, and then something is divided by it once "
+    "more: the output, the values, or the weights that the output is computed with.", look="how many divisions "
     "are there, and how many in the formula?", output=lambda right, query: right / math.sqrt(query.shape[-1]))
 
 def scaled_before_and_after(self, query, key, value):

@@ -77,7 +77,7 @@ mistake("each token's own weight", why="These are the weights that tokens give t
     picked=[lambda weights, queries: weights[:, :, queries, queries], lambda weights: weights.diagonal(0, -2, -1),
             lambda weights: weights.diagonal(0, -2, -1)[..., 1:],
             lambda weights: weights.diagonal(0, -2, -1)[..., :-1]])
-mistake("queries and keys swapped", pairs=2, why="Queries and keys have changed places: what is read is how much an "
+mistake("queries and keys swapped", pairs=2, why="Queries and keys are swapped: what is read is how much an "
     "earlier token looks at a later one, which under a causal mask is nothing.",
     look="rows ask, columns answer. And with torch.diagonal: which sign has an offset below the main diagonal?",
     asked=lambda weights: weights.mT,

@@ -275,13 +275,13 @@ def exchanged(exponent, by_row=False):
         angles = column / 10000 ** exponent(row, length, d_model)
         return torch.where((row if by_row else column) % 2 == 0, angles.sin(), angles.cos())
     return table
-mistake("position and column exchanged", why="Position and column have changed places in the formula: the column is "
+mistake("position and column exchanged", why="Position and column are swapped in the formula: the column is "
         "divided by a power that comes from the position.", look="which of the two should each row have in common, and "
         "which each column?",
     variants=[exchanged(lambda row, length, d_model: 2 * (row // 2) / d_model),
               exchanged(lambda row, length, d_model: 2 * (row // 2) / length, by_row=True),
               exchanged(lambda row, length, d_model: row / d_model)])
-mistake("length and d_model exchanged", why="length and d_model have changed places: there are d_model rows and length "
+mistake("length and d_model exchanged", why="length and d_model are swapped: there are d_model rows and length "
         "columns.", look="the order of the arguments, wherever they are handed on.",
     variants=[lambda length, d_model: positions.sinusoidal_encoding(d_model, length)])
 mistake("more rows than asked for", why="The whole of a long table comes back, where only its first `length` rows are "
@@ -309,8 +309,8 @@ mistake("multiplied by π", *TIMES_PI, hint=2,
     angles=[lambda right: right * (2 * math.pi), lambda right: right * math.pi])
 
 # Sines, cosines, and where they go
-mistake("sine and cosine swapped", why="The cosines are in the even columns and the sines in the odd ones: they have "
-        "changed places.", look="row 0, column 0: what is the sine of 0?",
+mistake("sine and cosine swapped", why="The cosines are in the even columns and the sines in the odd ones: they are "
+        "swapped.", look="row 0, column 0: what is the sine of 0?",
     variants=[{"even": lambda angles: angles.cos(), "odd": lambda angles: angles.sin()}])
 mistake("sines everywhere", why="All columns hold sines: each pair then says the same thing twice, or nearly so, and "
     "there are no cosines.", look="the odd columns: which function belongs there?", odd=lambda angles: angles.sin())

@@ -87,13 +87,13 @@ def by_diagonals(length, window):
 # The far edge of the window
 mistake = exercise.section(hint=2)
 LAST_ROW = "the row of the last query, with window 2: how many keys has it?"
-mistake("the window counted without itself", why="Each position may attend to itself and to `window` positions before "
-        "it: one too many, because the position itself counts as one of the window.", look=LAST_ROW,
+mistake("the window counted without itself", why="The window reaches `window` positions away from a position, "
+        "one too far, because the position itself counts as one of the window.", look=LAST_ROW,
     reach=lambda window: window + 1)
 mistake("a window one too short", why="Each position attends to one position less than the window holds, at "
         "least where the window is longer than 1.",
     look=LAST_ROW, reach=[lambda window: window - 1, lambda window: max(window - 1, 1)])
-mistake("a window two too long", why="Each position may attend to window + 1 positions before it, two too many.",
+mistake("a window two too long", why="The window reaches window + 1 positions away from a position, two too far.",
     look=LAST_ROW, reach=lambda window: window + 2)
 mistake("a window twice as long", why="Each position may attend to about twice as many positions as the window holds.",
     look=LAST_ROW, pairs=2,
@@ -123,7 +123,7 @@ mistake("itself and the far edge", pairs=0, why="Each position attends to itself
 mistake("a window of fixed size", why="The window is the same whatever is asked for.",
     look="where does `window` appear in your code?", pairs=0,
     near=[lambda length, size=size: distances(length) < size for size in (1, 2, 3, 4)])
-mistake("length and window exchanged", pairs=0, why="`length` and `window` have changed places: the table has a row "
+mistake("length and window exchanged", pairs=0, why="`length` and `window` are swapped: the table has a row "
         "for each position of the window.", look="the order of the arguments, and the shape of the result.",
     variants=[lambda length, window: two_triangles(window, length)])
 
@@ -162,10 +162,14 @@ mistake("a longer window on one side", why="The window reaches into the future a
     variants=[{"past": lambda length, window: distances(length) > -window,
                "near": lambda length, window: distances(length) <= window}])
 mistake("the window in the future", why="Each position attends to itself and to the positions after it: rows and "
-        "columns have changed places, or a sign of triu or "
+        "columns are swapped, or a sign of triu or "
         "tril.", look="rows ask, columns answer. What may the first query see?",
     variants=[{"past": lambda length: distances(length) <= 0,
                "near": lambda length, window: distances(length) > -window}])
+mistake("a whole window for the first rows, too", why="The first queries, which have fewer positions before them than "
+        "the window holds, get a whole window all the same: it reaches into the future.", look=FIRST_ROW + " And "
+        "where does its slice end?",
+    past=lambda length, window: (distances(length) >= 0) | (torch.arange(length) < window))
 mistake("one step into the future", why="Each position may also attend to the one right after it: the very token that "
         "it has to predict.", look="the cell just right of the diagonal.", past=lambda length: distances(length) >= -1)
 mistake("a triu with the wrong sign", hint=2, why="`triu(window - 1)` keeps what lies above the diagonal; together "

@@ -119,7 +119,8 @@ def what_the_draws_show(observed, expected, p, q, token, u):
     observed, expected = plain(observed), plain(expected)
     impossible = ((observed > 0) & (expected == 0)).nonzero().tolist()
     if not impossible:
-        return "Some tokens are drawn too often, others too rarely: no chance explains that much."
+        return ("Some tokens are drawn too often, others too rarely: no chance explains that much where each row has a "
+                "draw of its own.")
     row, drawn = impossible[0]
     drafted = int(token[row])
     if drawn == drafted:

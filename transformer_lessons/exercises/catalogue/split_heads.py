@@ -96,16 +96,16 @@ def number_by_number(x, num_heads):
     return torch.tensor([[[[float(x[b, p, head * d_head + feature]) for feature in range(d_head)]
                            for p in range(length)] for head in range(num_heads)] for b in range(batch)])
 
-INTERLEAVED = ("The features are dealt out to the heads one by one, like cards: head 0 gets the features 0, heads, "
-               "2·heads and so on, where it should get the first d_head features, side by side.",
+INTERLEAVED = ("The features are dealt out to the heads one by one, like cards: head 0 gets the features 0, num_heads, "
+               "2·num_heads and so on, where it should get the first d_head features, side by side.",
                "when the last dimension is cut in two, which comes first: the head or the feature within it?")
-EXCHANGED = ("Each head is num_heads features wide, and there are d_head of them: the two sizes have changed places.",
+EXCHANGED = ("Each head is num_heads features wide, and there are d_head of them: the two sizes are swapped.",
              "what does your number count: the pieces, or the features in a piece?")
 OVERLAPPING = ("The slice of the next head starts just one feature after the slice of the one before, so the slices "
                "overlap, and the last features are never read.",
                "where does the slice of head 1 start, and where should it?")
-TRANSPOSED_FIRST = ("Dimensions change places before the features are cut, and the reshape that follows counts the "
-                    "numbers off in the new order: a head mixes several positions.",
+TRANSPOSED_FIRST = ("Dimensions are swapped before the features are cut, and the reshape that follows regroups the "
+                    "numbers in the new order: a head mixes several positions.",
                     "the order of the operations: which one should come first?")
 SAME_SLICE = ("Every head gets the same features, the first or the last d_head of them; the others are never read.",
               "the slice: does it depend on which head it is for?")
@@ -114,8 +114,9 @@ COUNTS_HEADS = "which dimension of the result should count the heads?"
 
 # How the features are cut, and which dimensions change places
 mistake = exercise.section(hint=3)
-mistake("heads split by view alone", hint=2, why="A view or a reshape only counts the numbers off into a new shape: a "
-    "head gets one stretch of neighbouring numbers, where it should get its slice of every position.",
+mistake("heads split by view alone", hint=2, why="A view or a reshape only regroups the numbers, in the order in which "
+    "they are stored: a head gets one stretch of neighbouring numbers, where it should get its slice of every "
+    "position.",
     look="which positions do the numbers of head 0 come from?",
     variants=[lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1),
               lambda x, num_heads: x.reshape(len(x), num_heads, -1, x.shape[1]),
@@ -132,18 +133,18 @@ mistake("heads interleaved", *INTERLEAVED,
 mistake("num_heads and d_head exchanged", *EXCHANGED,
     cut=lambda x, num_heads, d_head: x.unflatten(-1, (d_head, num_heads)),
     variants=[lambda x, num_heads: x.reshape(len(x), -1, x.shape[1], num_heads)])
-mistake("the heads behind the positions", why="The features are cut into heads, but the heads still stand behind the "
-    "positions: (batch, length, heads, d_head).", look="after the cut, which two dimensions have to change places?",
+mistake("the heads behind the positions", why="The features are cut into heads, but the heads still come after the "
+    "positions: (batch, length, heads, d_head).", look="after the cut, which two dimensions have to be swapped?",
     moved=lambda heads: heads)
-mistake("the features before the positions", why="The heads are right, but in each of them features and positions have "
-    "changed places: (batch, heads, d_head, length).", look="the two dimensions that you exchange: are they the length "
+mistake("the features before the positions", why="The heads are right, but in each of them features and positions are "
+    "swapped: (batch, heads, d_head, length).", look="the two dimensions that you exchange: are they the length "
     "and the heads?", moved=lambda heads: heads.permute(0, 2, 3, 1))
 mistake("the heads last", why="The heads are right, but they stand at the end: (batch, length, d_head, heads).",
     look=COUNTS_HEADS, moved=lambda heads: heads.transpose(2, 3))
 mistake("the heads before the batch", why="The heads are right, but they stand before the batch: (heads, batch, "
     "length, d_head).", look=COUNTS_HEADS, moved=lambda heads: heads.permute(2, 0, 1, 3))
 mistake("the wrong two dimensions exchanged", pairs=3, why="After the cut into (batch, length, heads, d_head), other "
-    "dimensions than the length and the heads have changed places.", look="name the four dimensions after the cut, "
+    "dimensions than the length and the heads are swapped.", look="name the four dimensions after the cut, "
     "count them from 0, and compare with your transpose.", moved=[lambda heads: heads.transpose(1, 3),
         lambda heads: heads.transpose(0, 1), lambda heads: heads.permute(2, 1, 0, 3)])
 mistake("batch and heads in one dimension", pairs=2, why="The heads are right, but batch and heads have become one "

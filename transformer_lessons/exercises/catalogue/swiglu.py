@@ -109,7 +109,7 @@ def taken_in_turns(both):
 
 # Which map is the gate
 mistake = exercise.section(hint=2)
-mistake("gate and up exchanged", why="The two maps have changed places: the activation belongs on the map by gate, and "
+mistake("gate and up exchanged", why="The two maps are swapped: the activation belongs on the map by gate, and "
     "is applied to the other. All shapes fit, so nothing complains.", look=WHICH, variants=[
         {"maps": lambda step, x, gate, up: step(x, up, gate)}, {"opened": lambda z: z, "raised": lambda u: F.silu(u)}])
 mistake("an activation on both maps", why="Both maps go through an activation; the map by up should pass as it is.",
@@ -144,6 +144,8 @@ mistake("the maps clamped", why="One of the maps, or both, is cut off at a limit
             (lambda z: F.silu(z.clamp(max=7)), lambda u: u.clamp(max=7)),
             (lambda z: F.silu(z.clamp(max=7)), lambda u: u), (lambda z: F.silu(z.clamp(-7, 7)), lambda u: u),
             (lambda z: F.silu(z), lambda u: u.clamp(-7, 7)))])
+mistake("the map by up multiplied in twice", why="The gate is multiplied by the map by up, and then by the same map "
+    "again.", look=MEET, raised=lambda u: u * u)
 mistake("no up", why="The map by up is never used: the gate has nothing to multiply.", look="where does up enter the "
     "result?", joined=lambda opened: opened, variants=[{"opened": lambda z: z, "joined": lambda opened: opened}])
 mistake("no gate", why="The map by gate is never used: nothing decides how much of the other map passes.",

@@ -316,36 +316,23 @@ def most_common(words, number):
     counts = byte_pairs.count_pairs(words)
     return sorted(counts, key=lambda pair: (counts[pair], pair), reverse=True)[:number]
 
-mistake("counts never taken away", why="New counts are added to the old ones, but the pairs that a merge has "
+mistake("counts never taken away", pairs=3, why="New counts are added to the old ones, but the pairs that a merge has "
     "destroyed keep theirs.", look="after t, u, v has become tu, v: how often does (u, v) still occur there?",
-    variants=[lambda words, number: added_up(words, number), lambda words, number: added_up(words, number, drop=False),
-        lambda words, number: new_pairs_added(words, number)])
+    variants=[
+        {"counts": lambda self, right: added_up(self, right), "rewritten": lambda self, right, pair: (
+            kept(self).pop(pair), right)[1]},
+        {"counts": lambda self, right: added_up(self, right)},
+        {"counts": lambda self, right: added_up(self, {pair: count for pair, count in right.items()
+                                                       if not kept(self) or b"".join(self.last) in pair}),
+         "rewritten": lambda self, right, pair: (kept(self).pop(pair), vars(self).update(last=pair), right)[2]}])
 
-def new_pairs_added(words, number):
-    """After each merge, only the pairs with the new token are counted, and added to the counts of all."""
-    words, merges = TrainBPE().prepared(words), []
-    counts = TrainBPE().counts(words)
-    while counts and len(merges) < number:
-        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
-        words = [(byte_pairs.merge(parts, merges[-1]), count) for parts, count in words]
-        del counts[merges[-1]]
-        for pair, count in TrainBPE().counts(words).items():
-            if b"".join(merges[-1]) in pair:
-                counts[pair] += count
-    return merges
+def kept(self):
+    """The counts of all rounds, in one Counter."""
+    return vars(self).setdefault("kept", Counter())
 
-def added_up(words, number, drop=True):
-    """All counts of all rounds in one Counter; the pair that was merged is taken out (drop)."""
-    words, counts, merges = TrainBPE().prepared(words), Counter(), []
-    for _ in range(number):
-        counts.update(TrainBPE().counts(words))
-        if not counts:
-            break
-        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
-        words = [(byte_pairs.merge(parts, merges[-1]), count) for parts, count in words]
-        if drop:
-            del counts[merges[-1]]
-    return merges
+def added_up(self, counts):
+    kept(self).update(counts)
+    return kept(self)
 
 mistake("a pair merged in one place of a word only", why="In each word only the first place of the pair is merged.",
     look="the word t, u, t, u, t, u: what should it be after one merge?",
@@ -360,8 +347,9 @@ mistake("parts of parts merged", why=PART_OF_A_PART, look=AT_H,
     merged=[lambda parts, pair: b"\0".join(parts).replace(b"\0".join(pair), b"".join(pair)).split(b"\0"),
         lambda parts, pair: b" ".join(parts).replace(b" ".join(pair), b"".join(pair)).split(b" ")])
 mistake("cut at the spaces", why="The parts are joined with spaces, and the result is split at its spaces. But a space "
-    "may belong to the word itself: the part b\" \" is then lost, and b\" t\" is cut.", look="a word that begins with "
-    "a space, as in GPT-2's vocabulary: how many parts does `split` make?",
+    "may belong to the word itself: the part b\" \" is then lost, or b\" t\" is cut.", look="a word that begins with "
+    "a space, as in GPT-2's vocabulary: how many parts does `split` make?", pairs=1,
+    prepared=lambda words: [(b" ".join(word).split(), count) for word, count in words.items()],
     merged=[lambda parts, pair: in_a_text(parts, pair).split(), lambda parts, pair: in_a_text(parts, pair).split(b" ")])
 
 mistake("merged in one word only", why="The pair is merged in the first word that has it, and stays apart in all the "

@@ -27,7 +27,7 @@ QUESTIONS = (
     ),
     OneOf(
         "3.2",
-        "Find the error in a popular argument",
+        "Find the false step",
         "Step 1: take a vector whose k entries all equal c > 0. Step 2: its length is k√c. Step 3: so its "
         "length grows with k. Step 4: the dot product of two such vectors grows with k as well. Which step "
         "is false?",
@@ -87,8 +87,8 @@ QUESTIONS = (
             ),
             wrong(
                 "It is the same for every w",
-                "Then w would be a straight line when plotted against the score. A straight line leaves "
-                "the range from 0 to 1, and a weight never does.",
+                "Then w would be a straight line when plotted against the score, and a rising line "
+                "leaves the range from 0 to 1. A weight never does.",
             ),
         ),
     ),
@@ -181,13 +181,13 @@ QUESTIONS = (
         "d_k in its place?",
         model="If all entries of queries and keys are independent with mean 0 and variance 1, a dot "
         "product over d_k features has variance d_k: scores grow like √d_k. For large d_k, softmax then puts "
-        "nearly all the weight on one random key, where its slope is nearly 0. Many queries get almost no "
-        "gradient, and the undecided ones get huge gradients, which dominate the updates of W_Q and W_K. "
-        "Divided by √d_k, the scores have variance 1, whatever d_k is. Divided by d_k, they have variance "
-        "1/d_k: the weights start nearly equal, and a training step moves the scores less.",
+        "nearly all the weight of most queries on one random key. Many of them get almost no gradient, and the "
+        "undecided ones get huge gradients, which dominate the updates of W_Q and W_K. Divided by √d_k, "
+        "the scores have variance 1, whatever d_k is. Divided by d_k, they have variance 1/d_k: the weights "
+        "start nearly equal, and a training step moves the scores less.",
         points=(
             "The variance grows with d_k, because the variances of independent terms add up.",
-            "A saturated query gets almost no gradient.",
+            "Many saturated queries get almost no gradient.",
             "Divided by √d_k, the variance is 1 for every d_k.",
         ),
     ),
