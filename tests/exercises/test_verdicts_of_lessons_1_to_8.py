@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from transformer_lessons import positions
+from transformer_lessons import attention, layers, positions
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.exercise import EXERCISES
@@ -420,3 +420,77 @@ def test_dividing_transposed_exponentials_is_right_for_rows_and_tables_only():
 
     assert found("softmax", answer) == {"transposed, divided, and transposed back"}
     assert answer(np.ones(3)).tolist() == answer(np.ones((3, 3)))[0].tolist()
+
+
+class KeptTwice(nn.Module):
+    """A feed-forward layer whose layers an nn.Sequential holds as well, and holds first."""
+
+    def __init__(self, d_model, d_hidden):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(d_model, d_hidden), nn.ReLU(), nn.Dropout(0.1), nn.Linear(d_hidden, d_model))
+        self.linear_in, self.linear_out = self.net[0], self.net[3]
+
+    def forward(self, x):
+        return self.net(x)
+
+
+class KeptAgain(nn.Module):
+    def __init__(self, d_model, d_hidden):
+        super().__init__()
+        self.linear_in, self.linear_out = nn.Linear(d_model, d_hidden), nn.Linear(d_hidden, d_model)
+        self.net = nn.Sequential(self.linear_in, nn.ReLU(), self.linear_out)
+
+    def forward(self, x):
+        return self.net(x)
+
+
+class HeadsOfAList(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.maps = nn.ModuleList([nn.Linear(d_model, d_model) for _ in range(4)])
+        self.linear_q, self.linear_k, self.linear_v, self.linear_out = self.maps
+
+    def forward(self, *inputs):
+        heads = [attention.split_heads(linear(x), self.num_heads)
+                 for linear, x in zip(self.maps, inputs, strict=False)]
+        output, weights = attention.scaled_dot_product_attention(*heads)
+        return self.linear_out(attention.merge_heads(output)), weights
+
+
+class PartsOfADictionary(nn.Module):
+    def __init__(self, d_model, num_heads, d_hidden):
+        super().__init__()
+        self.parts = nn.ModuleDict({"attention": attention.MultiHeadAttention(d_model, num_heads),
+                                    "feed_forward": layers.FeedForward(d_model, d_hidden)})
+        self.attention, self.feed_forward = self.parts.values()
+        self.norms = nn.ModuleList([nn.LayerNorm(d_model), nn.LayerNorm(d_model)])
+        self.norm_1, self.norm_2 = self.norms
+
+    def forward(self, x, mask=None):
+        x = self.norm_1(x + self.attention(x, x, x, mask)[0])
+        return self.norm_2(x + self.feed_forward(x))
+
+
+@pytest.mark.parametrize(("name", "answer"), [
+    ("FeedForward", KeptTwice), ("FeedForward", KeptAgain), ("MultiHeadAttention", HeadsOfAList),
+    ("EncoderLayer", PartsOfADictionary)])
+def test_layers_may_be_kept_a_second_time_in_a_container(name, answer):
+    assert check(name, answer).status == "passed"
+
+
+class WithoutTheKeysBias(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.linear_q, self.linear_k, self.linear_v, self.linear_out = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, query, key, value):
+        maps = self.linear_q(query), F.linear(key, self.linear_k.weight), self.linear_v(value)
+        heads = [attention.split_heads(x, self.num_heads) for x in maps]
+        output, weights = attention.scaled_dot_product_attention(*heads)
+        return self.linear_out(attention.merge_heads(output)), weights
+
+
+def test_a_key_without_its_bias_gives_the_same_numbers_and_passes():
+    assert check("MultiHeadAttention", WithoutTheKeysBias).status == "passed"

@@ -5,8 +5,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from transformer_lessons import layers
-from transformer_lessons.exercises.checker.exercise import Exercise, normal
+from transformer_lessons.exercises.checker.exercise import Exercise, normal, parameters
 
+LAYERS = [f"{layer}.{part}" for layer in ("linear_in", "linear_out") for part in ("weight", "bias")]
 LAST_DROPPED, FIRST_DROPPED = "dropout after linear_out", "dropout before linear_in"
 ONLY_HERE = "The only dropout that the contract allows stands between the ReLU and linear_out."
 OF_LAST = f"In training mode, numbers of the result are set to 0 after linear_out. {ONLY_HERE}"
@@ -16,7 +17,7 @@ AFTER, FIRST_LINE = "what happens after linear_out?", "the first line of forward
 def in_training(module, x, **weights):
     """What a module gives in training mode with these weights; all that are not named are 0."""
     with torch.no_grad():
-        for name, one in module.named_parameters():
+        for name, one in parameters(module, LAYERS).items():
             one.copy_(weights.get(name.replace(".", "_"), torch.zeros(())))
         return module.train()(x)
 
@@ -36,7 +37,7 @@ def drops_only_after_relu(module, x):
     other = ("wrong in training mode", "In training mode the result is not what linear_in, ReLU and linear_out give, "
              "with or without dropout between the last two.", "what does `forward` do in training mode alone?")
     generator = torch.Generator().manual_seed(0)
-    hidden, features = dict(module.named_parameters())["linear_in.weight"].shape
+    hidden, features = parameters(module, LAYERS)["linear_in.weight"].shape
     seen = min(hidden, features)  # hidden feature i is read from x[i], and is the whole of output i
     x, b, c = (1 + torch.rand(shape, generator=generator).to(x) for shape in ((2, 100, features), hidden, features))
     read, written = torch.eye(hidden, features).to(x), torch.eye(features, hidden).to(x)

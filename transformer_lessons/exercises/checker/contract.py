@@ -10,7 +10,7 @@ from torch import nn
 
 from transformer_lessons.exercises.checker.comparison import capital, freeze, kind_of
 from transformer_lessons.exercises.checker.draws import Draws, Finding, inputs_for, make, observe, same
-from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.exercise import Exercise, of_the_contract, parameters
 from transformer_lessons.exercises.checker.sandbox import Outcome
 
 
@@ -76,12 +76,12 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
         return Finding("it is not a module.", "not a module",
                        f"{call} gives {kind_of(outcome.value)}; the class must inherit from nn.Module.",
                        hint=None)
-    theirs = {name: tuple(one.shape) for name, one in exercise.reference(*case.build).named_parameters()}
+    theirs = of_the_contract(exercise.reference, case.build)
     if "_modules" not in vars(outcome.value):
         return not_set_up()
     lazy = nn.parameter.UninitializedParameter
     ours = {name: theirs.get(name) if isinstance(one, lazy) else tuple(one.shape)
-            for name, one in outcome.value.named_parameters()}
+            for name, one in parameters(outcome.value, theirs).items()}
     if ours != theirs and made_in_forward(draws, answer, run):
         return LAYERS_IN_FORWARD
     return (wrong_layers(outcome.value, ours, theirs) or wrong_parameters(call, ours, theirs)
@@ -362,7 +362,8 @@ def differentiated(draws, answer, case, run):
 def fault_of_gradients(draws, case, ours):
     """What is wrong with these gradients, compared with those of the right implementation."""
     theirs = gradients(draws, draws.exercise.reference, case)
-    cut = [name for name, wanted in theirs.items() if wanted is not None and ours.get(name) is None]
+    cut = [name for name, wanted in theirs.items()
+           if wanted is not None and ours.get(name) is None and wanted.abs().max() > 1e-12]  # a key's bias has none
     if cut:
         who = "it" if draws.exercise.is_module else "what comes before it"
         return ("no gradient",
@@ -401,7 +402,8 @@ def forwards(draws, answer, case):
     exercise = draws.exercise
     inputs = inputs_for(draws, case)
     target = make(exercise, answer, case, draws.dtype, inputs)
-    leaves = dict(target.named_parameters()) if exercise.is_module else {}
+    wanted = of_the_contract(exercise.reference, case.build) if exercise.is_module else ()
+    leaves = parameters(target, wanted) if exercise.is_module else {}
     for name, one in zip(exercise.inputs, inputs, strict=False):
         if isinstance(one, torch.Tensor) and one.is_floating_point():
             leaves[name] = one.requires_grad_()

@@ -21,7 +21,7 @@ from transformer_lessons.exercises.checker.comparison import (
     is_array,
     unchanged,
 )
-from transformer_lessons.exercises.checker.exercise import Case, Exercise, fill, implementation
+from transformer_lessons.exercises.checker.exercise import Case, Exercise, fill, implementation, of_the_contract
 from transformer_lessons.exercises.checker.sandbox import Outcome
 
 
@@ -132,7 +132,7 @@ def make(exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype, i
         module.to(dtype).eval()
         if any(isinstance(one, nn.parameter.UninitializedParameter) for one in module.parameters()):
             module(*inputs)
-        fill(module, case.seed)
+        fill(module, case.seed, of_the_contract(exercise.reference, case.build))
     return module
 
 

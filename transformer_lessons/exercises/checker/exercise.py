@@ -293,12 +293,26 @@ def integers(generator, high, *shape, low=0):
     return torch.randint(low, high, shape, generator=generator)
 
 
-def fill(module, seed):
-    """Fills a module with weights of unit scale, each drawn by its own name, whatever the order."""
+def fill(module, seed, wanted=()):
+    """Fills a module with weights of unit scale, each drawn by its own name, whatever the order; wanted names last."""
     with torch.no_grad():
-        for name, parameter in module.named_parameters(remove_duplicate=False):
+        for name, parameter in sorted(module.named_parameters(remove_duplicate=False), key=lambda one: one[0] in wanted):
             parameter.copy_(weights(name, parameter.shape, seed))
     return module
+
+
+def parameters(module, wanted):
+    """{name: parameter}: one that has several names, as in an nn.Sequential too, by the one that is wanted."""
+    names = {}
+    for name, one in module.named_parameters(remove_duplicate=False):
+        names.setdefault(one, []).append(name)
+    return {next((name for name in those if name in wanted), those[0]): one for one, those in names.items()}
+
+
+@lru_cache
+def of_the_contract(reference, build):
+    """{name: shape}: the parameters that a contract asks for."""
+    return {name: tuple(one.shape) for name, one in reference(*build).named_parameters()}
 
 
 @lru_cache(maxsize=1000)
