@@ -168,8 +168,8 @@ def about(mistakes):
     if len(mistakes) == 1:
         return Finding(first.name + ".", first.name, first.why, (), first.look, first.hint)
     names = " and ".join(mistake.name for mistake in mistakes)
-    whys = " ".join(mistake.why for mistake in mistakes)  # together they may look different
-    return Finding(f"two mistakes at once: {names}.", names, f"Here is what each does by itself. {whys}", (), first.look, first.hint)
+    whys = " ".join(["Here is what each does by itself.", *(mistake.why for mistake in mistakes)])
+    return Finding(f"two mistakes at once: {names}.", names, whys, (), first.look, first.hint)
 
 
 def which_parts(draws, outcomes, differences):

@@ -295,8 +295,9 @@ def integers(generator, high, *shape, low=0):
 
 def fill(module, seed, wanted=()):
     """Fills a module with weights of unit scale, each drawn by its own name, whatever the order; wanted names last."""
+    names = sorted(module.named_parameters(remove_duplicate=False), key=lambda one: one[0] in wanted)
     with torch.no_grad():
-        for name, parameter in sorted(module.named_parameters(remove_duplicate=False), key=lambda one: one[0] in wanted):
+        for name, parameter in names:
             parameter.copy_(weights(name, parameter.shape, seed))
     return module
 
