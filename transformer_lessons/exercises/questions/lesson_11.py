@@ -35,8 +35,8 @@ QUESTIONS = (
             ),
             right(
                 "Neither: both rise together",
-                "Each is of use only with the other, so each makes the other's gradient larger. That is why so little "
-                "happens for a while, and then so much at once.",
+                "Each is of use only with the other, so each makes the other's gradient larger. That is why neither "
+                "score moves for a while, and then both rise at once.",
             ),
             wrong(
                 "It is a matter of luck",
@@ -47,14 +47,13 @@ QUESTIONS = (
     OneOf(
         "11.3",
         "One layer of attention",
-        "The rows repeat after a number of tokens that differs from row to row. Can a single layer of attention "
-        "learn to "
-        "continue them?",
+        "The rows repeat after a number of tokens that differs from row to row. Can a single layer of attention, with "
+        "one head, learn to continue them?",
         (
             wrong(
-                "Yes, if it has enough heads",
-                "Each of those heads makes its keys from the same vectors: a token and its position. None of them says "
-                "which token came before.",
+                "Yes, if it is trained for long enough",
+                "Training changes what a key says about its own token and position. Which token came before is in "
+                "neither.",
             ),
             right(
                 "No: a key does not know which token stands before it",
@@ -75,7 +74,8 @@ QUESTIONS = (
     OneOf(
         "11.4",
         "A friend's one-layer model",
-        "A friend's model of one layer repeats blocks of random tokens without a mistake. What was in their data?",
+        "A friend's model of one layer, with one head, repeats blocks of random tokens without a mistake. What was in "
+        "their data?",
         (
             right(
                 "All rows repeat after the same number of tokens.",
@@ -159,7 +159,7 @@ QUESTIONS = (
             "note is one position further on.",
             17: "That is where the answer is needed. The last token is the same in both texts; so is the one before.",
             4: "What stands before position 5 is the same in both texts.",
-            16: "The positions after the first block are the same in both texts.",
+            16: "The tokens after the first block are the same in both texts.",
         },
         pointer="Where does layer 0 note that token 5 of the block came before?",
     ),
@@ -201,7 +201,7 @@ QUESTIONS = (
             ),
             wrong(
                 "About half",
-                "Half would mean that it recognises much of the passage. None of its heads does.",
+                "Half would mean that it looks much of the passage up. None of its heads does that.",
             ),
             right(
                 "About the same",
@@ -220,7 +220,7 @@ QUESTIONS = (
         "that attention hardly matters in these layers. What do you say?",
         model="Each head was silenced while all the others were there, and they can stand in for it. Silencing all "
         "24 heads at once costs more than twice what they cost one by one. It can also be the other way round: in a "
-        "chain of two heads either one costs everything. So silence groups as well as single heads, and say on which "
+        "chain of two heads, silencing either one costs everything. So silence groups as well as single heads, and say on which "
         "text, and what was put in the head's place.",
         points=(
             "An ablation shows what is missing while the rest is there; costs do not add up.",

@@ -7,8 +7,8 @@ QUESTIONS = (
         "12.1",
         "Where attention overtakes the matrices",
         "A layer has d_model = 128 and d_hidden = 512. Its six matrices cost 4 · 128² + 2 · 128 · 512 = 196,608 "
-        "multiplications for each token. The scores and the averages of a query cost 128 multiplications each, for "
-        "every key. With how many keys does a query cost as much as the matrices?",
+        "multiplications for each token. Each key costs a query 128 multiplications for its score, and 128 more "
+        "for its part in the average. With how many keys does a query cost as much as the matrices?",
         right=768,
         why="Scores and averages together cost 2 · 128 = 256 multiplications a key, and 196,608 / 256 = 768. With "
         "d_hidden = 4 d_model it is always 6 d_model.",
@@ -132,8 +132,8 @@ QUESTIONS = (
     OneOf(
         "12.8",
         "A bad draft",
-        "The cheap model is replaced by one that gives every token the same probability. What happens to the text that "
-        "speculative sampling writes?",
+        "A cheap model whose drafts are mostly accepted is replaced by one that gives every token the same probability. "
+        "What happens to the text that speculative sampling writes?",
         (
             wrong(
                 "It becomes a mixture of the two models.",
