@@ -48,26 +48,27 @@ def reset(arguments):
     return reset.reset_lesson(arguments)
 
 
-def language_model(name):
+def language_model(name, arguments):
+    from transformer_lessons.tools import commands
+
+    return commands.exit_code(getattr(commands, name), arguments)
+
+
+def teaching(name, arguments):
+    from transformer_lessons.marking import commands
+
+    return getattr(commands, name)(arguments)
+
+
+def with_pytorch(command, name):
     """A command that needs PyTorch: where that is missing, the environment of the course does the work."""
     def call(arguments):
-        if not install.has("torch"):
-            if install.works():
-                return install.run_to_its_end(install.PYTHON, "-m", "transformer_lessons", name, *arguments)
-            say("Nothing is installed: python3 -m transformer_lessons lab does it.")
-            return explain(name) if asks_for_help(arguments) else 1
-        from transformer_lessons.tools import commands
-
-        return commands.exit_code(getattr(commands, name), arguments)
-    return call
-
-
-def teaching(name):
-    """A command of the teacher's kit."""
-    def call(arguments):
-        from transformer_lessons.marking import commands
-
-        return getattr(commands, name)(arguments)
+        if install.has("torch"):
+            return command(name, arguments)
+        if install.works():
+            return install.run_to_its_end(install.PYTHON, "-m", "transformer_lessons", name, *arguments)
+        say("Nothing is installed: python3 -m transformer_lessons lab does it.")
+        return explain(name) if asks_for_help(arguments) else 1
     return call
 
 
@@ -93,8 +94,8 @@ def main(arguments):
     """The exit code of a command line."""
     commands = {"lab": passing_on("lab", install.lab), "test": passing_on("test", install.test), "glossary": glossary}
     commands.update(doctor=doctor.show_findings, progress=progress, reset=reset)
-    commands.update({name: language_model(name) for name in ("train", "generate", "evaluate")})
-    commands.update({name: teaching(name) for name in ("mark", "release", "key")})
+    commands.update({name: with_pytorch(language_model, name) for name in ("train", "generate", "evaluate")})
+    commands.update({name: with_pytorch(teaching, name) for name in ("mark", "release", "key")})
     name, arguments = (arguments or [""])[0], arguments[1:]
     if name == "help" and arguments:
         name, arguments = arguments[0], ["--help"]

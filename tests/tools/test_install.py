@@ -290,7 +290,7 @@ def test_every_command_explains_itself_and_starts_nothing(monkeypatch, capsys, n
     assert f"transformer_lessons {name} " in said.splitlines()[0]
 
 
-@pytest.mark.parametrize("name", ["train", "generate", "evaluate"])
+@pytest.mark.parametrize("name", ["train", "generate", "evaluate", "mark", "release", "key"])
 def test_where_nothing_is_installed_help_says_what_a_command_does(monkeypatch, capsys, name):
     monkeypatch.setattr(install, "has", lambda module: False)
     monkeypatch.setattr(install, "works", lambda: False)
@@ -345,3 +345,11 @@ def test_every_command_and_whatever_it_starts_waits_so_and_torch_is_not_there_ye
     assert set(SETTINGS) <= set(os.environ)
     code = "import sys, transformer_lessons.__main__; sys.exit('torch' in sys.modules or 'numpy' in sys.modules)"
     assert subprocess.call([sys.executable, "-c", code], cwd=PACKAGE.parent) == 0
+
+
+@pytest.mark.parametrize("name", ["train", "mark"])
+def test_where_pytorch_is_missing_the_environment_of_the_course_does_the_work(monkeypatch, name):
+    monkeypatch.setattr(install, "has", lambda module: False)
+    monkeypatch.setattr(install, "works", lambda: True)
+    monkeypatch.setattr(install, "run_to_its_end", lambda *command: command)
+    assert __main__.main([name, "class.zip"]) == (install.PYTHON, "-m", "transformer_lessons", name, "class.zip")
