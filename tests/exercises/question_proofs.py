@@ -1564,18 +1564,18 @@ def neither_head_is_of_use_alone():
 
 @proves("11.3")
 def a_key_of_the_first_layer_does_not_know_what_stands_before_it():
-    def key_moves(heads, width):
-        """Does the key at place 4, in any head, change when the token at place 3 does?"""
-        table, places, w_k = normal(9, width), normal(6, width, seed=1), normal(width, heads * width, seed=2)
+    def key_moves(width, seed=2):
+        """Does the key at place 4 change when the token at place 3 does?"""
+        table, places, w_k = normal(9, width), normal(6, width, seed=1), normal(width, width, seed=seed)
         one, other = (table[torch.tensor(row)] + places for row in ([1, 2, 3, 4, 5, 6], [1, 2, 3, 8, 5, 6]))
         return not torch.equal((one @ w_k)[4], (other @ w_k)[4])
 
     tokens = F.one_hot(torch.tensor([4, 1, 2]), 5).double()
     copied = torch.eye(3).double().roll(1, 1)[1] @ tokens  # a head that attends to one place, and carries it over
     return {
-        "a": key_moves(heads=8, width=4),
-        "b": not key_moves(heads=1, width=4),
-        "c": key_moves(heads=1, width=64),
+        "a": any(key_moves(width=4, seed=seed) for seed in range(3, 20)),  # whatever training makes of the weights
+        "b": not key_moves(width=4),
+        "c": key_moves(width=64),
         "d": not torch.equal(copied, tokens[2]),
     }
 

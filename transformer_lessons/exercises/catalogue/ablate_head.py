@@ -34,11 +34,11 @@ exercise = Exercise(
     draw=draw, reference=lambda heads, number: experiments.ablate_head(heads, number), exact_zeros=True,
     names_steps=False,
     returns="ablated", shapes={"ablated": "(batch, heads, length, d_head)"},
-    hints=[("the tensor of the caller", "An assignment to a part of a tensor changes that tensor, whatever name it "
+    hints=[("the caller's tensor", "An assignment to a part of a tensor changes that tensor, whatever name it "
     "has in "
             "your function. Which method makes a copy that shares nothing with it?"),
-           ("which numbers", "The dimensions are (batch, heads, length, d_head). How many indices does it take to name "
-            "all that one head says, in every sequence and at every position?"),
+           ("which numbers", "The dimensions are (batch, heads, length, d_head). How many indices select "
+            "all that one head outputs, in every sequence and at every position?"),
            ("the tool", "clone, then assign 0 to a slice. Or multiply by a tensor of ones and one zero, with the shape "
             "(heads, 1, 1): it broadcasts.")],
     solution='''
@@ -132,21 +132,21 @@ mistake("a slice of features silenced", pairs=0, why="A slice of neighbouring fe
 def sliced(heads, number, size):
     return zero_at(heads, (..., slice(number * size, (number + 1) * size)))
 
-mistake("the others silenced", why="Every head but that one is 0: it alone is left.",
+mistake("the others silenced", why="Every head but that one is silenced: it alone is left.",
     look="which head should be missing?", erased=lambda heads, number: heads - without_one(heads, number))
 
 def without_one(heads, number):
     return heads * kept(heads.shape[1], number)[:, None, None]
 
-mistake("all heads silenced", why="All heads are 0.", look="which head should be missing?",
+mistake("all heads silenced", why="The outputs of all heads are 0.", look="which head should be missing?",
     erased=lambda heads: torch.zeros_like(heads))
 mistake("counted from 1", why="The head before is silenced, as if heads were counted from 1.",
-    look="heads are counted from 0: which number has the first?", which=lambda number, count: (number - 1) % count)
+    look="heads are counted from 0: what number is the first?", which=lambda number, count: (number - 1) % count)
 mistake("the next head", why="The head after is silenced.", look="every + 1.",
     which=lambda number, count: (number + 1) % count)
-mistake("counted from the end", why="Heads are counted from the last one on.", look="the sign of your index.",
+mistake("counted from the end", why="Heads are counted backwards, from the last one.", look="the sign of your index.",
     which=[lambda number, count: count - 1 - number, lambda number, count: -number % count])
-mistake("several heads silenced", pairs=2, why="More heads than one are 0: all before it, or all from it on.",
+mistake("several heads silenced", pairs=2, why="More than one head is silenced: all before it, or all from it on.",
     look="the colon in your index: a slice takes more than one.",
     erased=[lambda heads, number: heads * (torch.arange(heads.shape[1]) > number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) < number)[:, None, None],
@@ -186,8 +186,8 @@ mistake("heads and positions mixed up", pairs=0, why="The tensor is brought to (
 
 # What stands in its place
 mistake = exercise.section(hint=3)
-mistake("a mean in its place", pairs=2, why="In the head's place stands a mean. Experiments with means exist (mean "
-    "ablation), but here the head is to say nothing: 0.", look="what should the head contribute?",
+mistake("a mean in its place", pairs=2, why="The head's output is replaced by a mean. Experiments with means exist "
+    "(mean ablation), but here the head should contribute nothing: 0.", look="what should the head contribute?",
     erased=[lambda heads, number: put(heads, number, heads[:, number].mean(0, keepdim=True)),
             lambda heads, number: put(heads, number, heads[:, number].mean(1, keepdim=True)),
             lambda heads, number: put(heads, number, heads[:, number].mean((0, 1), keepdim=True)),
@@ -202,15 +202,15 @@ def put(heads, number, what):
     changed[:, number] = what
     return changed
 
-mistake("another number than 0", pairs=3, why="In the head's place stands a number that is not 0. A very "
+mistake("another number than 0", pairs=3, why="The head's output is replaced by a number that is not 0. A very "
     "negative one belongs before a softmax, and there is none after the heads.", look="what number adds nothing?",
     erased=[lambda heads, number: put(heads, number, -torch.inf), lambda heads, number: put(heads, number, 1.0),
             lambda heads, number: put(heads, number, -1e9), lambda heads, number: put(heads, number, torch.nan)])
-mistake("almost 0", pairs=0, why="In the head's place stands a number close to 0, but not 0.",
+mistake("almost 0", pairs=0, why="The head's output is replaced by a number close to 0, but not 0.",
     look="what number adds nothing?",
     erased=[lambda heads, number, low=low: put(heads, number, low) for low in (1e-9, 1e-7, 1e-6, 1e-5)])
-mistake("its own output from elsewhere", pairs=0, why="In the head's place stands what it says in another sequence or "
-    "at another position (resample ablation), but here it is to say nothing: 0.",
+mistake("its own output from elsewhere", pairs=0, why="The head's output is replaced by its output in another "
+    "sequence or at another position (resample ablation), but here it should contribute nothing: 0.",
     look="what should the head contribute?",
     erased=[lambda heads, number, by=by, dim=dim: put(heads, number, heads.roll(by, dim)[:, number])
             for by, dim in ((1, 0), (-1, 0), (1, 2), (-1, 2))] + [
@@ -222,19 +222,17 @@ mistake("the others made louder", why="The other heads are multiplied to make up
     "missing, as "
     "dropout does; the contract leaves them as they were.", look="every factor and every call of dropout.",
     erased=[lambda right, heads: right * heads.shape[1] / max(heads.shape[1] - 1, 1)])
-mistake("the sign turned", pairs=0, why="The head is not silenced but speaks with the opposite sign, or its output "
-    "is taken "
-    "away from the others.", look="how often is the head taken away?",
+mistake("the sign turned", pairs=0, why="The head is not silenced: its sign is reversed, or its output is subtracted "
+    "from the others.", look="how many times do you subtract the head?",
     erased=[lambda heads, number: put(heads, number, -heads[:, number]),
             lambda heads, number: heads - heads[:, number:number + 1]])
-mistake("another head in its place", pairs=0, why="In the head's place stands another head.",
+mistake("another head in its place", pairs=0, why="The head's output is replaced by that of another head.",
     look="what should the head contribute?",
     erased=[lambda heads, number: put(heads, number, heads[:, number - 1]),
             lambda heads, number: put(heads, number, heads[:, (number + 1) % heads.shape[1]]),
             lambda heads, number: put(heads, number, heads[:, 0] if number else heads[:, -1])])
-mistake("the heads merged", pairs=1, why="The heads come merged, (batch, length, d_model); they should come as they "
-    "were "
-    "handed over.", look="the shape of the result.", handed=[lambda ablated: attention.merge_heads(ablated),
+mistake("the heads merged", pairs=1, why="The heads come back merged, (batch, length, d_model); they should keep their "
+    "shape.", look="the shape of the result.", handed=[lambda ablated: attention.merge_heads(ablated),
     lambda ablated: ablated.transpose(1, 2), lambda ablated: ablated.sum(1)])
 mistake("that head alone", pairs=0, why="Only the head itself comes back, silent or not; all heads are expected.",
     look="the shape of the result.", variants=[{"erased": lambda heads, number: heads[:, number]},

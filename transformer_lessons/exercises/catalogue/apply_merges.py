@@ -52,7 +52,7 @@ exercise = Exercise(
     contract="""
         apply_merges(parts, ranks) takes a list of bytes, the single bytes of one word, and a dictionary from pairs
         (first, second) to their ranks, as train_bpe finds them: 0 for the pair that was merged first in training, 1
-        for the next, and so on. The entries of the dictionary may stand in any order. As long as some pair of
+        for the next, and so on. The entries of the dictionary may be in any order. As long as some pair of
         neighbours is in ranks, the one of the lowest rank is merged, everywhere in the word, as `merge` does it.
         Returns the list of parts that are left at the end. parts and ranks are not changed; parts may be empty, and
         ranks too.
@@ -230,7 +230,7 @@ mistake("the highest rank first", pairs=2, why="The pair of the highest rank is 
         lambda parts, ranks: one_by_one(parts, ranks, max)])
 mistake("the longest token", pairs=2, why="The text is cut into the longest tokens there are, from left to right, or "
     "the pair "
-    "that makes the longest token comes first. Other tokenizers do so; byte pairs go by rank.",
+    "that makes the longest token comes first. WordPiece takes the longest token from the left; byte pairs go by rank.",
     look="does the length of a token play any part in the contract?",
     chosen=[lambda pairs, ranks: max(pairs, key=lambda pair: (len(b"".join(pair)), -ranks[pair]))],
     variants=[longest_first])
@@ -297,7 +297,7 @@ def one_by_one(parts, ranks, chosen):
 
 # How long it goes on
 mistake = exercise.section(hint=2)
-mistake("only one merge", pairs=2, why="One pair is merged and no other: it ends after a single round.",
+mistake("only one merge", pairs=2, why="One pair is merged and no other: the loop ends after a single round.",
     look="`return`, or `if` "
     "where `while` is needed.", rounds=[lambda parts: min(1, len(parts))])
 mistake("stopped at two parts", why="It stops as soon as two parts are left, even if this last pair has a rank.",

@@ -133,7 +133,7 @@ mistake("all heads at once", pairs=1, why="Nothing is cut out: the matrix is tha
     look="where does `head` appear in your code?", own=lambda num_heads, d_head: torch.arange(num_heads * d_head))
 mistake("the rows of W_O", pairs=2, why="A head's rows are cut out of linear_out.weight, where its columns belong: "
     "what the "
-    "head says is what linear_out reads, its input.", look=OUT_IN,
+    "head outputs is what linear_out reads, its input.", look=OUT_IN,
     writes=[lambda attention, own: attention.linear_out.weight[own].T])
 mistake("the columns of W_V", pairs=2, why="A head's columns are cut out of linear_v.weight, where its rows belong: "
     "the "
@@ -144,10 +144,10 @@ mistake("rows of W_O and columns of W_V", pairs=1, why="Both weights are cut the
     "(in, out).", look=OUT_IN, variants=[{"reads": lambda attention, own: attention.linear_v.weight[:, own].T,
                                           "writes": lambda attention, own: attention.linear_out.weight[own].T}])
 mistake("the next head", pairs=0, why="The features are those of the head after.",
-    look="heads are counted from 0: which features has the first?",
+    look="heads are counted from 0: which features belong to the first?",
     own=lambda right, num_heads, d_head: (right + d_head) % (num_heads * d_head))
 mistake("the head before", pairs=0, why="The features are those of the head before, as if heads were counted from 1.",
-    look="heads are counted from 0: which features has the first?",
+    look="heads are counted from 0: which features belong to the first?",
     own=lambda right, num_heads, d_head: (right - d_head) % (num_heads * d_head))
 mistake("the first head's slice", pairs=0, why="One of the two weights, or both, are cut to the features of the first "
     "head, whichever head is asked for.", look="does `head` appear in both slices?",
@@ -165,7 +165,7 @@ mistake("one weight interleaved", pairs=0, why="In one of the two weights the fe
     reads=lambda attention, own: attention.linear_v.weight[own[0] // len(own)::attention.num_heads],
     writes=lambda attention, own: attention.linear_out.weight[:, own[0] // len(own)::attention.num_heads])
 mistake("num_heads for d_head", why="The slice is num_heads features wide, or begins at head · num_heads.",
-    look="how many features has a head?",
+    look="how many features does a head have?",
     own=[lambda head, num_heads: torch.arange(head * num_heads, (head + 1) * num_heads),
          lambda head, num_heads, d_head: torch.arange(head * num_heads, head * num_heads + d_head)])
 mistake("a slice of the wrong width", pairs=2, why="The slice does not have d_head features: it runs to the end, or "
@@ -197,7 +197,7 @@ mistake("no attention at all", pairs=0, why="The tables alone are multiplied: ne
              lambda unembedding, embedding: embedding @ unembedding.T])
 mistake("the skip connection counted in", why="What the token's vector does to the logits by itself is added, by way "
     "of the "
-    "skip connection; the contract asks for the head alone.", look="how many terms has the contract's formula?",
+    "skip connection; the contract asks for the head alone.", look="how many terms does the contract's formula have?",
     handed=[lambda matrix, embedding, unembedding: matrix + unembedding @ embedding.T])
 
 def with_biases(value, out):

@@ -39,7 +39,7 @@ def what_the_counts_show(observed, expected, words):
     for pair in observed:
         if pair not in expected:
             return "There is something in the result that is no pair of neighbours in any of the words."
-    return "All the pairs are there, and no others; but not all of them are counted rightly."
+    return "All the pairs are there, and no others; but not all of them are counted correctly."
 
 exercise = Exercise(
     name="count_pairs", lesson=9, title="Pairs of neighbours", difficulty=1, importance=3, minutes=8,
@@ -48,7 +48,7 @@ exercise = Exercise(
         of
         bytes, its parts. It returns a dictionary from each pair (first, second) of parts that are neighbours in some
         word to how often they are neighbours in the whole text. Every place counts, overlapping ones too: in
-        (b"a", b"a", b"a") the pair (b"a", b"a") occurs twice. Parts of different words are no neighbours. A pair that
+        (b"a", b"a", b"a") the pair (b"a", b"a") occurs twice. Parts of different words are not neighbours. A pair that
         does not occur is not in the result; words itself is not changed. Any kind of dictionary will do.
         """,
     stub='''
@@ -157,7 +157,7 @@ mistake("each word counted once", pairs=2, why="How often a word occurs in the t
 mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as (a, a) in a, a, a, only some of "
     "its "
     "places are counted. Some programs count like this; here every place counts.",
-    look="how many neighbours has the middle one of three equal parts?",
+    look="how many neighbours does the middle one of three equal parts have?",
     neighbours=[lambda word: without_overlap(word), lambda word: without_repeats(word)])
 
 def without_overlap(word):
@@ -279,7 +279,7 @@ mistake("counted by the word's length", why="The count is multiplied by the leng
 mistake = exercise.section(hint=1)
 mistake("across the words", why="The words are put in a row, so that the last part of one word and the first of the "
     "next "
-    "are counted as neighbours.", look="two words of one part each: how many pairs have they?",
+    "are counted as neighbours.", look="two words of one part each: how many pairs do they have?",
     variants=[lambda words: in_a_row(words), lambda words: in_a_row(words, weighted=True),
         lambda words: in_a_row(words, repeated=True)])
 
@@ -296,19 +296,21 @@ mistake("the end joined to the beginning", pairs=2, why="The last part of each w
     neighbours=[lambda word: list(zip(word, word[1:] + word[:1], strict=True)), lambda word, right:
         right and list(zip(word, word[1:] + word[:1], strict=True))])
 mistake("the last pair left out", pairs=2, why="The last pair of each word is not counted.", look="a word of two "
-    "parts: has "
-    "it a pair?", neighbours=[lambda word: list(pairwise(word[:-1]))])
+    "parts: does "
+    "it have a pair?", neighbours=[lambda word: list(pairwise(word[:-1]))])
 mistake("the first pair left out", pairs=2, why="The first pair of each word is not counted.", look="a word of two "
     "parts: "
-    "has it a pair? With which place does the loop begin?", neighbours=[lambda word: list(pairwise(word[1:]))])
+    "does it have a pair? With which place does the loop begin?",
+    neighbours=[lambda word: list(pairwise(word[1:]))])
 mistake("only every second pair", why="The parts are taken two by two, so of four parts only the first two and the "
     "last two "
-    "are counted as neighbours.", look="has the second part a neighbour on its right, too?",
+    "are counted as neighbours.", look="does the second part have a neighbour on its right, too?",
     neighbours=[lambda word: list(pairwise(word))[::2]])
 mistake("neighbours at a distance", why="A part is paired with the next but one, and what lies between is passed over.",
     look="the number that is added to the place.", neighbours=[lambda word: list(zip(word, word[2:], strict=False))])
 mistake("all pairs of a word", why="Parts are paired however far apart they are; only neighbours are asked for.",
-    look="how many pairs of neighbours has a word of four parts?", neighbours=[lambda word: list(combinations(word, 2)),
+    look="how many pairs of neighbours does a word of four parts have?",
+    neighbours=[lambda word: list(combinations(word, 2)),
         lambda word: [(one, other) for one in word for other in word]])
 mistake("words of two parts left out", why="The pair of a word that has just two parts is not counted.", look="how "
     "many parts must a word have to contain a pair?", neighbours=[lambda right: right if len(right) > 1 else []])

@@ -335,7 +335,8 @@ mistake("the norms exchanged", why="ln_1 becomes norm_2, and ln_2 norm_1. Both h
     "complains.", look="which of the two norms stands before attention?",
     part=lambda right, part: {"ln_1": "norm_2", "ln_2": "norm_1"}.get(part, right))
 mistake("the two c_proj mixed up", why="There are two maps called c_proj: that of attention and that of the "
-    "feed-forward. Yours go to each other's place, or to the same.", look="what stands before `.c_proj` in each name?",
+    "feed-forward. You have swapped them, or given both the same name.",
+    look="what stands before `.c_proj` in each name?",
     part=[lambda right, part: {"attn.c_proj": NAMES["mlp.c_proj"], "mlp.c_proj": NAMES["attn.c_proj"]}.get(part, right),
           lambda right, part: NAMES["mlp.c_proj"] if part == "attn.c_proj" else right,
           lambda right, part: NAMES["attn.c_proj"] if part == "mlp.c_proj" else right])

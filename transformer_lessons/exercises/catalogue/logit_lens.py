@@ -211,7 +211,7 @@ mistake("the mean left in", pairs=1, why="The vectors are divided by their root 
             lambda x, norm: x / (x.square().mean(-1, keepdim=True) + norm.eps).sqrt() * norm.weight,
             lambda x, norm: normalised(x, norm, 0)])
 mistake("the norm after the table", pairs=0, why="The logits are normalised; the norm belongs before the table.",
-    look="in which order does the model end?", variants=[
+    look="what does the model do last, and what before that?", variants=[
         lambda residuals, norm, unembedding: F.layer_norm(residuals @ unembedding.T, unembedding.shape[:1],
         eps=norm.eps),
         lambda residuals, norm, unembedding: F.layer_norm(residuals @ unembedding.T, unembedding.shape[:1])])
@@ -284,7 +284,7 @@ mistake("the likeliest token", pairs=1, why="Only the likeliest token, or the la
 mistake("the logits centred", pairs=0, why="The mean of the logits is subtracted from each, or the largest.",
     look="every subtraction after the table.",
     logits=[lambda right: right - right.mean(-1, keepdim=True), lambda right: right - right.amax(-1, keepdim=True)])
-mistake("no table", pairs=0, why="The normed vectors come back as they are, without a score for each token.",
+mistake("no table", pairs=0, why="The normalised vectors come back as they are, without a score for each token.",
     look="the shape of the result.", logits=lambda normed: normed)
 mistake("the norm on the table", why="The norm is applied to the rows of the table; it belongs to the stream alone.",
     look="what does the model do to its table before the product?", variants=[

@@ -299,8 +299,8 @@ mistake("the bytes compared, not the parts", why="Neighbours are joined when tog
     look="a word whose parts spell the same token in another way.",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts)) if b"".join(two) == b"".join(pair)],
     variants=[sweep(lambda first, second, pair: first + second == pair[0] + pair[1])])
-PART_OF_A_PART = ("The pair is also found where its first is only the end of a longer part, or its second only the "
-    "beginning of one.")
+PART_OF_A_PART = ("The pair is also found where its first part is only the end of a longer part, or its second only "
+    "the beginning of one.")
 AT_H = "the pair (b\"t\", b\"h\") and the parts b\"at\", b\"h\": is the pair in there?"
 mistake("parts of parts joined", why=PART_OF_A_PART, look=AT_H,
     variants=[lambda parts, pair: as_one_text(parts, pair), lambda parts, pair: as_one_text(parts, pair, "latin-1"),

@@ -137,7 +137,7 @@ mistake("the mean by another size", pairs=4, why="The sum of the squares is divi
 mistake("one feature too few", why="The sum of the squares is divided by one less than the number of features. That "
     "belongs to a variance; a mean divides by all of them.", look="what is the sum divided by?",
     mean_square=lambda x: x.square().sum(-1, keepdim=True) / max(1, x.shape[-1] - 1))
-mistake("the mean square of some features", pairs=2, why="The mean square is made of a part of the features only, as "
+mistake("the mean square of some features", pairs=2, why="The mean square is computed from some of the features, as "
     "in pRMSNorm, or one of them is left out. Here all of them count.", look="which features enter the mean square?",
     mean_square=[lambda x, part=part: x[..., part(x.shape[-1])].square().mean(-1, keepdim=True) for part in (
         lambda number: slice(number // 2), lambda number: slice(1, None), lambda number: slice(number - 1),

@@ -17,7 +17,7 @@ exercise = Exercise(
     contract="""swiglu(x, gate, up, down), with x (…, d_model), gate and up (d_hidden, d_model) and down
         (d_model, d_hidden), returns a tensor (…, d_model). The three are weights as nn.Linear keeps them, (out, in),
         without biases. The map by gate goes through SiLU, z times the sigmoid of z, and is then multiplied, feature by
-        feature, with the map by up; the map by down makes the result. x is left as it was. Gradients
+        feature, by the map by up; the map by down makes the result. x is left as it was. Gradients
         flow to all four.""",
     stub='''
         def swiglu(x, gate, up, down):

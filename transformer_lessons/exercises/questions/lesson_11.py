@@ -220,8 +220,8 @@ QUESTIONS = (
         "that attention hardly matters in these layers. What do you say?",
         model="Each head was silenced while all the others were there, and they can stand in for it. Silencing all "
         "24 heads at once costs more than twice what they cost one by one. It can also be the other way round: in a "
-        "chain of two heads, silencing either one costs everything. So silence groups as well as single heads, and say on which "
-        "text, and what was put in the head's place.",
+        "chain of two heads, silencing either one costs everything. So silence groups as well as single heads, and "
+        "say on which text, and what was put in the head's place.",
         points=(
             "An ablation shows what is missing while the rest is there; costs do not add up.",
             "Silencing all these heads at once is a different experiment, with a different result.",

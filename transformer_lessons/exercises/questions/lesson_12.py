@@ -132,8 +132,8 @@ QUESTIONS = (
     OneOf(
         "12.8",
         "A bad draft",
-        "A cheap model whose drafts are mostly accepted is replaced by one that gives every token the same probability. "
-        "What happens to the text that speculative sampling writes?",
+        "A cheap model whose drafts are mostly accepted is replaced by one that gives every token the same "
+        "probability. What happens to the text that speculative sampling writes?",
         (
             wrong(
                 "It becomes a mixture of the two models.",
