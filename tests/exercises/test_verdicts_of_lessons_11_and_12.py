@@ -157,3 +157,178 @@ def test_heads_moved_along_the_batch_are_not_called_untouched():
         -max(window - 2, 0)), "a window one too short")])
 def test_a_variant_is_given_a_name_that_is_true_of_it(name, answer, mistake):
     assert check(name, answer).mistake == mistake
+
+
+def test_one_sequence_of_one_head_has_one_score():
+    def squeezed(weights):
+        each = weights.diagonal(-1, -2, -1).mean(-1)
+        return each.mean(0) if len(weights) > 1 else each.squeeze() if each.numel() == 1 else each[0]
+
+    def also_squeezed(weights, period):
+        scores = weights.diagonal(1 - period, -2, -1)[..., 1:].mean((0, 2))
+        return scores.squeeze() if weights.shape[:2] == (1, 1) else scores
+
+    for name, answer in (("previous_token_score", squeezed), ("induction_score", also_squeezed)):
+        assert check(name, answer).mistake == "wrong number of dimensions"
+
+
+@pytest.mark.parametrize("divided", [lambda right, number: right, lambda right, number: number])
+def test_only_one_query_a_period_is_named(divided):
+    def answer(weights, period):
+        picked = weights.diagonal(1 - period, -2, -1)[..., 1:]
+        chosen = picked[..., ::period]
+        return chosen.mean(0).sum(-1) / divided(chosen.shape[-1], picked.shape[-1])
+
+    assert check("induction_score", answer).mistake == "only one query a period"
+
+
+def test_the_head_before_silenced_and_the_others_made_louder_are_named_together():
+    def answer(heads, number):
+        count = heads.shape[1]
+        kept = torch.ones(count, dtype=heads.dtype)
+        kept[number - 1] = 0
+        return heads * kept[:, None, None] * count / max(count - 1, 1)
+
+    assert set(check("ablate_head", answer).mistake.split(" and ")) == {"counted from 1", "the others made louder"}
+
+
+def test_the_norm_on_the_table_is_named():
+    report = check("logit_lens", lambda residuals, norm, unembedding: norm(residuals) @ norm(unembedding).T)
+    assert report.mistake == "the norm on the table"
+
+
+def windows(length, window):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for query in range(length):
+        start = max(0, query - window + 1)
+        mask[query, start:start + window] = True
+    return mask
+
+
+def test_a_whole_window_for_the_first_rows_is_named():
+    assert check("sliding_window_mask", windows).mistake == "a whole window for the first rows, too"
+    found = check("sliding_window_mask", lambda length, window: windows(length, window + 1)).mistake
+    assert found.startswith("the window counted without itself and ")
+    assert "a whole window for the first rows, too" in found
+
+
+def test_a_window_one_too_long_is_not_said_to_lie_before_where_it_lies_behind():
+    def answer(length, window):
+        square = torch.ones(length, length, dtype=torch.bool)
+        return square.triu() & ~square.triu(window + 1)
+
+    found = text(check("sliding_window_mask", answer))
+    assert "the window counted without itself and the window in the future" in found
+    assert "positions before" not in found
+
+
+def masked(scaled, ahead, low):
+    """Attention with a cache, with or without the scale, from a diagonal, filled with a number."""
+    def answer(query, keys, values, new_key, new_value):
+        past, new = keys.shape[2], query.shape[2]
+        keys, values = joined(keys, values, new_key, new_value)
+        scores = query @ keys.mT / (math.sqrt(query.shape[-1]) if scaled else 1)
+        late = torch.ones(new, past + new).tril(past + ahead) == 0
+        return scores.masked_fill(late, low).softmax(-1) @ values, keys, values
+    return answer
+
+
+SMALL = "a number too small for the forbidden"
+
+
+@pytest.mark.parametrize(("scaled", "ahead", "mistakes"), [
+    (False, 0, {"no scale"}), (True, -1, {"the diagonal missing"}), (True, 1, {"one step into the future"})])
+def test_a_number_too_small_hides_no_other_mistake(scaled, ahead, mistakes):
+    for low, more in ((-torch.inf, set()), (-1e4, {SMALL}), (-1e9, {SMALL})):
+        found = check("attend_with_cache", masked(scaled, ahead, low)).mistake
+        assert set(found.split(" and ")) == mistakes | more
+
+
+def test_a_token_that_misses_itself_only_behind_a_cache_is_described_truly():
+    def answer(query, keys, values, new_key, new_value):
+        past, new = keys.shape[2], query.shape[2]
+        keys, values = joined(keys, values, new_key, new_value)
+        seen = torch.arange(past + new) - torch.arange(new)[:, None] <= max(past - 1, 0)
+        scores = (query @ keys.mT / math.sqrt(query.shape[-1])).masked_fill(~seen, -torch.inf)
+        return scores.softmax(-1) @ values, keys, values
+
+    found = check("attend_with_cache", answer)
+    assert found.mistake == "the diagonal missing"
+    assert "at least where the cache holds something" in text(found)
+
+
+def test_a_maximum_that_starts_at_0_is_said_to_stay_only_where_scores_are_far_below():
+    def answer(blocks):
+        largest, total = torch.zeros_like(blocks[0][..., :1]), 0
+        for block in blocks:
+            largest = torch.maximum(largest, block.amax(-1, keepdim=True))
+            total = total + (block - largest).exp().sum(-1, keepdim=True)
+        return torch.cat([(block - largest).exp() / total for block in blocks], -1)
+
+    found = text(check("online_softmax", answer))
+    assert "the sum not rescaled and the maximum starts too high" in found
+    assert "Where they do, it never moves" in found
+    assert "And if you rescale" in found
+
+
+def in_tiles(scaled, rescaled=True, low=-torch.inf):
+    """Attention in tiles, all queries at once."""
+    def answer(query, key, value, block):
+        rows = query / math.sqrt(query.shape[-1]) if scaled else query
+        largest, total, summed = torch.full_like(query[..., :1], -torch.inf), 0, 0
+        for left in range(0, query.shape[-2], block):
+            scores = rows @ key[..., left:left + block, :].mT
+            scores = scores.masked_fill(torch.ones_like(scores).triu(1 - left) == 1, low)
+            raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
+            weights, shrink = (scores - raised).exp(), (largest - raised).exp()
+            total = total * shrink + weights.sum(-1, keepdim=True)
+            summed = summed * (shrink if rescaled else 1) + weights @ value[..., left:left + block, :]
+            largest = raised
+        return summed / total
+    return answer
+
+
+def whole_tiles(query, key, value, block):
+    outputs = []
+    for start in range(0, query.shape[-2], block):
+        keys, values = (one[..., :start + block, :] for one in (key, value))
+        outputs.append((query[..., start:start + block, :] @ keys.mT).softmax(-1) @ values)
+    return torch.cat(outputs, -2)
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (whole_tiles, "the tile on the diagonal not masked"), (in_tiles(False, rescaled=False), "the output not rescaled"),
+    (in_tiles(False, low=-1e9), SMALL)])
+def test_tiles_without_a_scale_hide_no_other_mistake(answer, mistake):
+    assert set(check("tiled_attention", answer).mistake.split(" and ")) == {"no scale", mistake}
+
+
+def test_rows_that_share_one_draw_are_not_said_to_be_drawn_too_often():
+    def answer(p, q, token, u):
+        upto = (p - q).clamp(min=0).cumsum(-1)
+        other = torch.searchsorted(upto, torch.rand((), dtype=p.dtype) * upto[:, -1:], right=True)[:, 0]
+        return torch.where(u < accepted(p, q, token), token, other.clamp(max=p.shape[1] - 1))
+
+    found = check("speculate", answer)
+    assert found.status == "failed"
+    assert "where each row has a draw of its own" in text(found)
+
+
+@pytest.mark.parametrize("low", [-torch.inf, -1e9])
+def test_scores_of_0_that_are_taken_for_masked_are_found_and_named(low):
+    def behind_a_cache(query, keys, values, new_key, new_value):
+        past = keys.shape[2]
+        keys, values = joined(keys, values, new_key, new_value)
+        scores = (query @ keys.mT / math.sqrt(query.shape[-1])).tril(past)
+        return scores.masked_fill(scores == 0, low).softmax(-1) @ values, keys, values
+
+    def block_by_block(query, key, value, block):
+        outputs = []
+        for start in range(0, query.shape[-2], block):
+            rows, end = query[..., start:start + block, :] / math.sqrt(query.shape[-1]), start + block
+            scores = (rows @ key[..., :end, :].mT).tril(start)
+            outputs.append(scores.masked_fill(scores == 0, low).softmax(-1) @ value[..., :end, :])
+        return torch.cat(outputs, -2)
+
+    assert check("attend_with_cache", behind_a_cache).mistake == "a score of 0 taken for masked"
+    assert check("tiled_attention", block_by_block).mistake == "a score of 0 taken for masked"

@@ -238,3 +238,109 @@ def test_too_few_pieces_of_c_attn_are_named(pieces):
         return found
 
     assert check("from_gpt2", answer).mistake == "cut along the other dimension"
+
+
+def found_in_a_text(words, mark, occurrences, own):
+    """Each pair counted in the joined parts of a word: of each, or only (own) of those that have it."""
+    counts = {}
+    pairs = {pair for word in words for pair in pairwise(word)}
+    for word, number in words.items():
+        for pair in set(pairwise(word)) if own else pairs:
+            if times := occurrences(mark.join(word), mark.join(pair)):
+                counts[pair] = counts.get(pair, 0) + number * times
+    return counts
+
+
+def everywhere(joined, pair):
+    return len(re.findall(b"(?=" + re.escape(pair) + b")", joined))
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("mark", [b" ", b",", b""])
+@pytest.mark.parametrize(("occurrences", "mistake"), [
+    (everywhere, "parts of parts counted"), (bytes.count, "parts of parts counted, and overlapping pairs once")])
+def test_a_pair_that_is_counted_in_joined_parts_is_named(occurrences, mistake, mark, own):
+    assert check("count_pairs", lambda words: found_in_a_text(words, mark, occurrences, own)).mistake == mistake
+
+
+def test_the_number_of_words_is_not_taken_for_a_count():
+    report = check("count_pairs", lambda words: counted(dict.fromkeys(words, len(words)), pairwise, {}))
+    assert report.mistake == "the number of words added"
+
+
+def learned(words, number, pick, stale):
+    """train_bpe, with counts that are kept up to date, or (stale) only added to; pick takes one of them."""
+    words, merges, counts = dict(words), [], byte_pairs.count_pairs(words)
+    while len(merges) < number and counts:
+        best = pick(counts)
+        merges.append(best)
+        words = {tuple(byte_pairs.merge(word, best)): count for word, count in words.items()}
+        new = byte_pairs.count_pairs(words)
+        if stale:
+            del counts[best]
+            counts.update({pair: count for pair, count in new.items() if b"".join(best) in pair})
+        else:
+            counts = new
+    return merges
+
+
+def first_seen(counts):
+    return counts.most_common(1)[0][0]
+
+
+def test_counts_never_taken_away_are_named_with_ties_to_the_first_seen():
+    both = {"counts never taken away", "ties to the first seen"}
+    found = check("train_bpe", lambda words, number: learned(words, number, first_seen, stale=True)).mistake
+    assert set(found.split(" and ")) == both
+    for pick, stale in ((first_seen, False), (lambda counts: max(counts, key=lambda pair: (counts[pair], pair)), True)):
+        assert check("train_bpe", lambda words, number, pick=pick, stale=stale: learned(
+            words, number, pick, stale)).mistake in both
+
+
+def test_words_kept_as_texts_that_are_cut_at_spaces_are_named():
+    def answer(words, number):
+        merges, texts = [], {b" ".join(word): count for word, count in words.items()}
+        while len(merges) < number and (counts := counted(
+                {tuple(one.split()): count for one, count in texts.items()}, pairwise, {})):
+            best = max(counts, key=lambda pair: (counts[pair], pair))
+            merges.append(best)
+            found = re.compile(rb"(?<!\S)" + re.escape(b" ".join(best)) + rb"(?!\S)")
+            texts = {found.sub(lambda _, best=best: b"".join(best), one): count for one, count in texts.items()}
+        return merges
+
+    assert check("train_bpe", answer).mistake == "cut at the spaces"
+
+
+@pytest.mark.parametrize("low", [-torch.inf, -1e9])
+@pytest.mark.parametrize("hidden", [lambda scores, low: scores.tril().masked_fill(scores.tril() == 0, low),
+                                    lambda scores, low: scores.masked_fill(scores * (1 - future(scores)) == 0, low)])
+def test_scores_of_0_that_are_taken_for_masked_are_found_and_named(hidden, low):
+    def answer(query, key, value):
+        key, value = (one.repeat_interleave(query.shape[1] // key.shape[1], 1) for one in (key, value))
+        weights = hidden(query @ key.mT / math.sqrt(query.shape[-1]), low).softmax(-1)
+        return weights @ value, weights
+
+    assert check("grouped_query_attention", answer).mistake == "a score of 0 taken for masked"
+
+
+def future(scores):
+    return torch.ones_like(scores).triu(1)
+
+
+@pytest.mark.parametrize("size", [lambda x: x.shape[0], lambda x: x.shape[1], lambda x: x.shape[-2], torch.numel])
+def test_another_size_for_the_number_of_features_is_named(size):
+    def answer(x, gain, epsilon=1e-5):
+        return x / (x.square().sum(-1, keepdim=True) / size(x) + epsilon).sqrt() * gain
+
+    def outside(x, gain, epsilon=1e-5):
+        return x / (x.norm(dim=-1, keepdim=True) / size(x) ** 0.5 + epsilon) * gain
+
+    assert check("rms_norm", answer).mistake == "the mean by another size"
+    assert set(check("rms_norm", outside).mistake.split(" and ")) == {
+        "the mean by another size", "epsilon outside the root"}
+
+
+def test_a_map_by_up_that_comes_in_twice_is_named():
+    report = check("swiglu", lambda x, gate, up, down: F.linear(
+        F.silu(F.linear(x, gate)) * F.linear(x, up) ** 2, down))
+    assert report.mistake == "the map by up multiplied in twice"

@@ -11,19 +11,21 @@ from transformer_lessons.exercises.catalogue.online_softmax import far_below
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 
 
-def draw(generator, batch, heads, past, new, d_head, d_v, loud=1.0, level=0.0, far=False):
+def draw(generator, batch, heads, past, new, d_head, d_v, loud=1.0, level=0.0, far=False, silent=False):
     """A cache, and what comes after it. The last new key leads where loud; level is added to every score.
 
-    Where far, all scores are far below 0, and far apart.
+    Where far, all scores are far below 0, far apart, and rise from key to key. Where silent, the first query is zero.
     """
     query, new_key = normal(generator, batch, heads, new, d_head), normal(generator, batch, heads, new, d_head)
     key = normal(generator, batch, heads, past, d_head)
+    if silent:
+        query[:, :, 0] = 0.0
     if loud > 1:
         new_key[:, :, -1] = loud * query[:, :, 0]
     if level:
         query[..., 0], key[..., 0], new_key[..., 0] = math.sqrt(d_head), level, level
     if far:
-        query[..., 0], scores = math.sqrt(d_head), far_below(generator, batch, heads, past + new)
+        query[..., 0], scores = math.sqrt(d_head), far_below(generator, batch, heads, past + new).sort().values
         key[..., 0], new_key[..., 0] = scores[..., :past], scores[..., past:]
     return (query, key, normal(generator, batch, heads, past, d_v), new_key, normal(generator, batch, heads, new, d_v))
 
@@ -59,7 +61,7 @@ exercise = Exercise(
         ''',
     sizes=[dict(zip(NAMES, sizes, strict=True)) for sizes in SIZES] + [
         dict(zip(NAMES, (2, 2, 3, 4, 5, 6), strict=True), **more) for more in ({"loud": 30.0}, {"loud": 1000.0},
-              {"level": -1000.0}, {"far": True})],
+              {"level": -1000.0}, {"far": True}, {"silent": True})],
     draw=draw, reference=lambda *inputs: WithCache()(*inputs), returns=("output", "keys", "values"), names_steps=False,
     checks=[sums_to_one], shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
             "values": "(batch, heads, past + new, d_v)"},
@@ -237,6 +239,15 @@ mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and 
         "weight.",
     look="which score has an exponential of exactly 0?", pairs=2,
     visible=[lambda self, masked: masked * self.allowed(*masked.shape[-2:])])
+mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an "
+        "allowed score may be 0, too, as those of a query of zeros are.", look="`== 0` after `tril` or a product with "
+        "the mask: which other scores are 0?",
+    visible=[lambda self, masked, low=low: zeros_hidden(masked * self.allowed(*masked.shape[-2:]), low)
+             for low in (-torch.inf, -1e4)])
+
+def zeros_hidden(scores, low):
+    return scores.masked_fill(scores == 0, low)
+
 mistake("a number too small for the forbidden", why="Forbidden scores get a number such as -10, -1e4 or -1e9, or have "
         "it added. It leaves them weight where the allowed ones are low enough.",
     look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?", pairs=2,

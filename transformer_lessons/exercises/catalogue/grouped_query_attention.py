@@ -367,10 +367,11 @@ mistake("zeros for the mask", pairs=2, why="Forbidden scores become 0, or a smal
     "forbids nothing: exp(0) is 1.", look="which score gets a weight of exactly 0?",
     masked=[lambda scaled: scaled.tril(), filled(lambda ones: ones.triu(1), 1e-9),
             filled(lambda ones: ones.triu(1), -1)])
-mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an allowed score "
-    "may be 0, too, as those of a query of zeros are.", look="`== 0` after `tril` or a product with the mask: which other "
-    "scores are 0?", masked=[lambda scaled, number=number: scaled.tril().masked_fill(scaled.tril() == 0, number)
-                             for number in (-torch.inf, -1e9)],
+mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an allowed "
+    "score may be 0, too, as those of a query of zeros are.", look="`== 0` after `tril` or a product with the mask: "
+    "which other scores are 0?",
+    masked=[lambda scaled, number=number: scaled.tril().masked_fill(scaled.tril() == 0, number)
+            for number in (-torch.inf, -1e9)],
     variants=[{"masked": lambda scaled: scaled.tril().masked_fill(scaled.tril() == 0, -torch.inf),
                "weights": lambda right: right.nan_to_num(0.0)}])
 mistake("a number too small", pairs=2, why="The forbidden scores are not made negative enough: later keys that lead, "

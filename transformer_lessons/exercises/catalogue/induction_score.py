@@ -144,8 +144,8 @@ mistake("the first block counted in", pairs=3, why="Queries of the first block a
     variants=[{"queries": lambda length: torch.arange(length), "number": shared.all_of_them},
               {"queries": lambda length: torch.arange(length), "picked": lambda weights, queries, back: weights[
                   :, :, queries, (queries - back).clamp(min=0)]}])
-mistake("only one query a period", pairs=0, why="Of each block only the first query is counted: from `period` on, every "
-    "`period`-th one.", look="the step of your range or slice.",
+mistake("only one query a period", pairs=0, why="Of each block only the first query is counted: from `period` on, "
+    "every `period`-th one.", look="the step of your range or slice.",
     queries=lambda right, first: right[::first],
     variants=[{"queries": lambda right, first: right[::first], "number": shared.all_of_them}])
 mistake("divided by too many", why="The sum is divided by more queries than have been counted.", pairs=2,

@@ -113,7 +113,7 @@ exercise = Exercise(
         {"rows": (2,), "sizes": (9, 8, 9, 5), "rise": 1.0}, {"rows": (3,), "sizes": (2, 1, 3), "far": True}],
     draw=draw, reference=lambda blocks: long_context.online_softmax(blocks), returns="weights", names_steps=False,
     shapes={"weights": "(…, length)"}, checks=[in_blocks, sums_to_one],
-    hints=[("what to remember", "Of the blocks so far you need two numbers for each row: the largest score, and the "
+    hints=[("what to remember", "Of the blocks so far, you need two numbers for each row: the largest score, and the "
         "sum of exp(score - largest). Which values should they have before the first block?"),
            ("when the maximum rises", "The sum so far is a sum of exp(score - old). You want exp(score - new). The two "
                "differ by one factor, the same for every term: which?"),
@@ -284,7 +284,7 @@ def to_the_block(blocks):
         largest = torch.maximum(largest, own)
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
-mistake("rescaled to the block, not to the running maximum", why="The sum so far is brought to the maximum of the new "
+mistake("rescaled to the block, not to the running maximum", why="The sum so far is rescaled to the maximum of the new "
         "block, "
         "even where an earlier one was larger; the weights are made relative to the largest of all.", look="a block "
         "that is all smaller than an earlier one: to which maximum should the sum be relative?", pairs=0,

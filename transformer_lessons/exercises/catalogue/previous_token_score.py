@@ -33,8 +33,8 @@ exercise = Exercise(
             """(batch, heads, length, length) → (heads,): the mean weight of t on t - 1."""
             raise NotImplementedError
         ''',
-    sizes=[*SIZES_OF_MAPS, {"batch": 3, "heads": 4, "length": 2}, {"batch": 1, "heads": 1, "length": 4}], draw=draw_maps,
-    reference=lambda weights: attention_maps.previous_token_score(weights),
+    sizes=[*SIZES_OF_MAPS, {"batch": 3, "heads": 4, "length": 2}, {"batch": 1, "heads": 1, "length": 4}],
+    draw=draw_maps, reference=lambda weights: attention_maps.previous_token_score(weights),
     returns="scores", shapes={"scores": "(heads,)"}, names_steps=False,
     hints=[("which weights", "Write down the table of a sequence of four tokens, queries down and keys across. Mark "
             "the weight of 1 on 0, of 2 on 1, of 3 on 2. What line do they make, and how many are there?"),

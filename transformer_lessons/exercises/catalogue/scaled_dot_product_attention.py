@@ -99,7 +99,7 @@ mistake = exercise.section(hint=2)
 mistake("no scale", why="The softmax gets the scores undivided: no division by √d shows in the weights.",
     look="what happens to the variance of a dot product as d grows?", scaled=lambda scores: scores)
 mistake("scaled by d, not √d", why="The scores are divided by d (or by √d twice), so the softmax comes out too flat.",
-    look="a score has variance d: what is its standard deviation?", scaled=lambda scores, query: scores / query.shape[-1])
+    look="a score has variance d. What is its spread?", scaled=lambda scores, query: scores / query.shape[-1])
 mistake("multiplied by √d", pairs=2, why="The scores are multiplied by √d, or by d, where they should be divided, so "
     "the softmax comes out too sharp.", look="should the scores get larger or smaller?",
     scaled=[lambda scores, query: scores * math.sqrt(query.shape[-1]), lambda scores, query: scores * query.shape[-1]])

@@ -21,7 +21,8 @@ exercise = Exercise(
     draw=lambda generator, length, window: (length, window), names_steps=False,
     reference=lambda length, window: long_context.sliding_window_mask(length, window),
     returns="mask", shapes={"mask": "(query, key)"},
-    hints=[("the band", "Write down the row of query 3 for length 5 and window 2. Which keys has it, and how many?"),
+    hints=[("the band", "Write down the row of query 3 for length 5 and window 2. Which keys "
+            "does it allow, and how many?"),
            ("the far edge", "For query i the newest key is i. Which is the oldest, if i itself counts as one of the "
             "window?"),
            ("the tool", "The distance between query and key is torch.arange(length)[:, None] - torch.arange(length). "
@@ -86,7 +87,7 @@ def by_diagonals(length, window):
 
 # The far edge of the window
 mistake = exercise.section(hint=2)
-LAST_ROW = "the row of the last query, with window 2: how many keys has it?"
+LAST_ROW = "the row of the last query, with window 2: how many keys does it allow?"
 mistake("the window counted without itself", why="The window reaches `window` positions away from a position, "
         "one too far, because the position itself counts as one of the window.", look=LAST_ROW,
     reach=lambda window: window + 1)
@@ -99,25 +100,25 @@ mistake("a window twice as long", why="Each position may attend to about twice a
     look=LAST_ROW, pairs=2,
     reach=[lambda window: 2 * window, lambda window: 2 * window + 1, lambda window: 2 * window - 1])
 mistake("half a window", why="About half of the window is missing, as if it reached to both sides of a position.",
-    look="the row of the last query, with window 4: how many keys has it?", pairs=2,
+    look="the row of the last query, with window 4: how many keys does it allow?", pairs=2,
     reach=[lambda window: window // 2 + 1, lambda window: window // 2, lambda window: (window + 1) // 2])
 mistake("no window", why="Each position may attend to everything before it, as under a causal mask, whatever the "
         "window.", look="where does `window` appear in your code, and is its result kept?",
     near=lambda length: distances(length) < length)
 mistake("what lies outside the window", why="Each position may attend to what lies further back than the window, and "
-        "not to the window itself.", look="the row of the last query: should it know the one right before it?",
+        "not to the window itself.", look="the row of the last query: should it see the one right before it?",
     near=[lambda length, window: distances(length) >= window, lambda length, window: distances(length) > window])
 mistake("the window alone, without itself", why="Each position attends to the positions before it, but not to itself.",
-    look="the diagonal: does a position know itself?", past=lambda length: distances(length) > 0)
+    look="the diagonal: does a position see itself?", past=lambda length: distances(length) > 0)
 mistake("the window before itself", why="Each position attends to the `window` positions before it, but not to itself: "
         "the whole window lies one too far back.", look="the diagonal, and the oldest key of the last row.",
     variants=[{"past": lambda length: distances(length) > 0,
                "near": lambda length, window: distances(length) <= window}])
 mistake("only the far edge", why="Each position attends to the one position window - 1 before it, or window before it, "
-        "not to those in between.", look="how many keys should a row have?",
+        "not to those in between.", look="how many keys should a row allow?",
     near=[lambda length, window: distances(length) == window - 1, lambda length, window: distances(length) == window])
 mistake("itself and the far edge", pairs=0, why="Each position attends to itself and to the far end of its window, not "
-        "to the positions in between.", look="how many keys should the last row have, with window 3?",
+        "to the positions in between.", look="how many keys should the last row allow, with window 3?",
     variants=[lambda length, window: (distances(length) == 0) | (distances(length) == window - 1),
               lambda length, window: (distances(length) == 0) | (distances(length) == window)])
 mistake("a window of fixed size", why="The window is the same whatever is asked for.",
@@ -219,7 +220,7 @@ mistake("the last rows or columns only", why="Only the rows of the last `window`
               lambda length, window: (distances(length) >= 0) & (torch.arange(length)[:, None] >= length - window)])
 
 mistake("the last query sees everything", why="The last row is True throughout: the last query sees everything, "
-        "however short the window.", look="the last row: how many keys should it have?", hint=2,
+        "however short the window.", look="the last row: how many keys should it allow?", hint=2,
     variants=[lambda length, window: two_triangles(length, window) | (torch.arange(length)[:, None] == length - 1)])
 
 def sliced(length, window, start):

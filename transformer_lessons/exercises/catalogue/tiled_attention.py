@@ -7,19 +7,24 @@ import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.exercises.catalogue import attention_family as shared
-from transformer_lessons.exercises.catalogue.attend_with_cache import NOT_HERE
+from transformer_lessons.exercises.catalogue.attend_with_cache import NOT_HERE, zeros_hidden
 from transformer_lessons.exercises.catalogue.online_softmax import far_below, warm_up
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal, replacement
 from transformer_lessons.language import long_context
 
 
-def draw(generator, lead, length, d_head, d_v, block, rise=0.0, level=0.0, far=False):
-    """Scores that rise (or fall) from key to key, around a level that differs from query to query; or far below 0."""
+def draw(generator, lead, length, d_head, d_v, block, rise=0.0, level=0.0, far=False, silent=False):
+    """Scores that rise (or fall) from key to key, around a level that differs from query to query; or far below 0.
+
+    Where silent, the first query is all zeros.
+    """
     warm_up()
     query, key, value = (normal(generator, *lead, length, size) for size in (d_head, d_head, d_v))
     if rise or level:
         query[..., 0] = math.sqrt(d_head) * (1 + torch.arange(length) % 3)
         key[..., 0] = level + rise * torch.arange(length)
+    if silent:
+        query[..., 0, :] = 0.0
     if far:
         query[..., 0], key[..., 0] = math.sqrt(d_head), far_below(generator, *lead, length)
     return query, key, value, block
@@ -91,6 +96,7 @@ exercise = Exercise(
            *(dict(zip(NAMES, ((2,), 9, 4, 3, 4), strict=True), rise=rise, level=level) for rise, level in (
                (1.0, 0.0), (-1.0, 0.0), (0.5, -1000.0), (0.5, 1000.0), (300.0, 0.0))),
            dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), far=True),
+           dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), silent=True),
            dict(zip(NAMES, ((2,), 64, 2, 3, 8), strict=True))],
     draw=draw, reference=lambda query, key, value, block: long_context.tiled_attention(query, key, value, block),
     returns="output", shapes={"output": "(…, length, d_v)"}, names_steps=False,
@@ -129,9 +135,18 @@ exercise = Exercise(
 )
 
 class Whole(shared.Attending, Steps):
-    """The same numbers from a whole table: what people do wrong to scores, weights and values, tiles or not."""
+    """The same numbers from a whole table: what people do wrong to scores, weights and values, tiles or not.
+
+    What they do wrong to the tiles stands for `made`, so that it can be tried together with another scale.
+    """
 
     def __call__(self, query, key, value, block):
+        return self.made(self.asked(query), key, value, block)
+
+    def asked(self, query):
+        return query
+
+    def made(self, query, key, value, block):
         return self.attend(query, key, value)[0]
 
     def attend(self, query, key, value):
@@ -280,14 +295,14 @@ def blocks_of_queries(query, key, value, block):
     return torch.cat(parts, -2)
 
 def tiled(**replaced):
-    """The right answer with other steps, as a whole answer."""
+    """The right answer with other steps."""
     variant = type("Variant", (Tiles,), {})
     for name, function in replaced.items():
         setattr(variant, name, replacement(variant, name, function))
-    return lambda *inputs: variant()(*inputs)
+    return {"made": lambda query, key, value, block: variant()(query, key, value, block)}
 
 # What is kept of the tiles so far
-mistake = exercise.section(hint=2, pairs=0)
+mistake = exercise.section(hint=2)
 BOTH = "two tiles with the scores 0 and 5: what should each of the two sums be after the second?"
 mistake("the sum not rescaled", why="When a tile raises the maximum, the sum of the exponentials stays as it was, "
         "relative to the old maximum; the sum of the values is rescaled.", look=BOTH,
@@ -362,7 +377,8 @@ def multiplied_by_the_mask(query, key, value, block):
     return summed / total
 
 mistake("the maximum starts too high", why="The running maximum starts at 0, or at another number that scores may lie "
-        "far below, such as -1e4 or -1e9. Then it never moves, every exponential is 0, and 0 / 0 is not a number.",
+        "far below, such as -1e4 or -1e9. Where they do, it never moves, every exponential is 0, and 0 / 0 is not a "
+        "number.",
     look="scores of -1e11: which of your numbers become 0? What is below every score?",
     variants=[tiled(begin=lambda right, low=low: (0 * right[1] + low, *right[1:]))
               for low in (0.0, -1e3, -2e3, -1e4)])
@@ -380,10 +396,12 @@ mistake("the sum of the exponentials starts at 1", why="The sum of the exponenti
 
 # Who sees whom
 
+ALL_TILES = {"tiles": lambda length, block: range(0, length, block)}  # those in the future too: masked throughout
+
 def low_score(low, **more):
     return tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left), low), **more)
 
-mistake = exercise.section(hint=3, pairs=0)
+mistake = exercise.section(hint=3)
 mistake("no mask", why="Every position attends to all of them, the future included.", look="which tiles may a block of "
         "queries not see, and which only in part?",
     variants=[tiled(masked=lambda scores: scores, tiles=lambda length, block: range(0, length, block))])
@@ -441,12 +459,18 @@ mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and 
     variants=[tiled(masked=lambda scores, start, left: scores * seen(scores, start, left)),
               tiled(masked=lambda scores, start, left: scores * seen(scores, start, left),
                     tiles=lambda length, block: range(0, length, block))])
-mistake("a number too small for the forbidden", why="Forbidden scores get a number such as -10, -1e4 or -1e9. It "
-        "leaves them weight where the allowed ones are low enough.",
+mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an "
+        "allowed score may be 0, too, as those of a query of zeros are.", look="`== 0` after `tril` or a product with "
+        "the mask: which other scores are 0?",
+    variants=[tiled(masked=lambda scores, start, left, low=low: zeros_hidden(scores * seen(scores, start, left), low),
+                    **more) for low in (-torch.inf, -1e9) for more in ({}, ALL_TILES)])
+mistake("a number too small for the forbidden", pairs=2, why="Forbidden scores get a number such as -10, -1e4 or -1e9. "
+        "It leaves them weight where the allowed ones are low enough.",
     look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?",
-    variants=[low_score(low) for low in (-1.0, -5.0, -10.0, -20.0, -100.0, -1e3, -2e3, -1e4)] + [
-        low_score(low, begin=lambda right, low=low: (0 * right[1] + low, *right[1:]))
-        for low in (-100.0, -1e3, -2e3, -1e4)])
+    variants=[low_score(low, **more) for low in (-1e4, -1.0, -5.0, -10.0, -20.0, -100.0, -1e3, -2e3) for more in (
+        {}, ALL_TILES)] + [
+        low_score(low, begin=lambda right, low=low: (0 * right[1] + low, *right[1:]), **more)
+        for low in (-100.0, -1e3, -2e3, -1e4) for more in ({}, ALL_TILES)])
 mistake("only the last two tiles", why="A block of queries sees its own block and the one before it, no further back.",
     look="where does the loop over the keys start?",
     variants=[tiled(tiles=lambda start, block: range(max(0, start - block), start + 1, block))])
@@ -498,7 +522,7 @@ mistake("scaled twice", why="The scale is applied twice: to the queries and to t
         "by d.",
     look="in how many places do you divide?", variants=[tiled(scale=lambda right: right ** 2)])
 mistake("no scale", why="The scores are not divided by √d.", look="lesson 3: what stands under the dot products?",
-    variants=[tiled(scale=lambda query: 1.0)])
+    pairs=1, asked=lambda query: query * math.sqrt(query.shape[-1]))
 mistake("multiplied by √d", why="The scores are multiplied by √d, where they should be divided.",
       look="should the scores get larger or smaller?", variants=[tiled(scale=lambda right: 1 / right)])
 for name, what, scaled in shared.DIVISORS:
@@ -516,4 +540,5 @@ mistake("a whole mask", hint=3, why=MASK, look=LOOK_MASK, variants=[lambda *inpu
 def cut_out_of_a_mask(query, key, value, block):
     whole = torch.ones(query.shape[-2], query.shape[-2], dtype=torch.bool).tril()
     return tiled(masked=lambda scores, start, left: scores.masked_fill(
-        ~whole[start:start + scores.shape[-2], left:left + scores.shape[-1]], -torch.inf))(query, key, value, block)
+        ~whole[start:start + scores.shape[-2], left:left + scores.shape[-1]], -torch.inf))["made"](
+            query, key, value, block)

@@ -271,8 +271,8 @@ mistake("each word counted once", pairs=2, why="How often a word occurs in the t
     "if it occurred once.", look="a rare word and a frequent one: do they count the same?", weight=lambda: 1)
 mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as in four equal parts, only some "
     "of its places "
-    "are counted. Some programs count like this; here every place counts.", look="how many pairs of neighbours have "
-    "four equal parts?", pairs_of=lambda parts: apart(parts))
+    "are counted. Some programs count like this; here every place counts.", look="how many pairs of neighbours do "
+    "four equal parts have?", pairs_of=lambda parts: apart(parts))
 
 def apart(parts):
     last, kept = {}, []
@@ -294,7 +294,7 @@ mistake("across the words", why="The words are put in a row, so that the last pa
         number: TrainBPE()({tuple(part for word in words
         for part in word): 1}, number)])
 mistake("the last pair of a word left out", why="The last pair of each word is not counted.", look="a word of two "
-    "parts: has it a pair?", pairs_of=lambda right: right[:-1])
+    "parts: does it have a pair?", pairs_of=lambda right: right[:-1])
 mistake("the end joined to the beginning", pairs=0, why="The last part of each word is counted as a neighbour of its "
     "first: the word has become a ring.", look="word[place - 1] at place 0, or word[(place + 1) % len(word)].",
     pairs_of=[lambda parts, right: [*right, (parts[-1], parts[0])], lambda parts, right:
@@ -349,6 +349,7 @@ mistake("parts of parts merged", why=PART_OF_A_PART, look=AT_H,
 mistake("cut at the spaces", why="The parts are joined with spaces, and the result is split at its spaces. But a space "
     "may belong to the word itself: the part b\" \" is then lost, or b\" t\" is cut.", look="a word that begins with "
     "a space, as in GPT-2's vocabulary: how many parts does `split` make?", pairs=1,
+    pairs_of=lambda parts: list(pairwise(b" ".join(parts).split())),
     prepared=lambda words: [(b" ".join(word).split(), count) for word, count in words.items()],
     merged=[lambda parts, pair: in_a_text(parts, pair).split(), lambda parts, pair: in_a_text(parts, pair).split(b" ")])
 
