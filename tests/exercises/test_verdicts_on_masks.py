@@ -335,3 +335,11 @@ def one_large_batch(model, tokens):
 @pytest.mark.parametrize("answer", [all_replacements, two_futures, one_row_at_a_time, recursive, one_large_batch])
 def test_odd_right_answers_to_future_leak_pass(answer):
     assert names("future_leak", answer) == {"passed"}
+
+
+def test_a_score_of_0_is_not_a_masked_one():
+    def by_zeros(scores, mask):
+        hidden = scores * mask
+        return hidden.masked_fill(hidden == 0, -torch.inf).softmax(-1).nan_to_num(0.0)
+
+    assert names("masked_softmax", by_zeros) == {"a score of 0 taken for masked"}

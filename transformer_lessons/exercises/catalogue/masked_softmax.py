@@ -11,12 +11,12 @@ from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, changes, normal
 
 
-def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), leads=()):
+def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), leads=(), zeros=False):
     """Scores, and a mask that broadcasts to them; every row of it allows at least one key, and forbids one.
 
     `empty` are places of the mask where nothing is allowed; the rows take turns in being moved by the numbers
     of far, and in having their forbidden scores, and no others, moved by the numbers of leads; the scores are then
-    close together, so that these are the leads.
+    close together, so that these are the leads. With zeros, one score of each row that is allowed is exactly 0.
     """
     scores = 2 * normal(generator, *shape)
     rows = torch.arange(math.prod(shape[:-1])).reshape(*shape[:-1], 1)
@@ -33,7 +33,7 @@ def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), l
         allowed[place] = False
     if leads:
         scores = scores / 16 + scores.new_tensor(leads)[rows % len(leads)] * ~allowed
-    return scores, allowed
+    return scores.masked_fill(order == 0, 0.0) if zeros else scores, allowed
 
 def score_of_forbidden(weights, allowed, scores):
     """Which score each place would have, to get its weight beside the allowed ones."""
@@ -153,7 +153,8 @@ exercise = Exercise(
            {"shape": (2, 3, 4, 5), "mask": (2, 1, 1, 5), "empty": [1]},
            {"shape": (3, 2, 5, 5), "mask": (3, 1, 5, 5), "empty": [(0, 0, 2), (2, 0, 4)]},
            {"shape": (2, 4, 3), "mask": (4, 3), "far": (1000, -1000, 0)},
-           {"shape": (3, 5), "mask": (3, 5), "leads": (30, 720, 1000)}],  # e⁷²⁰ is infinite, but e⁻⁷²⁰ is not 0
+           {"shape": (3, 5), "mask": (3, 5), "leads": (30, 720, 1000)},  # e⁷²⁰ is infinite, but e⁻⁷²⁰ is not 0
+           {"shape": (3, 4), "mask": (3, 4), "zeros": True}],
     draw=draw_masked_scores, reference=lambda scores, mask: masks.masked_softmax(scores, mask), exact_zeros=True,
     gradients=True, returns="weights", shapes={"weights": "as the scores"}, symptoms=(filled_with_what,),
     signs=signs_of_weight,
@@ -344,6 +345,14 @@ mistake("minus infinity after the softmax", why="The mask comes after the softma
     variants=[{"hidden": lambda scores: scores,
                "emptied": lambda weights, allowed, number=number: weights.masked_fill(~allowed, number)}
               for number in (-torch.inf, -1e9)])
+
+def zeros_filled(scores, allowed, number=-torch.inf):
+    return (scores * allowed).masked_fill(scores * allowed == 0, number)
+mistake("a score of 0 taken for masked", pairs=0, why="A score that is exactly 0 is taken for a masked one. But an "
+    "allowed score may be 0, too.", look="`== 0` after a product with the mask: which other scores are 0?",
+    hidden=[zeros_filled, lambda scores, allowed: zeros_filled(scores, allowed, -1e9)],
+    variants=[{"hidden": zeros_filled, "emptied": no_nan}, {"hidden": zeros_filled, "emptied": times_mask},
+              {"hidden": lambda scores, allowed: zeros_filled(scores, allowed, -1e9), "emptied": times_mask}])
 
 # Rows in which nothing is allowed
 mistake = exercise.section(hint=2)

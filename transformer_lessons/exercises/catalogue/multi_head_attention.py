@@ -440,7 +440,7 @@ mistake("softmax over the queries", why="The softmax runs over the queries: each
     "instead of each row.", look="one query's weights must sum to 1. Which dimension holds them?",
     weights=lambda scaled: scaled.softmax(dim=-2))
 mistake("softmax over the heads", why="The softmax runs over the heads: for each query and key, the weights of all "
-    "heads sum to 1, where the weights of each head should.", look="the dimension of the softmax: with heads "
+    "heads sum to 1, where those of one query in each head should.", look="the dimension of the softmax: with heads "
     "there are four, and dimension 1 is not what it was with three.", weights=lambda scaled: scaled.softmax(dim=1))
 mistake("softmax over the batch",
     why="The softmax runs over the batch: the sequences compete with each other, and the rows do not sum to 1.",
