@@ -140,7 +140,7 @@ for name, what, layer, where in (  # here the roles are made by layers, and a la
     exercise.mistakes[name].look = f"where does {layer} stand in `forward`, and what becomes of its result?"
 turned, alone = exercise.mistakes["the roles turned round"], exercise.mistakes["the queries in all three roles"]
 turned.why = "Query, key and value are used in each other's roles."
-alone.why = "The queries are the keys and the values, too: what linear_k and linear_v make of x has no part."
+alone.why = "The queries also serve as keys and values: what linear_k and linear_v make of x is never used."
 alone.look = "where do linear_k and linear_v stand in `forward`, and what becomes of their results?"
 
 # The layers
@@ -156,7 +156,8 @@ def no_super(self, d_model, d_head):
 
 mistake = exercise.section(hint=1)
 mistake("no super().__init__()", pairs=0, raises=True, why="nn.Module is not set up yet when the first layer is "
-    "stored: its `__init__` must run before.", look="the first line of `__init__`.", variants=[{"__init__": no_super}])
+    "stored: the `__init__` of nn.Module must run first.", look="the first line of `__init__`.",
+    variants=[{"__init__": no_super}])
 mistake("a bias", pairs=0, why="At least one of the three layers has a bias, and adds it to every vector; the contract "
     "has none.", look="the arguments of nn.Linear.",
     variants=[with_layers(linear_q=True, linear_k=True, linear_v=True), with_layers(linear_q=True),
@@ -236,9 +237,9 @@ for name, pairs, what, scaled in (
         ("scaled by √d_head", 1, "√d_head, the scale that lesson 3 brings",
          lambda scores, query: scores / math.sqrt(query.shape[-1])),
         ("scaled by d_head", 0, "d_head", lambda scores, query: scores / query.shape[-1]),
-        ("scaled by the length", 2, "the length of the sequence, or by the root of that",
+        ("scaled by the length", 2, "the length of the sequence, or by its square root",
          [lambda scores, query: scores / math.sqrt(query.shape[-2]), lambda scores, query: scores / query.shape[-2]]),
-        ("scaled by the batch", 0, "how many sequences there are, or by the root of that",
+        ("scaled by the batch", 0, "the number of sequences, or by its square root",
          [lambda scores, query: scores / math.sqrt(len(query)), lambda scores, query: scores / len(query)]),
         ("scaled by a fixed number", 0, "a fixed number", divided_by(*FIXED[:6], 0.5, 0.1))):
     mistake(name, why=f"The scores are divided by {what}; this contract leaves them as they are.", pairs=pairs,

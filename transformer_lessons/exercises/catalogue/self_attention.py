@@ -32,8 +32,8 @@ exercise = Exercise(
            {"length": 4, "features": 6}, {"length": 6, "features": 4, "alike": True}, {"length": 1, "features": 3}],
     draw=draw_vectors, reference=self_attention, returns=("output", "weights"),
     shapes={"output": "(query, features)", "weights": "(query, key)"},
-    hints=[("the scores", "Every vector meets every vector, so there are length × length scores. What must the second "
-            "x become, so that `@` makes them?"),
+    hints=[("the scores", "Every vector meets every vector, so there are length × length scores. What must happen to "
+            "the second x, so that `@` computes them?"),
            ("the weights", "Row 0 of the weights belongs to vector 0: its scores with all vectors, through a softmax. "
             "Does that row sum to 1?"),
            ("the output", "Row 0 of the output is a sum over all the vectors, each times its weight in row 0 of the "
@@ -138,8 +138,8 @@ mistake("each vector meets only itself", pairs=0, why="Each vector is multiplied
     scores=lambda x: (x * x).sum(axis=-1),
     variants=[{"scores": lambda x: (x * x).sum(axis=-1), "output": lambda weights, x: weights[:, None] * x},
               {"scores": lambda x: (x * x).sum(axis=-1, keepdims=True), "output": lambda weights, x: weights * x}])
-mistake("an outer product for the scores", pairs=0, why="`np.outer` multiplies every number of x by every other, and "
-    "adds nothing up: there are far more products than pairs of vectors.", look=HOW_MANY_SCORES,
+mistake("an outer product for the scores", pairs=0, why="`np.outer` multiplies every number of x by every number of "
+    "x, and adds nothing up: there are far more products than pairs of vectors.", look=HOW_MANY_SCORES,
     variants=[{"scores": lambda x: np.outer(x, x), "output": lambda weights, x: weights @ x.ravel()}])
 mistake("x reshaped, not transposed", why="x gets the right shape by reshape, which keeps the numbers in their old "
     "order: the columns are no longer the vectors.", look="reshape a (2, 3) array of 0 … 5 to (3, 2), and compare it "
@@ -308,8 +308,8 @@ mistake("softmax over everything", why="One softmax runs over all the scores at 
 mistake("no softmax", why="The scores themselves are used as weights: they can be negative, and the rows do not sum to "
     "1.", look="what turns scores into weights?", weights=lambda scores: scores)
 mistake("scores divided by their sum", why="The scores are divided by their sum, with no exponential: weights can be "
-    "negative, and a sum near 0 blows everything up.", look="which function makes every score positive, and keeps "
-    "their order?", weights=[lambda scores: divided(scores), lambda scores: no_keepdims(scores)])
+    "negative, and a sum near 0 blows everything up.", look="which function makes all scores positive and keeps their "
+    "order?", weights=[lambda scores: divided(scores), lambda scores: no_keepdims(scores)])
 mistake("the exponential taken twice", pairs=0,
     why="The softmax is given the exponentials of the scores, not the scores, so an exponential is taken twice.",
     look="how many times is an exponential taken on the way?", weights=lambda scores: softmax(np.exp(scores)))
@@ -358,9 +358,10 @@ mistake("x before the weights", why="x stands before the weights, which works fo
     "holds the vectors?", output=lambda weights, x: x @ weights)
 mistake("weights times x, number by number", why="`*` multiplies number by number; the output is a sum over the "
     "vectors.", look="what does the output of one query add up?", output=lambda weights, x: weights * x)
-mistake("the input as output", why="The output is x itself, as it is when each vector is multiplied by its own "
-    "weights, which sum to 1, and never meets the others.", look="which vectors does a row of the weights belong to: "
-    "the one that asks, or those that answer?", output=lambda x: x)
+mistake("the input as output", why="The output is x itself. This also happens if each vector is multiplied by the "
+    "weights of its own row, which sum to 1: it then never meets the others.",
+    look="which vectors does a row of the weights belong to: the one that asks, or those that answer?",
+    output=lambda x: x)
 mistake("the input added to the output", why="x is added to the averages. Such a skip connection comes in lesson 7; "
     "this contract asks for the averages alone.", look=AFTER_THE_AVERAGES, output=lambda right, x: right + x)
 mistake("the input subtracted from the output", pairs=0, why="x is subtracted from the averages; the contract asks for "

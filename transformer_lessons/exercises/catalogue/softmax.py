@@ -52,8 +52,8 @@ exercise = Exercise(
             "Which numbers went into the sum?"),
            ("right for some shapes only", "Sums and maxima lose the dimension they run over, and NumPy then lines up "
             "others. Look up `keepdims`."),
-           ("large scores, and what is subtracted", "Adding one number to all the scores of a row changes nothing in "
-            "its weights. Which number, added to each row, leaves no exponent above 0?")],
+           ("large scores, and what is subtracted", "Adding one number to all the scores of a row does not change its "
+            "weights. Which number, added to each row, leaves no exponent above 0?")],
 )
 
 @exercise.right("step by step")
@@ -108,9 +108,9 @@ SUM_ONE_ROW = "sum one row of your weights."
 WHICH_DIMENSION = "which dimension holds the scores that compete?"
 WHICH_SUM = "which numbers must add up to what, so that their parts add up to 1?"
 WHICH_NUMBER = "which number makes sure that no exponent is above 0?"
-NOTHING_ELSE = "does the contract speak of anything but exponentials and a sum?"
-WHICH_FUNCTION = "which function makes every score positive, and keeps their order?"
-HOW_OFTEN = "how many times does your answer call an exponential on its way?"
+NOTHING_ELSE = "does the contract ask for anything but exponentials, a sum and a division?"
+WHICH_FUNCTION = "which function makes all scores positive and keeps their order?"
+HOW_OFTEN = "how many times does your answer take exponentials?"
 NEGATIVE_SCORES = "should a negative score get more weight than a score of 0?"
 RATIO = "scores of 0 and 1: how many times as large should the second weight be?"
 LAST_OPERATION = "the last operation before the `return`."
@@ -196,9 +196,9 @@ mistake("each score by itself", why="Every weight is 1, as when each exponential
 mistake("the sum not cleared between the rows", why="The sum of one row is still there when the next one is added, so "
     "later rows are divided by too much.", look="where in the loop does the sum start from 0?",
     weights=lambda exponentials: exponentials / exponentials.sum(-1).cumsum().reshape(*exponentials.shape[:-1], 1))
-mistake("sum over the first two dimensions", pairs=0, why="The sum runs over the first two dimensions: over the whole "
-    "of a table, over each column of all the tables of an array with three dimensions, and a single row has no second "
-    "one.", look=WHICH_DIMENSION, variants=over((0, 1), None))
+mistake("sum over the first two dimensions", pairs=0, why="The sum runs over the first two dimensions. In a table, "
+    "that adds up everything; in an array with three dimensions, one column of all its tables. A single row has no "
+    "second dimension at all.", look=WHICH_DIMENSION, variants=over((0, 1), None))
 mistake("divided over rows and columns", pairs=0, why="The exponentials are divided twice, by the sums of their rows "
     "and by those of their columns, so a row no longer sums to 1, or no longer holds the softmax of its scores.",
     look="how many divisions are there?",
@@ -348,8 +348,9 @@ mistake("raised to a power first", why="The scores are raised to a power before 
     "small ones shrink.", look=NOTHING_ELSE, variants=[lambda scores: softmax(scores**3)])
 mistake("1 minus the weights", why="Each weight is subtracted from 1, so the largest score gets the smallest number.",
     look="every `1 -` on the way to the `return`.", variants=[lambda scores: 1 - softmax(scores)])
-mistake("the row reversed", why="The weights of each row come in the opposite order, so none stands in the place of "
-    "its score.", look="which operation turns a row round?", variants=[lambda scores: softmax(scores)[..., ::-1]])
+mistake("the row reversed", why="The weights of each row come in the opposite order, so they do not stand in the "
+    "places of their scores.", look="which operation turns a row round?",
+    variants=[lambda scores: softmax(scores)[..., ::-1]])
 mistake("a hyperbolic tangent for the exponential", why="Each score goes through a tanh, where an exponential is asked "
     "for: the tanh of a negative score is negative.", look=WHICH_FUNCTION,
     variants=[lambda scores: divided(np.tanh(scores)), lambda scores: np.tanh(scores),
@@ -384,7 +385,7 @@ mistake("divided inside the exponential", why="The scores are divided by a sum f
               lambda scores: np.exp(lowered(scores) / total(np.exp(lowered(scores)))),
               lambda scores: np.exp(divided(scores))])
 mistake("the scores sorted",
-    why="The scores are sorted on the way, so a weight no longer stands in the place of its score.",
+    why="The scores are sorted on the way, so the weights no longer stand in the places of their scores.",
     look="which operation moves numbers?", variants=[lambda scores: softmax(np.sort(scores, axis=-1)),
                                                      lambda scores: softmax(np.sort(scores, axis=-1))[..., ::-1]])
 mistake("the exponential minus one", why="One is subtracted from each exponential, which changes their ratios: "

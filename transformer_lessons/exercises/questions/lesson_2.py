@@ -150,7 +150,7 @@ QUESTIONS = (
             wrong(
                 "Nothing is lost: any scores can be had with one matrix as well as with two.",
                 "With two matrices, W_Q W_Kᵀ can be any matrix of rank at most d_k. With one it is W Wᵀ, "
-                "and few matrices can be written like this.",
+                "which is always symmetric and has no negative eigenvalue.",
             ),
             right(
                 "The score of i for j is always that of j for i.",
