@@ -47,11 +47,10 @@ class Scope:
             self.known[number] = node
             if number == len(self.parameters):
                 self.parameters.append(nn.Parameter(value, requires_grad=node[0][-1]))
-                continue
             parameter = self.parameters[number]
             if any(one is not None and one.shape != parameter.shape for one in (value, gradient)):
                 raise Broken("a parameter of another shape")
-            if value is not None:
+            if value is not None and not torch.equal(parameter, value):
                 with torch.no_grad():
                     parameter.copy_(value)
             parameter.grad = None if gradient is None else gradient.to(parameter.dtype)
