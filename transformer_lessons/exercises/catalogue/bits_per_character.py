@@ -110,9 +110,9 @@ mistake("the logarithm of the loss", pairs=6, why="A logarithm of the loss is ta
     handed=[lambda bits: math.log2(bits * math.log(2)), lambda bits: math.log2(bits)],
     variants=[lambda nats_per_token, tokens, characters: -math.log2(nats_per_token),
         lambda nats_per_token, tokens, characters: math.log2(nats_per_token * tokens) / characters])
-mistake("a perplexity", hint=1, pairs=8, why="The exponential of the loss is a perplexity: among how many equal "
-    "choices the model is unsure, not what they cost.",
-    look="what is the result where the loss is 0? What does a text cost that is known for certain?",
+mistake("a perplexity", hint=1, pairs=8, why="The exponential of the loss is a perplexity: a number of equally "
+    "likely choices, not what they cost in bits.",
+    look="what is the result where the loss is 0? What does a text cost whose every token is certain?",
     bits=[lambda nats: math.exp(nats), lambda nats: math.exp(nats) / math.log(2), lambda nats: 2 ** nats,
         lambda nats: 2 ** (nats / math.log(2) ** 2)], handed=[lambda bits: 2 ** bits,
         lambda bits: 2 ** (bits * math.log(2)), lambda bits: math.exp(bits), lambda bits: 2 ** bits / math.log(2)],
@@ -126,17 +126,17 @@ mistake("a rounded constant", why="The number that turns nats into bits has too 
     bits=[lambda nats, constant=constant: nats / constant
           for constant in (0.69, 0.7, 0.693, 0.6931, 1 / 1.4, 1 / 1.44)])
 mistake("converted twice", why="The number is divided by ln 2 twice; after the first time it is in bits already.",
-    look="how often does ln 2 come in your formula?", bits=lambda nats: nats / math.log(2) ** 2)
+    look="how often does ln 2 occur in your formula?", bits=lambda nats: nats / math.log(2) ** 2)
 mistake("bytes, not bits", pairs=3, why="The result is divided or multiplied by 8, as if it were about bytes.",
     look="where does the 8 come from?",
     bits=[lambda nats: nats / math.log(2) / 8, lambda nats: nats / math.log(2) * 8, lambda nats: nats / 8])
-mistake("the sign flipped", pairs=1, why="The result is negative; but a loss costs something, it pays nothing back.",
+mistake("the sign flipped", pairs=1, why="The result is negative; a loss never is, for no probability is above 1.",
     look="is the minus of -ln(p) in the loss already?", bits=lambda nats: -nats / math.log(2))
 
 # From tokens to characters
 LONGER = "should the result grow when the text gets longer?"
 mistake = exercise.section(hint=2)
-mistake("bits per token", why="These are the bits for a token. How many characters a token has does not come in.",
+mistake("bits per token", why="These are the bits of a token. How many characters it has plays no part.",
     look="what do tokens and characters do in your formula?", rate=lambda bits: bits)
 mistake("tokens and characters swapped", why="The bits of a token are multiplied by the characters in it; but its "
     "characters share its bits.", look="a token of three characters costs 3 bits. What does each character cost?",
@@ -172,7 +172,7 @@ mistake("a quotient rounded", pairs=5, why="On the way, a quotient is rounded to
 # What is handed over
 mistake = exercise.section(hint=3)
 mistake("the result rounded", pairs=7, why="The result is a rounded number; the contract asks for the number itself.",
-    look="is there a `round`, an `int` or a `//`? Rounding is for the eye.",
+    look="is there a `round`, an `int` or a `//`? Round only what is printed.",
     handed=[*(lambda bits, decimals=decimals: round(bits, decimals) for decimals in (2, None, 1, 3)),
         lambda bits: math.floor(bits), lambda bits: math.ceil(bits), lambda bits: math.floor(100 * bits) / 100])
 mistake(A_TENSOR, pairs=2, why=OF_A_TENSOR, look=INTO_A_FLOAT,

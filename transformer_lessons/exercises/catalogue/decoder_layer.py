@@ -32,7 +32,7 @@ exercise = Exercise(
         encoder's output, (batch, source, d_model), returns a tensor like x. Three parts in this order: x
         attends to itself (mask), then to the memory (memory_mask), then the feed-forward. Each has its output
         added to its input, and the sum normalised, post-norm. The masks are not always causal, and a query
-        that its mask leaves nothing gets weights of 0, as from the package's attention. Dropout is optional.
+        that may attend to nothing gets weights of 0, as from the package's attention. Dropout is optional.
         """,
     stub='''
         class DecoderLayer(nn.Module):
@@ -175,7 +175,7 @@ mistake("the layer's input added again", pairs=0, why="The x that came into the 
     "later part, not the one that this part read.", look="which x is added the second and the third time? It has "
     "changed since the first.", variants=family.each_and_all(SUMS[1:], lambda part, start: start + part))
 mistake("the x before the cross-attention added at the end", pairs=0, why="The x that went into the cross-attention is "
-    "added to the feed-forward's output, so what was found in the memory only gets on by way of the feed-forward.",
+    "added to the feed-forward's output, so what was found in the memory is passed on only through the feed-forward.",
     look="which x does the feed-forward read, and which is added?", added_3=lambda part, first: first + part)
 mistake("the input added twice", *family.ADDED_TWICE, pairs=0,
     variants=family.each_and_all(SUMS, lambda x, part: x + x + part))
@@ -334,7 +334,7 @@ mistake("memory_mask only together with a mask", pairs=0, why="memory_mask reach
 mistake("both masks dropped", why="No mask reaches an attention: every query attends to everything.",
     look="the arguments of the two attentions.", variants=[{"first_mask": lambda: None, "second_mask": lambda: None}])
 mistake("a mask inverted", pairs=3, why="A mask is inverted on its way into the attention, where True means may "
-    "attend, as it does here.", look="what does True mean in the masks you get, and in those you hand on?",
+    "attend, as it does here.", look="what does True mean in the masks you get, and in those you pass on?",
     variants=family.each_and_all(("first_mask", "second_mask"), lambda right: None if right is None else ~right))
 
 def by_hand(weigh):

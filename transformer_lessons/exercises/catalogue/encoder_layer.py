@@ -26,7 +26,7 @@ exercise = Exercise(
         norm_2, each an nn.LayerNorm(d_model). forward(x, mask=None), with x (batch, length, d_model), returns
         a tensor like x. Each of the two parts, first the attention of x to itself (with the mask), then the
         feed-forward, has its output added to its input, and the sum normalised: post-norm, as in the paper.
-        A query that the mask leaves nothing gets weights of 0, as from the package's attention. Dropout is
+        A query that may attend to nothing gets weights of 0, as from the package's attention. Dropout is
         optional.
         """,
     stub='''
@@ -48,7 +48,7 @@ exercise = Exercise(
                          "mask. Only one of the two is added to x."),
            ("the numbers differ", "Twice the same three steps: a part reads x; its output is added to x; the sum is "
                                   "normalised and is the new x."),
-           ("only with a mask", "The mask is for the attention alone. Does it get there, and as it is?")],
+           ("only with a mask", "The mask is for the attention alone. Does it get there, and unchanged?")],
     solution='''
         from torch import nn
 
@@ -193,7 +193,8 @@ mistake("normalised before and after", pairs=0, why="There is a norm before a pa
     forward=in_styles("before and after"), attended=lambda self, x, mask: self.attention(self.norm_1(x), x, x, mask)[0])
 
 # The parts
-mistake("the feed-forward first", why="The feed-forward comes before the attention: it works on what is not yet read.",
+mistake("the feed-forward first", why="The feed-forward comes before the attention: it works on tokens that have "
+    "not yet read each other.",
     look="the order of the two parts.", forward=[sublayers(order=(2, 1)), sublayers(order=(2, 1), norms=(2, 1))])
 mistake("the feed-forward reads the layer's input", why="The feed-forward reads the x that came into the layer, not "
     "what the attention and norm_1 have made of it.", look=FED, fed=lambda x: x)
@@ -232,7 +233,7 @@ mistake("the weights for the output", hint=1, pairs=0, why="Of the two things th
 mistake("the mask dropped", why="The mask does not reach the attention, so every position reads every other one, "
     "whatever the mask says.", look="the arguments of the attention.", hidden=lambda: None)
 mistake("the mask inverted", why="The mask is inverted on its way into the attention, where True means may attend, as "
-    "it does here.", look="what does True mean in the mask you get, and in the one you hand on?",
+    "it does here.", look="what does True mean in the mask you get, and in the one you pass on?",
     hidden=lambda mask: None if mask is None else ~mask)
 mistake("the mask transposed", why="The mask reaches the attention with its last two dimensions swapped, so keys and "
     "queries change places.", look="what happens to the mask on its way into the attention?",

@@ -91,7 +91,7 @@ exercise = Exercise(
     returns="output", shapes={"output": "(batch, length, d_model)"}, checks=[drops_only_after_relu],
     hints=[("the wrong parameters", "nn.Linear(in, out) has weights (out, in). One layer widens, the other narrows "
                                     "again."),
-           ("the numbers differ", "Three steps: widen, bend, narrow. What bends is ReLU, and it sits in the middle.")],
+           ("the numbers differ", "Three steps: widen, ReLU, narrow. The ReLU goes in the middle, and nowhere else.")],
     solution='''
         from torch import nn
 
@@ -155,25 +155,25 @@ ORDER = "the order of the three steps."
 
 # The activation
 mistake = exercise.section(hint=2)
-mistake("no activation", why="Nothing bends between the two layers, and two linear layers in a row are no more than "
-    "one.", look="is the result of ReLU what goes into linear_out?", activated=lambda hidden: hidden)
+mistake("no activation", why="There is no activation between the two layers, and two linear layers in a row can do no "
+    "more than one.", look="is the result of ReLU what goes into linear_out?", activated=lambda hidden: hidden)
 mistake("the activation at the end", why="ReLU comes after the second layer, not between the two.", look=ORDER,
     variants=[{"activated": lambda hidden: hidden, "ended": lambda output: output.relu()}])
-mistake("the activation twice", why="ReLU comes after the second layer, too, where nothing should bend any more.",
+mistake("the activation twice", why="ReLU comes after the second layer, too, where there should be no activation.",
     look=AFTER, ended=lambda output: output.relu())
 mistake("something done to the result", why="What linear_out gives goes through a tanh, a sigmoid, a softmax or a "
-    "GELU; it should be handed over as it is.", look=AFTER,
+    "GELU; it should be returned as it is.", look=AFTER,
     ended=[lambda output: output.tanh(), lambda output: output.sigmoid(), lambda output: output.softmax(-1),
            lambda output: F.gelu(output)], pairs=4)
-mistake("the activation first", why="ReLU bends x itself, before the first layer, not what comes out of it.",
+mistake("the activation first", why="ReLU is applied to x itself, before the first layer, not to what comes out of it.",
     look=ORDER, variants=[{"hidden": lambda self, x: self.linear_in(x.relu()), "activated": lambda hidden: hidden}])
-mistake("x bent too", why="ReLU bends x itself, before the first layer reads it.",
+mistake("ReLU on x as well", why="ReLU is applied to x as well, before the first layer reads it.",
     look="what happens before linear_in?", hidden=lambda self, x: self.linear_in(x.relu()))
 
 ACTIVATIONS = (  # the name, what is wrong, and the functions
-    ("GELU for ReLU", "GELU bends smoothly, as in BERT and GPT-2; this exercise asks for ReLU, as in the paper.",
+    ("GELU for ReLU", "GELU is smooth, as in BERT and GPT-2; this exercise asks for ReLU, as in the paper.",
      F.gelu, lambda hidden: F.gelu(hidden, approximate="tanh"), lambda hidden: hidden * torch.sigmoid(1.702 * hidden)),
-    ("SiLU for ReLU", "SiLU (swish) bends smoothly, as in newer models; this exercise asks for ReLU, as in the paper.",
+    ("SiLU for ReLU", "SiLU (swish) is smooth, as in many newer models; this exercise asks for ReLU, as in the paper.",
      F.silu),
     ("leaky ReLU for ReLU", "A leaky ReLU lets part of what is negative through; ReLU lets nothing.",
      *(lambda hidden, slope=slope: F.leaky_relu(hidden, slope) for slope in (0.01, 0.1, 0.2, 0.05, 0.3, 0.25))),
@@ -185,7 +185,7 @@ ACTIVATIONS = (  # the name, what is wrong, and the functions
     ("tanh for ReLU", "The tanh squeezes all numbers between -1 and 1; ReLU leaves what is positive as it is.",
      torch.tanh),
     ("softplus for ReLU", "Softplus is a rounded ReLU, and never quite 0.", F.softplus),
-    ("softmax for ReLU", "A softmax makes weights that sum to 1 of the hidden features; ReLU takes each for itself.",
+    ("softmax for ReLU", "A softmax turns the hidden features into weights that sum to 1; ReLU takes each by itself.",
      lambda hidden: hidden.softmax(-1), lambda hidden: hidden.softmax(1)),
     ("the absolute value for ReLU", "What is negative is turned positive; ReLU turns it into 0.", torch.abs),
     ("the square of ReLU", "What ReLU leaves is squared.", lambda hidden: hidden.relu() ** 2),
@@ -201,9 +201,8 @@ ACTIVATIONS = (  # the name, what is wrong, and the functions
                                   "leaves goes on.", lambda hidden: hidden + hidden.relu()),
     ("ReLU6 for ReLU", "ReLU6 cuts off what is larger than 6, as in models for mobile phones; ReLU has no upper bound.",
      F.relu6),
-    ("Mish for ReLU", "Mish bends smoothly, and lets a little of what is negative through; ReLU lets nothing.", F.mish),
-    ("hard swish for ReLU", "A hard swish bends in pieces, and lets a little of what is negative through; ReLU lets "
-                            "nothing.", F.hardswish),
+    ("Mish for ReLU", "Mish is smooth, and lets a little of what is negative through; ReLU lets nothing.", F.mish),
+    ("hard swish for ReLU", "A hard swish lets a little of what is negative through; ReLU lets nothing.", F.hardswish),
     ("two activations", "A second activation stands before or after ReLU; the contract has ReLU alone.",
      *(lambda hidden, bend=bend: bend(hidden.relu()) for bend in (F.gelu, torch.tanh, torch.sigmoid, F.silu))),
 )

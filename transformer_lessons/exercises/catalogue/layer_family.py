@@ -94,7 +94,7 @@ PRE_NORM = ("The norms stand before the parts, not after the sums. This is pre-n
 NO_FEED_FORWARD = ("The feed-forward is never used, or its output is thrown away.",
                    "what becomes of the feed-forward's output?")
 ACTIVATION = ("A result goes through ReLU, which turns everything negative into 0. ReLU has its place inside the "
-              "feed-forward, and is there already.", "relu, or any other function that bends, in forward.")
+              "feed-forward, and is there already.", "relu, or any other activation, in forward.")
 NOTHING = "a row of the mask without any True: what does a softmax make of scores that are all the same?"
 AVERAGE = ("A query that may attend to nothing gets an average of all values, which are forbidden to it; from the "
            "package's attention it gets nothing.", NOTHING)

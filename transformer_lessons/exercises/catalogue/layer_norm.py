@@ -30,7 +30,7 @@ def row_not_normal(observed, expected, x, gain, bias, eps=1e-5):
     return None
 
 exercise = Exercise(
-    name="layer_norm", lesson=7, title="Every vector to the same length", difficulty=2, importance=3, minutes=8,
+    name="layer_norm", lesson=7, title="Every vector to the same scale", difficulty=2, importance=3, minutes=8,
     contract="""
         layer_norm(x, gain, bias, eps=1e-5), with x (…, features) and gain and bias (features,), returns what
         F.layer_norm gives over the last dimension: every vector minus its mean, divided by the square root of
@@ -126,7 +126,7 @@ mistake("epsilon outside the root", why="eps is added to the square root of the 
 mistake("no epsilon", why="eps is left out, so a vector that does not vary is divided by 0.",
     look="a vector whose features are all the same.", normalised=lambda x, mean, variance: (x - mean) / variance.sqrt())
 DEFAULTS = 1e-6, 1e-8, 1e-12, 1e-3
-mistake("another epsilon", pairs=6, why="The number added to the variance is not the eps that was handed over, or not "
+mistake("another epsilon", pairs=6, why="The number added to the variance is not the eps that was passed in, or not "
     "1e-5 where none was.", look="the default of eps, and each place where eps is used.",
     normalised=[lambda x, mean, variance: (x - mean) / (variance + 1e-5).sqrt(),
                 lambda x, mean, variance, eps: (x - mean) / (variance + eps**2).sqrt()],
@@ -135,7 +135,7 @@ mistake("another epsilon", pairs=6, why="The number added to the variance is not
               *(lambda x, gain, bias, eps=1e-5, number=number: F.layer_norm(x, gain.shape, gain, bias, number)
                 for number in DEFAULTS)])
 mistake("the unbiased variance, epsilon outside the root, and another epsilon", hint=1,
-    why="Three departures, which a well-known tutorial has together: .std() divides by one less than the number of "
+    why="Three differences, which a well-known tutorial has together: .std() divides by one less than the number of "
     "features, eps is added to it instead of to the variance, and the default of eps is not 1e-5.",
     look="the arguments of .std(); where eps is added; the default of eps.",
     variants=[lambda x, gain, bias, eps=number:
@@ -161,7 +161,7 @@ mistake("only the mean subtracted", why="Every vector gets mean 0, but is not di
 mistake("the mean not subtracted", why="The vectors are divided by their standard deviation, but their mean is not "
     "subtracted first.", look=MEAN, normalised=lambda x, variance, eps: x / (variance + eps).sqrt())
 mistake("only the mean divided", why="Only the mean is divided by the standard deviation, and then subtracted from x: "
-    "brackets are missing.", look="division goes before subtraction. What exactly should be divided?",
+    "brackets are missing.", look="division comes before subtraction. What exactly should be divided?",
     normalised=lambda x, mean, variance, eps: x - mean / (variance + eps).sqrt())
 mistake("the mean subtracted last", why="The vectors are divided first, and the mean, undivided, is subtracted "
     "afterwards.", look="the brackets: what exactly is divided?",
@@ -190,7 +190,7 @@ mistake("the mean not squared", hint=1, why="The mean is subtracted from the mea
                            lambda x, mean: ((x**2).mean(dim=-1, keepdim=True) - mean).abs(),
                            lambda x, mean: ((x**2).mean(dim=-1, keepdim=True) - mean).clamp(min=0.0)])
 mistake("the mean square for the variance", hint=1, why="The squares of the features are averaged, not the squares of "
-    "their deviations from the mean.", look="how far is each feature from the mean, and which numbers are squared?",
+    "their deviations from the mean.", look="which numbers are squared: features, or their distances from the mean?",
     variance=lambda x: (x**2).mean(dim=-1, keepdim=True))
 mistake("the sum for the variance", hint=1, why="The squared deviations are added up, not averaged.",
     look="what is the variance of each vector afterwards? It should not depend on how many features there are.",
@@ -247,7 +247,7 @@ def table_only(number):
     """In a table this gives each row its own number; with more dimensions it does not line up."""
     return number[:, None]
 mistake("right for tables only", pairs=3, why="`[:, None]` lines the means, or the variances, up with the rows of a "
-    "table. With more dimensions, they meet the wrong one.",
+    "table. With more dimensions, they line up with the wrong one.",
     look="the shape of the mean for an x with three dimensions. Which argument of `mean` keeps the last dimension?",
     variants=[{"mean": lambda x: table_only(x.mean(-1)), "variance": lambda x: table_only(x.var(-1, correction=0))},
               {"mean": lambda x: table_only(x.mean(-1)), "variance": lambda x: table_only(x.var(-1))}],

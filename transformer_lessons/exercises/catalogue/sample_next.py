@@ -151,8 +151,8 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
         return f"That is how often tokens come at a temperature of about {found:.1f}, not {temperature}."
     never = (observed == 0) & (expected > 0.05)
     if never.any():
-        return f"Token {int(never.nonzero()[0, 1])} is never drawn, though it has a fair chance."
-    return "Some tokens are drawn too often, others too rarely: no chance explains that much."
+        return f"Token {int(never.nonzero()[0, 1])} is never drawn, though its probability is above 0.05."
+    return "Some tokens are drawn too often, others too rarely: chance alone cannot explain it."
 
 def fitting_temperature(observed, expected, rows):
     """The temperature at which frequencies like these come about, if there is one."""
@@ -180,10 +180,10 @@ exercise = Exercise(
     name="sample_next", lesson=8, title="Drawing the next token", difficulty=2, importance=3, minutes=15,
     contract="""
         sample_next(logits, temperature, top_k, generator) draws the next token of each row of logits (batch,
-        vocabulary) and returns the ids, a LongTensor (batch,). A row's chances are the softmax of the row's
+        vocabulary) and returns the ids, a LongTensor (batch,). A row's probabilities are the softmax of its
         logits divided by the temperature, which may be very small. Temperature 0 takes the token with the
         largest logit. With a top_k, from 1 to the size of the vocabulary, only the top_k tokens with the
-        largest logits have a chance, in the same proportions; with top_k=None all have. All randomness comes
+        largest logits can be drawn, in the same proportions; with top_k=None all can. All randomness comes
         from the generator, a torch.Generator. (No two logits of a row are equal.)
         """,
     stub='''
@@ -208,10 +208,10 @@ exercise = Exercise(
     observe=judged_draws, same=same_draws, checks=[draws_from_the_generator], symptoms=[what_the_draws_show],
     signs=signs_of_drawing,
     hints=[("temperature 0, or numbers that are not finite", "Nothing can be divided by 0. Which token is left when "
-         "the temperature gets smaller and smaller? To take it needs no draw."),
-        ("other tokens are drawn than should be", "A token whose logit is minus infinity has a chance of exactly 0. "
+         "the temperature gets smaller and smaller? Taking it needs no draw."),
+        ("other tokens are drawn than should be", "A token whose logit is minus infinity has probability 0, exactly. "
          "Which tokens should get it, and should that happen before the softmax or after it?"),
-        ("the tokens are drawn in other shares", "In one order everything fits: the temperature, the top k, the "
+        ("the tokens are drawn with the wrong probabilities", "One order works: the temperature, the top k, the "
          "softmax, the draw. What does each of them take, and what does it give?")],
     solution='''
         import torch
@@ -334,12 +334,12 @@ def fail(message):
 # Temperature 0
 mistake = exercise.section(hint=1)
 mistake("division by zero", why="At temperature 0 the logits are divided by 0: that makes infinities, and infinity "
-    "divided by infinity is not a number (NaN).", look="which case needs a way of its own, before the division?",
+    "divided by infinity is not a number (NaN).", look="which case has to be handled separately, before the division?",
     largest=[lambda self, logits, top_k: self.drawn(self.probabilities(self.kept(logits / 0, top_k)), None),
         lambda logits: 1 / 0, lambda logits: fail("probabilities contain NaN"),
         lambda logits: certain((logits / 0).argmax(dim=-1), logits)])
-mistake("sampling at temperature 0", why="At temperature 0 tokens are drawn by chance; it should always be the one "
-    "with the largest logit.", look="what happens to the chances as the temperature gets smaller and smaller?",
+mistake("sampling at temperature 0", why="At temperature 0 tokens are still drawn at random; it should always be the "
+    "one with the largest logit.", look="what happens to the probabilities as the temperature goes down to 0?",
     largest=[lambda self, logits, top_k, by=by: self.drawn(self.probabilities(self.kept(by * logits, top_k)), None)
         for by in (1, 10, 0)])
 mistake("the smallest at temperature 0", why="At temperature 0 the token with the smallest logit is taken.",
@@ -349,19 +349,19 @@ mistake("the smallest at temperature 0", why="At temperature 0 the token with th
 # The temperature
 LIMITED = "is there a condition, or a limit, on the temperature?"
 mistake = exercise.section(hint=3)
-mistake("the temperature ignored", why="Above 0, the temperature changes nothing: it does not come in, or only where "
+mistake("the temperature ignored", why="Above 0, the temperature changes nothing: it is not used, or only where "
     "it makes no difference to the proportions, as after the softmax.",
     look="how often does each token come at temperature 0.5, and how often at 2?", scaled=lambda logits: logits)
 mistake("multiplied by the temperature", why="The temperature works the wrong way round: a high one makes the likely "
     "tokens likelier still, as when the logits are multiplied by it.", look="should a high temperature make the "
-    "chances more equal, or less?", scaled=lambda logits, temperature: logits * temperature)
+    "probabilities more equal, or less?", scaled=lambda logits, temperature: logits * temperature)
 mistake("divided by the temperature twice", why="The logits are divided by the temperature twice, or by its square.",
     look="where does the temperature come in?", scaled=lambda logits, temperature: logits / temperature ** 2)
 mistake("only low temperatures work", why="A temperature above 1 changes nothing, or is taken for 1; below 1 all is "
     "right.", look=LIMITED, scaled=lambda logits, temperature: logits / min(temperature, 1))
 mistake("only high temperatures work", why="A temperature below 1 changes nothing, or is taken for 1; above 1 all is "
     "right.", look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
-mistake("another temperature than the given one", why="The tokens come in the shares of another temperature than the "
+mistake("another temperature than the given one", why="The tokens are drawn as at another temperature than the "
     "given one: something is done to the temperature before the logits are divided by it, or to what is divided.",
     look="write down what the logits are divided by, for a temperature of 0.5 and of 2.",
     scaled=[lambda logits, temperature: logits / (1 + temperature),
@@ -485,10 +485,10 @@ mistake("no exponential", why="The logits become weights without an exponential:
     "without their signs.", look="what turns logits into probabilities, and a difference of 1 into a ratio of e?",
     probabilities=[lambda logits: logits - logits.min(dim=-1, keepdim=True).values, lambda logits: logits.relu(),
                    lambda logits: logits.abs(), lambda logits: logits ** 2])
-mistake("a sigmoid for the softmax", why="A sigmoid makes a number between 0 and 1 of each logit by itself; drawn in "
-    "these shares, unlikely tokens come too often.", look="how do the chances of two tokens compare whose logits are "
-    "one apart?", probabilities=lambda logits: logits.sigmoid())
-mistake("softmax twice", why="The softmax is applied to its own result, which makes the chances nearly equal.",
+mistake("a sigmoid for the softmax", why="A sigmoid makes a number between 0 and 1 of each logit by itself; drawn "
+    "with these, unlikely tokens come too often.", look="two logits are one apart. What is the ratio of the two "
+    "probabilities?", probabilities=lambda logits: logits.sigmoid())
+mistake("softmax twice", why="The softmax is applied to its own result, which makes the probabilities nearly equal.",
     look="which functions take logits, and apply a softmax?", probabilities=lambda right: right.softmax(dim=-1))
 mistake("softmax over the batch", why="The softmax runs down the columns, over the batch: rows that have nothing to do "
     "with each other compete.", look="the probabilities of one row must sum to 1. Which dimension holds them?",
@@ -512,8 +512,8 @@ mistake("one draw for the whole batch", why="Rows with equal logits all get the 
     "or one random number, serves for every row.", look="how many random numbers does a batch of 8 rows need?",
     drawn=[lambda right: one_draw(right), lambda step, probabilities, generator: one_draw(
         step(probabilities[:1].expand_as(probabilities), generator))])
-mistake("the same chances for every row", why="All the tokens are drawn by the same chances; each row should have its "
-    "own.", look="is there an index such as [0] or [-1] where every row should be meant?",
+mistake("the same chances for every row", why="All rows are drawn with the same probabilities; each row should "
+    "have its own.", look="is there an index such as [0] or [-1] where every row should be meant?",
     variants=[{"drawn": drawn_by(lambda probabilities: probabilities[:1]),
         "largest": lambda logits: certain(logits[:1].argmax(dim=-1).expand(len(logits)), logits)}],
     drawn=[drawn_by(lambda probabilities: probabilities[:1]), drawn_by(lambda probabilities: probabilities[-1:]),
@@ -558,7 +558,7 @@ def probabilities_returned(logits, temperature, top_k, generator):
     if temperature == 0:
         return logits.argmax(dim=-1)
     return SampleNext().kept(logits / temperature, top_k).softmax(dim=-1)
-mistake("the probabilities returned", why="What comes back are the chances of all the tokens; nothing has been drawn.",
+mistake("the probabilities returned", why="The probabilities of all the tokens come back; nothing has been drawn.",
     look="the shape of the result, and the `return` line.",
     variants=[probabilities_returned, lambda *inputs: SampleNext()(*inputs).as_subclass(torch.Tensor)])
 
@@ -567,8 +567,8 @@ mistake("the probabilities returned", why="What comes back are the chances of al
 def drawn_rightly(answer):
     """The same with the right chances where they are asked for: its draws are not what is wrong with it."""
     return lambda logits, *more: (SampleNext() if len(logits) == GROUPS else answer)(logits, *more)
-mistake("the generator not used", why="The generator is not used: the same state of it gives different draws, and "
-    "nobody can repeat a text.", look="what does the function that draws take besides the probabilities?",
+mistake("the generator not used", why="The generator is not used: with it in the same state, the draws differ, so no "
+    "text can be reproduced.", look="what does the function that draws take besides the probabilities?",
     variants=[drawn_rightly(lambda *inputs: sampling.sample_next(*inputs[:3]))])
 mistake("the same draw at every call", why="Every call begins with the same seed, so a second call with the same "
     "logits draws the same tokens again.", look="where is a seed set, or a new generator made?",

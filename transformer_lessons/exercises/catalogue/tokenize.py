@@ -1,4 +1,4 @@
-"""The exercise `tokenize`: words, and what stands between them."""
+"""The exercise `tokenize`: words, and what comes between them."""
 
 import functools
 import itertools
@@ -133,7 +133,7 @@ def signs_of_cuts(text, cuts, more, missing):
         yield "cut in the wrong places"
 
 exercise = Exercise(
-    name="tokenize", lesson=8, title="Words, and what stands between them", difficulty=1, importance=2, minutes=8,
+    name="tokenize", lesson=8, title="Words, and what comes between them", difficulty=1, importance=2, minutes=8,
     contract=r"""
         tokenize(text) cuts a text at its word boundaries and returns the pieces, in order, as a list of str.
         A word boundary is where a letter, digit or underscore (in any alphabet: what `\w` matches) meets
@@ -141,7 +141,7 @@ exercise = Exercise(
         """,
     stub='''
         def tokenize(text):
-            """The words of a text and what stands between them, in order, as a list."""
+            """The words of a text and what comes between them, in order, as a list."""
             raise NotImplementedError
         ''',
     sizes=[{"template": template} for template in ("{A}, {b}!", " '{A}'{b}, {c}-{d}' {a}\n",
@@ -152,7 +152,7 @@ exercise = Exercise(
     hints=[("something is missing", "Join your tokens and compare them with the text. What a split cuts at is thrown "
          "away: is there a place without any character to cut at?"),
         ("the cuts are in the wrong places", 'In a regular expression `\\b` stands for the place between a word and '
-         'what is no word. Put an r before the quotes, r"\\b": what is "\\b" without it?'),
+         'anything else. Put an r before the quotes, r"\\b": what is "\\b" without it?'),
         ("empty tokens", "A cut at the very start or end of the text leaves nothing on one side of it. Is an empty "
          "text true or false, where a condition asks?")],
     solution=r'''
@@ -265,7 +265,7 @@ mistake = exercise.section(hint=2)
 mistake('nothing cut ("\\b" without r?)', why='The text comes back whole, as one token. In a plain "\\b" there is no '
     'word boundary, but a backspace, which no text holds; in r"\\b" there is one.',
     look='print len("\\b") and len(r"\\b").', pieces=lambda text: [text])
-mistake("only the words kept", hint=1, pairs=3, why="The words are all that is left: what stands between them, white "
+mistake("only the words kept", hint=1, pairs=3, why="The words are all that is left: what comes between them, white "
     "space and punctuation, is thrown away.", look="join your tokens. Can the text still be read?",
     pieces=[*found(r"\w+", r"[a-zA-Z]+", r"[\w']+", r"[a-zA-Z0-9]+", r"[a-zA-Z0-9_]+",
         r"[^\W_]+", r"[^\W\d_]+", r"[a-zA-Z']+", r"[\w'-]+", r"\w+(?:'\w+)*", r"\w+(?:['’]\w+)*")],
@@ -286,14 +286,14 @@ mistake("white space lost", hint=1, pairs=5,
         lambda pieces: [piece for piece in pieces if piece not in ("", " ")],
         lambda pieces: [piece for piece in pieces if piece != " "]],
     prepared=[lambda text: text.replace(" ", ""), lambda text: re.sub(r"\s", "", text)])
-mistake("every character between words by itself", why="What stands between two words is cut into single characters: a "
+mistake("every character between words by itself", why="What comes between two words is cut into single characters: a "
     "comma and the space after it become two tokens, though there is no word boundary between them.", look=BOUNDARIES,
     pieces=lambda text: re.split(r"(\W)", text))
 mistake("punctuation and white space cut apart", why="Punctuation and white space become tokens of their own: a comma "
     "and the space after it are cut apart, though there is no word boundary between them.", look=BOUNDARIES,
     pieces=[*found(r"\w+|\s+|[^\w\s]+", r"\w+|\s+|[^\w\s]", r"\w+|\s|[^\w\s]+", r"\w+| +|[^\w ]+", r"\w+| |[^\w ]+",
         r"\w+|\n|[^\w\n]+", r"\w+|\n+|[^\w\n]+"), *split(r"\b|(?=\s)", r"\b|(?<=\s)")])
-mistake("only a to z count as letters", why="A letter is what stands between a and z here: words with other letters, "
+mistake("only a to z count as letters", why="Only the letters from a to z count as letters here: words with others, "
     "such as é or Ж, are cut into pieces.", look="a text with an é. Which sign stands for a letter of any alphabet?",
     pieces=[*split(r"([^a-zA-Z]+)", r"(?a:\b)"), *found(r"[a-zA-Z]+|[^a-zA-Z]", r"[a-zA-Z0-9]+|[^a-zA-Z0-9]+",
         r"[a-zA-Z0-9]+|[^a-zA-Z0-9]", r"[a-zA-Z0-9_]+|[^a-zA-Z0-9_]", r"[a-zA-Z']+|[^a-zA-Z']+",
@@ -301,18 +301,18 @@ mistake("only a to z count as letters", why="A letter is what stands between a a
         r"[a-zA-Z]+|[0-9]+|[^a-zA-Z0-9]+", r"[a-zA-Z]+|[0-9]+|[^a-zA-Z0-9]", r"[a-zA-Z]+|\d+|\s+|[^a-zA-Z\d\s]+",
         r"[a-z]+|[^a-z]+", r"[a-zA-Z]+|\W+", r"[a-zA-Z]+|\d+|\W+", r"[a-zA-Z0-9]+|\W+",
         r"[a-zA-Z]+|\W", r"[a-zA-Z0-9]+|\W", r"[a-zA-Z]+|\s+|[^\w\s]", r"[a-zA-Z]+|\s+|[^\w\s]+")])
-mistake("digits do not count as part of a word", why="Digits are cut from letters, or put with what stands between "
+mistake("digits do not count as part of a word", why="Digits are cut from letters, or put with what comes between "
     "words; for `\\w`, and so for word boundaries, a digit is a letter.",
     look="a text with a number. What does `\\w` match?",
     pieces=[*split(r"([^\W\d_]+)"), *found(r"[^\W\d]+|[\W\d]+", r"[^\W\d]+|\d+|\W+",
 r"[^\W\d_]+|\d+|[\W_]+", r"[^\W\d_]+|[\W\d_]", r"[^\W\d]+|[\W\d]", r"[^\W\d]+|\d+|\W", r"[^\W\d]+|\d|\W+")])
-mistake("the underscore does not count as part of a word", why="The underscore is put with what stands between words; "
+mistake("the underscore does not count as part of a word", why="The underscore is put with what comes between words; "
     "for `\\w`, and so for word boundaries, it is a letter.", look="a text with an underscore. What does `\\w` match "
     "besides letters and digits?", pieces=[*split(r"([^\W_]+)"), *found(r"[^\W_]+|[\W_]", r"[^\W_]+|\s+|[^\w\s]+|_+")])
 mistake("a token for each character", why="Every character becomes a token of its own; the characters of a word belong "
     "together.", look="where does a word begin and where does it end?", pieces=lambda text: list(text))
 mistake("apostrophes or hyphens count as letters", why="An apostrophe or a hyphen does not end a word here; but it is "
-    "no letter, and there is a word boundary on either side of it.", look="how many tokens is “it's”, by the contract?",
+    "not a letter, and there is a word boundary on either side.", look="how many tokens is “it's”, by the contract?",
     pieces=found(r"[\w']+|[^\w']+", *(pattern for mark in ("'", "'-", "'’-")
 for pattern in (rf"[\w{mark}]+|[^\w{mark}]", rf"[\w{mark}]+|\s+|[^\w\s{mark}]", rf"\w+(?:[{mark}]\w+)*|\W+",
 rf"\w+(?:[{mark}]\w+)*|\W"))))
@@ -324,7 +324,7 @@ r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", r"\w+\s?|[^\w\s]+\s?|\s+", r"\w+\s*|[^\w\s]\s
 r"\w+\W?|\W+")])
 mistake("cut inside the words", why="The cuts are everywhere but at the word boundaries: `\\B` is the opposite of "
     "`\\b`.", look="is it a small b or a capital one?", pieces=lambda text: re.split(r"\B", text))
-mistake("cut at the end of every line as well", why="Each line is cut by itself, so what stands between two words is "
+mistake("cut at the end of every line as well", why="Each line is cut by itself, so what comes between two words is "
     "in two tokens where a line ends in it.", look="is there a word boundary between a comma and the line break after "
     "it?", pieces=lambda text: [piece for line in text.splitlines(keepends=True) for piece in re.split(r"\b", line)])
 mistake("cuts where there is no word boundary",
@@ -336,7 +336,7 @@ mistake("word boundaries without a cut", why="Some word boundaries are not cut: 
 mistake("cut in the wrong places", why="Some word boundaries are not cut, and some cuts are where there is no word "
     "boundary.", look="does a word begin or end at each of your cuts, and is there a cut wherever one does?",
     pieces=lambda text: [text[start:start + 3] for start in range(0, len(text), 3)])
-mistake("part of the text lost", hint=1, why="Some characters of the text come in none of the tokens.",
+mistake("part of the text lost", hint=1, why="Some characters of the text are in none of the tokens.",
     look="which characters are they? A split throws away what it cuts at.",
     prepared=lambda text: text.replace(",", "").replace("e", ""))
 mistake("the text changed", hint=1, why="Something has been added to the text, or turned into something else.",
@@ -361,7 +361,7 @@ mistake("tokens of one character lost", why="Tokens of a single character are le
 # How it is handed over
 mistake = exercise.section(hint=1)
 mistake("repetitions lost", pairs=2,
-    why="Each token comes once, however often the text has it: this is a vocabulary, not the text.",
+    why="Each token comes only once, however often it is in the text: that is a vocabulary, not the text.",
     look="join your tokens. Which of them may come twice?", listed=[lambda tokens: sorted(set(tokens)),
         lambda tokens: list(dict.fromkeys(tokens)), lambda tokens: list(set(tokens)), lambda tokens: set(tokens)])
 mistake("the order lost", why="The tokens are all there, but not in the order of the text.", look="join your tokens.",
@@ -388,6 +388,6 @@ def some_text_needed(text):
     if not text:
         raise ValueError("the text is empty")
     return text
-mistake("the empty text", hint=3, why="An empty text is too short for it: something looks at the first character or "
+mistake("the empty text", hint=3, why="An empty text makes it fail: something looks at the first character or "
     "the first token without asking whether there is one.", look="what are the tokens of an empty text? Which line "
     "needs at least one character?", prepared=[lambda text: text[0] + text[1:], some_text_needed])

@@ -296,7 +296,7 @@ mistake("the classes in the last dimension", pairs=0, raises=True,
     loss=lambda logits, targets: F.cross_entropy(logits, targets))
 mistake("the probability, not its logarithm", pairs=0,
     why="It maximises the mean probability of the targets. Cross-entropy is "
-    "the mean of -ln p, and punishes a confident mistake more.",
+    "the mean of -ln p, and penalises a confident mistake far more.",
     look="what the loss of a token is: a probability or -ln p?",
     loss=[lambda logits, targets, base=base: base - logits.softmax(dim=-1).gather(-1, targets[..., None]).mean()
           for base in (0, 1)])
@@ -324,10 +324,10 @@ mistake = exercise.section(hint=3)
 mistake("no zero_grad", why="backward adds the new gradients to those of the earlier steps, so from the second step on "
     "all batches so far count.", look="what is in .grad when backward begins?", clear=lambda: None)
 mistake("zero_grad between backward and step", pairs=1,
-    why="The gradients are cleared after they have been computed, so the step finds none, and no weight ever changes.",
+    why="The gradients are cleared after they have been computed, so the step finds none: the model learns nothing.",
     look="what is in .grad when the optimizer makes its step?", improve=[in_order("back", "clear", "move")])
 mistake("a step before backward", pairs=1, why="The optimizer makes its step before the gradients of this loss are "
-    "there: it finds none, and no weight ever changes.",
+    "there: it finds none, and the model learns nothing.",
     look="the order: what computes the gradients, and what uses them?", improve=in_order("clear", "move", "back"))
 mistake("a step between the loss and backward", pairs=0, raises=True,
     why="The optimizer makes its step with the gradients of "
@@ -347,8 +347,8 @@ def clipped(clip, limit):
         clip([one for group in optimizer.param_groups for one in group["params"]], limit)
         optimizer.step()
     return move
-mistake("the gradients clipped", pairs=0, why="Gradients beyond a limit are made smaller before the step. Many "
-    "trainings do so, but the contract asks for a step with the gradients of the loss as they are.",
+mistake("the gradients clipped", pairs=0, why="Gradients beyond a limit are made smaller before the step. This is "
+    "common practice, but the contract asks for a step with the gradients of the loss as they are.",
     look="what stands between backward and the step?",
     move=[*(clipped(nn.utils.clip_grad_norm_, limit) for limit in (1.0, 0.5, 0.1)),
           clipped(nn.utils.clip_grad_value_, 0.1)])

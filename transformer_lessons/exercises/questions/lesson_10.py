@@ -75,7 +75,7 @@ QUESTIONS = (
                 "in both. It would be a bug only with weights that were trained with the other convention.",
             ),
             wrong(
-                "Yes: scores no longer depend on distances alone.",
+                "Yes: scores no longer depend on positions through distances alone.",
                 "Each pair is still turned by position times frequency, so they do. Only which features form a pair "
                 "is different.",
             ),
@@ -110,7 +110,7 @@ QUESTIONS = (
         "10.6",
         "Which changes pay",
         "Small models read 300 batches of Shakespeare's characters, each with one change from GPT-2. Which changes "
-        "lower the loss by more than two runs of GPT-2 with different seeds differ?",
+        "lower the loss by more than the gap between two runs of GPT-2 with different seeds?",
         (
             wrong("RMSNorm for LayerNorm", "The losses agree within the noise. What it saves is work and parameters."),
             right(
@@ -165,13 +165,14 @@ QUESTIONS = (
         "whether they are loaded correctly?",
         model="Compare numbers with those of a program known to be right, on the same weights and the same tokens: the "
         "logits must agree to many decimals. A square weight that was not transposed, swapped halves of a gate, the "
-        "other rotary convention and another epsilon all load silently. Use random weights in every tensor, gains and "
-        "biases included, because fresh norms have gains of 1 and biases of 0, which hide mistakes; and float64, so "
+        "other rotary convention and another epsilon all load silently. To test the code, fill every tensor with "
+        "random numbers, gains and biases included, because fresh norms have gains of 1 and biases of 0, which hide "
+        "mistakes; and float64, so "
         "that rounding does not hide them either.",
         points=(
             "The same logits as a program known to be right, to many decimals.",
             "Random gains and biases, since 1 and 0 hide mistakes.",
-            "Shapes that fit, and no error, prove nothing.",
+            "Shapes that fit, and no error, prove little.",
         ),
     ),
 )

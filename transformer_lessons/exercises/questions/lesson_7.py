@@ -49,7 +49,7 @@ QUESTIONS = (
             ),
             wrong(
                 "Still a nonlinear function, thanks to the biases",
-                "A bias shifts the output by the same amount for every input. It bends nothing.",
+                "A bias shifts the output by the same amount for every input. It makes nothing nonlinear.",
             ),
             wrong(
                 "A layer through which no gradient flows",
@@ -84,8 +84,8 @@ QUESTIONS = (
     Number(
         "7.4",
         "A gradient through ten skips",
-        "Ten layers follow each other, each a function f with slope 0.1. As x + f(x), with a skip, what is "
-        "the slope of all ten together, to two decimals?",
+        "Ten layers follow one another. Each has a skip: it adds to its input x a function f(x) of slope 0.1. "
+        "What is the slope of all ten together, to two decimals?",
         right=1.1**10,
         why="Each layer has slope 1 + 0.1, and 1.1 to the power of 10 is 2.59. Without the skips it would "
         "be 0.1 to the power of 10, or 0.0000000001.",
@@ -138,8 +138,8 @@ QUESTIONS = (
             ),
             right(
                 "The self-attention",
-                "Each output is an average over all tokens. This is the only part of the layer in which one "
-                "token influences another.",
+                "Each output is a weighted average of values from all tokens. This is the only part of the layer in "
+                "which one token influences another.",
             ),
             wrong(
                 "The layer norm",
@@ -160,7 +160,7 @@ QUESTIONS = (
             (2, 4, 9, 6): "The two lengths are swapped: which side has the queries, and which the keys?",
             (2, 4, 6, 6): "This is the decoder's self-attention, among the target's own tokens.",
             (2, 4, 9, 9): "This is the encoder's self-attention, among the source's tokens.",
-            (2, 6, 9): "This is the table of one head, or the average of all.",
+            (2, 6, 9): "This is the shape for a single head, or for the average of all heads.",
         },
         pointer="The order is batch, heads, queries, keys.",
     ),
@@ -196,7 +196,7 @@ QUESTIONS = (
             wrong(
                 "Everywhere: one set of weights serves all.",
                 "This can be built, and some models do it. The paper's Transformer gives each block weights "
-                "of its own, so that blocks can do different work.",
+                "of its own, so that blocks can learn to do different work.",
             ),
             right(
                 "At all positions of one block; each block has its own.",
@@ -227,8 +227,8 @@ QUESTIONS = (
     OneOf(
         "7.11",
         "Equal weights and no skip",
-        "At the start of training a layer's attention gives equal weights to all tokens, and there is no "
-        "skip around it. What do the layers after it receive?",
+        "Suppose that a layer's attention gives equal weights to all tokens, and that there is no skip "
+        "around it. What do the layers after it receive?",
         (
             right(
                 "The same vector at every position",
@@ -245,8 +245,8 @@ QUESTIONS = (
             ),
             wrong(
                 "The tokens, which layer norm brings back to their own lengths",
-                "Layer norm looks at one vector at a time. It cannot restore what no vector contains any "
-                "more.",
+                "Layer norm looks at one vector at a time. It cannot bring back what none of the vectors "
+                "contains any longer.",
             ),
         ),
     ),
@@ -285,11 +285,11 @@ QUESTIONS = (
         "Are the dense layers of the blocks different from each other, and why? Why are they the same at "
         "every position?",
         model="Yes: each block has its own, and within a block the same weights serve every position. A "
-        "block reads what the blocks below have made, so its vectors have another meaning, and it has work of "
-        "its own to do. Positions share weights because the treatment of a token should depend on what its "
-        "vector holds, not on where it is. That is also why any length fits. Sharing across blocks runs as well, "
-        "because all shapes agree, and in six encoder blocks of 512 and 2048 it would save 5/6 of two thirds of "
-        "the parameters. The price is paid in what the blocks can learn.",
+        "block reads what the blocks below have written, and has work of its own to do. Positions share weights "
+        "because the treatment of a token should depend on what its vector holds, not on where it is. That is "
+        "also why any length fits. Sharing across blocks runs as well, because all shapes agree, and in six "
+        "encoder blocks of the paper's sizes it would save 5/6 of two thirds of the parameters. The price is "
+        "paid in what the blocks can learn.",
         points=(
             "Different from block to block, the same from position to position.",
             "Each block meets different inputs; the position is in the vectors already.",
@@ -304,12 +304,12 @@ QUESTIONS = (
         model="With x + f(x) the slope of each layer is 1 plus that of f, so a gradient gets past f however "
         "little f passes on: ten slopes of 0.1 leave 0.0000000001 without skips, 2.59 with them. In pre-norm "
         "the skips form an identity path through the whole stack; in post-norm there is a norm on it after "
-        "every sum. Around attention skips matter most: attention replaces each token by an average of all, "
+        "every sum. Around attention skips matter most: attention replaces each token by an average, "
         "and only the skip guarantees that the token itself is kept. Without skips tokens become similar "
         "from layer to layer, and with equal weights they are the same at once.",
         points=(
             "Gradients: x + f(x) has the slope of f, plus 1.",
-            "Identity: an average loses the token it is for; the skip keeps it.",
+            "Identity: the token itself is lost in an average; the skip keeps it.",
             "Without them a deep stack collapses towards one vector for all tokens.",
         ),
     ),

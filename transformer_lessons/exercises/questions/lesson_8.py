@@ -71,7 +71,8 @@ QUESTIONS = (
             ),
             wrong(
                 "Each target is still seen once in an epoch.",
-                "A token is the target in every sequence that contains the token before it.",
+                "A token is a target in every sequence whose inputs contain the token before it: in 64 of "
+                "them, as a rule.",
             ),
         ),
     ),
@@ -149,7 +150,7 @@ QUESTIONS = (
             ),
             wrong(
                 "They are equally good.",
-                "They would be if a token of 4.5 nats had 3 characters.",
+                "They would be if the tokens of 4.5 nats had 3 characters on average.",
             ),
             wrong(
                 "They cannot be compared.",
@@ -214,7 +215,7 @@ QUESTIONS = (
         "that remain, in proportion.",
         slips={
             0.5: "The others are gone, so the two that remain must sum to 1.",
-            0.6: "You divided the missing 0.2 equally. Softmax over the two that remain keeps their ratio.",
+            0.6: "You shared the missing 0.2 equally. A softmax over the two that remain keeps their ratio.",
             1: "This would be top_k = 1.",
             0.8: "This is what the two tokens had together, before the others were removed.",
         },
@@ -258,8 +259,8 @@ QUESTIONS = (
         "compare only in bits per character, with all characters counted. Second, which text: losses depend "
         "on the edition and on the part held out. Third, whether that part was truly unseen: overlapping "
         "sequences that are split at random, or a model chosen on the very text it is then evaluated on, "
-        "make it look better. Last, whether unknown words were counted: replacing rare words by one "
-        "“unknown” token is cheap, but gives no text back.",
+        "make it look better. Last, whether unknown words were counted: replacing rare words with one "
+        "“unknown” token lowers the loss, but does not give the text back.",
         points=(
             "The unit: bits per character, on the same text.",
             "The split: by blocks of text, before sequences are made.",
