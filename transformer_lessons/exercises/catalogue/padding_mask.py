@@ -164,7 +164,7 @@ mistake("one mask for the whole batch", pairs=2, why="The sequences are mixed in
     variants=[lambda tokens, pad_id: (tokens != pad_id).all(0)[None, None, None, :],
               lambda tokens, pad_id: (tokens != pad_id).any(0)[None, None, None, :]])
 mistake("the queries masked, not the keys", why="The positions stand in the dimension of the queries: padding no "
-    "longer asks, but everyone still attends to it.",
+    "longer asks, but every query still attends to it.",
     look="in (batch, heads, query, key), who must not be attended to?", placed=lambda real: real[:, None, :, None])
 mistake("queries and keys masked", why="Padding is forbidden as a query too, so its rows have no key at all, and the "
         "mask is (batch, 1, length, length).", look="which of the two sizes of 1 has gone? The mask must only say who "

@@ -233,8 +233,9 @@ mistake = exercise.section(hint=2)
 mistake("turned backwards", pairs=1, why="Every pair is turned the other way: the sine has the opposite sign, or the "
     "matrix of shift_matrix has been used as it is, but that is made for pairs (sine, cosine), in this order.",
     look="by a quarter turn, what should (1, 0) become?", turned=lambda a, b, c, s: (a * c + b * s, b * c - a * s))
-mistake("a sign wrong in the turn", pairs=2, why="The signs are not those of a rotation: of the four terms one is "
-        "subtracted, and only that one.", look="by a quarter turn, what should (1, 0) become, and what (0, 1)?",
+mistake("a sign wrong in the turn", pairs=2, why="The signs are not those of a rotation: exactly one of the four terms "
+        "should be subtracted, and it is one with a sine.", look="by a quarter turn, what should (1, 0) become, and "
+        "what (0, 1)?",
     turned=[lambda a, b, c, s: (a * c + b * s, a * s + b * c), lambda a, b, c, s: (a * c - b * s, b * c - a * s),
             lambda a, b, c, s: (a * c - b * s, a * s - b * c), lambda a, b, c, s: (a * c + b * s, a * s - b * c)])
 mistake("sine and cosine swapped", why="Sines stand where cosines should, and the other way round: at position 0 a "

@@ -94,7 +94,7 @@ def what_it_is_not(observed, expected, offset, d_model):
     if not np.isfinite(ours).all():
         return None
     if (np.abs(ours[theirs == 0]) > 1e-3).any():
-        return "It mixes features that are no pair: outside the blocks on the diagonal all should be 0."
+        return "It mixes features that are not a pair: outside the blocks on the diagonal all should be 0."
     if not np.allclose(ours @ ours.T, np.eye(d_model), atol=1e-3):
         return "It changes lengths: a rotation's rows have length 1 and are perpendicular."
     wrong = [i for i in range(d_model // 2) if np.abs(ours - theirs)[2 * i:2 * i + 2].max() > 1e-3]
@@ -292,7 +292,7 @@ mistake("one step too many or too few", pairs=2, why="The angles are those of on
     angles=[lambda offset, frequencies: (offset + 1) * frequencies,
             lambda offset, frequencies: (offset - 1) * frequencies])
 mistake("the offset divided by the frequency", why="The offset is divided by the frequency, where it should be "
-    "multiplied by it: the higher the number of a pair, the faster it turns.", look="which features turn slowest?",
+    "multiplied by it: so later pairs turn faster than earlier ones.", look="which features turn slowest?",
     frequencies=lambda d_model: 10000 ** (evens(d_model) / d_model))
 mistake("degrees", *encoding.DEGREES,
     angles=[lambda right: right * (math.pi / 180), lambda right: right * (180 / math.pi)])

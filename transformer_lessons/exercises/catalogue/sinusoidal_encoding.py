@@ -157,8 +157,8 @@ DEGREES = ("The angles are turned from degrees into radians or back: they are ra
            "what does torch.sin (or math.sin) expect?")
 TIMES_PI = ("The angles are multiplied by π or 2π, so the first pair makes half a turn or a whole turn at each step.",
             "by how many radians should the first pair turn at each step?")
-WRONG_TURN = ("Only what is left of the angles after a division is used, but not by a whole turn of 2π: larger angles "
-              "give wrong sines and cosines.",
+WRONG_TURN = ("The angles are reduced modulo some number other than a whole turn, 2π: larger angles give wrong sines "
+              "and cosines.",
               "every `%`, `fmod` and `remainder`: after which angle does a sine repeat?")
 ROOT = ("The cosine is made from the sine as √(1 - sin²), or the sine from the cosine, or an absolute value is taken: "
         "the sign is lost.",

@@ -27,7 +27,7 @@ QUESTIONS = (
             ),
             right(
                 "They are the same.",
-                "Both sentences hold the same three vectors, and the weights depend on nothing else. Who "
+                "Both sentences hold the same three vectors, and their order plays no part in the weights. Who "
                 "bites whom is lost.",
             ),
             wrong(
@@ -84,7 +84,7 @@ QUESTIONS = (
         "Is there a matrix M with PE(p + 5) = M PE(p)?",
         (
             wrong(
-                "Yes, but each position p needs another M.",
+                "Yes, but each position p needs its own M.",
                 "Compare the angles at p and at p + 5: the difference does not contain p.",
             ),
             right(
@@ -175,8 +175,8 @@ QUESTIONS = (
             ),
             wrong(
                 "It changes, by an amount that depends on the two vectors.",
-                "The score itself depends on the vectors. To see whether it changes, compare the angles "
-                "between query and key before and after.",
+                "The score itself depends on the vectors. To see whether it changes, compare the angle "
+                "between query and key in each pair, before and after.",
             ),
         ),
     ),

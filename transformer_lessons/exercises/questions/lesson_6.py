@@ -78,9 +78,8 @@ QUESTIONS = (
     Shape(
         "6.5",
         "The shape of a padding mask",
-        "tokens is (3, 7): three sentences, padded to seven tokens. Which shape must their padding mask "
-        "have, to hide keys in weights of shape (batch, heads, query, key) by broadcasting, with no size "
-        "repeated in memory?",
+        "tokens is (3, 7): three sentences, padded to seven tokens. What is the smallest shape of a "
+        "padding mask that hides keys in weights of shape (batch, heads, query, key) by broadcasting?",
         right=(3, 1, 1, 7),
         why="It says for each sentence which of its 7 keys are real. That is the same for every head and "
         "every query, so both have size 1.",
@@ -216,8 +215,8 @@ QUESTIONS = (
             ),
             right(
                 "The future leaks: the model sees what it should predict.",
-                "Nothing else can reveal the next digit. Look for a mask that is missing, shifted or "
-                "inverted, or for heads merged wrongly.",
+                "Only the future can reveal the next digit. Look for a mask that is missing, shifted or "
+                "inverted, for heads merged wrongly, or for targets that are not shifted.",
             ),
         ),
     ),
@@ -225,13 +224,13 @@ QUESTIONS = (
         "6.11",
         "Solved, but is it right",
         "Your model solves the reversal task without a mistake. Why does this not prove that it is right? "
-        "How does the two-sided test help, and what escapes it as well?",
+        "How does checking both halves help, and what escapes it as well?",
         model="Success shows that the model can do this task, not how it does it. With a leak it copies the "
         "answer it should predict; other faults are learned away, as a missing scale is undone by smaller "
-        "queries. The two-sided test adds what must not succeed: on the random half no honest model can "
-        "expect to beat ln(vocabulary), so a leak gives itself away once training has found it. Faults that "
-        "neither leak nor hinder, such as a different scale, escape both halves. No loss reveals them: compare "
-        "the numbers with an independent implementation.",
+        "queries. The random half is a negative control: there no honest model can expect to beat "
+        "ln(vocabulary), so a leak gives itself away once training has found it. Faults that neither leak nor "
+        "hinder, such as a different scale, escape both halves. No loss reveals them: compare the numbers with "
+        "an independent implementation.",
         points=(
             "A leak makes the task easier, so success is no evidence against it.",
             "The random half has a known best loss, ln(vocabulary); a model that beats it is leaking.",
