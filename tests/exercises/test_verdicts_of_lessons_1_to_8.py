@@ -494,3 +494,14 @@ class WithoutTheKeysBias(nn.Module):
 
 def test_a_key_without_its_bias_gives_the_same_numbers_and_passes():
     assert check("MultiHeadAttention", WithoutTheKeysBias).status == "passed"
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_the_targets_mask_is_not_for_a_memory_without_one(guarded):
+    class DecoderLayer(layers.DecoderLayer):
+        def forward(self, x, memory, mask=None, memory_mask=None):
+            if memory_mask is None and (not guarded or memory.shape[1] == x.shape[1]):
+                memory_mask = mask
+            return super().forward(x, memory, mask, memory_mask)
+
+    assert check("DecoderLayer", DecoderLayer).mistake == "mask in the place of a memory_mask of None"

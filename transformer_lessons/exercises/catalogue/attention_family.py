@@ -564,7 +564,7 @@ DIVISORS = (  # name, "The scores are divided by …", the scaled scores
     ("scaled by the logarithm of d", "the logarithm of the number of features",
      [lambda scores, query, logarithm=logarithm: scores / logarithm(query.shape[-1])
       for logarithm in (math.log, math.log2)]),
-    ("scaled by √d without its decimals", "√d rounded to a whole number",
+    ("scaled by √d without its decimals", "√d made a whole number",
      [lambda scores, query: scores / math.isqrt(query.shape[-1]),
       lambda scores, query: scores / round(math.sqrt(query.shape[-1])),
       lambda scores, query: scores / math.ceil(math.sqrt(query.shape[-1]))]),

@@ -12,13 +12,16 @@ from transformer_lessons.exercises.checker.exercise import Exercise, normal
 def draw_decoded(generator, batch, target, source, d_model, num_heads, d_hidden, masked=True):
     """Target vectors and the memory; a causal mask and one for the padding of the memory, or neither.
 
-    masked="memory": only the memory's; "holes": both have holes, and the last query may attend to nothing.
+    masked="memory": only the memory's; "targets": only the targets'; "holes": both have holes, and the last query
+    may attend to nothing.
     """
     x, memory = normal(generator, batch, target, d_model), normal(generator, batch, source, d_model)
     if not masked:
         return x, memory
     if masked == "holes":
         return x, memory, *(family.with_holes(generator, batch, target, keys) for keys in (target, source))
+    if masked == "targets":
+        return x, memory, masks.causal_mask(target)
     mask = None if masked == "memory" else masks.causal_mask(target)
     return x, memory, mask, family.padding_at_the_end(batch, source)
 
@@ -46,7 +49,8 @@ exercise = Exercise(
     sizes=[{"batch": 1, "target": 3, "source": 4, "d_model": 4, "num_heads": 2, "d_hidden": 2, "masked": False},
            {"batch": 2, "target": 4, "source": 4, "d_model": 6, "num_heads": 1, "d_hidden": 6},
            {"batch": 2, "target": 3, "source": 5, "d_model": 6, "num_heads": 3, "d_hidden": 7, "masked": "memory"},
-           {"batch": 1, "target": 4, "source": 3, "d_model": 8, "num_heads": 2, "d_hidden": 5, "masked": "holes"}],
+           {"batch": 1, "target": 4, "source": 3, "d_model": 8, "num_heads": 2, "d_hidden": 5, "masked": "holes"},
+           {"batch": 2, "target": 3, "source": 3, "d_model": 4, "num_heads": 2, "d_hidden": 5, "masked": "targets"}],
     build=("d_model", "num_heads", "d_hidden"), draw=draw_decoded, reference=layers.DecoderLayer,
     returns="x", shapes={"x": "(batch, target, d_model)"}, tolerance=2e-4,
     hints=[("it raises", "An attention returns (output, weights). And in the second one there are as many queries as "
@@ -326,6 +330,12 @@ mistake("memory_mask for the targets", why="memory_mask reaches the first attent
                 lambda mask, memory_mask: memory_mask if mask is None else memory_mask & mask])
 mistake("mask dropped", why="mask does not reach the self-attention, so every target attends to all of them, whatever "
     "mask says.", look="the arguments of the first attention.", first_mask=lambda: None)
+mistake("mask in the place of a memory_mask of None", pairs=0, why="Where there is no memory_mask, the cross-attention "
+    "gets the mask of the targets, though every place in the memory may be read then.",
+    look="what does the second attention get where memory_mask is None?",
+    second_mask=lambda memory_mask, mask: mask if memory_mask is None else memory_mask,
+    variants=[{"looked_up": lambda step, x, memory, memory_mask, mask: step(
+        x, memory, mask if memory_mask is None and memory.shape[1] == x.shape[1] else memory_mask, mask)}])
 mistake("memory_mask dropped", why="memory_mask does not reach the cross-attention, so every place in the memory is "
     "read, whatever memory_mask says.", look="the arguments of the second attention.", second_mask=lambda: None)
 mistake("memory_mask only together with a mask", pairs=0, why="memory_mask reaches the cross-attention only where "

@@ -412,7 +412,7 @@ mistake("one vector for the whole sequence", pairs=3, why="One vector is left of
     "position should have its own average.", look=PRINT_SHAPES,
     output=[lambda right: right.mean(axis=0), lambda right: right.sum(axis=0), lambda right: right[-1]])
 mistake("weights transposed on the way out", pairs=0, why="Rows and columns of the weights that come back have changed "
-    "places: rows should be queries.", look="the weights after the average: does anything transpose them?",
+    "places: rows should be queries.", look="a row of the weights that come back: does it sum to 1?",
     variants=[{"__call__": lambda right, x: (right[0], right[1].T)}])
 mistake("output transposed", pairs=2, why="The output has its rows and columns swapped: the features stand in rows.",
     look=PRINT_SHAPES, output=[lambda right: right.T, lambda weights, x: x.T @ weights])

@@ -168,7 +168,7 @@ def about(mistakes):
     if len(mistakes) == 1:
         return Finding(first.name + ".", first.name, first.why, (), first.look, first.hint)
     names = " and ".join(mistake.name for mistake in mistakes)
-    whys = " ".join(["Here is what each does by itself.", *(mistake.why for mistake in mistakes)])
+    whys = " ".join(["Each by itself:", *(mistake.why for mistake in mistakes)])
     return Finding(f"two mistakes at once: {names}.", names, whys, (), first.look, first.hint)
 
 
@@ -538,7 +538,7 @@ def raises(draws, outcomes, number):
     why = f"With {shown_inputs(exercise, draws.cases[number])} it raises {outcome.error}"
     name, look = raised(outcome.error)
     if any(one.ok for one in outcomes):
-        look = f"{look or 'what is different about these sizes?'} Where it runs, the result is right."
+        look = f"{look or 'what is different about these sizes?'} Where it ran, the result was right."
     look = look or "print the shapes just before that line."
     return Finding("it raises an error.", name, why, at_line(outcome), look, None)
 

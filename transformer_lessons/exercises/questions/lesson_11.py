@@ -218,7 +218,7 @@ QUESTIONS = (
         "No head matters, so attention does not matter",
         "Each of the 24 heads of layers 1 to 3, silenced alone, costs the model next to nothing. Somebody concludes "
         "that attention hardly matters in these layers. What do you say?",
-        model="Each head was silenced while all the others were there, and they can stand in for it. Silencing all "
+        model="Each head was silenced while all the others were there, so the small costs do not add up. Silencing all "
         "24 heads at once costs more than twice what they cost one by one. It can also be the other way round: in a "
         "chain of two heads, silencing either one costs everything. So silence groups as well as single heads, and "
         "say on which text, and what was put in the head's place.",

@@ -180,8 +180,8 @@ QUESTIONS = (
         "Why does attention divide its scores by √d_k? What goes wrong without the scale, and what with "
         "d_k in its place?",
         model="If all entries of queries and keys are independent with mean 0 and variance 1, a dot "
-        "product over d_k features has variance d_k: scores grow like √d_k. For large d_k, softmax then puts "
-        "nearly all the weight of most queries on one random key. Many of them get almost no gradient, and the "
+        "product over d_k features has variance d_k: scores grow like √d_k. For large d_k, most queries then put "
+        "nearly all their weight on one key, picked by chance. Many of them get almost no gradient, and the "
         "undecided ones get huge gradients, which dominate the updates of W_Q and W_K. Divided by √d_k, "
         "the scores have variance 1, whatever d_k is. Divided by d_k, they have variance 1/d_k: the weights "
         "start nearly equal, and a training step moves the scores less.",
