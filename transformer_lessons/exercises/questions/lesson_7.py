@@ -200,8 +200,8 @@ QUESTIONS = (
             ),
             right(
                 "At all positions of one block; each block has its own.",
-                "Within a block every token gets the same treatment, so any length fits. The vectors mean "
-                "something different in every block, so each block has weights of its own.",
+                "Within a block every token gets the same treatment, so any length fits. Each block reads what those "
+                "below have added and has its own work, so it has weights of its own.",
             ),
             wrong(
                 "In all blocks; each position has its own.",
