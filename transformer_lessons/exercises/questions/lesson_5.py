@@ -292,7 +292,7 @@ QUESTIONS = (
         "mask (lesson 6) adds direction: a token sees only itself and those before it. One loop over time "
         "remains, outside the model: each token that it writes becomes part of its next input.",
         points=(
-            "Order: positions in the input. Without them, attention sees a bag of words.",
+            "Order: from positions. Without positions or mask, attention sees a bag of words.",
             "Direction, in a model that writes: a mask (lesson 6).",
             "Recurrence is left only in generation, from output to input.",
         ),
