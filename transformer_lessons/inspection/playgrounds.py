@@ -67,8 +67,8 @@ def turn_the_hands():
     turn = positions.RotaryPositions(8, last + 1)
     parts = (turn(query[None], query_at) * turn(key[None], key_at))[0].unflatten(-1, (-1, 2)).sum(-1)  # (pair)
     title = "Rotary positions: the score of two turned vectors depends only on the difference of their positions"
-    ends = torch.cat([turn(query[None], query_at), turn(key[None], key_at)])[:, :4].reshape(4, 2)
-    picture = plots.show_arrows(ends, title, ["q, pair 0", "q, pair 1", "k, pair 0", "k, pair 1"])
+    ends = torch.cat([turn(query[None], query_at), turn(key[None], key_at)])[:, :2]  # those of pair 0
+    picture = plots.show_arrows(ends, title, ["query, pair 0", "key, pair 0"])
     words = f"Query at 12, key at 7: the four pairs contribute {said(parts)}, and the score is {parts.sum():.2f}."
     data = {"query": tidy(query), "key": tidy(key), "frequencies": frequencies, "query_at": query_at, "key_at": key_at,
             "last": last}
