@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import right_answers  # noqa: F401
 
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation

@@ -19,6 +19,7 @@ import declared
 import hostile
 import numpy as np
 import pytest
+import right_answers  # noqa: F401
 import torch
 
 from transformer_lessons.exercises.checker.draws import Draws

@@ -6,8 +6,10 @@ python tests/proofs/marking_equals_check.py [EXERCISE …]
 import sys
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[1] / "marking")]
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS.parent), str(TESTS), str(TESTS / "marking")]
 
+import right_answers  # noqa: E402, F401
 from declared import verdicts  # noqa: E402
 
 from transformer_lessons.exercises.checker.draws import Draws  # noqa: E402

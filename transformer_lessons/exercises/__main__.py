@@ -1,4 +1,4 @@
-"""python -m transformer_lessons.exercises: every mistake and every right answer, and the verdict on each."""
+"""python -m transformer_lessons.exercises: every known mistake, and the verdict on each."""
 
 import sys
 

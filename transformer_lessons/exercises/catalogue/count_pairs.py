@@ -1,6 +1,6 @@
 """count_pairs, of lesson 9: how often each pair of neighbours occurs in a text, counted word by word."""
 
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations, pairwise, product
 
@@ -112,42 +112,6 @@ class CountPairs(Steps):
 
     def handed(self, counts):
         return counts
-
-exercise.right("the package's")(byte_pairs.count_pairs)
-
-@exercise.right("by places, with a defaultdict")
-def by_places(words):
-    counts = defaultdict(int)
-    for word in words:
-        for place in range(len(word) - 1):
-            counts[word[place], word[place + 1]] += words[word]
-    return counts
-
-@exercise.right("every word as often as it occurs")
-def word_by_word(words):
-    text = [word for word, count in words.items() for _ in range(count)]
-    return dict(Counter(pair for word in text for pair in pairwise(word)))
-
-@exercise.right("a sum for each pair")
-def a_sum_for_each(words):
-    found = {pair for word in words for pair in pairwise(word)}
-    return {pair: sum(count * list(pairwise(word)).count(pair) for word, count in words.items()) for pair in found}
-
-@exercise.right("in an OrderedDict, the last word first")
-def in_an_ordered_dictionary(words):
-    counts = OrderedDict()
-    for word in reversed(words):
-        for pair in pairwise(word):
-            counts[pair] = counts.setdefault(pair, 0) + words[word]
-    return counts
-
-@exercise.right("Counters added up")
-def counters_added(words):
-    total = Counter()
-    for word, count in words.items():
-        for pair, times in Counter(pairwise(word)).items():
-            total += Counter({pair: times * count})
-    return total
 
 # What is added
 mistake = exercise.section(hint=2)

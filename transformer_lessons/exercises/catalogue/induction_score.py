@@ -1,6 +1,5 @@
 """induction_score, of lesson 11: how much each head attends to what followed the present token before."""
 
-import numpy as np
 import torch
 
 from transformer_lessons.exercises.catalogue import score_family as shared
@@ -56,36 +55,6 @@ class Induction(shared.Scoring):
 @exercise.right("a diagonal without its first number")
 def a_diagonal(weights, period):
     return weights.diagonal(1 - period, -2, -1)[..., 1:].mean(dim=(0, 2))
-
-@exercise.right("with a loop over positions")
-def with_a_loop(weights, period):
-    batch, heads, length, _ = weights.shape
-    total = torch.zeros(heads)  # float32, where the weights are float64
-    for t in range(period, length):
-        total += weights[:, :, t, t - period + 1].sum(0)
-    return total / batch / (length - period)
-
-@exercise.right("with einsum, on a part of the table")
-def with_einsum(weights, period):
-    number = weights.shape[-1] - period
-    return torch.einsum("bhtt->h", weights[:, :, period:, 1:number + 1]) / (number * len(weights))
-
-@exercise.right("with a mask")
-def with_a_mask(weights, period):
-    t = torch.arange(weights.shape[-1])
-    mask = (t[:, None] >= period) & (t[None, :] == t[:, None] - period + 1)
-    return (weights * mask).sum((0, 2, 3)) / (mask.sum() * len(weights))
-
-@exercise.right("in NumPy, head by head")
-def in_numpy(weights, period):
-    tables = weights.detach().numpy()
-    return torch.tensor([np.mean([np.diag(table[period:, 1:]) for table in tables[:, h]])
-                         for h in range(tables.shape[1])])
-
-@exercise.right("with gather")
-def with_gather(weights, period):
-    keys = (torch.arange(period, weights.shape[-1]) - period + 1)[:, None].expand(*weights.shape[:2], -1, 1)
-    return weights[:, :, period:].gather(-1, keys).flatten(2).mean(-1).mean(0)
 
 # Which key
 mistake = exercise.section(hint=1)

@@ -1,7 +1,6 @@
 """self_attention, lesson 1: every vector becomes an average of all of them."""
 
 import numpy as np
-import torch
 
 from transformer_lessons.exercises.catalogue.softmax import divided, divided_in_turn, largest, lowered
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
@@ -55,35 +54,6 @@ class SelfAttention(Steps):
         return softmax(scores)
     def output(self, weights, x):
         return weights @ x
-
-@exercise.right("with loops")
-def with_loops(x):
-    output, weights = [], []
-    for query in x:
-        exponentials = [np.exp(sum(a * b for a, b in zip(query, key, strict=True))) for key in x]
-        row = [one / sum(exponentials) for one in exponentials]
-        weights.append(row)
-        output.append(sum(weight * vector for weight, vector in zip(row, x, strict=True)))
-    return np.array(output), np.array(weights)
-
-@exercise.right("with einsum")
-def with_einsum(x):
-    exponentials = np.exp(np.einsum("qf,kf->qk", x, x))
-    weights = exponentials / exponentials.sum(axis=1, keepdims=True)
-    return np.einsum("qk,kf->qf", weights, x), weights
-
-@exercise.right("PyTorch's own")
-def with_pytorch(x):
-    tensor = torch.tensor(x)
-    weights = torch.cdist(tensor, tensor).square().neg().add((tensor * tensor).sum(-1)).div(2).softmax(-1)
-    output = torch.nn.functional.scaled_dot_product_attention(tensor, tensor, tensor, scale=1.0)
-    return [output.numpy(), weights.numpy()]
-
-@exercise.right("columns of columns")
-def columns_of_columns(x):
-    exponentials = np.exp(np.inner(x, x))  # symmetric, so rows and columns may change places
-    weights = (exponentials / exponentials.sum(axis=0)).T
-    return (x.T @ weights.T).T, weights
 
 # What mistakes are made of
 

@@ -1,6 +1,5 @@
 """split_heads: the features are cut into heads."""
 
-import numpy as np
 import torch
 
 from transformer_lessons import attention
@@ -64,37 +63,6 @@ class Split(Steps):
         return x.unflatten(-1, (num_heads, d_head))  # (batch, length, heads, d_head)
     def moved(self, heads):
         return heads.transpose(1, 2)
-
-@exercise.right("reshape and transpose")
-def reshape_and_transpose(x, num_heads):
-    return x.view(*x.shape[:2], num_heads, -1).permute(0, 2, 1, 3)
-
-@exercise.right("chunks, stacked")
-def chunks_stacked(x, num_heads):
-    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
-
-@exercise.right("with slices in a loop")
-def slices_in_a_loop(x, num_heads):
-    d_head = x.size(-1) // num_heads
-    heads = torch.empty(x.size(0), num_heads, x.size(1), d_head)  # float32, where x is float64
-    for head in range(num_heads):
-        heads[:, head] = x[..., head * d_head:(head + 1) * d_head]
-    return heads
-
-@exercise.right("with einsum")
-def split_with_einsum(x, num_heads):
-    return torch.einsum("blhd->bhld", x.unflatten(-1, (num_heads, -1))).contiguous()
-
-@exercise.right("in NumPy")
-def split_in_numpy(x, num_heads):
-    return torch.from_numpy(np.stack(np.split(x.numpy(), num_heads, axis=2), axis=1))
-
-@exercise.right("number by number")
-def number_by_number(x, num_heads):
-    batch, length, d_model = x.shape
-    d_head = d_model // num_heads
-    return torch.tensor([[[[float(x[b, p, head * d_head + feature]) for feature in range(d_head)]
-                           for p in range(length)] for head in range(num_heads)] for b in range(batch)])
 
 INTERLEAVED = ("The features are dealt out to the heads one by one, like cards: head 0 gets the features 0, num_heads, "
                "2·num_heads and so on, where it should get the first d_head features, side by side.",

@@ -176,47 +176,6 @@ class Tokenize(Steps):
     def listed(self, tokens):
         return tokens
 
-@exercise.right("words or no words")
-def words_or_no_words(text):
-    return re.findall(r"\w+|\W+", text)
-
-@exercise.right("what is no word, captured")
-def captured(text):
-    return list(filter(None, re.split(r"(\W+)", text)))
-
-@exercise.right("groups of neighbours")
-def groups_of_neighbours(text):
-    groups = itertools.groupby(text, key=lambda character: character.isalnum() or character == "_")
-    return ["".join(group) for _, group in groups]
-
-@exercise.right("character by character")
-def character_by_character(text):
-    tokens, last = [], None
-    for character in text:
-        word = re.match(r"\w", character) is not None
-        if word == last:
-            tokens[-1] += character
-        else:
-            tokens.append(character)
-        last = word
-    return tokens
-
-@exercise.right("between the places of the boundaries")
-def between_boundaries(text):
-    places = [0, *(match.start() for match in re.finditer(r"\b", text)), len(text)]
-    return [text[start:end] for start, end in itertools.pairwise(places) if start < end]
-
-@exercise.right("one token, then the rest")
-def one_then_the_rest(text):
-    match = re.match(r"\w+|\W+", text)
-    return [match.group(), *one_then_the_rest(text[match.end():])] if match else []
-
-@exercise.right("in NumPy")
-def tokens_in_numpy(text):
-    word = np.array([bool(re.fullmatch(r"\w", character)) for character in text])
-    places = np.flatnonzero(word[1:] != word[:-1]) + 1
-    return [np.str_(text[a:b]) for a, b in itertools.pairwise([0, *places, len(text)]) if text]
-
 def found(*patterns):
     """For the step `pieces`: all that matches a pattern."""
     return [lambda text, pattern=pattern: re.findall(pattern, text) for pattern in patterns]
