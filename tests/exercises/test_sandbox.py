@@ -965,6 +965,12 @@ def shared(self, d_model, d_head):
     self.linear_q = self.linear_v = nn.Linear(d_model, d_head)
 
 
+def tied(self, d_model, d_head):
+    shared(self, d_model, d_head)
+    self.linear_v = nn.Linear(d_model, d_head, bias=False)
+    self.linear_v.weight = self.linear_q.weight
+
+
 def unbiased(d_model, d_head):
     return nn.Linear(d_model, d_head, bias=False)
 
@@ -974,7 +980,8 @@ MODULES = [
     (altered(__init__=bare, forward=all_in_forward), "layers made in forward."),
     (altered(__init__=bare), "it has no weights. No layer is stored in `self`;"),
     (altered(__init__=never_set_up), "no super().__init__()."),
-    (altered(__init__=shared), "one layer for several. `linear_q` stands where the contract has `linear_v`"),
+    (altered(__init__=shared), "one layer for several. `linear_q` and `linear_v` have the same weights"),
+    (altered(__init__=tied), "one layer for several. `linear_q` and `linear_v` have the same weights"),
     (with_layers(linear=nn.Linear), "its parameters have other names"),
     (with_layers(both=lambda d_model, d_head: nn.Linear(d_model, 2 * d_head)),
      "one wide layer for several. `both` is as wide as `linear_q` and `linear_v` together"),
@@ -997,7 +1004,7 @@ MODULES = [
     (altered(forward=counts), "A second call of the same module, with the same inputs, gives another"),
     (altered(weights=drops), "Dropout must do nothing in eval mode."),
     (altered(forward=fails_to_train), "called again, in training mode or backwards, it raises ValueError"),
-    (altered(weights=half_detached), "not the gradient of `linear_q.weight` (and 2 more): part of the way"),
+    (altered(weights=half_detached), "not the gradient of `linear_q.weight` (and 2 more): on the way back"),
     (altered(weights=slightly_off), "Up to `project` all is right; the first wrong step is `weights`."),
     (altered(project=far_off), "The very first step, `project`, is already wrong."),
     (altered(forward=lambda self, x, mask: x), "it cannot be called as forward(x)."),

@@ -72,7 +72,7 @@ def not_a_number(*results):
 @pytest.mark.parametrize(("end", "mistake", "sentence"), [
     (detached, "no gradient", "no gradient reaches"), (in_numpy, "no gradient", "no gradient flows through NumPy"),
     (overwritten, "no gradient", "has been overwritten"),
-    (half_detached, "wrong gradient", "part of the way back is cut"),
+    (half_detached, "wrong gradient", "on the way back something is cut off or changed"),
     (not_a_number, "a gradient that is NaN", "it holds NaN or infinity")])
 def test_where_a_lesson_trains_through_a_function_a_wrong_gradient_is_a_mistake_with_a_name(
         name, end, mistake, sentence):
@@ -239,6 +239,40 @@ def test_where_the_first_wrong_step_is_not_certain_nothing_is_said(name, answer)
 def test_a_layer_that_is_never_used_is_named_with_the_first_step_that_needs_it():
     said = text(unnamed("MultiHeadAttention", AllFromTheKey))
     assert "`linear_q` and `linear_v` are never used. The very first step, `queries`, is already wrong." in said
+
+
+class NoLookUpWithoutAMask(layers.DecoderLayer):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        x = self.norm_1(x + self.attend(x, mask))
+        if memory_mask is not None:
+            x = self.norm_2(x + self.look_up(x, memory, memory_mask))
+        return self.norm_3(x + self.feed_forward(x))
+
+
+def test_a_layer_that_is_used_in_some_calls_is_not_called_unused():
+    assert "never used" not in text(unnamed("DecoderLayer", NoLookUpWithoutAMask))
+
+
+def capped_at_50(query, key, value):
+    scores = query @ key.mT / math.sqrt(query.shape[-1])
+    weights = (50 * torch.tanh(scores / 50)).softmax(-1)
+    return weights @ value, weights
+
+
+def test_a_result_that_is_only_nearly_right_is_not_called_right():
+    assert "`output` is right" not in text(unnamed("scaled_dot_product_attention", capped_at_50))
+
+
+def without_a_case_for_0(logits, temperature, top_k, generator):
+    logits = logits / temperature
+    if top_k is not None:
+        logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], -torch.inf)
+    return torch.multinomial(logits.softmax(-1), 1, generator=generator)
+
+
+def test_the_numbers_are_not_called_right_where_it_raises():
+    said = text(check("sample_next", without_a_case_for_0))
+    assert "numbers are right" not in said or "Where it ran, the numbers are right." in said
 
 
 def by_d(query, key, value):

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import torch
@@ -95,6 +96,7 @@ def not_set_up(evidence=()):
                    evidence, "the first line of `__init__`, up to its last bracket.")
 
 
+SHARED = "one layer for several."
 LAYERS_IN_FORWARD = Finding(
     "layers made in forward.", "layers made in forward",
     "`forward` makes a new layer in each call, with new random weights: nothing that is learned lasts.", (),
@@ -118,6 +120,8 @@ def made_in_forward(draws, answer, run):
 def wrong_layers(module, ours, theirs):
     """What the names and shapes of the parameters show about the layers."""
     named = {name: id(one) for name, one in module.named_parameters(remove_duplicate=False)}
+    if all(name in named for name in theirs) and len({named[name] for name in theirs}) < len(theirs):
+        return shared_weights(named, theirs)
     mine, wanted = layers_of(ours), layers_of(theirs)
     missing, extra = ([layer for layer in one if layer not in other]
                       for one, other in ((wanted, mine), (mine, wanted)))
@@ -131,8 +135,6 @@ def wrong_layers(module, ours, theirs):
         return Finding("it has no weights.", "no weights",
                        "No layer is stored in `self`; a local name is gone when `__init__` ends.",
                        (), "what stands before the name of each layer?", None)
-    if missing and all(name in named for name in theirs):
-        return one_for_several(next(layer for layer in mine if layer in wanted), [*missing])
     if len(missing) > 1 and len(extra) == 1 and all(wanted[layer] == mine[extra[0]] for layer in missing):
         return one_for_several(extra[0], missing)
     width = sum(wanted[layer].get("weight", (0,))[0] for layer in missing)
@@ -178,8 +180,16 @@ def holds_modules(value):
     return any(isinstance(one, nn.Module) for one in items)
 
 
+def shared_weights(named, theirs):
+    """Two layers that are one, or one of whose weights is the other's."""
+    first, second = next((one, other) for one, other in combinations(theirs, 2) if named[one] == named[other])
+    layers = [name.rpartition(".")[0] or name for name in (first, second)]
+    return Finding(SHARED, SHARED.rstrip("."), f"{listed(layers)} have the same weights, and can never learn different "
+                   "things.", (), "the lines of `__init__` that make these layers and their weights.", None)
+
+
 def one_for_several(layer, others):
-    return Finding("one layer for several.", "one layer for several",
+    return Finding(SHARED, SHARED.rstrip("."),
                    f"`{layer}` stands where the contract has {listed(others)}: what shares its weights "
                    "can never learn different things.", (), "how often does `__init__` call nn.Linear?", None)
 
@@ -382,8 +392,8 @@ def fault_of_gradients(draws, case, ours):
              if float((arrived[name] - one).abs().max()) > 1e-3 * max(scale, 1e-6)]
     if wrong:
         return ("wrong gradient",
-                f"The numbers are right, but not the gradient of {quoted(wrong)}: part of the way "
-                "back is cut.", LOOK_BACK)
+                f"The numbers are right, but not the gradient of {quoted(wrong)}: on the way back "
+                "something is cut off or changed.", LOOK_BACK)
     return None
 
 

@@ -9,6 +9,7 @@ import torch
 
 from transformer_lessons.exercises.checker.comparison import (
     Difference,
+    alike,
     beside,
     capital,
     family,
@@ -18,6 +19,7 @@ from transformer_lessons.exercises.checker.comparison import (
 )
 from transformer_lessons.exercises.checker.contract import (
     LAYERS_IN_FORWARD,
+    SHARED,
     at_line,
     different_every_time,
     fault_beyond_numbers,
@@ -46,7 +48,12 @@ MOST_PAIRS = 600  # so that a check stays under a second
 
 def diagnose(draws: Draws, answer: Callable, outcomes: list[Outcome], differences: list[Difference | None],
              run: Callable, misbuilt: Finding | None = None) -> Finding | None:
-    """The known mistake that gives these outcomes, the nearest first, or the wrong parameters."""
+    """The known mistake that gives these outcomes, the nearest first, or the wrong parameters.
+
+    Layers that share their weights come first: with them a right `forward` gives the numbers of a wrong one.
+    """
+    if misbuilt and misbuilt.headline == SHARED:
+        return misbuilt
     singles, pairs = draws.exercise.singles(), draws.exercise.pairs
     some_raised = any(one.kind == "raised" for one in outcomes)
     right = right_parts(draws, outcomes)
@@ -391,7 +398,8 @@ def by_slip(draws, outcomes, differences):
         if corrected and all(not one.ok or same(draws.exercise, one.value, expected)
                           for one, expected in zip(corrected, draws.expected, strict=True)):
             sentence = slip_sentence(draws, outcomes, differences, text)
-            return Finding(f"{name}.", name, f"The numbers are right. {sentence}", (), look)
+            right = "The" if all(one.ok for one in outcomes) else "Where it ran, the"
+            return Finding(f"{name}.", name, f"{right} numbers are right. {sentence}", (), look)
     return None
 
 
@@ -544,11 +552,11 @@ def raises(draws, outcomes, number):
 
 
 def right_results(exercise, value, expected):
-    """Of several results, which are right already."""
+    """Of several results, which are right already, and not just near enough to pass."""
     if isinstance(exercise.returns, str) or not is_list(value, len(exercise.returns)):
         return ""
     right = [f"`{name}`" for name, one, other in zip(exercise.returns, value, expected, strict=True)
-             if same(exercise, one, other)]
+             if same(exercise, one, other) and (exercise.same or alike(one, other, exercise.tolerance / 20))]
     return f"{these(right)} right." if right else ""
 
 

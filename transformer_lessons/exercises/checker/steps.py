@@ -45,6 +45,9 @@ def sentence_on_steps(draws: Draws, answer: Callable, differences: list[Differen
     if not found:
         return ""
     unused = [layer for layer in found[0][0] if all(layer in layers for layers, _ in found)]
+    for number in (number for number, difference in enumerate(differences) if unused and not difference):
+        outcome = run(lambda number=number: layers_unused(draws, answer, number))  # they may be used elsewhere
+        unused = [layer for layer in unused if outcome.ok and layer in outcome.value]
     step = found[0][1] if len({step for _, step in found}) == 1 else None
     sentences = []
     if unused:
@@ -63,15 +66,25 @@ def certain(draws: Draws, answer: Callable, number: int) -> tuple:
 
     The step is as (the one before, its name), or None where it is not certain.
     """
-    case, right = draws.cases[number], right_steps(draws, number)
+    right = right_steps(draws, number)
+    target, trace, unused = traced(draws, answer, number)
+    if right.names and any(layer in unused for layer in right.first_layers):
+        return unused, (None, right.names[0])
+    return unused, first_wrong_step(draws, number, target, trace, right) if trace.is_complete() else None
+
+
+def layers_unused(draws, answer, number):
+    return traced(draws, answer, number)[2]
+
+
+def traced(draws, answer, number):
+    """(what was called, the trace of the call, the layers that it never used), on one case."""
+    case = draws.cases[number]
     inputs = inputs_for(draws, case)
     target, trace = make(draws.exercise, answer, case, draws.dtype, inputs), Trace()
     with trace:
         result = target(*inputs)
-    unused = never_used(target, trace, inputs, freeze(result)) if draws.exercise.is_module else []
-    if right.names and any(layer in unused for layer in right.first_layers):
-        return unused, (None, right.names[0])
-    return unused, first_wrong_step(draws, number, target, trace, right) if trace.is_complete() else None
+    return target, trace, never_used(target, trace, inputs, freeze(result)) if draws.exercise.is_module else []
 
 
 def first_wrong_step(draws, number, target, trace, right):
