@@ -37,7 +37,7 @@ def drag_the_query():
     query = np.array([0.0, -1.0])
     weights = softmax(keys @ query)
     title = "The output stays inside the polygon of the values, wherever the query points"
-    picture = plots.show_arrows(np.array([*keys, query, weights @ keys]), title, [*"abcd", "query", "output"])
+    picture = plots.show_arrows(np.array([*keys, query, weights @ keys]), title, [*"abcd", "query", "output"], keys)
     words = f"The query (0, -1) gives a, b, c, d the weights {said(weights)}; the output is ({said(weights @ keys)})."
     data = {"keys": keys.tolist(), "names": list("abcd"), "query": query.tolist()}
     return Playground("drag_the_query", title, words, picture, data)
@@ -52,7 +52,7 @@ def widen_the_vectors():
     scores = {d: (queries[:, :d] @ keys[:, :d].T) / 100 for d in (2, 512)}
     shown = {"d = 2": scores[2], "d = 512": scores[512], "d = 512, divided by √d": scores[512] / 512**0.5}
     weights = torch.stack([each.softmax(-1) for each in shown.values()])  # (3, query, key)
-    title = "With more features, only the scaled weights of every query stay a mixture"
+    title = "From 2 to 512 features the weights sharpen, unless the scores are divided by √d"
     picture = plots.show_weights(weights, title, panels=list(shown))
     largest = {name: said(rows.max(-1).values) for name, rows in zip(shown, weights, strict=True)}
     words = "The largest weight of each query. " + "; ".join(f"{name}: {text}" for name, text in largest.items()) + "."
@@ -66,7 +66,7 @@ def turn_the_hands():
     frequencies, query_at, key_at, last = [1.0, 0.1, 0.01, 0.001], 12, 7, 60
     turn = positions.RotaryPositions(8, last + 1)
     parts = (turn(query[None], query_at) * turn(key[None], key_at))[0].unflatten(-1, (-1, 2)).sum(-1)  # (pair)
-    title = "Rotary positions: the score of two turned vectors depends only on the difference of their positions"
+    title = "Moved together, query and key keep their score"
     ends = torch.cat([turn(query[None], query_at), turn(key[None], key_at)])[:, :2]  # those of pair 0
     picture = plots.show_arrows(ends, title, ["query, pair 0", "key, pair 0"])
     words = f"Query at 12, key at 7: the four pairs contribute {said(parts)}, and the score is {parts.sum():.2f}."

@@ -185,19 +185,22 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None):
     return finish(figure, axis, title, x_label, y_label, alt or f"Bar chart of {y_label}: {title}.")
 
 
-def show_arrows(vectors, title, names=None, alt=None):
-    """Two-dimensional vectors as arrows from the origin, to scale."""
+def show_arrows(vectors, title, names=None, polygon=None, alt=None):
+    """Two-dimensional vectors as arrows from the origin, to scale; the corners of a polygon, if any, are joined."""
     vectors = as_array(vectors)
     figure = Figure(figsize=(4.2, 4.0), layout="constrained")
     axis = figure.subplots()
     reach = float(np.abs(vectors).max()) * 1.25
+    if polygon is not None:
+        axis.fill(*as_array(polygon).T, facecolor="none", edgecolor="grey", linestyle=":")
     for index, (x, y) in enumerate(vectors):
         colour = COLOURS[index % len(COLOURS)]
         axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8})
         if names is not None:
             length = np.hypot(x, y) or 1.0  # the name stands beyond the tip
             axis.annotate(names[index], (x, y), (9 * x / length, 9 * y / length), textcoords="offset points",
-                          color=colour, fontsize=11, ha="center", va="center")
+                          color=colour, fontsize=11, ha="center", va="center",
+                          bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.7})
     axis.axhline(0, color="lightgrey", lw=0.8, zorder=0)
     axis.axvline(0, color="lightgrey", lw=0.8, zorder=0)
     axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")

@@ -195,7 +195,7 @@ QUESTIONS = (
         "Why can the self-attention of this lesson not distinguish “dog bites man” from “man bites dog”? "
         "What would have to be added?",
         model="Each output is a weighted average of all the vectors, with weights computed from dot products. "
-        "Neither the dot products nor the sum depend on which row a vector is in, so shuffled inputs give "
+        "Neither the dot products nor the sum depends on which row a vector is in, so shuffled inputs give "
         "the same outputs, shuffled: “dog” gets the same vector in both sentences. The calculation "
         "therefore has to depend on the positions, for example by adding to each vector another one that depends "
         "on its position (lesson 5).",

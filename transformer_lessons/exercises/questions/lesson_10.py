@@ -75,7 +75,7 @@ QUESTIONS = (
                 "in both. It would be a bug only with weights that were trained with the other convention.",
             ),
             wrong(
-                "Yes: scores no longer depend on positions through distances alone.",
+                "Yes: scores no longer depend on positions through their distance alone.",
                 "Each pair is still turned by position times frequency, so they do. Only which features form a pair "
                 "is different.",
             ),
@@ -92,8 +92,8 @@ QUESTIONS = (
     Number(
         "10.5",
         "The cache of one token",
-        "A model has 32 layers, 32 query heads and 8 heads of keys and values, 128 features a head, and keeps numbers "
-        "of 2 bytes. How many bytes does its cache need for one more token?",
+        "A model has 32 layers, 32 query heads and 8 heads of keys and values, with 128 features per head, and stores "
+        "each number in 2 bytes. How many bytes does its cache need for one more token?",
         right=2 * 32 * 8 * 128 * 2,
         why="Keys and values, 32 layers, 8 heads of 128 features, 2 bytes each: 2 × 32 × 8 × 128 × 2 = 131,072 "
         "bytes, or 128 KiB.",
@@ -146,8 +146,8 @@ QUESTIONS = (
     FreeText(
         "10.8",
         "Changes that do not lower the loss",
-        "RMSNorm, missing biases and grouped-query attention changed the loss of our small models by too little to "
-        "tell from chance. Why do many of today's models have them?",
+        "Using RMSNorm, dropping the biases and sharing key heads changed the loss of our small models by too little "
+        "to tell from chance. Why do many of today's models do all three?",
         model="A lower loss is not the only reason to change a model. RMSNorm does less work for each vector and has "
         "half the parameters; the loss stays the same within the noise. The same holds without biases, and there is "
         "less to store and to load. Fewer heads of keys make the cache smaller: a quarter of the heads need a quarter "
@@ -166,9 +166,8 @@ QUESTIONS = (
         model="Compare numbers with those of a program known to be right, on the same weights and the same tokens: the "
         "logits must agree to many decimals. A square weight that was not transposed, swapped halves of a gate, the "
         "other rotary convention and another epsilon all load silently. To test the code, fill every tensor with "
-        "random numbers, gains and biases included, because fresh norms have gains of 1 and biases of 0, which hide "
-        "mistakes; and float64, so "
-        "that rounding does not hide them either.",
+        "random numbers, gains and biases included, because newly made norms have gains of 1 and biases of 0, which "
+        "hide mistakes. And use float64, so that rounding does not hide them either.",
         points=(
             "The same logits as a program known to be right, to many decimals.",
             "Random gains and biases, since 1 and 0 hide mistakes.",

@@ -103,12 +103,12 @@ QUESTIONS = (
         (
             wrong(
                 "It looks at the right places, and copies the wrong tokens.",
-                "What it copies from a place is made from the token there, and that is still in the stream. What is "
-                "missing is what its keys were made from.",
+                "What it copies from a place is made from the token there, and that is still in the stream. Only "
+                "the notes that its queries match are missing.",
             ),
             right(
                 "It no longer finds the right places.",
-                "Its keys were made from layer 0's notes. Without them there is nothing that its queries match.",
+                "Its queries look for layer 0's notes in the keys. Without the notes there is nothing to find.",
             ),
             wrong(
                 "Nothing: it is in another layer.",
@@ -155,8 +155,8 @@ QUESTIONS = (
         why="Position 17 holds the block's token 5, and the answer is the block's token 6, which stands at position 6. "
         "There layer 0 notes what came before, and that note is what the last query looks for.",
         slips={
-            5: "That is the corrupted token itself. At each position layer 0 notes what came before, so the wrong "
-            "note is one position further on.",
+            5: "That is the corrupted token itself. Layer 0 notes at a position what came before it, so the "
+            "wrong note is one position further on.",
             17: "That is where the answer is needed. The last token is the same in both texts; so is the one before.",
             4: "What stands before position 5 is the same in both texts.",
             16: "The tokens after the first block are the same in both texts.",

@@ -160,8 +160,8 @@ QUESTIONS = (
         "and it is an approximation that hardly hurts.” What do you answer?",
         model="Only the memory is linear. Every query still meets every key before it, so twice the length takes about "
         "four times the time; a tiled kernel is faster because its tiles fit into the fast memory near the processor "
-        "and because it leaves out the tiles in the future. And nothing is approximated: maximum and sum are brought "
-        "up to date with every tile, so the result is that of the plain formula, up to rounding. What makes time "
+        "and because it leaves out the tiles in the future. And nothing is approximated: maximum and sum are "
+        "updated with every tile, so the result is that of the plain formula, up to rounding. What makes time "
         "linear, such as a sliding window, changes the result.",
         points=(
             "Memory is linear, time is still quadratic.",

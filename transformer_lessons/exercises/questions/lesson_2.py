@@ -165,7 +165,7 @@ QUESTIONS = (
         "d_model is 8, and a head maps its input to queries and keys of d_k = 20 features. What happens?",
         (
             right(
-                "It runs, but d_k = 8 could produce every one of its tables of unscaled scores.",
+                "It runs, but d_k = 8 could give the same unscaled scores.",
                 "The scores are x W_Q W_Kᵀ xᵀ, and W_Q W_Kᵀ is 8 × 8 whatever d_k is. With d_k = 8 it can "
                 "already be any 8 × 8 matrix, so more width adds parameters but no new scores.",
             ),

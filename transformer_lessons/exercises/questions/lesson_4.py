@@ -172,7 +172,7 @@ QUESTIONS = (
                 "All heads together have 512 features. With more heads, each of them has fewer.",
             ),
             right(
-                "The table of attention weights",
+                "The number of attention weights",
                 "There are 16 tables now, one for each head. The parameters and multiplications stay the "
                 "same: twice as many heads, each half as wide.",
             ),

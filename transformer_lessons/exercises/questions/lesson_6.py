@@ -8,7 +8,7 @@ QUESTIONS = (
     Number(
         "6.1",
         "Counting a causal mask",
-        "How many places of a causal mask for six tokens are True, meaning “may attend”?",
+        "How many entries of a causal mask for six tokens are True, meaning “may attend”?",
         right=21,
         why="1 + 2 + 3 + 4 + 5 + 6 = 21: each token sees itself and those before it.",
         slips={
@@ -210,8 +210,8 @@ QUESTIONS = (
             ),
             wrong(
                 "A lucky draw.",
-                "Over hundreds of digits luck evens out. Guessing two in three right, where one in ten is "
-                "expected, does not happen.",
+                "Over hundreds of digits luck evens out. A mean loss so far below ln 10 does not happen by "
+                "chance.",
             ),
             right(
                 "The future leaks: the model sees what it should predict.",

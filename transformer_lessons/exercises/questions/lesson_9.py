@@ -173,7 +173,7 @@ QUESTIONS = (
     FreeText(
         "9.10",
         "Why neither characters nor words",
-        "Why do most language models read byte pairs rather than characters or whole words? What does a larger "
+        "Why do most language models use byte pair encoding rather than characters or whole words? What does a larger "
         "vocabulary buy, and what does it cost?",
         model="Any list of words lacks some, and many of its words are too rare to learn well. Characters can spell "
         "any word, but sequences are long. Byte pairs are in between: frequent words are one token, rare ones several, "

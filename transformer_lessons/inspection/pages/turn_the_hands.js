@@ -52,6 +52,6 @@
     const distance = asks.value - answers.value;
     said.textContent = `Query at ${asks.value}, key at ${answers.value}, ${Math.abs(distance)} apart: the score is `
       + `${parts.map(two).join(' + ').replaceAll('+ -', '− ')} = ${two(sum(parts))}. `
-      + 'It depends only on the difference of the positions: move both, and nothing changes.';
+      + 'It depends only on the difference of the positions: move both together, and it stays the same.';
   }
   show();
