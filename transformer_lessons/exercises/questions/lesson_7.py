@@ -196,7 +196,7 @@ QUESTIONS = (
             wrong(
                 "Everywhere: one set of weights serves all.",
                 "This can be built, and some models do it. The paper's Transformer gives each block weights "
-                "of its own, so that blocks can learn to do different work.",
+                "of its own, and so blocks can learn to do different work.",
             ),
             right(
                 "At all positions of one block; each block has its own.",
@@ -216,7 +216,7 @@ QUESTIONS = (
         "A model has six blocks with feed-forward layers of 2,099,712 parameters each. All six are "
         "replaced with one that they share. How many parameters are saved?",
         right=5 * FEED_FORWARD,
-        why="5 × 2,099,712 = 10,498,560, more than half of the parameters, if they are encoder blocks. Every "
+        why="5 × 2,099,712 = 10,498,560, more than half of the blocks' parameters, if they are encoder blocks. Every "
         "shape still fits, so the question is what the model can still learn; this lesson tries it.",
         slips={
             6 * FEED_FORWARD: "This counts all six, but one of them remains.",
@@ -263,7 +263,7 @@ QUESTIONS = (
             ),
             wrong(
                 "They stay about as different as they were.",
-                "After one layer you might think so. But each layer averages the averages of the one "
+                "After only two layers little of the difference is left: each layer averages the averages of the one "
                 "before.",
             ),
             right(
