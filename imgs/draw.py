@@ -703,7 +703,7 @@ def part_of_layer(d, x, y, name, norm, norm_first, memory=False):
 
 def layer(d, parts, codes):
     """Post-norm and pre-norm beside each other."""
-    for norm_first, head in enumerate(["post-norm, as in the paper of 2017", "pre-norm"]):
+    for norm_first, head in enumerate(["post-norm, as in the 2017 paper", "pre-norm"]):
         left = MARGIN + 366 * norm_first
         x, y = left + 54, 128
         d.label(left, 76, head, 15, align="start", bold=True)
@@ -814,7 +814,7 @@ def next_token(d):
 
     Above, a line is cut at word boundaries into tokens: My, space, lantern, space, sleeps, comma and space,
     and. Below it a row of inputs, and under each input its target, the token one further on. The model, a
-    LanguageModel, turns the row into logits at every place. In training, the logits of all places are held
+    LanguageModel, turns the row into logits at every position. In training, the logits of all positions are held
     against the targets: that is the loss. In writing, the softmax of the last logits gives each token a
     chance; one is drawn and appended to the text, and the model reads again.
     """
@@ -831,10 +831,10 @@ def next_token(d):
     d.arrow((tokens.middle[0] - 36, 158), inputs.top())
     d.box(128, 274, 432, 44, "`LanguageModel`, causal", WEIGHTS, 15)
     d.arrow((320, 244), (320, 274), ink=STREAM)
-    logits = d.box(128, 350, 432, 36, "logits at every place", OUTPUT)
+    logits = d.box(128, 350, 432, 36, "logits at every position", OUTPUT)
     d.arrow((320, 318), (320, 350), ink=STREAM)
     d.arrow((62, 229), (44, 229), (44, 368), logits.left(), ink=VALUE.line)
-    d.label(34, 404, "training: loss = −ln *p*(target), at all places", 13, VALUE.ink, "start")
+    d.label(34, 404, "training: loss = −ln *p*(target), at all positions", 13, VALUE.ink, "start")
     drawn = d.box(620, 352, 120, 32, "next token", OUTPUT)
     d.arrow(logits.right(), drawn.left(), ink=OUTPUT.line)
     d.arrow(drawn.top(0.92), (730.4, 143), tokens.right(), ink=OUTPUT.line)

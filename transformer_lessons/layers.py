@@ -36,7 +36,7 @@ class GatedFeedForward(FeedForward):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward, each added to what it read.
+    """Self-attention, then feed-forward, each with a residual connection around it.
 
     The norm comes after the sum (post-norm, the paper) or, with norm_first, before the part (pre-norm).
     """
