@@ -96,8 +96,9 @@ def facts_of(path):
 
 def front_page(lessons):
     facts = [facts_of(lesson) for lesson in lessons]
-    cards = [f"1. [**{told['title'].partition(' · ')[2]}**](notebooks/{lesson.name})\n   {told['promise']} "
-             f"*{told['Time'].partition(',')[0]}*\n" for lesson, told in zip(lessons, facts, strict=True)]
+    cards = [f'<li><a href="notebooks/{lesson.stem}.html"><strong>{html(name)}</strong></a> '
+             f'<span>{html(told["promise"])}</span> <em>{told["Time"].partition(",")[0]}</em></li>\n'
+             for lesson, told in zip(lessons, facts, strict=True) for name in [told["title"].partition(" · ")[2]]]
     hours = round(sum(int(told["Time"].split()[0]) for told in facts) / 60)  # without extras
     opening = re.search(r"^\*\*(.+?), (every step from scratch.+?)\*\*(.+?\.)", README, flags=re.M | re.S)
     first = lessons[0].stem
@@ -106,16 +107,20 @@ def front_page(lessons):
             f"**{opening[2].capitalize()}**{opening[3]}\n\n"
             f'<p class="start"><a class="button" href="notebooks/{first}.html">Start lesson 1</a> '
             '<a class="button quiet" href="#run-it-on-your-machine">Run it on your machine</a></p>\n\n'
-            f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours · no GPU\n\n"
+            f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours · no GPU · "
+            "MIT licence\n\n"
             f"**The checks name your mistake.** They know {number_of_mistakes():,} mistakes, run them on the same "
             "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
             f"check says.\n\n</div>\n{verdicts()}</div>\n\n"
-            "## The path\n\nLessons 1 to 8 are the course; 9 to 12 go beyond it, in any order.\n\n{.path}\n" +
-            "".join(cards) + "\nTo look things up: the [exercises](exercises/index.md), the "
+            "## Drag the query\n\nThis is self-attention, as you will build it in lesson 1. Drag the query, and the "
+            f"weights and the output follow.\n\n{first_playground(lessons[0])}\n\n"
+            "## The path\n\nThe course is lessons 1 to 8, one after the other:\n\n"
+            f'<ol class="path">\n{"".join(cards[:8])}</ol>\n\n'
+            "Four more lessons go beyond it, in any order:\n\n"
+            f'<ol class="path" start="9" style="--from: 8">\n{"".join(cards[8:])}</ol>\n\n'
+            "To look things up: the [exercises](exercises/index.md), the "
             "[glossary](notebooks/glossary.md), and the [finished implementation](reference/index.md), with "
             f"explanations beside the code.{source()}\n\n"
-            "## Drag the query\n\nSome pictures are playgrounds. This one is from lesson 1: drag the query, and the "
-            f"weights and the output follow.\n\n{first_playground(lessons[0])}\n\n"
             "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. In a "
             "clone of the repository, with Python 3.10 or later, this makes an environment and opens the first lesson:"
             f"\n\n```\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n" +
@@ -136,12 +141,11 @@ def first_playground(lesson):
     return re.sub(r"\n\s*\n", "\n", next(html for html in saved if html.startswith('<div class="playground')))
 
 
-SCALED = "scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])"
 ANSWERS = {  # on the front page: what a learner might write
-    "softmax over dim −2": (SCALED, "weights = scores.softmax(dim=-2)"),
-    "no √d": ("scores = query @ key.transpose(-2, -1)", "weights = scores.softmax(dim=-1)"),
-    "d, not √d": (SCALED.replace("math.sqrt(query.shape[-1])", "query.shape[-1]"), "weights = scores.softmax(dim=-1)"),
-    "the right one": (SCALED, "weights = scores.softmax(dim=-1)"),
+    "softmax over dim −2": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-2)"),
+    "no √d": ("", "weights = scores.softmax(dim=-1)"),
+    "d, not √d": ("scores = scores / d", "weights = scores.softmax(dim=-1)"),
+    "the right one": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-1)"),
 }
 
 
@@ -150,14 +154,16 @@ def verdicts():
     name, right = "scaled_dot_product_attention", ANSWERS["the right one"]
     tabs = panels = ""
     for number, (label, lines) in enumerate(ANSWERS.items()):
-        code = f"def {name}(query, key, value):\n    {lines[0]}\n    {lines[1]}\n    return weights @ value, weights"
+        size = ["d = query.shape[-1]"] if lines[0] else []
+        code = "\n    ".join([f"def {name}(query, key, value):", *size, "scores = query @ key.mT", *filter(None, lines),
+                             "return weights @ value, weights"])
         definitions = {"math": math}
         exec(code, definitions)
         with contextlib.redirect_stdout(io.StringIO()) as said:
             check(name, definitions[name])
         shown = escape(code, quote=False)
         for line, other in zip(lines, right, strict=True):
-            if line != other:
+            if line and line != other:
                 shown = shown.replace(escape(line, quote=False), f"<mark>{escape(line, quote=False)}</mark>")
         lines = said.getvalue().rstrip().splitlines()
         verdict = "".join(f'<span style="--in: {len(line) - len(line.lstrip())}">{escape(line.strip())}</span>'
@@ -220,7 +226,8 @@ def actions(path):
     links.append(f'<a class="button" href="../beside/notebooks/{path.name}" download>Download the notebook</a>')
     commands = escape(repository.clone_command() + "python3 -m transformer_lessons lab")
     run = f"<details><summary>Run it on your machine</summary><pre>{commands}</pre></details>"
-    return f'<div class="actions">{" ".join(links)} {run}</div>'
+    present = '<button class="button present" hidden title="Or press p">Present</button>'  # site.js shows it
+    return f'<div class="actions">{" ".join(links)} {run} {present}</div>'
 
 
 def fold_output(cell):
@@ -279,7 +286,8 @@ def question_html(question, answered):
         ask = "Click a choice." if question.kind == "choice" else "Click every choice that you think is right."
         choices = "".join(
             f'<details class="choice"><summary><b>{letter}</b>{html(choice.text)}</summary>'
-            f"<p>{'✓ Right.' if choice.is_right else '✗ No.'} {html(choice.why)}</p></details>\n"
+            f'<p class="{"right" if choice.is_right else "wrong"}">'
+            f"{'✓ Right.' if choice.is_right else '✗ No.'} {html(choice.why)}</p></details>\n"
             for letter, choice in question.lettered.items())
         body = f"<p><em>{ask}</em></p>\n{choices}"
     elif isinstance(question, FreeText):

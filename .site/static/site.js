@@ -1,5 +1,30 @@
-// Two small things that style sheets cannot do.
+// Small things that style sheets cannot do.
 (() => {
+  // On a phone long lines of code go on below, indented as they are, and not out of sight.
+  if (matchMedia('(max-width: 46em)').matches)
+    document.querySelectorAll('.cell_input pre, .highlight-python pre, .verdicts pre:not([class])').forEach(pre => {
+      pre.innerHTML = pre.innerHTML.replace(/\n$/, '').split('\n').map(line => {
+        const indent = line.replace(/<[^>]+>/g, '').match(/^ */)[0].length;
+        return `<span class="line" style="--in: ${indent}">${line}\n</span>`;
+      }).join('');
+    });
+
+  // The still picture over a playground is for where no script runs.
+  document.querySelectorAll('.cell_output .playground').forEach(playground => {
+    const before = playground.closest('.output')?.previousElementSibling;
+    if (before?.querySelector('img')) before.hidden = true;
+  });
+
+  // Presenting: a button, and the key p.
+  const present = () => document.documentElement.classList.toggle('presenting');
+  document.querySelectorAll('button.present').forEach(button => {
+    button.hidden = false;
+    button.onclick = present;
+  });
+  addEventListener('keydown', event => {
+    if (event.key === 'p' && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest('input, .playground')) present();
+  });
+
   // On paper nothing is folded.
   let folded = [];
   addEventListener('beforeprint', () => {
@@ -75,16 +100,18 @@
       event.preventDefault();
       const text = form.elements.answer.value.trim(), value = told.shape ? shape(text) : number(text);
       if (value === null) {
-        said.textContent = told.shape ? '○ A shape is a list of whole numbers, as in (2, 3).' : '○ Please type a number.';
+        said.className = '';
+        said.textContent = told.shape ? '○ A shape is a list of whole numbers, as in (2, 3).' : '○ Please type a number, with a decimal point if it has one.';
         return;
       }
       const right = same(told, value, told.right), slip = told.slips.find(([slip]) => same(told, value, slip));
+      said.className = right ? 'right' : 'wrong';
       said.innerHTML = right ? `✓ Right. ${told.why}` : `✗ No. ${slip ? slip[1] : told.pointer}`;
     };
   });
 })();
 
-// A diagram, or a figure that is shown smaller than it was drawn, opens as large as it is.
+// A diagram or a figure opens larger: as large as the screen allows, and never smaller than it was drawn.
 (() => {
   const screen = document.createElement('dialog');
   screen.className = 'enlarged';
@@ -92,11 +119,11 @@
   screen.onclick = event => { if (event.target.tagName !== 'IMG') screen.close(); };
   document.addEventListener('click', event => {
     const figure = event.target.closest?.('.cell_output img'), link = event.target.closest?.('a.zoom');
-    const shrunk = figure && figure.width < Number(figure.getAttribute('width'));
-    if (!(link || shrunk) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!(link || figure) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const picture = (figure ?? link.querySelector('img')).cloneNode();
-    picture.style.width = figure ? `${figure.getAttribute('width')}px` : `${Math.max(760, Math.min(1140, innerWidth - 64))}px`;
+    const drawn = figure ? Number(figure.getAttribute('width')) : 760;  // figures have twice as many pixels
+    picture.style.width = `${Math.max(drawn, Math.min(2 * drawn, innerWidth - 64))}px`;
     screen.querySelector('div').replaceChildren(picture);
     if (!screen.isConnected) document.body.append(screen);
     screen.showModal();

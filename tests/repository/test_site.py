@@ -78,7 +78,8 @@ def test_every_notebook_is_in_the_contents_and_on_the_front_page_with_its_promis
         told = pages.facts_of(path)
         assert told["title"].startswith(f"{number} · ")  # the path counts its steps
         name = told["title"].partition(" · ")[2]
-        assert f"[**{name}**](notebooks/{path.name})\n   {told['promise']}" in written["index.md"]
+        card = f'<a href="notebooks/{path.stem}.html"><strong>{name}</strong></a> <span>{told["promise"]}</span>'
+        assert card in written["index.md"]
 
 
 def test_the_front_page_shows_what_the_check_says_of_each_answer(written):

@@ -5,8 +5,8 @@
   const sliders = make('div', {className: 'sliders'}, stage);
   const factor = slider('All scores ×', {min: 0, max: 10, step: 0.5, value: 1}, String, sliders, show);
   const view = make('div', {className: 'view'}, stage);
-  const plane = draw('svg', {viewBox: '0 0 340 340', width: 340, height: 340, role: 'group',
-    'aria-label': 'A plane with four keys, the query, and the output'}, make('div', {}, view));
+  const plane = draw('svg', {viewBox: '0 0 340 340', width: '100%', role: 'group',
+    'aria-label': 'A plane with four keys, the query, and the output'}, make('div', {className: 'plane'}, view));
   for (const end of ['x', 'y']) {
     const other = end === 'x' ? 'y' : 'x';
     draw('line', {[end + 1]: 0, [end + 2]: 340, [other + 1]: middle, [other + 2]: middle, stroke: 'var(--faint)'}, plane);
@@ -18,23 +18,24 @@
     const [x, y] = at(key.map(part => part * (1 + 0.22 / Math.hypot(...key))));
     draw('text', {x, y: y + 4, 'text-anchor': 'middle'}, plane).textContent = data.names[number];
   });
-  const asking = arrow(data.query, 'var(--query)');
+  const asking = arrow(data.query, 'var(--query)', false);  // its end is the handle
   const output = draw('circle', {r: 7, fill: 'var(--output)', stroke: 'var(--paper)', 'stroke-width': 2}, plane);
   const outputName = draw('text', {}, plane);
   outputName.textContent = 'output';
   const handle = draw('circle', {class: 'handle', r: 14, fill: 'var(--query)', 'fill-opacity': 0.35, stroke: 'var(--query)',
     'stroke-width': 2, tabindex: 0, role: 'slider', 'aria-label': 'Query: drag it, or move it with the arrow keys',
     'aria-valuemin': -3, 'aria-valuemax': 3}, plane);
+  const grip = draw('circle', {class: 'handle grip', r: 28, fill: 'transparent'}, plane);  // what a finger gets hold of
   const numbers = make('div', {className: 'numbers'}, view);
   const cells = table('Scores and weights', ['key', 'query · key', '', 'weight', ''], data.names, numbers);
   const bars = cells.map(row => [bar(row[1], true), bar(row[3])]);
   numbers.append(said);
   let query = [...data.query];
 
-  function arrow([x, y], colour) {
+  function arrow([x, y], colour, tip = true) {
     const [endX, endY] = at([x, y]);
     const line = draw('line', {x1: middle, y1: middle, x2: endX, y2: endY, stroke: colour, 'stroke-width': 3}, plane);
-    draw('circle', {cx: endX, cy: endY, r: 4, fill: colour}, plane);
+    if (tip) draw('circle', {cx: endX, cy: endY, r: 4, fill: colour}, plane);
     return line;
   }
 
@@ -55,6 +56,7 @@
     const [x, y] = at(query);
     set(asking, {x2: x, y2: y});
     set(handle, {cx: x, cy: y, 'aria-valuenow': query[0], 'aria-valuetext': `(${query.join(', ')})`});
+    set(grip, {cx: x, cy: y});
     const [cx, cy] = at(average);
     set(output, {cx, cy});
     set(outputName, {x: cx + 10, y: cy + 18});
@@ -67,7 +69,9 @@
     said.textContent = `Query (${query.map(two).join(', ')}): weights ${weights.map(two).join(', ')}, output (${average.map(two).join(', ')}).`;
   }
 
+  plane.onclick = pull;
   plane.onpointerdown = event => {
+    if (event.pointerType === 'touch' && event.target !== grip) return;  // a swipe scrolls the page
     plane.setPointerCapture(event.pointerId);
     plane.onpointermove = pull;
     pull(event);
