@@ -9,20 +9,39 @@
       }).join('');
     });
 
+  // Code can be copied.
+  document.querySelectorAll('.cell_input .highlight, .highlight-python .highlight, .highlight-default .highlight').forEach(block => {
+    const copy = document.createElement('button');
+    Object.assign(copy, {className: 'copy', textContent: 'Copy', onclick: async () => {
+      await navigator.clipboard.writeText(block.querySelector('pre').textContent);
+      copy.textContent = 'Copied';
+      setTimeout(() => { copy.textContent = 'Copy'; }, 1500);
+    }});
+    block.append(copy);
+  });
+
   // The still picture over a playground is for where no script runs.
   document.querySelectorAll('.cell_output .playground').forEach(playground => {
     const before = playground.closest('.output')?.previousElementSibling;
     if (before?.querySelector('img')) before.hidden = true;
   });
 
-  // Presenting: a button, and the key p.
-  const present = () => document.documentElement.classList.toggle('presenting');
+  // Presenting: a button, and the key p; what was at the top stays there. Escape leaves.
+  const present = () => {
+    const first = [...document.querySelectorAll('article :is(h1, h2, h3, p, .cell, .question)')]
+      .find(element => element.offsetHeight && element.getBoundingClientRect().top >= 0);
+    document.documentElement.classList.toggle('presenting');
+    first?.scrollIntoView({behavior: 'instant'});
+    document.activeElement.blur();
+  };
   document.querySelectorAll('button.present').forEach(button => {
     button.hidden = false;
     button.onclick = present;
   });
   addEventListener('keydown', event => {
-    if (event.key === 'p' && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest('input, .playground')) present();
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, .playground, dialog')) return;
+    const presenting = document.documentElement.classList.contains('presenting');
+    if (event.key === 'p' || event.key === 'Escape' && presenting) present();
   });
 
   // On paper nothing is folded.
@@ -35,10 +54,10 @@
 
   // What scrolls sideways can be reached, and so scrolled, by keyboard.
   const scrolls = () => document.querySelectorAll('pre, .table-wrapper, .formula').forEach(element => {
-    const wide = element.scrollWidth > element.clientWidth;
+    const wide = element.clientWidth && element.scrollWidth > element.clientWidth;
     if (wide) element.tabIndex = 0;
     else element.removeAttribute('tabindex');
-    element.classList.toggle('scrolls', wide);
+    element.classList.toggle('scrolls', Boolean(wide));
   });
   addEventListener('load', scrolls);
   addEventListener('resize', scrolls);
@@ -118,12 +137,14 @@
   screen.innerHTML = '<button aria-label="Close">×</button><div tabindex="0"></div>';
   screen.onclick = event => { if (event.target.tagName !== 'IMG') screen.close(); };
   document.addEventListener('click', event => {
-    const figure = event.target.closest?.('.cell_output img'), link = event.target.closest?.('a.zoom');
+    const link = event.target.closest?.('a.zoom');
+    const figure = event.target.closest?.('.cell_output :is(img, a.image-reference)')?.closest('a, img');
     if (!(link || figure) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const picture = (figure ?? link.querySelector('img')).cloneNode();
-    const drawn = figure ? Number(figure.getAttribute('width')) : 760;  // figures have twice as many pixels
-    picture.style.width = `${Math.max(drawn, Math.min(2 * drawn, innerWidth - 64))}px`;
+    const shown = link ? [...link.querySelectorAll('img')].find(one => one.width) : figure.querySelector('img') ?? figure;
+    const picture = shown.cloneNode(), drawn = link ? 760 : Number(shown.getAttribute('width'));  // half of its pixels
+    const fits = Math.min(innerWidth - 64, (innerHeight - 120) * shown.naturalWidth / shown.naturalHeight);
+    picture.style.width = `${fits < 0.75 * drawn ? drawn : Math.min(2 * drawn, fits)}px`;
     screen.querySelector('div').replaceChildren(picture);
     if (!screen.isConnected) document.body.append(screen);
     screen.showModal();

@@ -1,7 +1,8 @@
   // Lesson 1: four vectors that answer, one that asks, and the average moving inside their polygon.
   const unit = 50, middle = 170;  // pixels
   const at = ([x, y]) => [middle + unit * x, middle - unit * y];
-  make('h4', {textContent: 'Drag the round handle, the query, or move it with the arrow keys.'}, stage);
+  make('h4', {textContent: 'Drag the round handle, the query, or move it with the arrow keys. a to d are keys and values in one; '
+    + 'the dot is their weighted average.'}, stage);
   const sliders = make('div', {className: 'sliders'}, stage);
   const factor = slider('All scores ×', {min: 0, max: 10, step: 0.5, value: 1}, String, sliders, show);
   const view = make('div', {className: 'view'}, stage);
@@ -59,7 +60,7 @@
     set(grip, {cx: x, cy: y});
     const [cx, cy] = at(average);
     set(output, {cx, cy});
-    set(outputName, {x: cx + 10, y: cy + 18});
+    set(outputName, {x: cx + 12, y: cy + 4});
     cells.forEach((row, number) => {
       row[0].textContent = two(scores[number]);
       row[2].textContent = two(weights[number]);
@@ -70,6 +71,7 @@
   }
 
   plane.onclick = pull;
+  grip.addEventListener('touchstart', event => event.preventDefault(), {passive: false});  // else the page scrolls
   plane.onpointerdown = event => {
     if (event.pointerType === 'touch' && event.target !== grip) return;  // a swipe scrolls the page
     plane.setPointerCapture(event.pointerId);
