@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, SampleNext
+from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, SampleNext, in_tens
 from transformer_lessons.exercises.catalogue.sample_next import exercise as sample_next
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.distributions import (
@@ -31,7 +31,9 @@ def tables(seed):
     for case in sample_next.cases(seed):
         logits, temperature, top_k, generator = case.inputs
         rows = logits[:GROUPS] if len(logits) > DRAWS else logits
-        yield SampleNext()(rows, temperature, top_k, generator), len(logits) > DRAWS, temperature
+        table = SampleNext()(rows, temperature, top_k, generator)
+        large = len(logits) > DRAWS
+        yield in_tens(table, logits.shape[1]) if large else table, large, temperature
 
 
 def binomial(n, p):
@@ -76,8 +78,8 @@ def test_chernoffs_bound_holds_for_this_many_draws(p, limit):
 
 def test_the_calculation_in_the_text_covers_what_a_check_compares():
     large = [size for size in sample_next.sizes if size["batch"] > DRAWS]
-    again = max(size["vocabulary"] for size in large)  # one case is drawn once more
-    compared = GROUPS * (sum(size["vocabulary"] for size in large) + again)
+    columns = [in_tens(torch.ones(1, size["vocabulary"]), size["vocabulary"]).shape[1] for size in large]
+    compared = GROUPS * (sum(columns) + max(columns))  # one case is drawn once more
     assert compared < 100
     assert 100 * 2 * math.exp(-LIMIT) < 4.2e-7
 

@@ -332,3 +332,220 @@ def test_scores_of_0_that_are_taken_for_masked_are_found_and_named(low):
 
     assert check("attend_with_cache", behind_a_cache).mistake == "a score of 0 taken for masked"
     assert check("tiled_attention", block_by_block).mistake == "a score of 0 taken for masked"
+
+
+@pytest.mark.parametrize(("name", "mean"), [
+    ("previous_token_score", lambda picked: picked[picked > 0].mean()),
+    ("induction_score", lambda picked: (picked * (picked > 1e-9)).sum() / (picked > 1e-9).sum())])
+def test_weights_of_0_count_in_the_mean(name, mean):
+    def answer(weights, period=2):
+        diagonal = weights.diagonal(1 - period, -2, -1)[..., name == "induction_score":]
+        return torch.stack([mean(diagonal[:, head]) for head in range(weights.shape[1])])
+
+    assert check(name, answer).mistake == "the mean of the weights that are not 0"
+
+
+def test_a_diagonal_sliced_from_the_period_on_is_named():
+    def answer(weights, period):
+        diagonal = weights.diagonal(1 - period, -2, -1)
+        rest = diagonal[..., period:]
+        return (rest if rest.shape[-1] else diagonal[..., -1:]).mean((0, 2))
+
+    assert check("induction_score", answer).mistake == "the diagonal cut by positions"
+
+
+def test_the_head_before_at_the_last_position_alone_is_named():
+    def answer(heads, number):
+        heads = heads.clone()
+        heads[:, number - 1, -1] = 0
+        return heads
+
+    found = check("ablate_head", answer).mistake
+    assert set(found.split(" and ")) == {"counted from 1", "a part of the head left"}
+
+
+def by_tiles(query, key, value, rows, keys):
+    """Attention in tiles of so many queries and keys."""
+    outputs = []
+    for start in range(0, query.shape[-2], rows):
+        asked, end = query[..., start:start + rows, :] / math.sqrt(query.shape[-1]), start + rows
+        log, output = torch.full_like(asked[..., :1], -torch.inf), 0
+        for left in range(0, min(end, key.shape[-2]), keys):
+            scores = asked @ key[..., left:left + keys, :].mT
+            scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(start - left + 1) == 1, -1e38)
+            own = scores.logsumexp(-1, keepdim=True)
+            both = torch.logaddexp(log, own)
+            mean = scores.softmax(-1) @ value[..., left:left + keys, :]
+            output, log = output * (log - both).exp() + mean * (own - both).exp(), both
+        outputs.append(output)
+    return torch.cat(outputs, -2)
+
+
+@pytest.mark.parametrize("size", [
+    lambda length, block: math.ceil(length / block), lambda length, block: 8,
+    lambda length, block: math.isqrt(length), lambda length, block: block if block >= 4 else length])
+def test_tiles_larger_than_the_block_are_named(size):
+    def answer(query, key, value, block):
+        tile = size(query.shape[-2], block)
+        return by_tiles(query, key, value, tile, tile)
+
+    assert check("tiled_attention", answer).mistake in ("tiles larger than the block", "a table of length × length")
+
+
+def test_two_halves_of_the_queries_are_not_called_a_whole_table():
+    report = check("tiled_attention", lambda query, key, value, block: by_tiles(
+        query, key, value, max(1, (query.shape[-2] + 1) // 2), query.shape[-2]))
+    assert report.mistake == "tiles larger than the block"
+
+
+@pytest.mark.parametrize("rows", [lambda length, block: block, lambda length, block: length])
+def test_tiles_of_the_block_are_right_whichever_side_it_limits(rows):
+    for turned in (False, True):
+        def answer(query, key, value, block, turned=turned):
+            sizes = (rows(query.shape[-2], block), block)
+            return by_tiles(query, key, value, *(sizes[::-1] if turned else sizes))
+
+        assert check("tiled_attention", answer).status == "passed"
+
+
+def test_an_output_divided_in_every_tile_is_named_where_all_queries_meet_every_tile():
+    def answer(query, key, value, block):
+        largest, total, output = torch.full_like(query[..., :1], -torch.inf), 0, 0
+        for left in range(0, query.shape[-2], block):
+            scores = query @ key[..., left:left + block, :].mT / math.sqrt(query.shape[-1])
+            scores = scores.masked_fill(torch.ones_like(scores).triu(1 - left) == 1, -torch.inf)
+            raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
+            weights, shrink = (scores - raised).exp(), (largest - raised).exp()
+            total = total * shrink + weights.sum(-1, keepdim=True)
+            output = (output * shrink + weights @ value[..., left:left + block, :]) / total
+            largest = raised
+        return output
+
+    assert check("tiled_attention", answer).mistake == "divided in every tile"
+
+
+def test_powers_of_2_are_named():
+    def answer(blocks):
+        largest, total = torch.full_like(blocks[0][..., :1], -torch.inf), 0
+        for scores in blocks:
+            raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
+            total = total * (largest - raised).exp2() + (scores - raised).exp2().sum(-1, keepdim=True)
+            largest = raised
+        return torch.cat([(scores - largest).exp2() / total for scores in blocks], -1)
+
+    assert check("online_softmax", answer).mistake == "powers of 2"
+
+
+def test_one_pass_row_by_row_is_not_called_three_passes():
+    def answer(blocks):
+        if blocks[0].ndim > 1:
+            return torch.stack([answer([block[row] for block in blocks]) for row in range(len(blocks[0]))])
+        total = torch.stack([block.logsumexp(-1) for block in blocks]).logsumexp(0)
+        return torch.cat([(block - total).exp() for block in blocks])
+
+    assert check("online_softmax", answer).status == "passed"
+
+
+def test_three_passes_in_any_direction_are_named():
+    def answer(blocks):
+        largest = torch.stack([block.amax(-1, keepdim=True) for block in blocks]).amax(0)
+        total = sum((block - largest).exp().sum(-1, keepdim=True) for block in reversed(blocks))
+        return torch.cat([(block - largest).exp() / total for block in blocks], -1)
+
+    assert check("online_softmax", answer).mistake == "three passes"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_cache_of_fixed_size_is_named(first):
+    def answer(query, keys, values, new_key, new_value):
+        new, size = query.shape[2], max(4, query.shape[2])
+        long = joined(keys, values, new_key, new_value)
+        short = [one[:, :, -size:] for one in long]
+        keys, values = short if first else long
+        late = torch.ones(new, keys.shape[2], dtype=torch.bool).triu(keys.shape[2] - new + 1)
+        scores = (query @ keys.mT / math.sqrt(query.shape[-1])).masked_fill(late, -torch.inf)
+        return scores.softmax(-1) @ values, *short
+
+    assert check("attend_with_cache", answer).mistake == "a cache of fixed size"
+
+
+def test_a_softmax_with_1_added_to_its_sum_is_named():
+    answer = cached(lambda scores, late: F.pad(scores.masked_fill(late, -torch.inf), (1, 0)).softmax(-1)[..., 1:])
+    assert check("attend_with_cache", answer).mistake == "1 added to the sum"
+
+
+def test_a_window_that_wraps_round_is_named():
+    def answer(length, window):
+        place = torch.arange(length)
+        return (place[:, None] - place) % length < window
+
+    assert check("sliding_window_mask", answer).mistake == "the window wraps round"
+
+
+def redrawn(keep=lambda p, q, token, u: u < accepted(p, q, token), drawn=lambda left: torch.multinomial(left, 1)[:, 0]):
+    """A right answer to speculate, but for what is kept, and how it is drawn again."""
+    def answer(p, q, token, u):
+        left = (p - q).clamp(min=0)
+        left = torch.where(left.sum(-1, keepdim=True) > 0, left, p)
+        return torch.where(keep(p, q, token, u), token, drawn(left))
+    return answer
+
+
+@pytest.mark.parametrize("drawn", [
+    lambda left: (left / torch.rand_like(left)).argmax(-1), lambda left: (left * torch.rand_like(left)).argmax(-1),
+    lambda left: torch.multinomial(left.square(), 1)[:, 0]])
+def test_a_second_draw_out_of_proportion_is_not_called_a_token_without_chance(drawn):
+    report = check("speculate", redrawn(drawn=drawn))
+    assert report.status == "failed"
+    assert report.mistake not in ("accepted where u equals the ratio", "u does not decide")
+
+
+@pytest.mark.parametrize("factor", [1.02, 1 / 0.95, 1.1, 1.2])
+def test_drafts_that_are_accepted_too_often_are_not_said_to_be_decided_without_u(factor):
+    report = check("speculate", redrawn(lambda p, q, token, u: u < factor * accepted(p, q, token)))
+    assert report.status == "failed"
+    assert report.mistake not in ("accepted where u equals the ratio", "u does not decide")
+    if factor < 1.1:
+        assert report.mistake == "too many drafts come back"
+
+
+def test_a_number_in_place_of_u_is_named_by_whether_u_matters():
+    own = redrawn(lambda p, q, token, u: torch.rand_like(u) < accepted(p, q, token))
+    turned = redrawn(lambda p, q, token, u: 1 - u < accepted(p, q, token))
+    assert check("speculate", own).mistake == "u does not decide"
+    assert check("speculate", turned).mistake == "another number than u"
+
+
+def test_a_threshold_for_p_is_named():
+    def likely(p, q, token, u):
+        entropy = -(p * (p + 1e-20).log()).sum(-1)
+        return p.gather(1, token[:, None])[:, 0] > (0.3 * (-entropy).exp()).clamp(max=0.09)
+
+    assert check("speculate", redrawn(likely)).mistake == "accepted above a threshold"
+
+
+def test_a_slice_that_begins_at_the_number_of_the_head_is_not_called_too_wide():
+    def answer(embedding, attention, unembedding, head):
+        own = slice(head, head + attention.d_model // attention.num_heads)
+        return unembedding @ attention.linear_out.weight[:, own] @ attention.linear_v.weight[own] @ embedding.T
+
+    assert check("copying_matrix", answer).mistake == "a slice from the wrong place"
+
+
+def test_what_is_said_of_an_epsilon_or_a_mean_holds_wherever_it_stands():
+    def layer_norm(residuals, norm, unembedding):
+        return F.layer_norm(residuals, norm.normalized_shape, norm.weight, norm.bias, 1e-6) @ unembedding.T
+
+    def centred_table(residuals, norm, unembedding):
+        return norm(residuals) @ (unembedding - unembedding.mean(0)).T
+
+    assert "by hand" not in text(check("logit_lens", layer_norm))
+    assert "after the table" not in text(check("logit_lens", centred_table))
+
+    def centred(embedding, attention, unembedding, head):
+        own = slice(head * attention.d_model // attention.num_heads, (head + 1) * attention.d_model
+                    // attention.num_heads)
+        return (unembedding - unembedding.mean(0)) @ attention.linear_out.weight[:, own] @ attention.linear_v.weight[
+            own] @ embedding.T
+
+    assert "after the product" not in text(check("copying_matrix", centred))

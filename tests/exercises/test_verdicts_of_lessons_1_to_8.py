@@ -1,5 +1,6 @@
 """Verdicts on lessons 1 to 8: what only some offsets or only training mode show, and sentences true of every style."""
 
+import re
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +15,7 @@ from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
 from transformer_lessons.exercises.checker.verdict import judge
+from transformer_lessons.language import sampling
 
 
 @lru_cache
@@ -505,3 +507,264 @@ def test_the_targets_mask_is_not_for_a_memory_without_one(guarded):
             return super().forward(x, memory, mask, memory_mask)
 
     assert check("DecoderLayer", DecoderLayer).mistake == "mask in the place of a memory_mask of None"
+
+
+# make_sequences
+
+def rows(ids, length, number, ahead):
+    return tuple(ids[start:start + number * length].view(number, length) for start in (0, ahead))
+
+
+@pytest.mark.parametrize(("targets", "mistake"), [
+    (lambda inputs: inputs.clone(), "targets not shifted"),
+    (lambda inputs: inputs.roll(-1, dims=1), "targets rolled within their rows")])
+def test_a_row_too_few_is_named_together_with_wrong_targets_even_where_no_row_is_left(targets, mistake):
+    def answer(ids, length):
+        inputs = rows(ids, length, max((len(ids) - length) // length, 0), 0)[0]
+        return inputs, targets(inputs)
+
+    assert check("make_sequences", answer).mistake == f"a row that fits is dropped and {mistake}"
+
+
+def test_tables_without_any_columns_are_no_fault_of_the_check():
+    def answer(ids, length):
+        inputs, targets = rows(ids, length, (len(ids) - 1) // length - 1, 1)
+        return inputs.T, targets.T
+
+    assert check("make_sequences", answer).status == "failed"
+
+
+def test_ids_are_names_and_never_said_to_be_one_less_than_the_expected():
+    def answer(ids, length):
+        number = (len(ids) - 1) // length
+        return rows(F.pad(ids, (0, 1)), length, number, 2)[::-1]
+
+    said = text(check("make_sequences", answer))
+    assert "minus" not in said
+    assert "Where both are tokens of the text, every target is 2 tokens behind its input" in said
+
+
+# sample_next
+
+def sampled(change):
+    """The usual answer, with the probabilities made by `change` of the scaled logits."""
+    def answer(logits, temperature, top_k, generator):
+        if temperature == 0:
+            return logits.argmax(dim=-1)
+        if top_k is not None:
+            logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], -torch.inf)
+        return torch.multinomial(change(logits, temperature), 1, generator=generator)[:, 0]
+    return answer
+
+
+def cut(keep):
+    """Only the tokens drawn that `keep` keeps, going by their probabilities."""
+    def change(logits, temperature):
+        probabilities = (logits / temperature).softmax(-1)
+        return probabilities * keep(probabilities)
+    return sampled(change)
+
+
+def with_a_usual_top_k(number):
+    def answer(logits, temperature, top_k, generator):
+        return sampling.sample_next(logits, temperature, top_k or min(number, logits.shape[1]), generator)
+    return answer
+
+
+def greedy_below(limit):
+    def answer(logits, temperature, top_k, generator):
+        return sampling.sample_next(logits, 0 if temperature < limit else temperature, top_k, generator)
+    return answer
+
+
+@pytest.mark.parametrize("limit", [0.01, 0.1, 0.3, 0.49, 0.6])
+def test_the_likeliest_token_alone_at_small_temperatures_is_wrong(limit):
+    assert check("sample_next", greedy_below(limit)).mistake == "the likeliest token at small temperatures"
+
+
+@pytest.mark.parametrize("number", [50, 40, 10, 5])
+def test_a_top_k_that_nobody_asked_for_is_wrong(number):
+    assert check("sample_next", with_a_usual_top_k(number)).mistake == "top_k=None taken for a number"
+
+
+@pytest.mark.parametrize("keep", [
+    lambda p: p >= 0.01, lambda p: p >= 0.05 * p.amax(-1, keepdim=True),
+    lambda p: torch.zeros_like(p).scatter(1, p.argsort(descending=True), 1.0 * (
+        p.sort(descending=True).values.cumsum(-1) - p.sort(descending=True).values < 0.9))],
+    ids=["smallest", "min_p", "top_p"])
+def test_unlikely_tokens_left_out_are_no_sign_of_another_temperature(keep):
+    report = check("sample_next", cut(keep))
+    assert report.mistake == "unlikely tokens left out"
+    assert "at a temperature of about" not in text(report)
+
+
+def test_a_power_of_the_probabilities_has_nothing_left_at_a_small_temperature():
+    answer = sampled(lambda logits, temperature: logits.softmax(-1) ** (1 / temperature))
+    assert check("sample_next", answer).mistake == "probabilities that underflow"
+
+
+def test_a_temperature_that_is_named_fits_all_that_is_seen():
+    report = check("sample_next", sampled(lambda logits, temperature: (logits / max(temperature, 0.01)).softmax(-1)))
+    assert report.mistake == "another temperature than the given one"
+    report = check("sample_next", sampled(lambda logits, temperature: (logits / min(temperature, 2)).softmax(-1)))
+    assert "at a temperature of about 2.0, not 2.5" in text(report)
+    report = check("sample_next", cut(lambda p: p >= 0.03 * p.amax(-1, keepdim=True)))
+    assert "at a temperature of about" not in text(report)
+
+
+# Attention
+
+@pytest.mark.parametrize("small", [1e-13, torch.finfo(torch.float64).tiny])
+def test_hidden_scores_of_0_that_are_divided_away_are_no_number_too_small(small):
+    def answer(scores, mask):
+        weights = (scores * mask).softmax(-1) * mask
+        return weights / (weights.sum(-1, keepdim=True) + small)
+
+    assert found("masked_softmax", answer) == {"masked too late, then divided by the sum"}
+
+
+def test_a_result_of_the_right_shape_is_not_said_to_be_transposed():
+    def answer(x, num_heads):
+        return x.reshape(len(x), num_heads, -1, x.shape[1]).transpose(2, 3)
+
+    report = check("split_heads", answer)
+    assert report.mistake == "heads split by view alone"
+    assert "swapped" not in text(report)
+
+
+class SoftmaxOverTheQueries(attention.MultiHeadAttention):
+    def forward(self, query, key, value):
+        heads = [attention.split_heads(linear(x), self.num_heads) for linear, x in (
+            (self.linear_q, query), (self.linear_k, key), (self.linear_v, value))]
+        output, weights = softmax_over_the_queries(*heads)
+        return self.linear_out(attention.merge_heads(output)), weights
+
+
+def softmax_over_the_queries(query, key, value):
+    weights = (query @ key.mT / query.shape[-1] ** 0.5).softmax(-2)
+    return weights @ value, weights.mT
+
+
+@pytest.mark.parametrize(("name", "answer"), [
+    ("scaled_dot_product_attention", softmax_over_the_queries), ("MultiHeadAttention", SoftmaxOverTheQueries)])
+def test_a_softmax_over_the_queries_with_weights_turned_round_is_called_that(name, answer):
+    assert check(name, answer).mistake == "softmax over the queries, and weights transposed"
+
+
+class FirstSequenceForAll(EXERCISES["AttentionHead"].answers["step by step"]):
+    def mapped(self, x):
+        return self.linear_q(x), self.linear_k(x[0]).expand(len(x), -1, -1), self.linear_v(x[0]).expand(len(x), -1, -1)
+
+
+class FirstHeadForAll(EXERCISES["MultiHeadAttention"].answers["step by step"]):
+    def scores(self, queries, keys, values):
+        return queries @ keys[:, :1].mT
+
+    def average(self, weights, queries, keys, values):
+        return weights @ values[:, :1]
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("AttentionHead", FirstSequenceForAll, "the first sequence for the whole batch"),
+    ("MultiHeadAttention", FirstHeadForAll, "one head's keys or values for all")])
+def test_keys_and_values_of_one_for_all_are_named(name, answer, mistake):
+    assert check(name, answer).mistake == mistake
+
+
+@pytest.mark.parametrize("start", [True, False])
+def test_padding_that_follows_a_token_is_not_let_in(start):
+    def answer(tokens, pad_id):
+        real = tokens != pad_id
+        return (real | F.pad(real[:, :-1], (1, 0), value=start))[:, None, None, :]
+
+    assert check("padding_mask", answer).mistake == "one padding let in"
+
+
+@pytest.mark.parametrize("few", [2, 3])
+def test_a_prefix_that_sees_itself_is_named(few):
+    def answer(length):
+        mask = torch.ones(length, length, dtype=torch.bool).tril()
+        mask[:few, :few] = True
+        return mask
+
+    assert check("causal_mask", answer).mistake == "the first few see each other"
+
+
+# Positions
+
+def test_no_base_is_blamed_that_fits_a_single_size():
+    def answer(length, d_model):
+        frequencies = 10000.0 ** (-torch.arange(d_model // 2) / max(d_model - 2, 1))
+        angles = torch.arange(length)[:, None] * frequencies
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+    assert found("sinusoidal_encoding", answer) == {None}
+
+
+@pytest.mark.parametrize("base", [5000, 30000, 4096, 150])
+def test_a_base_that_people_write_is_named(base):
+    def answer(length, d_model):
+        angles = torch.arange(length)[:, None] * float(base) ** (-torch.arange(0, d_model, 2) / d_model)
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+    assert found("sinusoidal_encoding", answer) == {"another base than 10000"}
+
+
+# A part that is skipped
+
+class EncoderThatSkips(layers.EncoderLayer):
+    def forward(self, x, mask=None):
+        if mask is not None:
+            x = self.norm_1(x + self.attention(x, x, x, mask)[0])
+        return self.norm_2(x + self.feed_forward(x))
+
+
+class DecoderThatSkipsTheMemory(layers.DecoderLayer):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        x = self.norm_1(x + self.self_attention(x, x, x, mask)[0])
+        if memory_mask is not None:
+            x = self.norm_2(x + self.cross_attention(x, memory, memory, memory_mask)[0])
+        return self.norm_3(x + self.feed_forward(x))
+
+
+class DecoderThatSkipsItself(layers.DecoderLayer):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        if mask is not None:
+            x = x + self.self_attention(x, x, x, mask)[0]
+        x = self.norm_2(self.norm_1(x) + self.cross_attention(self.norm_1(x), memory, memory, memory_mask)[0])
+        return self.norm_3(x + self.feed_forward(x))
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("EncoderLayer", EncoderThatSkips, "the attention skipped where there is no mask"),
+    ("DecoderLayer", DecoderThatSkipsTheMemory, "an attention skipped where there is no mask"),
+    ("DecoderLayer", DecoderThatSkipsItself, "an attention skipped where there is no mask")])
+def test_an_attention_that_is_skipped_without_a_mask_is_not_called_never_used(name, answer, mistake):
+    report = check(name, answer)
+    assert report.mistake == mistake
+    assert "never used" not in text(report)
+
+
+# training_step and tokenize
+
+@pytest.mark.parametrize("factor", [1 / 4, 1 / 8, 1024])
+@pytest.mark.parametrize("returned", [False, True])
+def test_a_gradient_many_times_too_large_or_too_small_is_named(factor, returned):
+    def answer(model, optimizer, tokens):
+        loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+        optimizer.zero_grad()
+        (factor * loss).backward()
+        optimizer.step()
+        return (factor * loss if returned else loss).item()
+
+    assert check("training_step", answer).mistake == "a multiple of the gradients"
+
+
+def test_what_a_dot_finds_is_named_by_what_the_example_shows():
+    report = check("tokenize", lambda text: re.findall(r"\w+|.", text))
+    assert report.mistake == "every character by itself, and line breaks lost"
+
+
+def test_a_replaced_line_end_is_not_said_to_be_split():
+    said = text(check("tokenize", lambda text: [one for one in re.split(r"\b", text.replace("\r\n", "\n")) if one]))
+    assert "`strip` and `replace`" in said

@@ -344,3 +344,88 @@ def test_a_map_by_up_that_comes_in_twice_is_named():
     report = check("swiglu", lambda x, gate, up, down: F.linear(
         F.silu(F.linear(x, gate)) * F.linear(x, up) ** 2, down))
     assert report.mistake == "the map by up multiplied in twice"
+
+
+@pytest.mark.parametrize("rare", [
+    lambda words: byte_pairs.count_pairs({word: count for word, count in words.items() if count > 1}),
+    lambda words: {pair: count for pair, count in byte_pairs.count_pairs(words).items() if count > 2}])
+def test_pairs_that_are_rare_count_as_well(rare):
+    assert check("count_pairs", lambda words: dict(rare(words))).mistake == "rare pairs left out"
+
+
+def test_a_mark_for_the_end_of_a_word_is_named():
+    def marked(words):
+        return dict(byte_pairs.count_pairs({(*word, b"</w>"): count for word, count in words.items()}))
+
+    assert check("count_pairs", marked).mistake == "a mark for the end"
+
+
+def test_the_list_itself_is_no_new_list():
+    def answer(parts, pair):
+        return parts if pair[0] not in parts else byte_pairs.merge(parts, pair)
+
+    report = check("merge", answer)
+    assert report.mistake == "the list itself"
+    assert "new list" in text(report)
+
+
+def test_every_further_second_part_swallowed_is_named():
+    def answer(parts, pair):
+        new, place = [], 0
+        while place < len(parts):
+            first = now = parts[place]
+            place += 1
+            while first == pair[0] and place < len(parts) and parts[place] == pair[1]:
+                now += parts[place]
+                place += 1
+            new.append(now)
+        return new
+
+    assert check("merge", answer).mistake == "every further second part joined, too"
+
+
+@pytest.mark.parametrize("name", ["merge", "apply_merges"])
+def test_what_holds_other_parts_is_the_result_and_not_the_argument(name):
+    report = check(name, lambda parts, *rest: [b"".join(parts[place:place + 3]) for place in range(0, len(parts), 3)])
+    assert "`parts` holds" not in text(report)
+
+
+def test_a_silu_by_hand_that_is_not_a_number_for_large_features_is_named():
+    def answer(x, gate, up, down):
+        z = x @ gate.T
+        return z * z.exp() / (1 + z.exp()) * (x @ up.T) @ down.T
+
+    assert check("swiglu", answer).mistake == "an infinite exponential"
+    for right in (lambda z: z / (1 + (-z).exp()), lambda z: z * (1 + (z / 2).tanh()) / 2):
+        assert check("swiglu", lambda x, gate, up, down, right=right: right(x @ gate.T) * (
+            x @ up.T) @ down.T).status == "passed"
+
+
+@pytest.mark.parametrize("rounds", [20, 32])
+def test_a_number_of_rounds_that_is_too_small_for_long_words_is_named(rounds):
+    def answer(parts, ranks):
+        for _ in range(rounds):
+            if pairs := [pair for pair in pairwise(parts) if pair in ranks]:
+                parts = byte_pairs.merge(parts, min(pairs, key=ranks.get))
+        return list(parts)
+
+    assert check("apply_merges", answer).mistake == "too few rounds"
+
+
+def test_a_loop_that_starts_at_rank_1_is_not_told_of_a_condition_alone():
+    def answer(parts, ranks):
+        pairs = {rank: pair for pair, rank in ranks.items()}
+        for rank in range(1, len(ranks)):
+            parts = byte_pairs.merge(parts, pairs[rank])
+        return list(parts)
+
+    report = check("apply_merges", answer)
+    assert report.mistake == "rank 0 left out"
+    assert "0 is false where a condition asks" not in text(report)
+
+
+@pytest.mark.parametrize("misused", [torch.square, torch.exp, torch.sigmoid, torch.mean, lambda gain: gain.flip(0)])
+def test_of_a_gain_that_is_misused_nothing_is_said_of_the_vectors_before_it(misused):
+    report = check("rms_norm", lambda x, gain, epsilon=1e-5: F.rms_norm(x, gain.shape, None, epsilon) * misused(gain))
+    assert report.status == "failed"
+    assert "Before the gain" not in text(report)

@@ -56,3 +56,12 @@ def softmaxes_weighted(blocks):
     logs = torch.stack([torch.logsumexp(block, -1) for block in blocks], -1)
     share = logs.softmax(-1)
     return torch.cat([block.softmax(-1) * share[..., [n]] for n, block in enumerate(blocks)], dim=-1)
+
+@exercise.right("from the last block to the first")
+def from_the_last_block(blocks):
+    largest, total = torch.full_like(blocks[-1][..., :1], -torch.inf), 0
+    for block in reversed(blocks):
+        new = torch.maximum(largest, block.amax(-1, keepdim=True))
+        total = total * (largest - new).exp() + (block - new).exp().sum(-1, keepdim=True)
+        largest = new
+    return torch.cat([(block - largest).exp() / total for block in blocks], -1)

@@ -109,7 +109,7 @@ mistake("several heads silenced", pairs=2, why="More than one head is silenced: 
             lambda heads, number: heads * (torch.arange(heads.shape[1]) < number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) >= number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) <= number)[:, None, None]])
-mistake("a part of the head left", pairs=2, why="The head is silenced in one sequence, at one position or in one "
+mistake("a part of the head left", pairs=4, why="The head is silenced in one sequence, at one position or in one "
     "feature "
     "only.", look="how many indices stand between your brackets? Each one leaves something out.",
     erased=[lambda heads, number: zero_at(heads, (0, number)), lambda heads, number: zero_at(heads, (-1, number)),

@@ -45,7 +45,7 @@ def depends_on_the_ranks(call, parts, ranks):
                 CACHED, OLD_RESULT, "what is kept from one call to the next, and under which key?")
     return None
 
-CHAIN = ", ".join(["v w", *(f"vw{'x' * number} x" for number in range(11))])  # merged in twelve rounds
+CHAIN = ", ".join(["v w", *(f"vw{'x' * number} x" for number in range(40))])  # merged in 41 rounds
 
 exercise = Exercise(
     name="apply_merges", lesson=9, title="Lowest rank first", difficulty=2, importance=3, minutes=10,
@@ -76,8 +76,8 @@ exercise = Exercise(
         ("x y z x y", "v v, v w, y z, v x, v y, v z, w v, w w, w x, w y, x y, x yz", {}),
         ("x y z w x y z w", "z w, x y, xy zw", {}), ("y z x y z w y z w", "y z, z w, x yz, yz w, xyz w", {}),
         ("x y z x y z w v", "x y, xy z, xyz xyz, w v, xyzxyz wv", {}),
-        ("_ x y z _ x", "_ x, y z, _x yz", {}), ("v w" + 11 * " x", CHAIN, {}))],
-    draw=draw, reference=lambda parts, ranks: byte_pairs.apply_merges(parts, ranks), returns="parts", names_steps=False,
+        ("_ x y z _ x", "_ x, y z, _x yz", {}), ("v w" + 40 * " x", CHAIN, {}))],
+    draw=draw, reference=lambda parts, ranks: byte_pairs.apply_merges(parts, ranks), names_steps=False,
     same=same_parts, checks=[is_a_list, depends_on_the_ranks],
     symptoms=[what_the_parts_show],
     hints=[("which pair is next", "Of all pairs of neighbours that are in ranks, take the one with the lowest rank: "
@@ -265,7 +265,8 @@ mistake("stopped at three parts", why="It stops as soon as three parts or fewer 
 mistake("too few rounds", why="The number of rounds is fixed beforehand, and it is too small: it ends although a pair "
     "that has a rank is left.", look="how many merges may a word of three parts need, and what should end the loop?",
     rounds=[lambda parts: max(0, len(parts) - 2), lambda parts: len(parts) // 2,
-        *(lambda parts, number=number: number for number in (2, 3, 4, 5, 8, 10)), lambda parts: max(0, len(parts) - 3)],
+        *(lambda parts, number=number: number for number in (2, 3, 4, 5, 8, 10, 16, 20, 32)),
+        lambda parts: max(0, len(parts) - 3)],
     variants=[lambda parts, ranks: one_by_one_for(parts, ranks, len(ranks)),
         lambda parts, ranks: merged_for(parts, ranks, len(ranks) - 1)])
 
@@ -295,8 +296,8 @@ mistake("ended at the first pair without a rank", why="It ends at a pair that ha
         lambda parts, ranks: ended_early(parts, ranks, 0)])
 mistake("only the pair of rank 0", why="Only the pair of rank 0 is merged; all the other ranks are ignored.",
     look="which pairs may be merged?", candidates=[lambda right, ranks: [pair for pair in right if ranks[pair] == 0]])
-mistake("rank 0 left out", why="The pair of rank 0 is never merged: 0 is false where a condition asks.",
-    look="`if ranks.get(pair)` or `if rank`: what does it say of rank 0?",
+mistake("rank 0 left out", why="The pair of rank 0, which was learned first, is never merged.",
+    look="where does your loop over the ranks start? And what do `if ranks.get(pair)` and `if rank` say of rank 0?",
     candidates=[lambda right, ranks: [pair for pair in right if ranks[pair]]])
 mistake("each pair merged in one place only", why="Of a pair that stands in several places, only the first is merged, "
     "and then "

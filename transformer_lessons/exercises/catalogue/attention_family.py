@@ -117,8 +117,11 @@ mistake("features compared, not vectors", pairs=4, why="The scores compare featu
     variants=[{"scores": lambda query, key: query.mT @ key, "output": output} for output in (
         lambda weights, value: value @ weights, lambda weights, value: value @ weights.mT,
         lambda weights, value: weights @ value.mT)])
-mistake("queries and keys swapped", pairs=2, why="The keys ask and the queries answer: each row belongs to a key.",
-    look="rows ask. Whose row is it?", scores=lambda step, query, key, value: step(key, query, value),
+mistake("queries and keys swapped", why="The keys ask and the queries answer: each row belongs to a key.",
+    look="rows ask. Whose row is it?", scores=lambda step, query, key, value: step(key, query, value))
+mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries: what one key gives "
+    "to all of them sums to 1. And in the weights that are returned each row belongs to a key.", look="rows ask. Whose "
+    "row is it, and whose weights must sum to 1?",
     variants=[{"scores": lambda step, query, key, value: step(key, query, value),
                "output": lambda weights, value: weights.mT @ value}])
 mistake("queries meet the values", why="The scores are query · value: the keys are never used to find anything.",
@@ -504,7 +507,7 @@ mistake("the value for the output", topic="output", why="The value itself is ret
 
 USUAL_PAIRS = {  # the mistakes that are also tried together with a second one
     "no transpose of the key", "the key reshaped, not transposed", "all dimensions of the key reversed",
-    "queries and keys swapped",
+    "queries and keys swapped", "softmax over the queries, and weights transposed",
     "queries meet the values", "keys and values swapped", "keys meet keys", "queries meet queries",
     "cosines for dot products", "one of the two brought to length 1", "a causal mask",
     "a causal mask for the output alone", "no query may attend to its own position", "softmax over the queries",

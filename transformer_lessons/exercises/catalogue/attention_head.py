@@ -159,6 +159,14 @@ mistake("the values mapped twice", hint=3, pairs=0,
     why="linear_v is called a second time, with the average, which works only where d_head equals d_model.",
     look="how many times does each layer stand in `forward`?", output=lambda self, right: self.linear_v(right))
 
+def of_the_first(roles):
+    """These roles played by the first sequence, for all of them."""
+    return lambda right: tuple(
+        one[:1].expand_as(one) if role in roles else one for role, one in zip("qkv", right, strict=True))
+mistake("the first sequence for the whole batch", pairs=0, why="Keys or values, or both, or the queries, are those of "
+    "the batch's first sequence, for every sequence: the others never read their own.", look="`x[0]`, `key[0]`, "
+    "`value[0]`: which dimension do they take away?", mapped=[of_the_first(roles) for roles in ("kv", "k", "v", "q")])
+
 def wrong_way_round(wrong):
     def mapped(self, x):
         layers = {"q": self.linear_q, "k": self.linear_k, "v": self.linear_v}

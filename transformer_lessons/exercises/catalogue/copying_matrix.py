@@ -128,11 +128,13 @@ mistake("num_heads for d_head", why="The slice is num_heads features wide, or be
     look="how many features does a head have?",
     own=[lambda head, num_heads: torch.arange(head * num_heads, (head + 1) * num_heads),
          lambda head, num_heads, d_head: torch.arange(head * num_heads, head * num_heads + d_head)])
+mistake("a slice from the wrong place", why="The slice begins at the feature of the head's number, as if each head "
+    "before it had a single feature.", look="at which feature does head 1 begin, and at which head 2?",
+    own=lambda head, d_head: torch.arange(head, head + d_head))
 mistake("a slice of the wrong width", pairs=2, why="The slice does not have d_head features: it runs to the end, or "
     "is one too "
     "wide or too narrow, or is a single feature.", look="what stands on the two sides of the colon?",
     own=[lambda head, num_heads, d_head: torch.arange(head * d_head, num_heads * d_head),
-         lambda head, d_head: torch.arange(head, head + d_head),
          lambda head, d_head: torch.arange((head + 1) * d_head), lambda head, d_head: torch.arange(head, head + 1),
          lambda head, num_heads, d_head: torch.arange(head * d_head, min((head + 1) * d_head + 1, num_heads * d_head)),
          lambda head, d_head: torch.arange(head * d_head, max((head + 1) * d_head - 1, head * d_head + 1))])
@@ -225,7 +227,7 @@ mistake("a softmax", pairs=3, why="The matrix has gone through a softmax; what i
     "probabilities.", look="what does the contract ask for?",
     product=[lambda right: right.softmax(-1), lambda right: right.softmax(0), lambda right: right.log_softmax(0)])
 mistake("centred columns", pairs=0, why="A mean has been subtracted; the contract asks for the product as it is.",
-    look="every subtraction after the product.",
+    look="every subtraction: is there one in the contract's formula?",
     product=[lambda right: right - right.mean(0), lambda right: right - right.mean(1, keepdim=True),
              lambda right: right - right.mean()])
 mistake("the diagonal alone", pairs=1, why="Only the diagonal, or the eigenvalues, come back: the whole matrix is "

@@ -10,19 +10,19 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, inte
 from transformer_lessons.language import byte_pairs
 
 
-def draw_words(generator, words, high=False, falling=False):
-    """Words by their templates, each with a count, none of which is 1 or the sum of two others.
+def draw_words(generator, words, high=False, falling=False, rare=False):
+    """Words by their templates, each with a count, none of which is the sum of two others, or 1, unless they are rare.
 
     From word to word the counts rise or stay; where they are falling, they fall each time.
     """
     table = letters(generator, "rstuvwxyz", high)
     steps = integers(generator, 3, len(words), low=int(falling))
     counts = (2 ** (2 + steps.cumsum(0)) + 5 * integers(generator, 3, 1)).tolist()
-    counts = counts[::-1] if falling else counts
+    counts = counts[::-1] if falling else [1, 2, 7, 1][:len(words)] if rare else counts
     return {tuple(spelled(word, table)): count for word, count in zip(words, counts, strict=True)}
 
-def draw(generator, words, high=False, falling=False):
-    return (draw_words(generator, words, high, falling),)
+def draw(generator, words, **more):
+    return (draw_words(generator, words, **more),)
 
 def same_counts(one, other):
     """Any kind of dictionary will do; a pair that does not occur must not be in it."""
@@ -62,7 +62,7 @@ exercise = Exercise(
         ["r s t u v w x y z", "z", "y", "z y x r", "t t", "u u u u"], ["x y z x y", "y z", "z x y z"])] + [
         {"words": ["x y x x", "y x z"], "high": True},
         {"words": ["x y z", "x y x y", "z x y"], "falling": True},
-        {"words": ["x y zx y", "zx y"]}],
+        {"words": ["x y zx y", "zx y"]}, {"words": ["x y z", "z w z w", "y x", "w x y"], "rare": True}],
     draw=draw, reference=lambda words: dict(byte_pairs.count_pairs(words)), returns="counts", names_steps=False,
     same=same_counts, symptoms=[what_the_counts_show],
     hints=[("which pairs there are", "A word of four parts has three pairs of neighbours: zip(word, word[1:]), or "
@@ -254,6 +254,12 @@ def in_a_row(words, weighted=False, repeated=False):
         counts[first, second] += count if weighted else 1
     return counts
 
+mistake("a mark for the end", pairs=0, why="A mark for the end of the word is counted as if it were one of its parts, "
+    "or joined to its last one. Some programs put one there; here a word has only the parts that it comes with.",
+    look="which pairs does a word of one part have?",
+    neighbours=[*(lambda word, mark=mark: list(pairwise((*word, mark))) for mark in (
+        b"</w>", "</w>", b"</s>", b"_", b" ", b"", None)),
+        lambda word: list(pairwise((*word[:-1], word[-1] + b"</w>")))])
 mistake("the end joined to the beginning", pairs=2, why="The last part of each word is counted as a neighbour of its "
     "first: "
     "the word has become a ring.", look="word[place - 1] at place 0, or word[(place + 1) % len(word)].",
@@ -276,6 +282,11 @@ mistake("all pairs of a word", why="Parts are paired however far apart they are;
     look="how many pairs of neighbours does a word of four parts have?",
     neighbours=[lambda word: list(combinations(word, 2)),
         lambda word: [(one, other) for one in word for other in word]])
+mistake("rare pairs left out", pairs=0, why="Words or pairs that occur only a few times are left out; every one of "
+    "them counts.", look="every `if` and every comparison: what becomes of a word that occurs once?",
+    items=[lambda right, few=few: [one for one in right if one[1] > few] for few in (1, 2, 3)],
+    handed=[lambda counts, few=few: {pair: count for pair, count in counts.items() if count > few}
+            for few in (1, 2, 3)])
 mistake("words of two parts left out", why="The pair of a word that has just two parts is not counted.", look="how "
     "many parts must a word have to contain a pair?", neighbours=[lambda right: right if len(right) > 1 else []])
 mistake("the parts, not the pairs", why="Single parts are counted.", look="the keys of the result: what is a pair?",

@@ -313,6 +313,18 @@ mistake("memory_mask dropped", why="memory_mask does not reach the cross-attenti
 mistake("memory_mask only together with a mask", pairs=0, why="memory_mask reaches the cross-attention only where "
     "there is a mask too; each of the two may come alone.", look="the `if` around the attentions: what does it ask "
     "for, and what does it decide?", second_mask=lambda memory_mask, mask: None if mask is None else memory_mask)
+
+def skipped(*parts):
+    """A forward without these attentions where their masks are None."""
+    def forward(self, x, memory, mask, memory_mask):
+        there = tuple(part for part, one in ((1, mask), (2, memory_mask)) if part not in parts or one is not None)
+        return sublayers(order=(*there, 3), norms=(*there, 3))(self, x, memory, mask, memory_mask)
+    return forward
+
+mistake("an attention skipped where there is no mask", *family.SKIPPED, pairs=0,
+    attended=lambda right, mask: torch.zeros_like(right) if mask is None else right,
+    looked_up=lambda right, memory_mask: torch.zeros_like(right) if memory_mask is None else right,
+    forward=[skipped(1), skipped(2), skipped(1, 2)])
 mistake("both masks dropped", why="No mask reaches an attention: every query attends to everything.",
     look="the arguments of the two attentions.", variants=[{"first_mask": lambda: None, "second_mask": lambda: None}])
 mistake("a mask inverted", pairs=3, why="A mask is inverted on its way into the attention, where True means may "

@@ -230,6 +230,9 @@ mistake("linear_out left out", hint=1, pairs=0, why="The attention is written ou
 mistake("a dimension too many in the mask", pairs=0, why="The mask is given one more dimension on its way into the "
     "attention, so its queries, or its batch, meet the heads. Usually this raises.", look="the masks come ready for "
     "attention. What does unsqueeze do to a shape?", hidden=lambda mask: None if mask is None else mask.unsqueeze(1))
+mistake("the attention skipped where there is no mask", *family.SKIPPED, pairs=0,
+    attended=lambda right, mask: torch.zeros_like(right) if mask is None else right,
+    forward=lambda self, right, x, mask: self.norm_2(x + self.feed_forward(x)) if mask is None else right)
 mistake("a mask of its own", *family.OWN_MASK, pairs=2,
     attended=[lambda self, x, mask: self.attention(x, x, x, family.with_causal(self.hidden(mask), x))[0],
               lambda self, x: self.attention(x, x, x, family.with_causal(None, x))[0],

@@ -39,7 +39,7 @@ def what_the_weights_show(observed, expected, query, key, value):
     row = (weights.sum(-1) - 1).abs()
     if float(row.max()) > 1e-4:
         return "A row of the weights does not sum to 1."
-    wrong = ((weights - expected[1]).abs().amax((0, 2, 3)) > 1e-4).nonzero().flatten().tolist()
+    wrong = ((weights - expected[1]).abs().amax((0, 2, 3)) > 1e-6).nonzero().flatten().tolist()
     if 0 < len(wrong) < query.shape[1]:
         return f"Some heads are right. The first head whose weights are wrong is head {wrong[0]}."
     return None

@@ -31,7 +31,8 @@ exercise = Exercise(
            {"batch": 2, "heads": 4, "length": 13, "period": 5}, {"batch": 3, "heads": 1, "length": 7, "period": 6},
            {"batch": 4, "heads": 5, "length": 11, "period": 3, "causal": False},
            {"batch": 3, "heads": 3, "length": 12, "period": 4}, {"batch": 2, "heads": 6, "length": 16, "period": 5},
-           {"batch": 1, "heads": 1, "length": 6, "period": 3}],
+           {"batch": 1, "heads": 1, "length": 6, "period": 3},
+           {"batch": 3, "heads": 2, "length": 9, "period": 4, "back": 3}],
     draw=draw, reference=lambda weights, period: attention_maps.induction_score(weights, period),
     returns="scores", shapes={"scores": "(heads,)"}, names_steps=False,
     hints=[("which weights", "Write down two blocks of three: a b c a b c, at positions 0 to 5. The query at 3 reads "
@@ -134,6 +135,14 @@ mistake("the second block left out", pairs=0, why="The queries of the second blo
              lambda right, first: right[first:] if len(right) > first else right],
     variants=[{"queries": lambda right, first: right[first:], "number": number}
               for number in (shared.at_least_one, shared.all_of_them)])
+mistake("the diagonal cut by positions", pairs=0, why="Counting begins at the query 2 · period - 1: the queries from "
+    "`period` up to there are missing, as where the diagonal with the offset 1 - period is cut as if it began at query "
+    "0.", look="to which query does the first number of that diagonal belong?",
+    queries=[lambda right, first: right[first - 1:], lambda right, first: right[min(first, len(right)) - 1:],
+             lambda right, first: right[first - 1:] if len(right) >= first else right[-1:],
+             lambda right, first: right[first - 1:] if len(right) >= first else right],
+    variants=[{"queries": lambda right, first: right[first - 1:], "number": number}
+              for number in (shared.at_least_one, shared.all_of_them)])
 mistake("the last period alone", pairs=0, why="No more than the last `period` queries are counted, however many have a "
     "copy before them.", look="the beginning of your range.",
     queries=[lambda length, first: torch.arange(length - first, length), lambda right, first: right[-first:]])
@@ -143,4 +152,9 @@ mistake("the last block alone", pairs=0, why="Only the queries of the last block
 mistake("the second half", pairs=0, why="The queries of the second half are counted, as if there were always two "
     "blocks.",
     look="where does `period` appear in your range?", queries=lambda length: torch.arange(length // 2, length))
+mistake("the mean of the weights that are not 0", hint=3, pairs=0, why="Weights that are exactly 0 are left out of the "
+    "mean. A query that gives the key nothing counts as well, with 0.",
+    look="every comparison with 0: how many weights is your sum divided by?",
+    averaged=[lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2)).clamp(min=1),
+              lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2))])
 exercise.adopt(shared.family, hints={"key": 1, "queries": 2, "mean": 3, "tool": 3}, pairs=shared.family.mistakes)

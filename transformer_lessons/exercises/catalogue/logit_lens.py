@@ -147,8 +147,8 @@ mistake("the norm not at every stage", why="Only one stage goes through the norm
     look="does the code treat all stages alike?",
     normed=[lambda x, norm: torch.cat([x[:-1], norm(x[-1:])]), lambda x, norm: torch.cat([norm(x[:-1]), x[-1:]]),
             lambda x, norm: torch.cat([x[:1], norm(x[1:])]), lambda x, norm: torch.cat([norm(x[:1]), x[1:]])])
-mistake("gain or bias missing", pairs=3, why="The norm is made anew, without the gain and the bias that the model's "
-    "norm has learned, or without one of the two.", look="what has `norm` learned?",
+mistake("gain or bias missing", pairs=3, why="The gain and the bias that the model's norm has learned are "
+    "not in the result, or one of the two is not.", look="what has `norm` learned?",
     normed=[lambda x, norm: F.layer_norm(x, x.shape[-1:], eps=norm.eps),
             lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.weight, eps=norm.eps),
             lambda x, norm: F.layer_norm(x, x.shape[-1:], None, norm.bias, norm.eps),
@@ -163,9 +163,9 @@ mistake("the unbiased variance", pairs=1, why="The variance divides by one less 
             + norm.bias, lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5) * norm.weight
             + norm.bias, lambda x, norm: normalised(x, norm, None, x.var(-1, keepdim=True) - norm.eps),
             lambda x, norm: normalised(x, norm, None, x.var(-1, keepdim=True) - norm.eps + 1e-5)])
-mistake("another epsilon", pairs=2, why="The norm is made by hand with an epsilon that is not its own, or with none, "
-    "or it "
-    "stands outside the root: it shows where the stream is small, as before the first layer.", look="what is norm.eps?",
+mistake("another epsilon", pairs=2, why="The norm has an epsilon that is not its own, or none, or it "
+    "stands outside the root: it shows where the stream is small, as before the first layer.",
+    look="what is norm.eps, and does your norm use it?",
     normed=[lambda x, norm: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True) - norm.eps),
             lambda x, norm: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True) - norm.eps + 1e-5),
             lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + norm.eps)
@@ -252,7 +252,7 @@ mistake("the likeliest token", pairs=1, why="Only the likeliest token, or the la
     look="the shape of the result.", logits=[lambda right: right.argmax(-1), lambda right: right.amax(-1),
     lambda right: right.argmax(-1).double(), lambda right: right.softmax(-1).amax(-1)])
 mistake("the logits centred", pairs=0, why="The mean of the logits is subtracted from each, or the largest.",
-    look="every subtraction after the table.",
+    look="every subtraction but that of the norm itself.",
     logits=[lambda right: right - right.mean(-1, keepdim=True), lambda right: right - right.amax(-1, keepdim=True)])
 mistake("no table", pairs=0, why="The normalised vectors come back as they are, without a score for each token.",
     look="the shape of the result.", logits=lambda normed: normed)
@@ -265,6 +265,6 @@ mistake("a table without its lengths", pairs=0, why="The rows of the table are b
     logits=lambda normed, unembedding: normed @ F.normalize(unembedding, dim=-1).T)
 mistake("differences from the last stage", pairs=0, why="The logits of one stage are subtracted from those of the "
     "others.",
-    look="every subtraction after the table.", handed=[lambda logits: logits - logits[-1],
+    look="every subtraction but that of the norm itself.", handed=[lambda logits: logits - logits[-1],
     lambda logits: logits - logits[0],
     lambda logits: torch.cat([logits[:1], logits.diff(dim=0)]), lambda logits: logits.diff(dim=0)])

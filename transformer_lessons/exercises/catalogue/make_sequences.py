@@ -29,13 +29,22 @@ def places(ids, table):
     return torch.tensor([[known.get(int(token), -1000) for token in row] for row in table])
 
 def what_the_rows_show(observed, expected, ids, length):
-    """How the targets stand to the inputs."""
+    """How the targets stand to the inputs, or the first target that is not the next token of the text."""
     if observed[0].shape != observed[1].shape or observed[0].ndim != 2:
         return None
-    ahead = (places(ids, observed[1]) - places(ids, observed[0])).unique().tolist()
-    if len(ahead) == 1 and ahead != [1] and abs(ahead[0]) < 500:
+    inputs, targets = (places(ids, one) for one in observed)
+    in_text = (inputs >= 0) & (targets >= 0)
+    ahead = (targets - inputs)[in_text].unique().tolist()
+    if len(ahead) == 1 and ahead != [1]:
+        every = "Every target" if in_text.all() else "Where both are tokens of the text, every target"
         where = "behind" if ahead[0] < 0 else "ahead of"
-        return f"Every target is {abs(ahead[0])} tokens {where} its input; it should be 1 ahead."
+        tokens = "1 token" if abs(ahead[0]) == 1 else f"{abs(ahead[0])} tokens"
+        return f"{every} is {tokens} {where} its input; it should be 1 ahead."
+    wrong = (inputs >= 0) & (inputs < len(ids) - 1) & (targets != inputs + 1)
+    if wrong.any():
+        row, column = wrong.nonzero()[0].tolist()
+        before, after = ids[inputs[row, column]:][:2].tolist()
+        return f"In the text, {before} is followed by {after}; here its target is {int(observed[1][row, column])}."
     return None
 
 def signs_of_rows(observed, expected, ids, length):
@@ -48,7 +57,7 @@ def signs_of_rows(observed, expected, ids, length):
         return
     if not all(isinstance(rows, torch.Tensor) and rows.ndim == 2 and not rows.is_meta for rows in observed):
         return
-    if not len(observed[0]):
+    if not all(rows.numel() for rows in observed):
         yield from exercise.mistakes  # no row, no sign
         return
     inputs, targets = (places(ids, one.long()) for one in observed)
@@ -113,13 +122,17 @@ exercise = Exercise(
         ''',
 )
 
+def stacked(rows, ids, length):
+    """The rows as one tensor, also where a mistake has left none."""
+    return torch.stack(rows) if rows else ids.new_empty(0, length)
+
 @exercise.right("step by step")
 class Sequences(Steps):
     """Where the rows start; each row of inputs and its targets; what is handed over."""
 
     def __call__(self, ids, length):
         starts = self.starts(ids, length)
-        inputs = torch.stack([self.row(ids, start, length) for start in starts])
+        inputs = stacked([self.row(ids, start, length) for start in starts], ids, length)
         targets = self.targets(ids, inputs, starts, length)
         return self.handed(inputs, targets)
 
@@ -128,7 +141,7 @@ class Sequences(Steps):
     def row(self, ids, start, length):
         return ids[start:start + length]
     def targets(self, ids, inputs, starts, length):
-        return torch.stack([self.row(ids, start + 1, length) for start in starts])
+        return stacked([self.row(ids, start + 1, length) for start in starts], ids, length)
     def handed(self, inputs, targets):
         return inputs, targets
 

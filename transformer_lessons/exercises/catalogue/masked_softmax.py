@@ -112,7 +112,9 @@ def signs_of_lost_weight(observed, expected, scores, mask):
     if not none.any() and (is_written(filled) or (is_written(added) and added[0] == added[1])):
         names.append("a number too small")
     lost = ((share == 0) | (share > 0.5)).all()  # where a hidden score leads by far, to the last bit
-    if any(none.any() or (is_a_power_of_ten(low) if low == high else lost and high < -650) for low, high in late):
+    divided = filled and filled[0] == filled[1] < math.log(1e-2) and is_a_power_of_ten(filled[0])  # a sum, plus this
+    if divided or any(
+            none.any() or (is_a_power_of_ten(low) if low == high else lost and high < -650) for low, high in late):
         names.append(LATE)
     return names + ["hidden scores that still count"] * bool(late)
 
@@ -151,7 +153,7 @@ exercise = Exercise(
            {"shape": (2, 4), "mask": (2, 4), "empty": [1]}, {"shape": (2, 4, 4), "mask": (2, 4, 4)},
            {"shape": (2, 3, 4, 5), "mask": (2, 1, 1, 5), "empty": [1]},
            {"shape": (3, 2, 5, 5), "mask": (3, 1, 5, 5), "empty": [(0, 0, 2), (2, 0, 4)]},
-           {"shape": (2, 4, 3), "mask": (4, 3), "far": (1000, -1000, 0)},
+           {"shape": (2, 4, 3), "mask": (4, 3), "far": (1000, -1000, 0, -22, -54, -98, -305, -700)},
            {"shape": (3, 5), "mask": (3, 5), "leads": (30, 720, 1000)},  # e⁷²⁰ is infinite, but e⁻⁷²⁰ is not 0
            {"shape": (3, 4), "mask": (3, 4), "zeros": True}],
     draw=draw_masked_scores, reference=lambda scores, mask: masks.masked_softmax(scores, mask), exact_zeros=True,
@@ -297,7 +299,10 @@ mistake(LATE, pairs=0,
                  "emptied": lambda weights, allowed, by=by, small=small: by(weights * allowed, small)}
                 for weights in (over(-1), lambda hidden: (hidden - hidden.amax(-1, True)).exp())
                 for by, small in (*((shared, small) for small in (1e-12, 1e-10, 1e-9, 1e-8, 1e-6)),
-                                  *((at_least, small) for small in (1e-12, 1e-9, 1e-8, 1e-6))))])
+                                  *((at_least, small) for small in (1e-12, 1e-9, 1e-8, 1e-6)))),
+              *({"hidden": lambda scores, allowed: scores * allowed,
+                 "emptied": lambda weights, allowed, small=small: shared(weights * allowed, small).nan_to_num(0.0)}
+                for small in (1e-13, 0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-6, torch.finfo(torch.float64).tiny))])
 mistake("hidden scores that still count", why="Where a hidden score leads by far, it takes the weight; that it is "
         "thrown away afterwards does not give it back to the allowed places, which are left with next to nothing.",
     look="a hidden score that leads by 1000: what becomes of it before the softmax?",

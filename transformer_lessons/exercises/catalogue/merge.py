@@ -27,6 +27,12 @@ def same_parts(one, other):
     """Equal in order; that a list is asked for, and not a tuple, is seen afterwards."""
     return alike(one, other, 0)
 
+def is_a_new_list(call, parts, pair):
+    return ("the list itself", SAME, "which list comes back where there is nothing to merge?") if call(
+        parts, pair) is parts else None
+
+SAME = "The parts are right, but the list that was handed over comes back itself, where a new list is asked for."
+
 def is_a_list(call, *inputs):
     result = call(*inputs)
     if isinstance(result, list):
@@ -66,8 +72,8 @@ exercise = Exercise(
         ("_ x y z", "x y", {}), ("z _x y _ x", "_x y", {}), ("", "x y", {}), ("x", "x y", {}),
         ("y x", "x y", {}), ("u v w x y z u v w u x", "u v", {}), ("w x x x x x x x", "x x", {}), ("x", "x x", {}),
         ("x y", "x y", {}))],
-    draw=draw, reference=lambda parts, pair: byte_pairs.merge(parts, pair), returns="parts", names_steps=False,
-    same=same_parts, checks=[is_a_list], symptoms=[what_the_parts_show],
+    draw=draw, reference=lambda parts, pair: byte_pairs.merge(parts, pair), names_steps=False,
+    same=same_parts, checks=[is_a_list, is_a_new_list], symptoms=[what_the_parts_show],
     hints=[("where to go on after a merge", "Walk along the parts with a place of your own, in a while loop. How far "
             "does the place move where the pair was found, and how far where it was not?"),
            ("what is compared", "A part is joined only where it equals pair[0] as a whole and the next part equals "
@@ -149,6 +155,19 @@ mistake("the second part kept", why="After a merge the place moves on by one par
     variants=[sweep(lambda first, second, pair: (first, second) == pair, step=1),
         {"chosen": lambda found: found, "built": lambda parts, chosen, token:
             [token if place in chosen else part for place, part in enumerate(parts)]}])
+mistake("every further second part joined, too", why="After a merge, each part that equals the second of the pair is "
+    "joined to the token as well: the pair is two parts, and no more.", look="`while` where `if` is meant: how many "
+    "parts may one token take?", variants=[lambda parts, pair: swallowed(parts, pair)])
+
+def swallowed(parts, pair):
+    merged, place = [], 0
+    while place < len(parts):
+        first, token, place = parts[place], parts[place], place + 1
+        while first == pair[0] and parts[place:place + 1] == [pair[1]]:
+            token, place = token + parts[place], place + 1
+        merged.append(token)
+    return merged
+
 mistake("the first part kept", why="The token is added after the first part of the pair, which should have become part "
     "of it.", look="what is appended before the pair has been looked for?",
     built=lambda parts, chosen, token: [token if place - 1 in chosen else part for place, part in enumerate(parts)],
@@ -444,3 +463,5 @@ mistake("numbers for bytes", why="The parts are numbers: a loop over bytes, or a
 mistake("nothing merged", why="The list comes back as it was.", look="is the result of the merge kept? `+` and "
     "`replace` "
     "make something new, and leave the old as it was.", chosen=lambda found: [])
+mistake("the list itself", why=SAME, look="which list comes back where there is nothing to merge?",
+    variants=[lambda parts, pair: byte_pairs.merge(parts, pair) if pair in pairwise(parts) else parts])

@@ -34,29 +34,38 @@ SIZES = [((1,), (2, 2), 2.0), ((2,), (3, 1, 2), 1.5), ((3,), (4,), 0.0), ((2, 3)
          ((3,), (5, 5, 2), 40.0), ((3,), (5, 5, 2), -40.0)]
 
 class Watch(TorchDispatchMode):
-    """Which blocks an answer reads, in order, and the widest sum, maximum or softmax that it takes."""
+    """How often an answer reads each block, and the widest sum, maximum or softmax that it takes."""
 
     REDUCES = ("sum", "max", "amax", "_softmax", "_log_softmax", "logsumexp", "cumsum", "logcumsumexp", "cummax",
                "mean", "sort", "topk")
 
     def __init__(self, blocks):
         super().__init__()
-        self.places = {block.untyped_storage().data_ptr(): number for number, block in enumerate(blocks)}
-        self.read, self.widest = [], 0
+        self.sizes = {block.untyped_storage().data_ptr(): block.numel() for block in blocks}
+        self.visits, self.widest = [], 0  # of one block at a time: (its place, {part: how much of it})
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
         for one in args:
             if isinstance(one, torch.Tensor):
-                self.read += [self.places[place] for place in [one.untyped_storage().data_ptr()]
-                              if place in self.places and made_anew(result, one)]
+                if one.untyped_storage().data_ptr() in self.sizes and made_anew(result, one):
+                    self.note(one)
                 if function.overloadpacket.__name__ in self.REDUCES:
                     self.widest = max(self.widest, one.numel())
         return result
 
+    def note(self, one):
+        place = one.untyped_storage().data_ptr()
+        if not self.visits or self.visits[-1][0] != place:
+            self.visits.append((place, {}))
+        self.visits[-1][1][one.storage_offset(), one.shape, one.stride()] = one.numel() / self.sizes[place]
+
     def passes(self):
-        """How often the reading starts again at an earlier block."""
-        return 1 + sum(later < earlier for earlier, later in zip(self.read, self.read[1:], strict=False))
+        """How often the blocks are read, in whatever order: all but one of them, which may serve for a start."""
+        read = dict.fromkeys(self.sizes, 0.0)
+        for place, parts in self.visits:
+            read[place] += min(1.0, sum(parts.values()))
+        return sorted(read.values())[-2]
 
 def made_anew(result, source):
     """Is this a new tensor, and not a view, which reads nothing?"""
@@ -71,7 +80,7 @@ def in_blocks(call, blocks):
         call(blocks)
     if watch.widest >= sum(block.numel() for block in blocks):
         return ("all the scores at once", AT_ONCE, LOOK_AT_ONCE)
-    if watch.passes() > 2:
+    if watch.passes() > 2.9:
         return ("three passes", THREE, LOOK_THREE)
     return None
 
@@ -183,6 +192,11 @@ mistake("infinity minus infinity, or times 0", pairs=0, why="Every weight is NaN
 # What is kept of the blocks so far
 mistake = exercise.section(hint=2)
 FACTOR = "take the scores 0 and then 5, one a block: what should the sum be after the second?"
+mistake("powers of 2", why="The exponentials are powers of 2, not of e: a softmax with another base.",
+    look="what is exp2(1), and what is exp(1)?", pairs=0,
+    variants=[{"rescaled": lambda total, largest, raised: total * (largest - raised).exp2(),
+               "added": lambda scores, raised: (scores - raised).exp2().sum(dim=-1, keepdim=True),
+               "weights": lambda scores, largest, total: (scores - largest).exp2() / total}])
 mistake("the sum not rescaled", why="When a block raises the maximum, the sum so far stays as it was: it is still a "
         "sum of exponentials relative to the old maximum.",
     look=FACTOR + " And if you rescale: is the old maximum still there when you do?",

@@ -1,6 +1,7 @@
 """padding_mask, of lesson 6: nobody attends to padding."""
 
 import torch
+import torch.nn.functional as F
 
 from transformer_lessons import masks
 from transformer_lessons.exercises.catalogue import causal_mask
@@ -124,8 +125,10 @@ mistake("only the first or last token checked", pairs=2, why="Only the first or 
         "forbidden where it is padding; the others may always be attended to.", look=TWO_PADDINGS,
     real=[lambda tokens, right: right | (places(tokens) < tokens.shape[1] - 1),
           lambda tokens, right: right | (places(tokens) > 0)])
-mistake("one padding let in", pairs=1, why="The first padding of a sequence may still be attended to: a count is off "
-    "by one.", look="a sequence with a single padding.", real=lambda right: right | ((~right).cumsum(1) == 1))
+mistake("one padding let in", pairs=1, why="The first padding of a sequence, or of each stretch of it, may still be "
+    "attended to: a count or a shift is off by one, or it is taken for the end of the text.",
+    look="a sequence with a single padding.", real=[lambda right: right | ((~right).cumsum(1) == 1),
+        *(lambda right, start=start: right | F.pad(right[:, :-1], (1, 0), value=start) for start in (True, False))])
 mistake("one key too many", why="The tokens that are not padding are counted, and one key more than that is allowed "
     "from the start: the count is off by one, and ignores where the padding stands.", look="a sequence with a single "
     "padding, and one that starts with it.", real=lambda tokens, right: places(tokens) <= right.sum(1, keepdim=True))

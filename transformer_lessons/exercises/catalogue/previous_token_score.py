@@ -9,8 +9,16 @@ from transformer_lessons.exercises.checker.exercise import Exercise, normal
 from transformer_lessons.inspection import attention_maps
 
 
-def draw_maps(generator, batch, heads, length, causal=True):
-    """Attention weights (batch, heads, length, length); each head has a sharpness of its own."""
+def draw_maps(generator, batch, heads, length, causal=True, back=None):
+    """Attention weights (batch, heads, length, length); each head has a sharpness of its own.
+
+    Where back is given, all the weight is on the key so far back, in the second sequence on the token itself, and in
+    the third on either of the two, in turns.
+    """
+    if back is not None:
+        place = torch.arange(length)
+        aims = torch.stack([place - back, place, torch.where(place % 2 == 0, place, place - back)])[:batch]
+        return F.one_hot(aims.where(aims >= 0, place), length).double()[:, None].repeat(1, heads, 1, 1)
     sharp = 1 + torch.arange(heads, dtype=torch.float64)[:, None, None] / 2
     scores = sharp * normal(generator, batch, heads, length, length)
     return masks.masked_softmax(scores, masks.causal_mask(length) if causal else None)
@@ -32,7 +40,8 @@ exercise = Exercise(
             """(batch, heads, length, length) → (heads,): the mean weight of t on t - 1."""
             raise NotImplementedError
         ''',
-    sizes=[*SIZES_OF_MAPS, {"batch": 3, "heads": 4, "length": 2}, {"batch": 1, "heads": 1, "length": 4}],
+    sizes=[*SIZES_OF_MAPS, {"batch": 3, "heads": 4, "length": 2}, {"batch": 1, "heads": 1, "length": 4},
+           {"batch": 3, "heads": 2, "length": 6, "back": 1}],
     draw=draw_maps, reference=lambda weights: attention_maps.previous_token_score(weights),
     returns="scores", shapes={"scores": "(heads,)"}, names_steps=False,
     hints=[("which weights", "Write down the table of a sequence of four tokens, queries down and keys across. Mark "
@@ -84,4 +93,9 @@ mistake("divided by the weights before", hint=2, pairs=0, why="The weight on t -
     picked=[lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:],
             lambda right, weights: right / weights.tril().sum(-1)[..., 1:],
             lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:])])
+mistake("the mean of the weights that are not 0", hint=2, pairs=0, why="Weights that are exactly 0 are left out of the "
+    "mean. A query that gives the key nothing counts as well, with 0.",
+    look="every comparison with 0: how many weights is your sum divided by?",
+    averaged=[lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2)).clamp(min=1),
+              lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2))])
 exercise.adopt(shared.family, hints={"key": 1, "queries": 1, "mean": 2, "tool": 3}, pairs=shared.family.mistakes)

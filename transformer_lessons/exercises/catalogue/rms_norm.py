@@ -14,13 +14,13 @@ def draw(generator, shape, scale=1.0, mean=0.6, epsilon=None):
     return inputs if epsilon is None else (*inputs, epsilon)
 
 def size_of_rows(observed, expected, x, gain, epsilon=1e-5):
-    """Undoes the gain, and looks at the mean square of what is left."""
+    """Divides the result by the gain, whatever was done with it, and looks at the mean square of what is left."""
     found, wanted = ((one.double() / gain).square().mean(-1).flatten() for one in (observed, expected))
     worst = (found - wanted).abs().argmax()
     if float((found - wanted).abs().max()) < 1e-3:
         return None
-    return (f"Before the gain, a vector has the mean square {float(found[worst]):.2f}; {float(wanted[worst]):.2f} is "
-            "expected.")
+    return (f"Divided by gain, one vector of the result has the mean square {float(found[worst]):.2f}; "
+            f"{float(wanted[worst]):.2f} is expected.")
 
 exercise = Exercise(
     name="rms_norm", lesson=10, title="Half of layer norm", difficulty=1, importance=3, minutes=6,

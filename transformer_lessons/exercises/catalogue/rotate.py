@@ -262,7 +262,8 @@ def with_default(number, fixed):
     """The frequencies of another base: always, or where none is asked for."""
     return lambda step, exponents, base: step(exponents, number if fixed or base == 10000 else base)
 mistake("another base than 10000", pairs=2,
-    why="Where no base is asked for, the frequencies are not those of base 10000.", look="the zeros of your base.",
+    why="Where no base is asked for, the frequencies are not those of base 10000.",
+    look="the zeros of your base, and the exponent of the last pair.",
     frequencies=[with_default(number, fixed) for number in (1e3, 1e5, 5e5, 1e6, 1e2, 2.0, math.e)
                  for fixed in (False, True)])
 

@@ -17,6 +17,8 @@ from transformer_lessons.language import sampling
 
 GROUPS = 2  # rows of logits that take turns in a large batch
 LARGE = GROUPS * DRAWS
+TENS = 10  # a vocabulary larger than this is counted ten ids at a time
+NEAR = 8.0  # a temperature that is named must fit this well: four standard deviations, where a limit is over six
 SURELY_RANDOM = 0.5  # below this temperature two draws of 60 tokens may well be the same
 
 def draw_logits(generator, batch, vocabulary, temperature, top_k, spread=0.6, level=0.0, wider=1.0):
@@ -24,9 +26,12 @@ def draw_logits(generator, batch, vocabulary, temperature, top_k, spread=0.6, le
 
     So every token's chance is far from every other's: 1,500 draws can tell them apart. In the large batches,
     the least likely token is the first of one row and the last of the other, whose steps are as many times wider.
+    In a large vocabulary the ids are in the order of their chances, and so are the tens that are counted; only the
+    likeliest token comes first, so that it can be told from the next ones.
     """
     def shuffled(values):
-        return values[torch.randperm(len(values), generator=generator)]
+        order = torch.randperm(len(values), generator=generator)
+        return values.roll(1) if vocabulary > TENS else values[order]
 
     steps = spread * (torch.arange(vocabulary) + 0.1 * torch.rand(vocabulary, generator=generator))
     steps = steps.double() - spread * vocabulary / 2
@@ -44,7 +49,7 @@ def judged_draws(call, logits, temperature, top_k, generator):
         if len(logits) > DRAWS:  # a known mistake gives its chances; one row of each kind is enough for that
             first = call(logits[:GROUPS].clone(), temperature, top_k, generator.clone_state())
             if isinstance(first, Chances):
-                return first
+                return in_tens(first, vocabulary=logits.shape[1])
         before = generator.get_state()
         tokens = call(logits, temperature, top_k, generator)
         drawn = not torch.equal(generator.get_state(), before)
@@ -55,8 +60,20 @@ def judged_draws(call, logits, temperature, top_k, generator):
         return plain(tokens).argmax(dim=-1) if certain.all() else tokens
     if len(logits) <= DRAWS:
         return tokens
-    table = frequencies_of(tokens, *logits.shape)
+    table = in_tens(frequencies_of(tokens, *logits.shape), vocabulary=logits.shape[1])
     return table if drawn or not is_table(table) else table.as_subclass(WithoutTheGenerator)
+
+class ChancesOfTens(Chances):
+    """Exact probabilities of ten ids each."""
+
+    label = "how often ids 0-9, 10-19, … come"
+
+def in_tens(table, vocabulary):
+    """The same table, of a large vocabulary with the columns of ten ids added up."""
+    if vocabulary <= TENS or not isinstance(table, torch.Tensor) or table.ndim < 2 or table.shape[-1] != vocabulary:
+        return table
+    sums = table.as_subclass(torch.Tensor).unflatten(-1, (-1, TENS)).sum(dim=-1)
+    return sums.as_subclass(ChancesOfTens) if isinstance(table, Chances) else sums
 
 class WithoutTheGenerator(torch.Tensor):
     """Frequencies of tokens that an answer has taken without drawing from the generator."""
@@ -148,20 +165,27 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
         return f"Token {token} is drawn, which is not among the {top_k} largest of its row."
     found = fitting_temperature(observed, expected, rows)
     if found and temperature:
-        return f"That is how often tokens come at a temperature of about {found:.1f}, not {temperature}."
-    never = (observed == 0) & (expected > 0.05)
+        about = f"{found:.1f}" if found > 0.1 else f"{found:.1g}"
+        return f"That is how often tokens come at a temperature of about {about}, not {temperature}."
+    never = (observed == 0) & (expected > 0.015)
     if never.any():
-        return f"Token {int(never.nonzero()[0, 1])} is never drawn, though its probability is above 0.05."
+        row, column = never.nonzero()[0].tolist()
+        tens = expected.shape != rows.shape
+        missing = f"None of the ids {TENS * column} to {TENS * column + TENS - 1}" if tens else f"Token {column}"
+        return f"{missing} is{' ever' if tens else ' never'} drawn in some rows, though the probability is " \
+               f"{expected[row, column]:.2f}."
     return "Some tokens are drawn too often, others too rarely: chance alone cannot explain it."
 
 def fitting_temperature(observed, expected, rows):
-    """The temperature at which frequencies like these come about, if there is one."""
-    inverses = torch.logspace(-2, 1.5, 200, dtype=torch.float64)
-    never = plain(expected) == 0
-    fitted = (rows * inverses[:, None, None]).masked_fill(never, -torch.inf).softmax(dim=-1)
+    """The temperature at which frequencies like all of these come about, if there is one."""
+    inverses = torch.logspace(-2, 3, 400, dtype=torch.float64)
+    scaled = rows * inverses[:, None, None]
+    if expected.shape == rows.shape:
+        scaled = scaled.masked_fill(plain(expected) == 0, -torch.inf)
+    fitted = in_tens(scaled.softmax(dim=-1), vocabulary=rows.shape[1])
     off = np.nan_to_num(distributions.surprise(observed, fitted), nan=np.inf)
     best = int(off.argmin())
-    return 1 / inverses[best].item() if off[best] < distributions.LIMIT else None
+    return 1 / inverses[best].item() if off[best] < NEAR else None
 
 def signs_of_drawing(observed, expected, logits, temperature, top_k, generator):
     """What is wrong with draws that no known way gives."""
@@ -201,6 +225,7 @@ exercise = Exercise(
         {"batch": LARGE, "vocabulary": 3, "temperature": 0.1, "top_k": 2, "spread": 1.2},
         {"batch": LARGE, "vocabulary": 2, "temperature": 0.1, "top_k": None, "spread": 1.0},
         {"batch": LARGE, "vocabulary": 2, "temperature": 4.0, "top_k": None, "spread": 5.0},
+        {"batch": LARGE, "vocabulary": 60, "temperature": 0.005, "top_k": None, "spread": 0.0001, "wider": 5.08},
         {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.25},
         {"batch": 5, "vocabulary": 6, "temperature": 0.002, "top_k": None, "level": 1.5},
         {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": None}], draw=draw_logits,
@@ -293,7 +318,21 @@ mistake("another temperature than the given one", why="The tokens are drawn as a
     look="write down what the logits are divided by, for a temperature of 0.5 and of 2.",
     scaled=[lambda logits, temperature: logits / (1 + temperature),
         lambda logits, temperature: logits / math.sqrt(temperature),
-        lambda logits, temperature: logits / (2 * temperature)])
+        lambda logits, temperature: logits / (2 * temperature),
+        *(lambda logits, temperature, least=least: logits / max(temperature, least) for least in (0.01, 0.1, 0.05))])
+mistake("the likeliest token at small temperatures", pairs=0, why="At small temperatures, and not only at 0, the token "
+    "with the largest logit is always taken: nothing is drawn there.", look=LIMITED, variants=[
+        {"__call__": lambda step, logits, temperature, top_k, generator, limit=limit: step(
+            logits, 0 if temperature < limit else temperature, top_k, generator)} for limit in (0.3, 0.01, 0.6, 1.1)])
+
+def raised_to_a_power(step, self, logits, temperature, top_k, generator):
+    if temperature == 0:
+        return step(logits, temperature, top_k, generator)
+    weights = logits.softmax(dim=-1) ** (1 / temperature)
+    return self.drawn(weights if top_k is None else weights * among_largest(weights, top_k), generator)
+mistake("probabilities that underflow", pairs=0, why="The probabilities are raised to the power 1 / temperature. At a "
+    "small temperature all of them may become 0, and nothing is left to draw from.",
+    look="what is 0.01 to the power of 200, on a computer?", variants=[{"__call__": raised_to_a_power}])
 mistake("the softmax before the temperature, and once more after it", why="It is the probabilities that are divided by "
     "the temperature, and a second softmax makes them nearly equal.", look="what should be divided by the temperature: "
     "logits or probabilities?", scaled=lambda logits, temperature: logits.softmax(dim=-1) / temperature)
@@ -388,9 +427,10 @@ mistake("top_k=None not handled", pairs=2, why="With top_k=None it raises an err
     look="which lines should run only if there is a top_k?", kept=lambda step, logits, top_k: step(logits, int(top_k)),
     variants=[{"__call__": lambda step, logits, temperature, top_k, generator: step(
         logits, temperature, int(top_k), generator)}])
-mistake("top_k=None keeps one",
-    why="Without a top_k only the likeliest token can be drawn, as if top_k were 1; it should be all of them.",
-    look="what does top_k become where it is None?", kept=lambda step, logits, top_k: step(logits, top_k or 1))
+mistake("top_k=None taken for a number", why="Without a top_k not every token can be drawn: only the likeliest, or the "
+    "likeliest few, as if top_k were a number.", look="what does top_k become where it is None?",
+    kept=[lambda step, logits, top_k, number=number: step(logits, top_k or min(number, logits.shape[-1]))
+        for number in (1, 50, 40, 2, 3, 5, 10, 20)])
 
 # Probabilities
 mistake = exercise.section(hint=3)
@@ -412,6 +452,21 @@ mistake("no exponential", why="The logits become weights without an exponential:
     "without their signs.", look="what turns logits into probabilities, and a difference of 1 into a ratio of e?",
     probabilities=[lambda logits: logits - logits.min(dim=-1, keepdim=True).values, lambda logits: logits.relu(),
                    lambda logits: logits.abs(), lambda logits: logits ** 2])
+def without_the_unlikely(leaves_out):
+    return lambda right: right.masked_fill(leaves_out(right), 0.0)
+
+def beyond(share):
+    def leaves_out(table):
+        likeliest = table.sort(dim=-1, descending=True)
+        before = likeliest.values.cumsum(dim=-1) - likeliest.values  # what the likelier ones have, all together
+        return torch.zeros_like(table, dtype=torch.bool).scatter(-1, likeliest.indices, before > share)
+    return leaves_out
+mistake("unlikely tokens left out", pairs=0, why="Some tokens that top_k keeps are never drawn, because they are "
+    "unlikely: as if there were a smallest probability (min_p) or a largest sum of them (top_p).",
+    look="what becomes of the token with the smallest probability?", probabilities=[
+        *(without_the_unlikely(lambda table, least=least: table < least) for least in (0.01, 0.005)),
+        *(without_the_unlikely(lambda table, least=least: table < least * table.amax(dim=-1, keepdim=True))
+            for least in (0.05, 0.1)), *map(without_the_unlikely, map(beyond, (0.9, 0.95, 0.8)))])
 mistake("a sigmoid for the softmax", why="A sigmoid makes a number between 0 and 1 of each logit by itself; drawn "
     "with these, unlikely tokens come too often.", look="two logits are one apart. What is the ratio of the two "
     "probabilities?", probabilities=lambda logits: logits.sigmoid())

@@ -24,10 +24,15 @@ def signs_of_the_frequencies(observed, expected, length, d_model):
         return
     ours = numbers(observed)
     frequency = math.atan2(ours[1, 2], ours[1, 3])
-    if 0 < frequency < 1 and close(ours, table(with_base(frequency ** (-d_model / 2))), 1e-3):
+    base = frequency ** (-d_model / 2) if 0 < frequency < 1 else 0
+    if is_written(base) and close(ours, table(with_base(base)), 1e-3):
         yield "another base than 10000"
     if np.mean(np.abs(ours - table(lambda exponent: 10000 ** exponent)) < 0.1) > 0.95:
         yield "multiplied where it should be divided"
+
+def is_written(base):
+    """Is this a base that people write, such as 5000 or 4096? Other frequencies may look like those of any base."""
+    return any(abs(base - number) < 1e-3 * base for number in (float(f"{base:.2g}"), 2 ** round(math.log2(base or 1))))
 
 def with_base(base):
     return lambda exponent: base ** -exponent
@@ -175,7 +180,8 @@ mistake("the slowest pair first", why="The frequencies come in the opposite orde
 
 # The frequency (with base 100 it is the exponent halved)
 mistake("another base than 10000", pairs=2, why="The base of the power is not 10000, so all frequencies but the first "
-    "are wrong.", look="the zeros of your base; and if you use exp, which logarithm goes into it?",
+    "are wrong.", look="the zeros of your base, and the exponent of the last pair; if you use exp, which "
+    "logarithm goes into it?",
     frequency=[with_base(base) for base in (1e3, 1e5, 10.0, 1e6, 5e5, 5e4, 2e4, 5e3, 512.0, math.e, 2.0)])
 mistake("the wrong logarithm", why="exp undoes the natural logarithm, and here it gets the one to base 10 or 2 of "
         "10000, so the base of the power is not 10000.", look="which logarithm does exp undo?",

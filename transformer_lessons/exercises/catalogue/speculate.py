@@ -88,14 +88,24 @@ def same_results(one, other):
     return same_distribution(one, other) if all(tables) else alike(one, other, 0)
 
 def decided_by_u(call, p, q, token, u):
-    """The distribution is right; is a token accepted exactly where u < p / q?"""
-    p, q, token, u = (one[:200].clone() for one in (p, q, token, u))
-    made = call(p, q, token, u)
-    if isinstance(made, Chances) or bool((p == q).all()):
+    """The distribution is right; is a token accepted exactly where u < p / q, also where u is close to it?"""
+    if bool((p == q).all()):
         return None
-    ratio = (p.gather(1, token[:, None]) / q.gather(1, token[:, None]))[:, 0]
-    agree = (torch.as_tensor(made) == token) == (u < ratio)
-    return None if bool(agree.all()) else ("u does not decide", U, LOOK_U)
+    ratio = (of_token(p, token) / of_token(q, token))[:200, 0]
+    u = torch.cat([u[:200], 0.999 * ratio, 1.001 * ratio]).clamp(1e-4, 1 - 1e-4)
+    p, q, token, ratio = (torch.cat(3 * [one[:200]]) for one in (p, q, token, ratio))
+    made = call(*(one.clone() for one in (p, q, token, u)))
+    if isinstance(made, Chances):
+        return None
+    kept = torch.as_tensor(made) == token
+    more, fewer = (bool((one & ~other).any()) for one, other in ((kept, u < ratio), (u < ratio, kept)))
+    if not more:
+        return ("too few drafts come back", FEWER, LOOK_U) if fewer else None
+    if not fewer:
+        return "too many drafts come back", MORE, LOOK_U
+    low, high = (float((torch.as_tensor(call(p, q, token, torch.full_like(u, one))) == token).double().mean())
+                 for one in (1e-4, 1 - 1e-4))  # how many are kept
+    return ("another number than u", OTHER, LOOK_U) if abs(low - high) > 0.2 else ("u does not decide", U, LOOK_U)
 
 def never_forbidden(call, p, q, token, u):
     """The distribution is right; is a token whose p is 0 rejected even where u is 0?"""
@@ -109,8 +119,14 @@ def never_forbidden(call, p, q, token, u):
 EQUAL = ("A token whose p is 0 comes back where u is 0: it is accepted where u equals p / q, but it should be accepted "
          "only where u is less.")
 LOOK_EQUAL = "`<` or `<=`? With u = 0 and p = 0, what does your comparison give?"
-U = ("The tokens are distributed rightly, but it is not u that decides: a token must be accepted exactly where u is "
-        "less than p / q.")
+U = ("Whether a token is accepted does not depend on u. A token must be accepted exactly where u is less than p / q of "
+     "this token.")
+OTHER = ("Some drafted tokens come back although their u is not less than p / q, and others do not, although it is: it "
+         "is not u itself, or not u alone, that decides.")
+MORE = ("Some drafted tokens come back although their u is not less than p / q: too many are accepted, if only by a "
+        "little, or a rejected one is drawn again.")
+FEWER = ("Some drafted tokens do not come back although their u is less than p / q: too few are accepted, if only by a "
+         "little.")
 def what_the_draws_show(observed, expected, p, q, token, u):
     """Which token comes where it never should."""
     if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape:
@@ -241,6 +257,11 @@ mistake("accepted with a difference", why="A token is accepted by the difference
 mistake("accepted only where p is larger", why="A token is kept where p is at least q, and otherwise always rejected: "
         "chance has no part in it.", look="p a little less than q: should the token always be rejected?",
     accepted=lambda p, q, token: (of_token(p, token) >= of_token(q, token)).double())
+mistake("accepted above a threshold", pairs=0, why="A token is accepted wherever its p is above a threshold: neither u "
+        "nor q has a part in it.", look=TWICE, variants=[
+    *or_from_p(*(lambda p, token, bound=bound: (of_token(p, token) > bound(p)).double() for bound in (
+        lambda p: (0.3 * (p * (p + 1e-20).log()).sum(-1, keepdim=True).exp()).clamp(max=0.09), lambda p: 0.1,
+        lambda p: 0.3)))])
 mistake("the ratio squared, or its root", why="The ratio is not used as it is: a token is accepted by its square or "
         "its root.",
     look=TWICE, accepted=[lambda right: right ** 2, lambda right: right.sqrt()], pairs=0)
@@ -304,6 +325,11 @@ mistake("a chance for every token", why="After a rejection every token has a cha
     residual=lambda p, q: (p - q).softmax(dim=-1), pairs=2,
     variants=[{"residual": lambda p, q: (p - q).clamp(min=0).softmax(dim=-1)},
           {"residual": lambda p: torch.ones_like(p)}])
+mistake("the second draw out of proportion", pairs=0, why="After a rejection, tokens are drawn that have something "
+        "missing, but not in proportion to max(p - q, 0): the largest come too often, or too seldom.",
+    look=MISSING,
+    residual=[lambda right: right.square(), lambda right: right.sqrt()])
+
 mistake("equal chances for the second draw", why="After a rejection all tokens, or all that have something missing, "
         "get equal chances.", look=MISSING, pairs=2,
     residual=[lambda p, q: (p > q).double(),
@@ -354,9 +380,14 @@ mistake("no residual where p and q are equal", why="Where p and q are equal, the
               lambda right: right if bool(right.sum(dim=-1).all()) else torch.distributions.Categorical(
                   right / right.sum(dim=-1, keepdim=True))])
 
-def one_u(rows):
-    return lambda p, q, token, u: (Speculate()(p, q, token, u) if len(u) == GROUPS else
-                                   sampling.speculate(p, q, token, rows(u)))
+def one_u(rows, factor=1.0):
+    """The right distribution, as far as draws show; asked for tokens, it compares with another number than u."""
+    return lambda p, q, token, u: (Speculate()(p, q, token, u) if len(u) == GROUPS else torch.where(
+        rows(u) < factor * (of_token(p, token) / of_token(q, token))[:, 0], token, drawn_anew(p, q)))
+
+def drawn_anew(p, q):
+    residual = (p - q).clamp(min=0)
+    return torch.multinomial(torch.where(residual.sum(-1, keepdim=True) > 0, residual, p), 1)[:, 0]
 
 mistake("ids counted from 1", why="Every id is one too large: tokens are counted from 0.", look="which id has the "
         "first token?",
@@ -384,7 +415,11 @@ mistake("no dimension left for a batch of one", why="For a batch of one, a singl
         "(batch,) is asked for, whatever the batch.", look="every `squeeze()` without a number: which dimensions does "
         "it take away from a tensor (1, 1)?", pairs=0, variants=[lambda *inputs: sampling.speculate(*inputs).squeeze()])
 mistake("accepted where u equals the ratio", hint=1, why=EQUAL, look=LOOK_EQUAL, pairs=0,
-    variants=[lambda p, q, token, u: torch.where(u <= (of_token(p, token) / of_token(q, token))[:, 0], token,
-                                                 sampling.speculate(p, q, token, u))])
-mistake("u does not decide", hint=1, why=U, look=LOOK_U, pairs=0, variants=[
-    one_u(lambda u: torch.rand_like(u)), one_u(lambda u: 1 - u)])
+    variants=[lambda p, q, token, u: Speculate()(p, q, token, u) if len(u) == GROUPS else torch.where(
+        u <= (of_token(p, token) / of_token(q, token))[:, 0], token, drawn_anew(p, q))])
+mistake("u does not decide", hint=1, why=U, look=LOOK_U, pairs=0, variants=[one_u(lambda u: torch.rand_like(u))])
+mistake("another number than u", hint=1, why=OTHER, look=LOOK_U, pairs=0, variants=[one_u(lambda u: 1 - u)])
+mistake("too many drafts come back", hint=1, why=MORE, look=LOOK_U, pairs=0, variants=[
+    one_u(lambda u: u, 1.05), one_u(lambda u: u, 1.01)])
+mistake("too few drafts come back", hint=1, why=FEWER, look=LOOK_U, pairs=0, variants=[
+    one_u(lambda u: u, 0.95), one_u(lambda u: u, 0.99)])

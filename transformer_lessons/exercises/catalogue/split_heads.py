@@ -88,6 +88,7 @@ mistake("heads split by view alone", hint=2, why="A view or a reshape only regro
     look="which positions do the numbers of head 0 come from?",
     variants=[lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1),
               lambda x, num_heads: x.reshape(len(x), num_heads, -1, x.shape[1]),
+              lambda x, num_heads: x.reshape(len(x), num_heads, -1, x.shape[1]).transpose(2, 3),
               lambda x, num_heads: x.reshape(len(x) * num_heads, x.shape[1], -1),
               lambda x, num_heads: x.reshape(num_heads, len(x), x.shape[1], -1),
               lambda x, num_heads: x.reshape(num_heads, len(x), x.shape[1], -1).transpose(0, 1)])

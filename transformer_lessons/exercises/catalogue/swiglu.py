@@ -7,10 +7,15 @@ from transformer_lessons.exercises.catalogue.rms_norm import SOME_NUMBERS
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 
 
-def draw(generator, lead, d_model, d_hidden, scale=1.5):
-    """Vectors, and three matrices as nn.Linear keeps them: a row for each feature that comes out."""
-    return (normal(generator, *lead, d_model, scale=scale), normal(generator, d_hidden, d_model),
-            normal(generator, d_hidden, d_model), normal(generator, d_model, d_hidden))
+def draw(generator, lead, d_model, d_hidden, scale=1.5, gates=()):
+    """Vectors, and three matrices as nn.Linear keeps them: a row for each feature that comes out.
+
+    Where gates are given, each vector has one of these numbers for all features of its gate.
+    """
+    x, gate = normal(generator, *lead, d_model, scale=scale), normal(generator, d_hidden, d_model)
+    if gates:
+        x, gate = torch.tensor(gates, dtype=torch.float64)[:, None].expand(x.shape).clone(), gate.softmax(-1)
+    return x, gate, normal(generator, d_hidden, d_model), normal(generator, d_model, d_hidden)
 
 exercise = Exercise(
     name="swiglu", lesson=10, title="A feed-forward with a gate", difficulty=1, importance=3, minutes=6,
@@ -25,7 +30,8 @@ exercise = Exercise(
             raise NotImplementedError''',
     sizes=[{"lead": (2,), "d_model": 2, "d_hidden": 3}, {"lead": (3,), "d_model": 3, "d_hidden": 3},
            {"lead": (), "d_model": 4, "d_hidden": 3}, {"lead": (2, 5), "d_model": 3, "d_hidden": 4},
-           {"lead": (2, 3), "d_model": 5, "d_hidden": 7, "scale": 6.0}],
+           {"lead": (2, 3), "d_model": 5, "d_hidden": 7, "scale": 6.0},
+           {"lead": (3,), "d_model": 2, "d_hidden": 4, "gates": (800.0, 100.0, -100.0)}],
     draw=draw, reference=lambda x, gate, up, down: SwiGLU()(x, gate, up, down), gradients=True,
     shapes={"result": "(…, d_model)"},
     hints=[("it raises, or the shapes differ", "nn.Linear(in, out) keeps its weight as (out, in). F.linear(x, weight) "
@@ -154,6 +160,10 @@ mistake("down before the product", pairs=0, why="down is applied to the two maps
 
 # The activation
 mistake = exercise.section(hint=3, look=SILU)
+mistake("an infinite exponential", pairs=0, why="Where a feature of the gate is large, e to its power is infinite, and "
+    "what is made of it is not a number: an infinity is divided by an infinity, or multiplied by 0.",
+    look="a feature of 800: what is its exponential? And how large is that of -800?",
+    opened=lambda z: z * z.exp() / (1 + z.exp()))
 mistake("a factor of SiLU twice", why="SiLU of z is z times the sigmoid of z already; here it is multiplied by one of "
     "the two once more.", opened=[lambda z: z * F.silu(z), lambda z: F.silu(z) * z.sigmoid()])
 mistake("SiLU twice", pairs=0, why="SiLU is applied to what SiLU has made already.", opened=lambda z: F.silu(F.silu(z)))

@@ -34,11 +34,11 @@ SIZES = [((), 5, 2, 3, 2), ((2,), 7, 5, 4, 3), ((2, 3), 8, 7, 6, 4), ((4, 4), 4,
          ((2,), 6, 3, 5, 1), ((2,), 5, 4, 3, 9)]
 
 class Largest(TorchDispatchMode):
-    """The size of the largest tensor that is made, and of the largest mask."""
+    """The size of the largest tensor that is made, and of the largest mask; the shapes of all that hold numbers."""
 
     def __init__(self):
         super().__init__()
-        self.numbers, self.mask = 0, 0
+        self.numbers, self.mask, self.shapes = 0, 0, set()
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
@@ -47,22 +47,31 @@ class Largest(TorchDispatchMode):
                 size = min(one.numel(), one.untyped_storage().nbytes() // one.element_size())
                 name = "mask" if one.dtype == torch.bool else "numbers"
                 setattr(self, name, max(getattr(self, name), size))
+                self.shapes |= {tuple(one.shape[-2:])} if one.is_floating_point() and one.ndim > 1 else set()
         return result
 
 def never_the_whole_table(call, query, key, value, block):
-    """The numbers are right; is every tensor smaller than length × length?"""
+    """The numbers are right; is every tensor smaller than length × length, and every tile as small as the block?"""
     length = query.shape[-2]
-    if length < 60:
+    if length < 12:
         return None
     with Largest() as largest:
         call(query, key, value, block)
     if largest.numbers >= length ** 2:
         return "a table of length × length", WHOLE, LOOK_WHOLE
-    return ("a whole mask", MASK, LOOK_MASK) if largest.mask >= length ** 2 else None
+    if largest.mask >= length ** 2:
+        return "a whole mask", MASK, LOOK_MASK
+    number = math.ceil(length / block)  # of tiles: something of each may be kept for all the queries
+    tiles = [shape for shape in largest.shapes if min(shape) > block and number not in shape]
+    features = query.shape[-1] + key.shape[-1] + value.shape[-1]  # all of them may stand side by side
+    return ("tiles larger than the block", LARGER, LOOK_LARGER) if tiles and features <= block else None
 
 WHOLE = ("The numbers are right, but on the way a table of length × length is made, which is what tiles are there to "
          "avoid.")
 LOOK_WHOLE = "which line makes a tensor whose size grows with the square of the length?"
+LARGER = ("The numbers are right, but a tile is larger than `block` allows: a table is made with more than `block` "
+          "rows, and with more than `block` columns, too.")
+LOOK_LARGER = "how many keys does one tile hold, and where does that number come from?"
 MASK = ("The numbers are right, but a mask of length × length is made: it needs as many places as the table of scores.")
 LOOK_MASK = "which tiles need a mask at all, and how large must it be for one of them?"
 
@@ -97,7 +106,8 @@ exercise = Exercise(
                (1.0, 0.0), (-1.0, 0.0), (0.5, -1000.0), (0.5, 1000.0), (300.0, 0.0))),
            dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), far=True),
            dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), silent=True),
-           dict(zip(NAMES, ((2,), 64, 2, 3, 8), strict=True))],
+           *(dict(zip(NAMES, size, strict=True)) for size in (  # their tiles are measured, without a batch
+               ((), 12, 2, 3, 1), ((), 20, 1, 1, 3), ((), 64, 2, 3, 8)))],
     draw=draw, reference=lambda query, key, value, block: long_context.tiled_attention(query, key, value, block),
     returns="output", shapes={"output": "(…, length, d_v)"}, names_steps=False,
     checks=[never_the_whole_table, sums_to_one],
@@ -242,6 +252,8 @@ def tiled(**replaced):
         setattr(variant, name, replacement(variant, name, function))
     return {"made": lambda query, key, value, block: variant()(query, key, value, block)}
 
+ALL_TILES = {"tiles": lambda length, block: range(0, length, block)}  # those in the future too: masked throughout
+
 # What is kept of the tiles so far
 mistake = exercise.section(hint=2)
 BOTH = "two tiles with the scores 0 and 5: what should each of the two sums be after the second?"
@@ -297,7 +309,9 @@ def by_tiles(query, key, value, block, together):
 mistake("divided in every tile", why="The output is divided by the sum after every tile, and what comes next is added "
         "to the quotient: divide once, after the last tile.", look="how many divisions are there for one row?",
     variants=[tiled(summed=lambda right, total: right / total, divided=lambda summed: summed),
-              tiled(summed=lambda right, total: right / total)])
+              tiled(summed=lambda right, total: right / total),
+              tiled(summed=lambda right, total: right / total, divided=lambda summed: summed, **ALL_TILES),
+              tiled(summed=lambda right, total: right / total, **ALL_TILES)])
 mistake("divided by the sum of the last tile", why="The sum of the exponentials is that of the last tile alone: it "
         "starts anew with "
         "each.", look="`=` or `+=`?", variants=[tiled(total=lambda weights: weights.sum(-1, keepdim=True))])
@@ -336,8 +350,6 @@ mistake("the sum of the exponentials starts at 1", why="The sum of the exponenti
     variants=[tiled(begin=lambda right: (0 * right[1], right[1] + 1, right[2]))])
 
 # Who sees whom
-
-ALL_TILES = {"tiles": lambda length, block: range(0, length, block)}  # those in the future too: masked throughout
 
 def low_score(low, **more):
     return tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left), low), **more)
@@ -476,6 +488,10 @@ exercise.adopt(shared.family, hints={"scores": 1, "batch": 1, "output": 1, "weig
 mistake("a table of length × length", why=WHOLE, look=LOOK_WHOLE, variants=[lambda *inputs: Whole()(*inputs)])
 mistake("a sum slightly off", hint=1, why=OFF, look=LOOK_OFF,
     variants=[tiled(divided=lambda summed, total: summed / (total + 1e-6))])
+mistake("tiles larger than the block", hint=1, why=LARGER, look=LOOK_LARGER, variants=[
+    lambda query, key, value, block: Tiles()(query, key, value, 8),
+    lambda query, key, value, block: Tiles()(query, key, value, math.isqrt(query.shape[-2])),
+    lambda query, key, value, block: Tiles()(query, key, value, max(1, query.shape[-2] // 2))])
 mistake("a whole mask", hint=3, why=MASK, look=LOOK_MASK, variants=[lambda *inputs: cut_out_of_a_mask(*inputs)])
 
 def cut_out_of_a_mask(query, key, value, block):

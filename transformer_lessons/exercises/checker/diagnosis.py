@@ -340,8 +340,8 @@ def reshaped(value, expected):
             return None
         return tuple(one if (new := reshaped(one, other)) is None else new
                      for one, other in zip(value, expected, strict=True))
-    if is_array(value) and is_array(expected) and [n for n in value.shape if n > 1] == [
-            n for n in expected.shape if n > 1]:
+    if is_array(value) and is_array(expected) and [n for n in value.shape if n != 1] == [
+            n for n in expected.shape if n != 1]:
         return value.reshape(tuple(expected.shape))
     return None
 
@@ -409,7 +409,8 @@ def by_slip_and_mistake(draws, outcomes, differences):
         return None
     for name, undo, text, _ in SLIPS:
         corrected = undone(draws, outcomes, undo)
-        if not corrected:
+        shapes = any(found and found.sort == "shape" for found in differences)
+        if not corrected or (undo is transposed and not shapes):  # where no shape shows it, nothing is certain
             continue
         changed = [compare(draws.exercise, one.value, expected) if one.ok else None
                    for one, expected in zip(corrected, draws.expected, strict=True)]
@@ -503,7 +504,8 @@ def unknown(draws: Draws, answer: Callable, outcomes: list[Outcome], differences
             return replace(LAYERS_IN_FORWARD)
         sentence, look = different_every_time(exercise)
         return Finding("different every time.", "different every time", sentence, (), look)
-    if found.sort == "numbers" and not holds_numbers(expected):
+    others = isinstance(value, Mapping) and isinstance(expected, Mapping) and value.keys() != expected.keys()
+    if found.sort == "numbers" and (others or not holds_numbers(expected)):
         headline = "the result is not right."
     if found.sort == "numbers":
         told = [symptom(draws, n, outcomes[n].value, draws.expected[n], one) for n, one in enumerate(differences)

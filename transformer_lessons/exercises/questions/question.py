@@ -368,7 +368,7 @@ def value_of(node):
 
 def shape_in(value):
     if isinstance(value, str):
-        if not re.fullmatch(r"\s*(torch\.Size)?([\s\d,x×()\[\]]|(?<=\d)\s+by\s+(?=\d))*", value):
+        if not re.fullmatch(r"(torch\.Size)?([\s\d,x×()\[\]]|(?<=\d)\s+by\s+(?=\d))*", value.strip()):
             raise Unreadable("A shape consists of whole numbers, as in (2, 3).")
         sizes = tuple(int(size) for size in re.findall(r"\d+", value))
         value = sizes if len(sizes) != 1 or re.search(r"[,(\[]", value) else sizes[0]
