@@ -66,7 +66,7 @@ def marked(options):
     report.write_reports(known)
     report.write_feedback(known)
     review.write_similar(known)
-    print(f"{len(known.rows)} items marked, {len(known.unread)} files not read: {out / 'report.html'}")
+    print(plain(f"{len(known.rows)} items marked, {len(known.unread)} files not read: {out / 'report.html'}"))
     return 0
 
 
@@ -77,13 +77,14 @@ def fill(arguments):
     parser.add_argument("--column", help="its title")
     parser.add_argument("--lesson", help="the points of one lesson only")
     options = parser.parse_args(arguments)
-    from transformer_lessons.marking import marks, tables
+    from transformer_lessons.marking import tables
 
     try:
         done, missing = tables.fill(options.sheet, options.out / "marks.csv", options.column, options.lesson)
     except ValueError as error:
         return refuse(error)
-    print(f"{done} rows filled." + (f" Not in the sheet: {', '.join(map(marks.clean, missing))}." if missing else ""))
+    left = f"Left out, as not in the sheet, or twice in it or in marks.csv: {', '.join(missing)}." if missing else ""
+    print(plain(f"{done} rows filled. {left}"))
     return 0
 
 
@@ -143,5 +144,10 @@ def parser_for(name, description):
 
 
 def refuse(sentence):
-    print(sentence, file=sys.stderr)
+    print(plain(sentence), file=sys.stderr)
     return 1
+
+
+def plain(text):
+    """One line without control characters, which could move the terminal's cursor, or hide something."""
+    return " ".join("".join(one if one.isprintable() else " " for one in str(text)).split())

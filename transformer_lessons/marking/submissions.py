@@ -4,14 +4,16 @@ import io
 import os
 import re
 import stat
+import unicodedata
 import zipfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 ENTRIES, ARCHIVE, LARGEST, NESTED = 20_000, 4 << 30, 200 << 20, 2  # files; bytes in all; bytes of one; zips in zips
+LONGEST = 1000  # characters of a file's name with its folders
 TIME = r"\d{4}-\d\d-\d\d[-T ]\d\d[-:]\d\d[-:]\d\d"
-HIDDEN = re.compile(r"\.ipynb_checkpoints|__MACOSX|\._.*|\.(?!\.?$).*|__pycache__|node_modules")
+COPIES = re.compile(r"\.ipynb_checkpoints|__MACOSX|\._.*|\.DS_Store|\.git|__pycache__|node_modules")  # by machines
 
 
 @dataclass
@@ -38,30 +40,46 @@ def find(source):
         if one.parts[-1] in ("timestamp.txt", "submission_metadata.yml"):
             times[one.parts] = one.read()[:1 << 20].decode(errors="replace")
     works = [one for one in found if one.parts[-1].lower().endswith(".ipynb")]
-    unread += [(one.path, "no notebook") for one in found if one not in works and one.parts not in times]
+    unread += [(one.path, "no notebook") for one in found
+               if not one.parts[-1].lower().endswith(".ipynb") and one.parts not in times]
     name_students(works, times)
-    for one in [one for one in works if not one.student]:
-        works.remove(one)
-        unread.append((one.path, "it is not clear whose work this is"))
-    return two_as_one(works, unread), unread
+    unread += [(one.path, "it is not clear whose work this is") for one in works if not as_seen(one.student)]
+    works = two_as_one([one for one in works if as_seen(one.student)], unread)
+    return works, list(dict.fromkeys(unread))
 
 
 def from_folder(folder, unread):
     for place, folders, files in os.walk(folder):
-        folders[:] = sorted(one for one in folders if not HIDDEN.fullmatch(one))
+        above = tuple(map(readable, Path(place).relative_to(folder).parts))
+        folders[:] = sorted(one for one in folders if not hidden((*above, readable(one)), unread))
         for name in sorted(files + [one for one in folders if (Path(place) / one).is_symlink()]):
-            path = Path(place) / name
-            parts = path.relative_to(folder).parts
-            if HIDDEN.fullmatch(name):
+            path, parts = Path(place) / name, (*above, readable(name))
+            if hidden(parts, unread):
                 continue
             if not stat.S_ISREG(os.lstat(path).st_mode):
                 unread.append(("/".join(parts), "a link, or no ordinary file"))
             elif name.lower().endswith(".zip"):
-                yield from from_zip(path.read_bytes(), (*parts[:-1], name[:-4]), unread, 0)
+                yield from from_zip(path.read_bytes(), (*above, parts[-1][:-4]), unread, 0)
             elif path.stat().st_size > LARGEST:
                 unread.append(("/".join(parts), "larger than 200 MB"))
             else:
                 yield Work(parts, path.read_bytes)
+
+
+def readable(name):
+    """A file's name; one that is no UTF-8 is read as those in zips are, so that different names stay different."""
+    return os.fsencode(name).decode("cp437") if any("\udc80" <= one <= "\udcff" for one in name) else name
+
+
+def hidden(parts, unread):
+    """Is this a copy that a machine keeps, or out of sight? What is out of sight is listed."""
+    for number, part in enumerate(parts, 1):
+        if COPIES.fullmatch(part):
+            return True
+        if part.startswith(".") and part not in (".", ".."):
+            unread.append(("/".join(parts[:number]), "its name begins with a dot"))
+            return True
+    return False
 
 
 def from_zip(data, prefix, unread, depth):
@@ -79,10 +97,12 @@ def from_zip(data, prefix, unread, depth):
     for entry in sorted(entries, key=lambda one: one.filename):
         parts = tuple(part for part in re.split(r"[\\/]", entry.filename) if part)
         path = "/".join((*prefix, *parts))
-        if any(HIDDEN.fullmatch(part) for part in parts):
+        if hidden((*prefix, *parts), unread):
             continue
         if ".." in parts or entry.filename.startswith(("/", "\\")) or ":" in entry.filename[:2]:
             unread.append((path, "its name leads out of the zip"))
+        elif len(path) > LONGEST:
+            unread.append((path, "its name is too long"))
         elif stat.S_ISLNK(entry.external_attr >> 16) or entry.flag_bits & 1:
             unread.append((path, "a link, or encrypted"))
         elif entry.file_size > LARGEST or entry.file_size > 1000 * max(entry.compress_size, 1000):
@@ -138,12 +158,11 @@ def name_students(works, times):
                 one.student = re.sub(r"^[\s_.-]+|[\s_.-]+$", "", rest)
                 if not one.student and depth:
                     one.student = one.parts[depth - 1]
-        for place, text in times.items():
-            if place[-1] == "timestamp.txt" and place[:-1] == one.parts[:len(place) - 1]:
-                one.time = text.strip()[:40]
-            elif place[-1].endswith(".yml") and folder and (found := re.search(
-                    rf"^{re.escape(top)}:.*?:name: *['\"]?(.*?)['\"]?$", text, flags=re.MULTILINE | re.DOTALL)):
-                one.name = found[1].strip()
+        for size in range(len(one.parts) if times else 0):
+            one.time = times.get((*one.parts[:size], "timestamp.txt"), one.time).strip()[:40]
+        about = times.get((*one.parts[:depth], "submission_metadata.yml"), "") if folder else ""
+        if found := re.search(rf"^{re.escape(top)}:.*?:name: *['\"]?(.*?)['\"]?$", about, re.MULTILINE | re.DOTALL):
+            one.name = found[1].strip()
 
 
 def common_depth(paths):
@@ -169,14 +188,32 @@ def common_prefix(names):
     return shared if len(names) > 2 and len(shared) > 3 else ""
 
 
+def as_seen(student):
+    """A name as a reader sees it, or a table, or a file system to which A and a are the same."""
+    from transformer_lessons.marking.marks import cell
+
+    seen = unicodedata.normalize("NFKC", cell(student)).casefold()
+    return " ".join("".join(filter(str.isprintable, seen)).split())
+
+
 def two_as_one(works, unread):
-    """The works but for those of a student whom two folders claim to be: somebody may have taken another's name."""
-    claims = {(one.student, one.folder) for one in works if one.folder}
-    double = {student for student, count in Counter(student for student, _ in claims).items() if count > 1}
+    """The works but for those of students who may be taken for another, and of files that lie at the same place."""
+    from transformer_lessons.marking.marks import slug
+
+    claims, first, double = {}, {}, {}
     for one in works:
-        if one.student in double:
-            unread.append((one.path, f"two folders claim to be {one.student}"))
-    return [one for one in works if one.student not in double]
+        for name in (as_seen(one.student), slug(one.student).casefold()):
+            claims.setdefault(name, set()).add(one.student)
+    folders = Counter(student for student, _ in {(one.student, one.folder) for one in works if one.folder})
+    for students in claims.values():
+        double |= dict.fromkeys(students if len(students) > 1 else (), "its name is too like another student's")
+    double |= {student: f"two folders claim to be {student}" for student, count in folders.items() if count > 1}
+    twice = {one.parts for one in works
+             if first.setdefault(one.parts, one) is not one and first[one.parts].read() != one.read()}
+    for one in works:
+        if why := double.get(one.student) or (one.parts in twice and "two different files are at this place"):
+            unread.append((one.path, why))
+    return [one for one in works if one.student not in double and one.parts not in twice]
 
 
 def lesson_of(path):

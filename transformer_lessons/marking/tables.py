@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 
 from transformer_lessons.marking.marks import cell, clean, table
 from transformer_lessons.tools import atomic
@@ -13,9 +14,9 @@ LONG = ("student", "name", "lesson", "item", "kind", "status", "points", "max", 
 
 
 def written(path, header, rows, mark="\ufeff"):
-    """Writes a CSV file; texts can be no formulas."""
+    """Writes a CSV file; texts can be no formulas, not even where a spreadsheet splits lines at semicolons."""
     file = io.StringIO()
-    lines = csv.writer(file, lineterminator="\r\n")
+    lines = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
     lines.writerow(header)
     for row in rows:
         lines.writerow(["" if one is None else f"{one:g}" if isinstance(one, (int, float)) else cell(one, 20_000)
@@ -60,9 +61,11 @@ def spans(data, separator):
 
 
 def fill(path, marks, column=None, lesson=None):
-    """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, students not in the sheet)."""
-    sums = {}
-    for row in table(marks):
+    """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, students left out)."""
+    sums, given = {}, table(marks)
+    count = Counter((row["student"], row["lesson"], row["kind"], row["item"]) for row in given)
+    double = {student for (student, *_), times in count.items() if times > 1}
+    for row in given:
         mine = sums.setdefault(row["student"], {})
         mine[row["lesson"]] = mine.get(row["lesson"], 0) + float(row["points"] or 0)
     data = path.read_bytes()
@@ -73,11 +76,13 @@ def fill(path, marks, column=None, lesson=None):
     text = [[data[begin + start:begin + end].decode(errors="replace").strip().strip('"').replace('""', '"')
              for start, end in row] for row in rows]
     target = column_of(text[0], column)
+    named = [{name for number, one in enumerate(cells) if number != target
+              for name in (one, re.sub(r"^\D+(?=\d+$)", "", one)) if name in sums} for cells in text[1:]]
+    double |= {student for student, times in Counter(one for who in named for one in who).items() if times > 1}
     changes, done = [], set()
-    for row, cells in zip(rows[1:], text[1:], strict=True):
-        student = next((one for one in cells if one in sums), None) or next(
-            (found[1] for one in cells if (found := re.fullmatch(r"\D*?(\d+)", one)) and found[1] in sums), None)
-        if student is None or target >= len(row) or student in done:
+    for row, who in zip(rows[1:], named, strict=True):
+        student = next(iter(who), None)
+        if len(who) != 1 or student in double or target >= len(row):
             continue
         points = sums[student].get(lesson) if lesson else sum(sums[student].values())
         if points is not None:
@@ -110,7 +115,7 @@ def gradescope(known):
     tests = [{"name": clean(row["item"]), "number": f"{row['lesson']}.{row['item']}", "score": row["points"] or 0,
               "max_score": row["max"], "status": "passed" if row["status"] == "passed" else "failed",
               "output": clean(row["message"], 3000), "visibility": "visible"} for row in rows]
-    unread = "\n".join(f"{clean(path)}: {clean(why)}" for path, why in known.unread)
+    unread = "\n".join(" ".join(f"{clean(path)}: {clean(why)}".split()) for path, why in known.unread)
     return {"score": sum(one["score"] for one in tests), "visibility": "visible", "stdout_visibility": "hidden",
             "output": unread or "Everything was read.", "tests": tests}
 

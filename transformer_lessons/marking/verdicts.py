@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import importlib.util
 import json
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -11,10 +12,10 @@ from pathlib import Path
 from transformer_lessons.exercises import check  # noqa: F401 - the catalogue is loaded with it
 from transformer_lessons.exercises.checker.draws import Draws, compare, observe_all
 from transformer_lessons.exercises.checker.exercise import EXERCISES, Exercise
-from transformer_lessons.exercises.checker.sandbox import standard_state
+from transformer_lessons.exercises.checker.sandbox import in_short, standard_state
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.question import FreeText, all_questions, verdict
-from transformer_lessons.marking.notebook import Notebook, excerpt_of, shape_of
+from transformer_lessons.marking.notebook import LONGEST, Notebook, excerpt_of, shape_of
 from transformer_lessons.marking.remote import LIMITS, Endless, Nursery, Remote, Student
 from transformer_lessons.marking.wire import Broken, unpack
 from transformer_lessons.tools.install import ROOT
@@ -124,7 +125,7 @@ class Marker:
                 row = {"item": subject, "exercise": exercise, "kind": "exercise" if subject == exercise else "hunt",
                        "flags": ["not marked"], "status": "not marked",
                        "message": f"○ {subject}: this could not be marked ({type(error).__name__})."}
-            rows.append(row)
+            rows.append(row | {"message": in_lines(row["message"])})
         for number in all_questions():
             if number.split(".")[0] == lesson:
                 rows.append(self.question(student, number, plan["answers"].get(number)))
@@ -139,7 +140,9 @@ class Marker:
         try:
             answer = student.define(name, subject)
         except Remote as error:
-            report = f"✗ {subject}: its cell does not run.\n  {type(error).__name__}: {str(error)[:300]}"
+            kind = type(error).__name__
+            said = in_short(kind if kind.isidentifier() else "Exception", str(error))
+            report = f"✗ {subject}: its cell does not run.\n  {said}"
             return {**row, "status": "failed", "mistake": "does not run", "message": report}
         except (Endless, Broken) as error:
             why = "it does not come to an end" if isinstance(error, Endless) else f"its cell ends Python ({error})"
@@ -170,6 +173,7 @@ class Marker:
             value = student.value(number) if "code" in given else unpack(given["literal"])
         except (Remote, Endless, Broken):
             return {**row, "status": "untouched", "message": f"○ {number}: this answer could not be worked out."}
+        value = value[:LONGEST] if isinstance(value, str) else value
         status, said = verdict(question, value)
         text = ""
         if status != "not attempted":
@@ -188,6 +192,11 @@ class Marker:
 def solution_digest(name):
     with contextlib.suppress(SyntaxError):  # a lambda in the middle of a variant's declaration
         return shape_of(EXERCISES[name].solution_text())[0]
+
+
+def in_lines(message):
+    """A message in which no line but the first begins as a verdict does, whatever texts of a stranger's it quotes."""
+    return re.sub(r"[\n\r\x85\u2028\u2029](?:(?!  )|\s*(?=[✓✗○]))", " ", message)
 
 
 def encoded(result):
