@@ -103,25 +103,30 @@ def begin(own):
 
 
 class Borrowing:
-    """Notes whether the course's own code of this name runs: a tripwire, not a wall."""
+    """Notes whether the course's own code of this name runs, or this watch is switched off: a tripwire, not a wall."""
 
     def __init__(self, name):
         modules = [sys.modules.get(f"{PACKAGE.name}.{one}") for one in COURSE]
         found = [vars(module)[name] for module in modules if module and name in vars(module)]
         functions = [one for value in found for one in (vars(value).values() if isinstance(value, type) else [value])]
-        self.codes = {inspect.unwrap(one).__code__ for one in functions
-                      if callable(one) and hasattr(inspect.unwrap(one), "__code__")}
+        codes = [getattr(inspect.unwrap(one), "__code__", None) for one in functions if callable(one)]
+        self.places = frozenset((one.co_filename, one.co_firstlineno) for one in codes if one)
         self.seen = False
 
     def __enter__(self):
-        if self.codes:
+        if self.places:
+            threading.setprofile(self.note)
             sys.setprofile(self.note)
 
     def note(self, frame, event, _):
-        if event == "call" and frame.f_code in self.codes:
+        code = frame.f_code  # a copy of it, under another name, still says where it comes from
+        if event == "call" and (code.co_filename, code.co_firstlineno) in self.places:
             self.seen = True
 
-    def __exit__(self, *error):
+    def __exit__(self, error, *_):
+        if self.places and error is None:  # at the deepest recursion Python itself switches it off
+            self.seen = self.seen or sys.getprofile() != self.note
+        threading.setprofile(None)
         sys.setprofile(None)
 
 

@@ -23,6 +23,8 @@ PROMISES = {
     NETWORK: "use the network",
 }
 
+PARENT = 1  # prctl's number for the signal that comes when the parent ends
+
 # The numbers of system calls, by machine. Those of one row are refused; a new kernel's, beyond LAST, too.
 LAST = 462
 REFUSED = {
@@ -37,14 +39,15 @@ REFUSED = {
         90 91 268 452 92 93 94 260 132 235 261 280 188 189 190 197 198 199   chmod chown utime xattr
         29 30 31 64 65 66 68 69 70 71 240    System V memory, semaphores, queues; mq_open
         164 227 159 305 169 246 320 175 176 313 167 168 170 171 172 173 163 103 135 139   clocks, boot, modules, names
-        """, {56: (0, 0x10000), 302: (2, None)}),
+        76 253 254 294 300 301               truncate, which Landlock covers from Linux 6.2 on; watching folders
+        """, {56: (0, 0x10000), 302: (2, None), 157: (0, PARENT)}),
     "aarch64": (0xC00000B7, """
         198 203 206 211 269 200 201 199 221 281 435   129 130 131 138 240 424 434 438   117 270 271 272 241 280 282
         164 140 118 119 122 30 274   40 39 97 268 51 41 428 429 430 442   425 426 427 217 218 219 264 265
         52 53 452 54 55 88 5 6 7 14 15 16   194 195 196 190 191 192 193 186 187 188 189 180
-        170 112 171 266 142 104 294 105 106 273 224 225 161 162 89 116 92
-        """, {220: (0, 0x10000), 261: (2, None)}),
-}  # and: clone only for threads, prlimit only to read
+        170 112 171 266 142 104 294 105 106 273 224 225 161 162 89 116 92   45 26 27 262 263
+        """, {220: (0, 0x10000), 261: (2, None), 167: (0, PARENT)}),
+}  # and: clone only for threads, prlimit only to read, prctl only if this process still ends with its parent
 
 
 def library():
@@ -79,7 +82,7 @@ def hide():
 
 def die_with_parent():
     if sys.platform == "linux":
-        library().prctl(1, 9, 0, 0, 0)
+        library().prctl(PARENT, 9, 0, 0, 0)
 
 
 def confine(readable):
@@ -147,7 +150,10 @@ def filter_calls():
     for number in numbers:
         steps += [(equal, 0, 1, number), (give, 0, 0, unknown if number == 435 else refuse)]
     for number, (argument, flag) in some.items():
-        if flag:  # allowed with this flag
+        if flag == PARENT:  # refused with this argument
+            steps += [(equal, 0, 4, number), (load, 0, 0, 16 + 8 * argument), (equal, 0, 1, flag),
+                      (give, 0, 0, refuse), (give, 0, 0, allow)]
+        elif flag:  # allowed with this flag
             steps += [(equal, 0, 4, number), (load, 0, 0, 16 + 8 * argument), (has, 0, 1, flag),
                       (give, 0, 0, allow), (give, 0, 0, refuse)]
         else:  # allowed where the argument is 0

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from transformer_lessons.marking.wire import Broken, pack, unpack
+from transformer_lessons.marking.wire import DEPTH, Broken, name_for, pack, unpack
 
 
 class Scope:
@@ -238,6 +238,8 @@ def tensors_of(value):
 def register(module, named):
     """Registers parameters under their names, in plain submodules where there is a dot."""
     for name, parameter in named:
+        if name.count(".") > DEPTH:
+            raise Broken("modules that are nested too deeply")
         owner = module
         for part in name.split(".")[:-1]:
             if part not in owner._modules:
@@ -264,4 +266,4 @@ def attributes_of(module):
 def error_of(name):
     """The exception of that name, or a new one."""
     known = vars(builtins).get(name)
-    return known if isinstance(known, type) and issubclass(known, Exception) else type(str(name)[:80], (Exception,), {})
+    return known if isinstance(known, type) and issubclass(known, Exception) else type(name_for(name), (Exception,), {})

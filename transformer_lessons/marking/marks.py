@@ -34,6 +34,7 @@ class Class:
     works: dict = field(default_factory=dict)  # (student, item) → the source and its digests
     unread: list = field(default_factory=list)
     held: set = field(default_factory=set)
+    ended: set = field(default_factory=set)  # the results that are not there because a worker has died over them
 
     def pseudonym(self, student):
         return "S" + hmac.new(str(self.seed).encode(), student.encode(errors="replace"), "sha256").hexdigest()[:6]
@@ -68,24 +69,27 @@ def mark(source, out, jobs=2, say=lambda text: None, student=None, roster=None):
     works, unread = submissions.find(source)
     if student is not None and student not in {work.student for work in works}:
         raise ValueError(f"No work of {student} is there, but of {', '.join(sorted({one.student for one in works}))}.")
-    waiting, paths = [], {}
+    waiting, paths, listed = [], {}, set()
     for work in works:
         data = work.read()
         key = verdicts.key_of(hashlib.sha256(data).hexdigest() + str(submissions.lesson_of(work.path)), seed)
         paths[work.path] = path = out / ".state" / slug(work.student) / f"{key}.json"
-        if student not in (None, work.student) or path in [one for _, one in waiting]:
+        if student not in (None, work.student) or path in listed:
             continue
+        listed.add(path)
         if student or not path.exists():
             path.parent.mkdir(exist_ok=True)
             path.unlink(missing_ok=True)
             waiting.append((work, path))
     say(f"{len(works)} notebooks of {len({work.student for work in works})} students, {len(waiting)} of them new")
-    left = None
-    while waiting and len(waiting) != left:  # again, if a worker has died over one of them
-        left = len(waiting)
+    known = Class(out, seed, unread=list(unread))
+    while waiting:
         share(jobs, waiting, out)
         waiting = [one for one in waiting if not one[1].exists()]
-    known = Class(out, seed, unread=list(unread))
+        for one in waiting[:jobs]:  # a worker has died, over one of these: alone, it takes nobody with it
+            share(1, [one], out)
+            known.ended.add(one[1])
+        waiting = waiting[jobs:]
     return gathered(known, enrolled(known, works, roster) if roster else works, paths, policy)
 
 
@@ -147,7 +151,8 @@ def gathered(known, works, paths, policy):
                                                         "slug": slug(work.student)})
         about["folder"] = about["folder"] or work.folder
         if not paths[work.path].exists():
-            known.unread.append((work.path, "not marked yet: mark again"))
+            why = "it ended the process that marks" if paths[work.path] in known.ended else "mark again"
+            known.unread.append((work.path, f"not marked yet: {why}"))
             continue
         result = json.loads(paths[work.path].read_text())
         if "unread" in result:

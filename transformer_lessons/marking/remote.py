@@ -18,14 +18,17 @@ from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes, _get_current_dispatch_mode_stack
 
 from transformer_lessons.exercises.checker import sandbox
+from transformer_lessons.exercises.checker.exercise import weights
 from transformer_lessons.exercises.checker.sandbox import Limits, Outcome
 from transformer_lessons.marking import confinement
-from transformer_lessons.marking.lending import Scope, error_of, register, tensors_of
-from transformer_lessons.marking.wire import DTYPES, Broken, Lines, pack, unpack
+from transformer_lessons.marking.lending import Scope, error_of, lazy, register, tensors_of
+from transformer_lessons.marking.wire import DTYPES, ITEMS, Broken, Lines, name_for, pack, unpack
 
-LIMITS = Limits(call=2.0, check=8.0)  # seconds of CPU: how busy this machine is does not matter
+LIMITS = Limits(call=2.0, check=20.0)  # seconds of CPU for a call; by the clock for a check, as the machine may be busy
 ASLEEP, READING, DEFINING, LOSS, LEAST = 3.0, 30.0, 8.0, 5.0, 0.5  # seconds; LOSS is for all of a notebook
-ASKED, REQUEST, REPLY, STARTS = 20_000, 1 << 20, 64 << 20, 60  # requests in a call; bytes; processes for a notebook
+CLOCK, ENDS = 10, 3  # times as long by the clock, whatever the process seems to do; processes that an answer may end
+ASKED, REQUEST, REPLY, STARTS = 20_000, 1 << 20, 16 << 20, 60  # requests in a call; bytes; processes for a notebook
+NUMBERS = 1 << 18  # in a module's parameters: a hundred times what any contract asks for
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -86,7 +89,7 @@ class Student:
         self.nursery, self.begun = nursery, (data, course, lesson)
         self.pid, self.doing, self.borrowed, self.failed, self.printed = None, None, False, None, 0
         self.attempts, self.left, self.starts, self.count = 0, LOSS, 0, 0
-        self.plan = None
+        self.plan, self.ended = None, []
 
     def start(self):
         data, course, lesson = self.begun
@@ -96,8 +99,9 @@ class Student:
         self.pid, ours = self.nursery.fork()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(ASLEEP), 0))  # it may never read
         self.lines = Lines(ours)
-        self.held = tuple(self.lines.message(self.patience(READING))["held"])
-        self.lines.send(data)
+        wait = self.patience(READING)
+        self.held = tuple(self.lines.message(wait)["held"])
+        self.lines.send(data, wait)
         self.plan = self.exchange({"do": "read", "course": course, "lesson": lesson}, READING)
         if self.doing:
             self.exchange(*self.doing)
@@ -107,18 +111,26 @@ class Student:
             self.nursery.bury(self.pid)
             self.lines.socket.close()
             self.pid = None
+            weights.cache_clear()  # among them are those for a stranger's modules
 
     def patience(self, seconds):
-        """A function that waits for data, and raises Endless after so many seconds of CPU time, or asleep."""
-        first, asleep, last, before = self.used()[0], 0.0, time.monotonic(), 0.0
+        """A function that waits for data, or until data can be sent.
 
-        def wait():
-            nonlocal asleep, last, before
-            while not select.select([self.lines.socket], [], [], 0.02)[0]:
-                now, (used, state) = time.monotonic(), self.used()
-                asleep += (now - last) * (state in "STtDI" and used == before)
-                last, before = now, used
-                if used - first > seconds or asleep > min(ASLEEP, seconds):
+        It raises Endless after so many seconds of CPU time, or asleep, or after CLOCK times as many by the clock.
+        """
+        first, asleep, before, end = self.used()[0], 0.0, 0.0, time.monotonic() + min(60, CLOCK * seconds)
+
+        def wait(sends=False):
+            nonlocal asleep, before
+            reads, last, ready = [self.lines.socket] * (not sends), time.monotonic(), False
+            while not ready:
+                ready = any(select.select(reads, [self.lines.socket] * sends, [], 0.02)[:2])
+                now = time.monotonic()
+                if not ready:
+                    used, state = self.used()
+                    asleep += (now - last) * (state in "STtDI" and used == before)
+                    last, before = now, used
+                if now > end or (not ready and (used - first > seconds or asleep > min(ASLEEP, seconds))):
                     raise Endless
 
         return wait
@@ -138,7 +150,7 @@ class Student:
         seconds = seconds if head["do"] == "read" else min(seconds, max(LEAST, self.left))
         wait, self.count = self.patience(seconds), self.count + 1
         try:
-            self.lines.send(head | {"count": self.count})
+            self.lines.send(head | {"count": self.count}, wait)
             for _ in range(ASKED):
                 reply = self.lines.message(wait, REPLY)
                 if reply.get("count") != self.count:
@@ -147,7 +159,7 @@ class Student:
                     return reply
                 if self.lines.size > REQUEST:
                     raise Broken("a request that is too large")
-                self.lines.send(scope.serve(reply))
+                self.lines.send(scope.serve(reply), wait)
             raise Broken("too many requests")
         except (Endless, Broken) as error:
             self.left -= seconds * isinstance(error, Endless)
@@ -161,9 +173,12 @@ class Student:
         """The same, but an error of the student's is raised here."""
         reply = self.exchange(head, seconds, scope)
         if "error" in reply:
-            base = error_of(reply["kind"])
-            kind = type(str(reply["error"])[:80].replace("\0", ""), (Remote, base), {})
-            error = kind.__new__(kind)
+            name, said = name_for(reply["error"]), {"__str__": lambda self: self.args[0]}
+            try:
+                kind = type(name, (Remote, error_of(reply["kind"])), said)
+                error = kind.__new__(kind)
+            except TypeError:  # its kind cannot be made from nothing
+                error = type(name, (Remote,), said)()
             error.args, self.failed = (str(reply["text"])[:2000],), reply
             raise error
         return reply
@@ -171,7 +186,7 @@ class Student:
     def define(self, exercise, subject):
         """The answer, which behaves towards the checker just as the student's own would."""
         self.doing = {"do": "define", "exercise": exercise, "subject": subject}, DEFINING
-        self.borrowed, self.failed = False, None
+        self.borrowed, self.failed, self.ended = False, None, []
         try:
             return self.answer(self.ask(*self.doing))
         except Broken:  # perhaps an earlier exercise's doing: once more, in a fresh process
@@ -186,7 +201,7 @@ class Student:
     def answer(self, about):
         """The stand-in for what the process has described."""
         try:
-            name, target = str(about["name"]).replace("\0", ""), about["target"]
+            name, target = name_for(about["name"]), about["target"]
             if not about["callable"]:
                 return unpack(about["value"])
             if about["module"]:
@@ -240,7 +255,7 @@ class Student:
             try:
                 value, reply = scope.call(head, inputs)
                 torch.set_rng_state(unpack(reply["random"]))
-                self.printed = max(self.printed, int(reply["printed"]))
+                self.printed = max(self.printed, min(int(reply["printed"]), 10**6))
                 self.borrowed = self.borrowed or bool(reply["borrowed"])
                 for number, node in reply["inputs"]:
                     restore(inputs[number], unpack(node))
@@ -249,6 +264,8 @@ class Student:
                 raise
             except Exception as error:
                 self.end()
+                if isinstance(error, Broken):
+                    raise
                 raise Broken(f"a reply that cannot be read ({type(error).__name__})") from error
         return value, reply
 
@@ -260,10 +277,13 @@ class Student:
         self.failed, self.printed = None, 0
         torch.random.default_generator.manual_seed(0)
         try:
+            if len(self.ended) >= ENDS:  # it will end this time, too
+                raise self.ended[-1]
             value = call()
         except Endless:
             return Outcome("endless")
         except Broken as error:
+            self.ended.append(error)
             return Outcome("raised", error=f"Ended: {error}")
         except Exception as error:
             return self.raised(error)
@@ -288,6 +308,8 @@ class RemoteModule(nn.Module):
             vars(self)[str(name)] = {"tuple": (nn.Module(),), "dict": {0: nn.Module()}}.get(kind, [nn.Module()])
         made = [nn.parameter.UninitializedParameter() if node is None else
                 nn.Parameter(unpack(node), requires_grad=bool(node[-1])) for node in layers["values"]]
+        if sum(1 if lazy(one) else one.numel() for one in made) > NUMBERS or len(layers["names"]) > ITEMS:
+            raise Broken("more parameters than any exercise needs")
         register(self, [(name, made[number]) for name, number in layers["names"]])
 
     def to(self, dtype):
