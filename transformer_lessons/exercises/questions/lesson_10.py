@@ -75,7 +75,7 @@ QUESTIONS = (
                 "in both. It would be a bug only with weights that were trained with the other convention.",
             ),
             wrong(
-                "Yes: scores no longer depend on positions through their distance alone.",
+                "Yes: scores no longer depend on positions through their difference alone.",
                 "Each pair is still turned by position times frequency, so they do. Only which features form a pair "
                 "is different.",
             ),

@@ -155,7 +155,7 @@ QUESTIONS = (
         why="Position 17 holds the block's token 5, and the answer is the block's token 6, which stands at position 6. "
         "There layer 0 notes what came before, and that note is what the last query looks for.",
         slips={
-            5: "That is the corrupted token itself. Layer 0 notes at a position what came before it, so the "
+            5: "That is the corrupted token itself. At each position, layer 0 notes what came before it, so the "
             "wrong note is one position further on.",
             17: "That is where the answer is needed. The last token is the same in both texts; so is the one before.",
             4: "What stands before position 5 is the same in both texts.",
