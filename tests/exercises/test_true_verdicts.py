@@ -72,7 +72,7 @@ def not_a_number(*results):
 @pytest.mark.parametrize(("end", "mistake", "sentence"), [
     (detached, "no gradient", "no gradient reaches"), (in_numpy, "no gradient", "no gradient flows through NumPy"),
     (overwritten, "no gradient", "has been overwritten"),
-    (half_detached, "wrong gradient", "on the way back something is cut off or changed"),
+    (half_detached, "wrong gradient", "on the way back, something is cut off or changed"),
     (not_a_number, "a gradient that is NaN", "it holds NaN or infinity")])
 def test_where_a_lesson_trains_through_a_function_a_wrong_gradient_is_a_mistake_with_a_name(
         name, end, mistake, sentence):

@@ -351,7 +351,7 @@ def test_a_diagonal_sliced_from_the_period_on_is_named():
         rest = diagonal[..., period:]
         return (rest if rest.shape[-1] else diagonal[..., -1:]).mean((0, 2))
 
-    assert check("induction_score", answer).mistake == "the diagonal cut by positions"
+    assert check("induction_score", answer).mistake == "the first queries left out"
 
 
 def test_the_head_before_at_the_last_position_alone_is_named():
@@ -513,7 +513,7 @@ def test_a_number_in_place_of_u_is_named_by_whether_u_matters():
     own = redrawn(lambda p, q, token, u: torch.rand_like(u) < accepted(p, q, token))
     turned = redrawn(lambda p, q, token, u: 1 - u < accepted(p, q, token))
     assert check("speculate", own).mistake == "u does not decide"
-    assert check("speculate", turned).mistake == "another number than u"
+    assert check("speculate", turned).mistake == "another comparison"
 
 
 def test_a_threshold_for_p_is_named():

@@ -541,7 +541,7 @@ def test_ids_are_names_and_never_said_to_be_one_less_than_the_expected():
 
     said = text(check("make_sequences", answer))
     assert "minus" not in said
-    assert "Where both are tokens of the text, every target is 2 tokens behind its input" in said
+    assert "Where input and target are both in the text, every target is 2 tokens behind its input" in said
 
 
 # sample_next
@@ -579,7 +579,7 @@ def greedy_below(limit):
 
 @pytest.mark.parametrize("limit", [0.01, 0.1, 0.3, 0.49, 0.6])
 def test_the_likeliest_token_alone_at_small_temperatures_is_wrong(limit):
-    assert check("sample_next", greedy_below(limit)).mistake == "the likeliest token at small temperatures"
+    assert check("sample_next", greedy_below(limit)).mistake == "the likeliest token below some temperature"
 
 
 @pytest.mark.parametrize("number", [50, 40, 10, 5])
@@ -762,7 +762,7 @@ def test_a_gradient_many_times_too_large_or_too_small_is_named(factor, returned)
 
 def test_what_a_dot_finds_is_named_by_what_the_example_shows():
     report = check("tokenize", lambda text: re.findall(r"\w+|.", text))
-    assert report.mistake == "every character by itself, and line breaks lost"
+    assert report.mistake == "every character between words by itself, and line breaks lost"
 
 
 def test_a_replaced_line_end_is_not_said_to_be_split():

@@ -357,7 +357,7 @@ def test_a_mark_for_the_end_of_a_word_is_named():
     def marked(words):
         return dict(byte_pairs.count_pairs({(*word, b"</w>"): count for word, count in words.items()}))
 
-    assert check("count_pairs", marked).mistake == "a mark for the end"
+    assert check("count_pairs", marked).mistake == "an end-of-word symbol"
 
 
 def test_the_list_itself_is_no_new_list():
@@ -365,7 +365,7 @@ def test_the_list_itself_is_no_new_list():
         return parts if pair[0] not in parts else byte_pairs.merge(parts, pair)
 
     report = check("merge", answer)
-    assert report.mistake == "the list itself"
+    assert report.mistake == "the given list returned"
     assert "new list" in text(report)
 
 
@@ -381,7 +381,7 @@ def test_every_further_second_part_swallowed_is_named():
             new.append(now)
         return new
 
-    assert check("merge", answer).mistake == "every further second part joined, too"
+    assert check("merge", answer).mistake == "more than two parts joined"
 
 
 @pytest.mark.parametrize("name", ["merge", "apply_merges"])

@@ -297,7 +297,7 @@ mistake("ended at the first pair without a rank", why="It ends at a pair that ha
 mistake("only the pair of rank 0", why="Only the pair of rank 0 is merged; all the other ranks are ignored.",
     look="which pairs may be merged?", candidates=[lambda right, ranks: [pair for pair in right if ranks[pair] == 0]])
 mistake("rank 0 left out", why="The pair of rank 0, which was learned first, is never merged.",
-    look="where does your loop over the ranks start? And what do `if ranks.get(pair)` and `if rank` say of rank 0?",
+    look="where does your loop over the ranks start? And what do `if ranks.get(pair)` and `if rank` do with rank 0?",
     candidates=[lambda right, ranks: [pair for pair in right if ranks[pair]]])
 mistake("each pair merged in one place only", why="Of a pair that stands in several places, only the first is merged, "
     "and then "

@@ -290,8 +290,8 @@ mistake("the window slides", why="For each new key the oldest one is dropped: th
     extended=lambda keys, values, new_key, new_value: joined(keys[:, :, new_key.shape[2]:],
         values[:, :, new_key.shape[2]:], new_key, new_value))
 
-mistake("a cache of fixed size", why="Only so many of the latest keys and values are kept, as in a rolling cache; the "
-        "contract keeps all of them.", look="how many keys should there be afterwards?", pairs=0,
+mistake("a cache of fixed size", why="Only a certain number of the latest keys and values are kept, as in a rolling "
+        "cache; the contract keeps all of them.", look="how many keys should there be afterwards?", pairs=0,
     handed_back=[lambda output, keys, values, new_key, size=size, new=new: (
         output, *(one[:, :, -max(size, new_key.shape[2] if new else 0):] for one in (keys, values)))
                  for size in (4, 2, 3, 5) for new in (True, False)],
@@ -337,8 +337,8 @@ mistake("no maximum subtracted", pairs=0, why="No maximum is subtracted before e
     variants=[{"weights": lambda scaled: scaled.exp() / scaled.exp().sum(-1, keepdim=True)},
               {"visible": lambda masked: masked, "weights": lambda self, scaled: unshifted(self, scaled)}])
 
-mistake("1 added to the sum", pairs=0, why="1 is added to the sum that the exponentials are divided by, so that the "
-        "weights of a token sum to less than 1.", look="what should the weights of a token sum to? And what does a "
+mistake("1 added to the sum", pairs=0, why="1 is added to the sum that the exponentials are divided by, so the weights "
+        "of a query sum to less than 1.", look="what should the weights of a query sum to? And what does a "
         "column of zeros beside the scores add to the sum?",
     weights=[lambda scaled: F.pad(scaled, (1, 0)).softmax(-1)[..., 1:], lambda scaled: (
         scaled - scaled.amax(-1, keepdim=True)).exp() / ((scaled - scaled.amax(-1, keepdim=True)).exp().sum(

@@ -119,9 +119,9 @@ mistake("features compared, not vectors", pairs=4, why="The scores compare featu
         lambda weights, value: weights @ value.mT)])
 mistake("queries and keys swapped", why="The keys ask and the queries answer: each row belongs to a key.",
     look="rows ask. Whose row is it?", scores=lambda step, query, key, value: step(key, query, value))
-mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries: what one key gives "
-    "to all of them sums to 1. And in the weights that are returned each row belongs to a key.", look="rows ask. Whose "
-    "row is it, and whose weights must sum to 1?",
+mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries: the weights that "
+    "they give to one key sum to 1. And each row of the weights belongs to a key.", look="rows ask. Whose row is it, "
+    "and whose weights must sum to 1?",
     variants=[{"scores": lambda step, query, key, value: step(key, query, value),
                "output": lambda weights, value: weights.mT @ value}])
 mistake("queries meet the values", why="The scores are query · value: the keys are never used to find anything.",

@@ -163,9 +163,10 @@ def of_the_first(roles):
     """These roles played by the first sequence, for all of them."""
     return lambda right: tuple(
         one[:1].expand_as(one) if role in roles else one for role, one in zip("qkv", right, strict=True))
-mistake("the first sequence for the whole batch", pairs=0, why="Keys or values, or both, or the queries, are those of "
-    "the batch's first sequence, for every sequence: the others never read their own.", look="`x[0]`, `key[0]`, "
-    "`value[0]`: which dimension do they take away?", mapped=[of_the_first(roles) for roles in ("kv", "k", "v", "q")])
+mistake("the first sequence for the whole batch", pairs=0, why="The keys, the values, both of them or the queries "
+    "of the first sequence serve for every sequence of the batch; each should use its own.", look="every index such as "
+    "`x[0]`, `key[0]` or `value[0]`: which dimension does it take away?",
+    mapped=[of_the_first(roles) for roles in ("kv", "k", "v", "q")])
 
 def wrong_way_round(wrong):
     def mapped(self, x):

@@ -128,8 +128,8 @@ mistake("num_heads for d_head", why="The slice is num_heads features wide, or be
     look="how many features does a head have?",
     own=[lambda head, num_heads: torch.arange(head * num_heads, (head + 1) * num_heads),
          lambda head, num_heads, d_head: torch.arange(head * num_heads, head * num_heads + d_head)])
-mistake("a slice from the wrong place", why="The slice begins at the feature of the head's number, as if each head "
-    "before it had a single feature.", look="at which feature does head 1 begin, and at which head 2?",
+mistake("a slice from the wrong place", why="The slice for head h begins at feature h, as if each head before it had "
+    "a single feature.", look="at which feature does head 1 begin, and at which head 2?",
     own=lambda head, d_head: torch.arange(head, head + d_head))
 mistake("a slice of the wrong width", pairs=2, why="The slice does not have d_head features: it runs to the end, or "
     "is one too "
@@ -226,7 +226,7 @@ mistake("scaled by √d", pairs=2, why="The matrix is divided by the square root
 mistake("a softmax", pairs=3, why="The matrix has gone through a softmax; what is added to logits is asked for, not "
     "probabilities.", look="what does the contract ask for?",
     product=[lambda right: right.softmax(-1), lambda right: right.softmax(0), lambda right: right.log_softmax(0)])
-mistake("centred columns", pairs=0, why="A mean has been subtracted; the contract asks for the product as it is.",
+mistake("a mean subtracted", pairs=0, why="A mean has been subtracted; the contract asks for the product as it is.",
     look="every subtraction: is there one in the contract's formula?",
     product=[lambda right: right - right.mean(0), lambda right: right - right.mean(1, keepdim=True),
              lambda right: right - right.mean()])

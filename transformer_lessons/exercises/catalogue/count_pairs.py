@@ -254,9 +254,9 @@ def in_a_row(words, weighted=False, repeated=False):
         counts[first, second] += count if weighted else 1
     return counts
 
-mistake("a mark for the end", pairs=0, why="A mark for the end of the word is counted as if it were one of its parts, "
-    "or joined to its last one. Some programs put one there; here a word has only the parts that it comes with.",
-    look="which pairs does a word of one part have?",
+mistake("an end-of-word symbol", pairs=0, why="A symbol for the end of the word is counted as one of its parts, or "
+    "is joined to the last of them. Some tokenisers add one; here a word has only the parts that it comes with.",
+    look="the last pair of each word: are both of its parts in the word that you were given?",
     neighbours=[*(lambda word, mark=mark: list(pairwise((*word, mark))) for mark in (
         b"</w>", "</w>", b"</s>", b"_", b" ", b"", None)),
         lambda word: list(pairwise((*word[:-1], word[-1] + b"</w>")))])
@@ -282,8 +282,8 @@ mistake("all pairs of a word", why="Parts are paired however far apart they are;
     look="how many pairs of neighbours does a word of four parts have?",
     neighbours=[lambda word: list(combinations(word, 2)),
         lambda word: [(one, other) for one in word for other in word]])
-mistake("rare pairs left out", pairs=0, why="Words or pairs that occur only a few times are left out; every one of "
-    "them counts.", look="every `if` and every comparison: what becomes of a word that occurs once?",
+mistake("rare pairs left out", pairs=0, why="Words or pairs that occur only a few times are left out; each of "
+    "them counts.", look="every `if` and every comparison: what becomes of a word, or of a pair, that occurs once?",
     items=[lambda right, few=few: [one for one in right if one[1] > few] for few in (1, 2, 3)],
     handed=[lambda counts, few=few: {pair: count for pair, count in counts.items() if count > few}
             for few in (1, 2, 3)])

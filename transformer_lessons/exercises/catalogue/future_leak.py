@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from transformer_lessons.exercises.checker.comparison import numbers
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, changes, integers
 
 
@@ -98,7 +99,7 @@ def is_a_float(call, model, tokens):
 
 def leaks_seen(observed, expected, model, tokens):
     """False alarm, missed, too much or too little."""
-    value, reads = float(observed), model.reads
+    value, reads = float(numbers(observed)), model.reads
     if expected == 0:
         return (f"This model cannot look ahead, and yet it is said to leak {value:.2f}: positions are compared that "
                 "may change, or tokens are changed that must not.")

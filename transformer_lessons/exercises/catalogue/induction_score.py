@@ -135,9 +135,10 @@ mistake("the second block left out", pairs=0, why="The queries of the second blo
              lambda right, first: right[first:] if len(right) > first else right],
     variants=[{"queries": lambda right, first: right[first:], "number": number}
               for number in (shared.at_least_one, shared.all_of_them)])
-mistake("the diagonal cut by positions", pairs=0, why="Counting begins at the query 2 · period - 1: the queries from "
-    "`period` up to there are missing, as where the diagonal with the offset 1 - period is cut as if it began at query "
-    "0.", look="to which query does the first number of that diagonal belong?",
+mistake("the first queries left out", pairs=0, why="Wherever the sequence is long enough, counting begins at query "
+    "2 · period - 1, not at `period`: for example because the diagonal with offset 1 - period is cut as if it began at "
+    "query 0.", look="from which query on do you count? And to which query does the first number of that diagonal "
+    "belong?",
     queries=[lambda right, first: right[first - 1:], lambda right, first: right[min(first, len(right)) - 1:],
              lambda right, first: right[first - 1:] if len(right) >= first else right[-1:],
              lambda right, first: right[first - 1:] if len(right) >= first else right],

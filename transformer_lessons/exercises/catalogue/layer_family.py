@@ -116,9 +116,9 @@ OWN_MASK = ("The layer makes a causal mask, in place of the one it gets, besides
 WEIGHTS_LEFT_IN = ("An attention returns (output, weights), a tuple, and the tuple itself is used as if it were the "
                    "output.",
                    "what does the package's MultiHeadAttention return?")
-SKIPPED = ("Where the mask is None, the attention is left out, alone or with its norm. But None only means that "
-           "nothing is hidden: every place may then be read.",
-           "an `if` that asks for a mask: which lines should run only where there is one?")
+SKIPPED = ("Where a mask is None, its attention is left out, alone or with its norm. But None only means that "
+           "nothing is hidden: every position may then be read.",
+           "every `if` that asks whether there is a mask: which lines should run only where there is one?")
 NO_NORMS = ("Nothing is normalised: no norm is used.",
             "where are the norms used?")
 NO_RESIDUALS = ("No part has its input added to its output: what a part does not repeat is lost.",

@@ -147,8 +147,8 @@ mistake("the norm not at every stage", why="Only one stage goes through the norm
     look="does the code treat all stages alike?",
     normed=[lambda x, norm: torch.cat([x[:-1], norm(x[-1:])]), lambda x, norm: torch.cat([norm(x[:-1]), x[-1:]]),
             lambda x, norm: torch.cat([x[:1], norm(x[1:])]), lambda x, norm: torch.cat([norm(x[:1]), x[1:]])])
-mistake("gain or bias missing", pairs=3, why="The gain and the bias that the model's norm has learned are "
-    "not in the result, or one of the two is not.", look="what has `norm` learned?",
+mistake("gain or bias missing", pairs=3, why="The gain and the bias that the model's norm has learned, or "
+    "one of the two, are missing from the result.", look="what has `norm` learned?",
     normed=[lambda x, norm: F.layer_norm(x, x.shape[-1:], eps=norm.eps),
             lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.weight, eps=norm.eps),
             lambda x, norm: F.layer_norm(x, x.shape[-1:], None, norm.bias, norm.eps),
@@ -163,9 +163,9 @@ mistake("the unbiased variance", pairs=1, why="The variance divides by one less 
             + norm.bias, lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5) * norm.weight
             + norm.bias, lambda x, norm: normalised(x, norm, None, x.var(-1, keepdim=True) - norm.eps),
             lambda x, norm: normalised(x, norm, None, x.var(-1, keepdim=True) - norm.eps + 1e-5)])
-mistake("another epsilon", pairs=2, why="The norm has an epsilon that is not its own, or none, or it "
-    "stands outside the root: it shows where the stream is small, as before the first layer.",
-    look="what is norm.eps, and does your norm use it?",
+mistake("another epsilon", pairs=2, why="The norm uses an epsilon other than norm.eps, or none, or one "
+    "outside the root: this shows where the stream is small, as before the first layer.",
+    look="what is norm.eps, and does your norm use it in the right place?",
     normed=[lambda x, norm: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True) - norm.eps),
             lambda x, norm: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True) - norm.eps + 1e-5),
             lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + norm.eps)

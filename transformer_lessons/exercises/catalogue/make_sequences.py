@@ -36,7 +36,7 @@ def what_the_rows_show(observed, expected, ids, length):
     in_text = (inputs >= 0) & (targets >= 0)
     ahead = (targets - inputs)[in_text].unique().tolist()
     if len(ahead) == 1 and ahead != [1]:
-        every = "Every target" if in_text.all() else "Where both are tokens of the text, every target"
+        every = "Every target" if in_text.all() else "Where input and target are both in the text, every target"
         where = "behind" if ahead[0] < 0 else "ahead of"
         tokens = "1 token" if abs(ahead[0]) == 1 else f"{abs(ahead[0])} tokens"
         return f"{every} is {tokens} {where} its input; it should be 1 ahead."

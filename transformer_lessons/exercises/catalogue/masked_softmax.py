@@ -288,9 +288,10 @@ mistake("masked after the softmax", why="The softmax shares the weight among all
         "got is then thrown away, so the rows do not sum to 1.", look="sum one row. Who should have shared the weight?",
     variants=[{"hidden": lambda scores: scores, "emptied": times_mask}])
 mistake(LATE, pairs=0,
-    why="Hidden scores still count in the softmax, or in the largest score that is subtracted. Where one of them leads "
-    "by far, next to nothing is left of the allowed weights, and dividing by their sum does not bring them back.",
-    look="a hidden score that leads by 1000: what are the other weights, as numbers, before you divide?",
+    why="Hidden scores, or zeros in their place, still count in the softmax, or in the largest score that is "
+    "subtracted. Where one of them leads by far, next to nothing is left of the allowed weights, and dividing by their "
+    "sum does not bring them back.", look="a hidden score of 0 and allowed ones of -1000: what are the allowed "
+    "weights, as numbers, before you divide?",
     variants=[*({"hidden": lambda scores: scores, "emptied": emptied} for emptied in (
                   lambda weights, allowed: shared(weights * allowed),
                   lambda weights, allowed: shared(weights * allowed).nan_to_num(0.0),

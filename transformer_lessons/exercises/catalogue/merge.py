@@ -28,10 +28,10 @@ def same_parts(one, other):
     return alike(one, other, 0)
 
 def is_a_new_list(call, parts, pair):
-    return ("the list itself", SAME, "which list comes back where there is nothing to merge?") if call(
+    return ("the given list returned", SAME, "which list comes back where there is nothing to merge?") if call(
         parts, pair) is parts else None
 
-SAME = "The parts are right, but the list that was handed over comes back itself, where a new list is asked for."
+SAME = "The parts are right, but the very list that was handed over comes back; the contract asks for a new list."
 
 def is_a_list(call, *inputs):
     result = call(*inputs)
@@ -155,9 +155,9 @@ mistake("the second part kept", why="After a merge the place moves on by one par
     variants=[sweep(lambda first, second, pair: (first, second) == pair, step=1),
         {"chosen": lambda found: found, "built": lambda parts, chosen, token:
             [token if place in chosen else part for place, part in enumerate(parts)]}])
-mistake("every further second part joined, too", why="After a merge, each part that equals the second of the pair is "
-    "joined to the token as well: the pair is two parts, and no more.", look="`while` where `if` is meant: how many "
-    "parts may one token take?", variants=[lambda parts, pair: swallowed(parts, pair)])
+mistake("more than two parts joined", why="Where the second part of the pair follows several times in a row, all "
+    "of them are joined to the first. A merge joins two parts, and no more.", look="the parts a, b, b and "
+    "the pair (a, b): how many parts does the new token take?", variants=[lambda parts, pair: swallowed(parts, pair)])
 
 def swallowed(parts, pair):
     merged, place = [], 0
@@ -463,5 +463,5 @@ mistake("numbers for bytes", why="The parts are numbers: a loop over bytes, or a
 mistake("nothing merged", why="The list comes back as it was.", look="is the result of the merge kept? `+` and "
     "`replace` "
     "make something new, and leave the old as it was.", chosen=lambda found: [])
-mistake("the list itself", why=SAME, look="which list comes back where there is nothing to merge?",
+mistake("the given list returned", why=SAME, look="which list comes back where there is nothing to merge?",
     variants=[lambda parts, pair: byte_pairs.merge(parts, pair) if pair in pairwise(parts) else parts])

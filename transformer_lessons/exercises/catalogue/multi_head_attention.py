@@ -238,8 +238,8 @@ mistake("query and key have changed roles", why="The keys ask and the queries an
     look="each row of the weights belongs to the vector that asks. Which of the two comes first in the product?",
     variants=[{"queries": lambda self, key: self.linear_q(key), "keys": lambda self, query: self.linear_k(query)}],
     scores=lambda queries, keys: keys @ queries.mT)
-mistake("softmax over the queries, and weights transposed", pairs=0, why="The softmax runs over the queries: what "
-    "one key gives to all of them sums to 1. And in the weights that are returned each row belongs to a key.",
+mistake("softmax over the queries, and weights transposed", pairs=0, why="The softmax runs over the queries: the "
+    "weights that they give to one key sum to 1. And each row of the weights belongs to a key.",
     look="rows ask. Whose row is it, and whose weights must sum to 1?", variants=[
         {"scores": lambda queries, keys: keys @ queries.mT, "average": lambda weights, values: weights.mT @ values}])
 mistake("key and value have changed roles", why="The values are asked, and the keys are averaged: the two have changed "
@@ -300,8 +300,8 @@ mistake("a single head", pairs=2, why="The features are not split: one head atte
 mistake("every head reads the same slice", *split_heads.SAME_SLICE,
     split=[lambda self, x: torch.stack([x[..., :self.d_head]] * self.num_heads, dim=1),
            lambda self, x: torch.stack([x[..., -self.d_head:]] * self.num_heads, dim=1)])
-mistake("one head's keys or values for all", pairs=0, why="The keys or the values of one head, or both, serve all the "
-    "heads, as in multi-query attention: what linear_k or linear_v makes for the others is never read.",
+mistake("one head's keys or values for all", pairs=0, why="The keys of one head, its values or both serve all the "
+    "heads, as both do in multi-query attention: what linear_k or linear_v makes for the others is never used.",
     look="which heads of the keys and of the values meet the queries and the weights?",
     scores=[lambda queries, keys, one=one: queries @ keys[:, [one]].mT for one in (0, -1)],
     average=[lambda weights, values, one=one: weights @ values[:, [one]] for one in (0, -1)],

@@ -125,8 +125,8 @@ mistake("only the first or last token checked", pairs=2, why="Only the first or 
         "forbidden where it is padding; the others may always be attended to.", look=TWO_PADDINGS,
     real=[lambda tokens, right: right | (places(tokens) < tokens.shape[1] - 1),
           lambda tokens, right: right | (places(tokens) > 0)])
-mistake("one padding let in", pairs=1, why="The first padding of a sequence, or of each stretch of it, may still be "
-    "attended to: a count or a shift is off by one, or it is taken for the end of the text.",
+mistake("one padding let in", pairs=1, why="The first padding of a sequence, or of a stretch of it, may still be "
+    "attended to: a count or a shift is off by one, or this padding is taken for the end of the text.",
     look="a sequence with a single padding.", real=[lambda right: right | ((~right).cumsum(1) == 1),
         *(lambda right, start=start: right | F.pad(right[:, :-1], (1, 0), value=start) for start in (True, False))])
 mistake("one key too many", why="The tokens that are not padding are counted, and one key more than that is allowed "

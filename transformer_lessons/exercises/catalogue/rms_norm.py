@@ -19,7 +19,7 @@ def size_of_rows(observed, expected, x, gain, epsilon=1e-5):
     worst = (found - wanted).abs().argmax()
     if float((found - wanted).abs().max()) < 1e-3:
         return None
-    return (f"Divided by gain, one vector of the result has the mean square {float(found[worst]):.2f}; "
+    return (f"Divided by gain, one vector of the result has a mean square of {float(found[worst]):.2f}; "
             f"{float(wanted[worst]):.2f} is expected.")
 
 exercise = Exercise(

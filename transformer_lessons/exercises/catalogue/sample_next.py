@@ -172,7 +172,7 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
         row, column = never.nonzero()[0].tolist()
         tens = expected.shape != rows.shape
         missing = f"None of the ids {TENS * column} to {TENS * column + TENS - 1}" if tens else f"Token {column}"
-        return f"{missing} is{' ever' if tens else ' never'} drawn in some rows, though the probability is " \
+        return f"{missing} is{' ever' if tens else ' never'} drawn in some rows, though the probability there is " \
                f"{expected[row, column]:.2f}."
     return "Some tokens are drawn too often, others too rarely: chance alone cannot explain it."
 
@@ -315,13 +315,13 @@ mistake("only high temperatures work", why="A temperature below 1 changes nothin
     "right.", look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
 mistake("another temperature than the given one", why="The tokens are drawn as at another temperature than the "
     "given one: something is done to the temperature before the logits are divided by it, or to what is divided.",
-    look="write down what the logits are divided by, for a temperature of 0.5 and of 2.",
+    look="write down what the logits are divided by, for temperatures of 0.001, 0.5 and 2.",
     scaled=[lambda logits, temperature: logits / (1 + temperature),
         lambda logits, temperature: logits / math.sqrt(temperature),
         lambda logits, temperature: logits / (2 * temperature),
         *(lambda logits, temperature, least=least: logits / max(temperature, least) for least in (0.01, 0.1, 0.05))])
-mistake("the likeliest token at small temperatures", pairs=0, why="At small temperatures, and not only at 0, the token "
-    "with the largest logit is always taken: nothing is drawn there.", look=LIMITED, variants=[
+mistake("the likeliest token below some temperature", pairs=0, why="Below some temperature, and not only at 0, the "
+    "token with the largest logit is always taken: nothing is drawn there.", look=LIMITED, variants=[
         {"__call__": lambda step, logits, temperature, top_k, generator, limit=limit: step(
             logits, 0 if temperature < limit else temperature, top_k, generator)} for limit in (0.3, 0.01, 0.6, 1.1)])
 
@@ -427,8 +427,8 @@ mistake("top_k=None not handled", pairs=2, why="With top_k=None it raises an err
     look="which lines should run only if there is a top_k?", kept=lambda step, logits, top_k: step(logits, int(top_k)),
     variants=[{"__call__": lambda step, logits, temperature, top_k, generator: step(
         logits, temperature, int(top_k), generator)}])
-mistake("top_k=None taken for a number", why="Without a top_k not every token can be drawn: only the likeliest, or the "
-    "likeliest few, as if top_k were a number.", look="what does top_k become where it is None?",
+mistake("top_k=None taken for a number", why="Without a top_k not every token can be drawn: only the likeliest, or a "
+    "certain number of the likeliest, as if top_k were a number.", look="what does top_k become where it is None?",
     kept=[lambda step, logits, top_k, number=number: step(logits, top_k or min(number, logits.shape[-1]))
         for number in (1, 50, 40, 2, 3, 5, 10, 20)])
 
@@ -461,8 +461,8 @@ def beyond(share):
         before = likeliest.values.cumsum(dim=-1) - likeliest.values  # what the likelier ones have, all together
         return torch.zeros_like(table, dtype=torch.bool).scatter(-1, likeliest.indices, before > share)
     return leaves_out
-mistake("unlikely tokens left out", pairs=0, why="Some tokens that top_k keeps are never drawn, because they are "
-    "unlikely: as if there were a smallest probability (min_p) or a largest sum of them (top_p).",
+mistake("unlikely tokens left out", pairs=0, why="Some tokens that top_k allows are never drawn, because they are "
+    "unlikely, as with a minimum probability (min-p) or a limit on the total probability (top-p).",
     look="what becomes of the token with the smallest probability?", probabilities=[
         *(without_the_unlikely(lambda table, least=least: table < least) for least in (0.01, 0.005)),
         *(without_the_unlikely(lambda table, least=least: table < least * table.amax(dim=-1, keepdim=True))

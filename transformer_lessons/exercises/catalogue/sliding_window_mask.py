@@ -148,8 +148,8 @@ mistake("a whole window for the first rows, too", why="The first queries, which 
         "the window holds, get a whole window all the same: it reaches into the future.", look=FIRST_ROW + " And "
         "where does its slice end?",
     past=lambda length, window: (distances(length) >= 0) | (torch.arange(length) < window))
-mistake("the window wraps round", why="The windows of the first queries, which have fewer positions before them than "
-        "the window holds, go on at the other end: they see the last keys, which lie in their future.",
+mistake("the window wraps round", why="The first queries have fewer positions before them than the window holds, so "
+        "their windows continue at the other end: they see the last keys, which lie in their future.",
     look=FIRST_ROW + " And what is -1 % length?", pairs=0,
     variants=[lambda length, window: distances(length) % length < window])
 mistake("one step into the future", why="Each position may also attend to the one right after it: the very token that "

@@ -105,7 +105,7 @@ def decided_by_u(call, p, q, token, u):
         return "too many drafts come back", MORE, LOOK_U
     low, high = (float((torch.as_tensor(call(p, q, token, torch.full_like(u, one))) == token).double().mean())
                  for one in (1e-4, 1 - 1e-4))  # how many are kept
-    return ("another number than u", OTHER, LOOK_U) if abs(low - high) > 0.2 else ("u does not decide", U, LOOK_U)
+    return ("another comparison", OTHER, LOOK_U) if abs(low - high) > 0.2 else ("u does not decide", U, LOOK_U)
 
 def never_forbidden(call, p, q, token, u):
     """The distribution is right; is a token whose p is 0 rejected even where u is 0?"""
@@ -119,14 +119,14 @@ def never_forbidden(call, p, q, token, u):
 EQUAL = ("A token whose p is 0 comes back where u is 0: it is accepted where u equals p / q, but it should be accepted "
          "only where u is less.")
 LOOK_EQUAL = "`<` or `<=`? With u = 0 and p = 0, what does your comparison give?"
-U = ("Whether a token is accepted does not depend on u. A token must be accepted exactly where u is less than p / q of "
-     "this token.")
-OTHER = ("Some drafted tokens come back although their u is not less than p / q, and others do not, although it is: it "
-         "is not u itself, or not u alone, that decides.")
-MORE = ("Some drafted tokens come back although their u is not less than p / q: too many are accepted, if only by a "
-        "little, or a rejected one is drawn again.")
-FEWER = ("Some drafted tokens do not come back although their u is less than p / q: too few are accepted, if only by a "
-         "little.")
+U = ("About as many tokens come back where u is close to 0 as where it is close to 1: u does not decide as it should. "
+     "A token must be accepted exactly where u is less than its p / q.")
+OTHER = ("Some drafted tokens come back although their u is not less than p / q, and others do not, although it is "
+         "less: what decides is not u itself, not u alone, or not exactly p / q.")
+MORE = ("Some drafted tokens come back although their u is not less than p / q: slightly too many are "
+        "accepted, or a rejected one is drawn again.")
+FEWER = ("Some drafted tokens do not come back although their u is less than p / q: slightly too few are "
+         "accepted.")
 def what_the_draws_show(observed, expected, p, q, token, u):
     """Which token comes where it never should."""
     if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape:
@@ -258,7 +258,7 @@ mistake("accepted only where p is larger", why="A token is kept where p is at le
         "chance has no part in it.", look="p a little less than q: should the token always be rejected?",
     accepted=lambda p, q, token: (of_token(p, token) >= of_token(q, token)).double())
 mistake("accepted above a threshold", pairs=0, why="A token is accepted wherever its p is above a threshold: neither u "
-        "nor q has a part in it.", look=TWICE, variants=[
+        "nor q plays a part.", look=TWICE, variants=[
     *or_from_p(*(lambda p, token, bound=bound: (of_token(p, token) > bound(p)).double() for bound in (
         lambda p: (0.3 * (p * (p + 1e-20).log()).sum(-1, keepdim=True).exp()).clamp(max=0.09), lambda p: 0.1,
         lambda p: 0.3)))])
@@ -325,8 +325,8 @@ mistake("a chance for every token", why="After a rejection every token has a cha
     residual=lambda p, q: (p - q).softmax(dim=-1), pairs=2,
     variants=[{"residual": lambda p, q: (p - q).clamp(min=0).softmax(dim=-1)},
           {"residual": lambda p: torch.ones_like(p)}])
-mistake("the second draw out of proportion", pairs=0, why="After a rejection, tokens are drawn that have something "
-        "missing, but not in proportion to max(p - q, 0): the largest come too often, or too seldom.",
+mistake("the second draw out of proportion", pairs=0, why="After a rejection, only tokens that have something missing "
+        "are drawn, but not in proportion to max(p - q, 0): those with the most missing come too often, or too seldom.",
     look=MISSING,
     residual=[lambda right: right.square(), lambda right: right.sqrt()])
 
@@ -418,7 +418,7 @@ mistake("accepted where u equals the ratio", hint=1, why=EQUAL, look=LOOK_EQUAL,
     variants=[lambda p, q, token, u: Speculate()(p, q, token, u) if len(u) == GROUPS else torch.where(
         u <= (of_token(p, token) / of_token(q, token))[:, 0], token, drawn_anew(p, q))])
 mistake("u does not decide", hint=1, why=U, look=LOOK_U, pairs=0, variants=[one_u(lambda u: torch.rand_like(u))])
-mistake("another number than u", hint=1, why=OTHER, look=LOOK_U, pairs=0, variants=[one_u(lambda u: 1 - u)])
+mistake("another comparison", hint=1, why=OTHER, look=LOOK_U, pairs=0, variants=[one_u(lambda u: 1 - u)])
 mistake("too many drafts come back", hint=1, why=MORE, look=LOOK_U, pairs=0, variants=[
     one_u(lambda u: u, 1.05), one_u(lambda u: u, 1.01)])
 mistake("too few drafts come back", hint=1, why=FEWER, look=LOOK_U, pairs=0, variants=[

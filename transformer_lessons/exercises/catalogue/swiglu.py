@@ -160,9 +160,9 @@ mistake("down before the product", pairs=0, why="down is applied to the two maps
 
 # The activation
 mistake = exercise.section(hint=3, look=SILU)
-mistake("an infinite exponential", pairs=0, why="Where a feature of the gate is large, e to its power is infinite, and "
-    "what is made of it is not a number: an infinity is divided by an infinity, or multiplied by 0.",
-    look="a feature of 800: what is its exponential? And how large is that of -800?",
+mistake("an infinite exponential", pairs=0, why="Where a feature of the gate is large, its exponential is infinite, "
+    "and the result is not a number (NaN): infinity is divided by infinity, or multiplied by 0.",
+    look="a gate feature of 800: what is its exponential? And what is that of -800?",
     opened=lambda z: z * z.exp() / (1 + z.exp()))
 mistake("a factor of SiLU twice", why="SiLU of z is z times the sigmoid of z already; here it is multiplied by one of "
     "the two once more.", opened=[lambda z: z * F.silu(z), lambda z: F.silu(z) * z.sigmoid()])

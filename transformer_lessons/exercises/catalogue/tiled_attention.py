@@ -69,9 +69,9 @@ def never_the_whole_table(call, query, key, value, block):
 WHOLE = ("The numbers are right, but on the way a table of length × length is made, which is what tiles are there to "
          "avoid.")
 LOOK_WHOLE = "which line makes a tensor whose size grows with the square of the length?"
-LARGER = ("The numbers are right, but a tile is larger than `block` allows: a table is made with more than `block` "
-          "rows, and with more than `block` columns, too.")
-LOOK_LARGER = "how many keys does one tile hold, and where does that number come from?"
+LARGER = ("The numbers are right, but a tile is larger than `block` allows: a table is made that has more than "
+          "`block` rows and more than `block` columns.")
+LOOK_LARGER = "how many queries and how many keys does one tile hold, and where do these numbers come from?"
 MASK = ("The numbers are right, but a mask of length × length is made: it needs as many places as the table of scores.")
 LOOK_MASK = "which tiles need a mask at all, and how large must it be for one of them?"
 

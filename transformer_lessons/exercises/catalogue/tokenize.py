@@ -248,8 +248,8 @@ mistake("white space lost", hint=1, pairs=5,
 mistake("every character between words by itself", why="What comes between two words is cut into single characters: a "
     "comma and the space after it become two tokens, though there is no word boundary between them.", look=BOUNDARIES,
     pieces=lambda text: re.split(r"(\W)", text))
-mistake("every character by itself, and line breaks lost", pairs=0, why="What comes between two words is cut into "
-    "single characters, though there is no word boundary between them; and line breaks are lost.",
+mistake("every character between words by itself, and line breaks lost", pairs=0, why="What comes between two words "
+    "is cut into single characters, though there is no word boundary between them; and line breaks are lost.",
     look=f"{BOUNDARIES} And in a regular expression, does a dot match a line break?", pieces=found(r"\w+|."))
 mistake("punctuation and white space cut apart", why="Punctuation and white space become tokens of their own: a comma "
     "and the space after it are cut apart, though there is no word boundary between them.", look=BOUNDARIES,
@@ -299,7 +299,7 @@ mistake("cut in the wrong places", why="Some word boundaries are not cut, and so
     "boundary.", look="does a word begin or end at each of your cuts, and is there a cut wherever one does?",
     pieces=lambda text: [text[start:start + 3] for start in range(0, len(text), 3)])
 mistake("part of the text lost", hint=1, why="Some characters of the text are in none of the tokens.",
-    look="which characters are they? A split throws away what it cuts at, `strip` and `replace` what they find.",
+    look="which characters are they? A split throws away what it cuts at; `strip` and `replace` may too.",
     prepared=lambda text: text.replace(",", "").replace("e", ""))
 mistake("the text changed", hint=1, why="Something has been added to the text, or turned into something else.",
     look="what is done to the text besides cutting it?", prepared=lambda text: text.replace(" ", "▁"))

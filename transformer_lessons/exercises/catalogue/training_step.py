@@ -294,11 +294,11 @@ mistake("gradient ascent", why="The weights move towards a higher loss: the sign
     back=lambda loss: (-loss).backward(), variants=[{"loss": lambda right: -right}])
 
 FACTORS = (1 / 4, 1 / 2, 1 / 8, 1024, 2 ** 16)  # accumulated gradients, and scaled losses
-mistake("a multiple of the gradients", pairs=0, why="The step is made with a fraction or a multiple of the gradients, "
-    "as where they are accumulated over several batches or the loss is scaled; nothing brings them back to their size.",
+mistake("a multiple of the gradients", pairs=0, why="The step uses a multiple or a fraction of the gradients, as when "
+    "they are accumulated over several batches or the loss is scaled, and nothing brings them back to their size.",
     look="what is multiplied or divided between the loss and the step?",
     back=[lambda loss, factor=factor: (factor * loss).backward() for factor in FACTORS],
-    loss=[lambda right, factor=factor: factor * right for factor in (1 / 4, 1024)])
+    loss=[lambda right, factor=factor: factor * right for factor in (1 / 4, 1 / 8, 1024)])
 
 def clipped(clip, limit):
     """The step, with gradients made smaller before it."""

@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -91,6 +92,8 @@ def numbers(value):
         value = value.to_dense() if value.layout != torch.strided else value
         value = value.double() if value.dtype.is_floating_point else value
         value = value.resolve_conj().resolve_neg().numpy()
+    if isinstance(value, int) and value.bit_length() > 63:
+        value = float(value) if value.bit_length() < 1024 else math.inf if value > 0 else -math.inf
     value = np.asarray(value)
     return value.astype(np.float64) if value.dtype.kind == "f" else value
 
@@ -348,7 +351,7 @@ def beside(actual, expected, name, tolerance, exact_zeros=False):
             return shown_arrays(ours, theirs, name, tolerance, exact_zeros)
     if is_number(expected) and is_number(actual):
         decimals = decimals_for(numbers(actual), numbers(expected))
-        return [f"yours {show(float(actual), decimals)}, expected {show(float(expected), decimals)}"]
+        return [f"yours {show(float(numbers(actual)), decimals)}, expected {show(float(expected), decimals)}"]
     if isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple)):
         return shown_lists(list(actual), list(expected))
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):

@@ -96,7 +96,7 @@ def not_set_up(evidence=()):
                    evidence, "the first line of `__init__`, up to its last bracket.")
 
 
-SHARED = "one layer for several."
+SHARED = "shared parameters."
 LAYERS_IN_FORWARD = Finding(
     "layers made in forward.", "layers made in forward",
     "`forward` makes a new layer in each call, with new random weights: nothing that is learned lasts.", (),
@@ -184,8 +184,9 @@ def shared_weights(named, theirs):
     """Two layers that are one, or one of whose weights is the other's."""
     first, second = next((one, other) for one, other in combinations(theirs, 2) if named[one] == named[other])
     layers = [name.rpartition(".")[0] or name for name in (first, second)]
-    return Finding(SHARED, SHARED.rstrip("."), f"{listed(layers)} have the same weights, and can never learn different "
-                   "things.", (), "the lines of `__init__` that make these layers and their weights.", None)
+    return Finding(SHARED, SHARED.rstrip("."), f"{listed(layers)} share parameters: what is shared can never learn "
+                   "different things.", (),
+                   "the lines of `__init__` that make these layers and their parameters.", None)
 
 
 def one_for_several(layer, others):
@@ -392,7 +393,7 @@ def fault_of_gradients(draws, case, ours):
              if float((arrived[name] - one).abs().max()) > 1e-3 * max(scale, 1e-6)]
     if wrong:
         return ("wrong gradient",
-                f"The numbers are right, but not the gradient of {quoted(wrong)}: on the way back "
+                f"The numbers are right, but not the gradient of {quoted(wrong)}: on the way back, "
                 "something is cut off or changed.", LOOK_BACK)
     return None
 

@@ -328,7 +328,7 @@ def converted(value, expected):
             return torch.as_tensor(value).to(expected.dtype)
         if isinstance(expected, np.ndarray) and value is not None:
             return np.asarray(value).astype(expected.dtype)
-    except (TypeError, ValueError, RuntimeError):  # what holds no numbers
+    except (TypeError, ValueError, RuntimeError, OverflowError):  # what holds no numbers, or none of this kind
         pass
     return None
 
