@@ -53,7 +53,7 @@ class Largest(TorchDispatchMode):
 def never_the_whole_table(call, query, key, value, block):
     """The numbers are right; is every tensor smaller than length × length, and every tile as small as the block?"""
     length = query.shape[-2]
-    if length < 12:
+    if length < 10 or query.ndim > 2:
         return None
     with Largest() as largest:
         call(query, key, value, block)
@@ -107,7 +107,7 @@ exercise = Exercise(
            dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), far=True),
            dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), silent=True),
            *(dict(zip(NAMES, size, strict=True)) for size in (  # their tiles are measured, without a batch
-               ((), 12, 2, 3, 1), ((), 20, 1, 1, 3), ((), 64, 2, 3, 8)))],
+               ((), 10, 2, 3, 1), ((), 20, 1, 1, 3), ((), 64, 2, 3, 8)))],
     draw=draw, reference=lambda query, key, value, block: long_context.tiled_attention(query, key, value, block),
     returns="output", shapes={"output": "(…, length, d_v)"}, names_steps=False,
     checks=[never_the_whole_table, sums_to_one],
