@@ -133,7 +133,7 @@ def test_a_module_with_more_numbers_than_any_exercise_needs_is_refused(size):
 
 def test_nothing_of_a_strangers_size_is_kept():
     one = remote.Student(type("Nursery", (), {"bury": lambda *_: None}), b"", {}, None)
-    one.lines, one.pid = wire.Lines(socket.socket()), 1
+    one.lines, one.pid, one.large = wire.Lines(socket.socket()), 1, True
     weights("a stranger's", (3,), 0)
     one.end()
     assert weights.cache_info().currsize == 0

@@ -89,7 +89,7 @@ class Student:
         self.nursery, self.begun = nursery, (data, course, lesson)
         self.pid, self.doing, self.borrowed, self.failed, self.printed = None, None, False, None, 0
         self.attempts, self.left, self.starts, self.count = 0, LOSS, 0, 0
-        self.plan, self.ended = None, []
+        self.plan, self.ended, self.large = None, [], False
 
     def start(self):
         data, course, lesson = self.begun
@@ -111,7 +111,8 @@ class Student:
             self.nursery.bury(self.pid)
             self.lines.socket.close()
             self.pid = None
-            weights.cache_clear()  # among them are those for a stranger's modules
+            if self.large:
+                weights.cache_clear()  # among them are those for its modules
 
     def patience(self, seconds):
         """A function that waits for data, or until data can be sent.
@@ -308,7 +309,9 @@ class RemoteModule(nn.Module):
             vars(self)[str(name)] = {"tuple": (nn.Module(),), "dict": {0: nn.Module()}}.get(kind, [nn.Module()])
         made = [nn.parameter.UninitializedParameter() if node is None else
                 nn.Parameter(unpack(node), requires_grad=bool(node[-1])) for node in layers["values"]]
-        if sum(1 if lazy(one) else one.numel() for one in made) > NUMBERS or len(layers["names"]) > ITEMS:
+        count = sum(1 if lazy(one) else one.numel() for one in made)
+        self.student.large = self.student.large or count > NUMBERS >> 5
+        if count > NUMBERS or len(layers["names"]) > ITEMS:
             raise Broken("more parameters than any exercise needs")
         register(self, [(name, made[number]) for name, number in layers["names"]])
 
