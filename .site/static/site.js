@@ -39,7 +39,7 @@
     button.onclick = present;
   });
   addEventListener('keydown', event => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, .playground, dialog')) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, select, .playground, .attention-explorer, dialog')) return;
     const presenting = document.documentElement.classList.contains('presenting');
     if (event.key === 'p' || event.key === 'Escape' && presenting) present();
   });
