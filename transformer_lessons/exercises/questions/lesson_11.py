@@ -155,8 +155,8 @@ QUESTIONS = (
         why="Position 17 holds the block's token 5, and the answer is the block's token 6, which stands at position 6. "
         "There layer 0 notes what came before, and that note is what the last query looks for.",
         slips={
-            5: "That is the corrupted token itself. At each position, layer 0 notes what came before it, so the "
-            "wrong note is one position further on.",
+            5: "That is the corrupted token itself. Layer 0 notes a token at the position after it, so the wrong note "
+            "is one position further on.",
             17: "That is where the answer is needed. The last token is the same in both texts; so is the one before.",
             4: "What stands before position 5 is the same in both texts.",
             16: "The tokens after the first block are the same in both texts.",
@@ -201,7 +201,7 @@ QUESTIONS = (
             ),
             wrong(
                 "About half",
-                "Half would mean that it looks much of the passage up. None of its heads does that.",
+                "Half would mean that it looks up much of the passage. None of its heads does that.",
             ),
             right(
                 "About the same",

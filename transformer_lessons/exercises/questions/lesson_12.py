@@ -8,7 +8,7 @@ QUESTIONS = (
         "Where attention overtakes the matrices",
         "A layer has d_model = 128 and d_hidden = 512. Its six matrices cost 4 · 128² + 2 · 128 · 512 = 196,608 "
         "multiplications for each token. Each key costs a query 128 multiplications for its score, and 128 more "
-        "for its part in the average. With how many keys does a query cost as much as the matrices?",
+        "for its part in the average. With how many keys does attention cost a token as much as the matrices?",
         right=768,
         why="Scores and averages together cost 2 · 128 = 256 multiplications a key, and 196,608 / 256 = 768. With "
         "d_hidden = 4 d_model it is always 6 d_model.",
@@ -22,8 +22,9 @@ QUESTIONS = (
     OneOf(
         "12.2",
         "Reading and writing",
-        "A model reads a prompt of 1,000 tokens in one call. Then it writes 1,000 tokens with a cache, one call for "
-        "each. For its matrices both take the same number of multiplications. Why is the writing so much slower?",
+        "A large model reads a prompt of 1,000 tokens in one call. Then it writes 1,000 tokens with a cache, one "
+        "call for each. For its matrices both take the same number of multiplications. Why is the writing so much "
+        "slower?",
         (
             wrong(
                 "Each call computes the keys and values of all tokens again.",

@@ -99,10 +99,6 @@ QUESTIONS = (
                 "There are as many keys as values.",
                 "A weight is computed from one key and multiplies one value, so each key needs its value.",
             ),
-            wrong(
-                "The width d_k of the keys is at most d_model.",
-                "W_K may map d_model features to more features or to fewer. The formula works in both cases.",
-            ),
         ),
     ),
     OneOf(
@@ -123,7 +119,7 @@ QUESTIONS = (
             right(
                 "The outputs are no longer averages: a query's weights may sum to 2, or to 0.1.",
                 "Now the queries compete for each key, when the keys should compete for each query. The "
-                "columns sum to 1 and the rows need not, so the outputs come out too large or too small.",
+                "columns sum to 1 and the rows need not, so outputs can come out too large or too small.",
             ),
             wrong(
                 "Nothing in self-attention, where the scores are square.",

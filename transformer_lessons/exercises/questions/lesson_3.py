@@ -28,8 +28,8 @@ QUESTIONS = (
     OneOf(
         "3.2",
         "Find the false step",
-        "Step 1: take a vector whose k entries all equal c > 0. Step 2: its length is k√c. Step 3: so its "
-        "length grows with k. Step 4: the dot product of two such vectors grows with k as well. Which step "
+        "Step 1: take a vector whose d entries all equal c > 0. Step 2: its length is d√c. Step 3: so its "
+        "length grows with d. Step 4: the dot product of two such vectors grows with d as well. Which step "
         "is false?",
         (
             wrong(
@@ -38,14 +38,14 @@ QUESTIONS = (
             ),
             right(
                 "Step 2",
-                "The length is the root of k × c², which is c√k. For k = 16 and c = 3 it is 12, while "
-                "k√c is 27.7.",
+                "The length is the root of d × c², which is c√d. For d = 16 and c = 3 it is 12, while "
+                "d√c is 27.7.",
             ),
             wrong(
                 "Step 3",
                 "The length does grow with k, even though the formula in step 2 is wrong.",
             ),
-            wrong("Step 4", "The dot product of two such vectors is k × c², which does grow with k."),
+            wrong("Step 4", "The dot product of two such vectors is d × c², which does grow with d."),
         ),
     ),
     Number(

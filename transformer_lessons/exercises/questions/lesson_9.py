@@ -176,9 +176,9 @@ QUESTIONS = (
         "Why do most language models use byte pair encoding rather than characters or whole words? What does a larger "
         "vocabulary buy, and what does it cost?",
         model="Any list of words lacks some, and many of its words are too rare to learn well. Characters can spell "
-        "any word, but sequences are long. Byte pairs are in between: frequent words are one token, rare ones several, "
-        "and bytes can spell anything. A larger vocabulary makes sequences shorter, so each training step sees more "
-        "text. It costs a vector for each token and a larger softmax, and rare tokens are seldom trained.",
+        "any word, but sequences are long. Byte pair encoding is in between: frequent words are one token, rare ones "
+        "several, and bytes can spell anything. A larger vocabulary makes sequences shorter, so each training step "
+        "sees more text. It costs a vector for each token and a larger softmax, and rare tokens are seldom trained.",
         points=(
             "Nothing is unknown, and frequent words are one token.",
             "More merges: more text in the same context.",
