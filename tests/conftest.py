@@ -23,6 +23,10 @@ def pytest_report_header(config):
     return None
 
 
+def pytest_configure(config):
+    config.option.loadscopereorder = False  # else xdist starts with the files that hold most tests
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Notebooks first, and of notebooks and tests the slowest."""
