@@ -279,7 +279,7 @@ def keys_wider_than_the_model_add_no_scores():
 @proves("2.8")
 def other_ways_to_score():
     q, k = normal(3, 4), normal(5, 6)
-    w, a, b, v = normal(4, 6), normal(5, 4), normal(5, 6), normal(5)
+    w, a, b, v = normal(4, 6), normal(7, 4), normal(7, 6), normal(7)
     ways = {
         "a": lambda q, k: q @ k,
         "b": lambda q, k: q @ w @ k,

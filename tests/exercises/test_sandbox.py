@@ -271,7 +271,7 @@ FAILURES = {
     unspeakable: "it raises Mute",
     shouting: "it raises ValueError: <object object> in …",
     only_square: "it raises RuntimeError",
-    not_for_long_keys: "Where to look: what is different about these sizes? Where it ran, the result was right.",
+    not_for_long_keys: "Where to look: what is different about these inputs? Where it ran, the result was right.",
 }
 
 

@@ -628,7 +628,7 @@ def test_a_result_of_the_right_shape_is_not_said_to_be_transposed():
         return x.reshape(len(x), num_heads, -1, x.shape[1]).transpose(2, 3)
 
     report = check("split_heads", answer)
-    assert report.mistake == "heads split by view alone"
+    assert report.mistake == "heads split by view"
     assert "swapped" not in text(report)
 
 
@@ -768,3 +768,120 @@ def test_what_a_dot_finds_is_named_by_what_the_example_shows():
 def test_a_replaced_line_end_is_not_said_to_be_split():
     said = text(check("tokenize", lambda text: [one for one in re.split(r"\b", text.replace("\r\n", "\n")) if one]))
     assert "`strip` and `replace`" in said
+
+
+# What a reader of published code has tried
+
+def table_of(size, rule):
+    """A table that has been made once, for `size` positions, and is cut to length."""
+    made = rule(size)
+    return lambda length, *others: made[:length, :length] if not others else made[:length, :others[0]]
+
+
+def test_a_table_of_a_few_positions_is_too_small():
+    assert found("causal_mask", table_of(16, lambda size: torch.ones(size, size).tril().bool()), 1) != {"passed"}
+    assert check("sinusoidal_encoding", lambda length, d_model: positions.sinusoidal_encoding(
+        32, d_model)[:length]).status == "failed"
+
+
+@pytest.mark.parametrize("column", [lambda rows: rows.reshape(-1, 1), lambda rows: rows[:, None]])
+def test_one_column_for_all_rows_is_no_table_of_rows(column):
+    def answer(scores):
+        exponentials = np.exp(scores - column(scores.max(axis=-1)))
+        return exponentials / column(exponentials.sum(axis=-1))
+
+    assert found("softmax", answer, 1) == {"one column for all rows"}
+    assert found("softmax", lambda scores: np.exp(scores) / column(np.exp(scores).sum(-1)), 1) != {
+        "the rows left in one table"}
+
+
+def test_an_empty_token_for_the_empty_text_alone_has_no_cut_before_it():
+    def answer(text):
+        return re.split(r"(?<=\w)(?=\W)|(?<=\W)(?=\w)", text)
+
+    report = check("tokenize", answer)
+    assert report.mistake == "the empty text as a token"
+    assert "cut" not in text(report)
+
+
+def test_of_other_models_than_these_always_0_says_nothing():
+    def answer(model, tokens):
+        leaks = 0.0
+        for place in range(1, tokens.shape[1]):
+            other = tokens.clone()
+            other[:, place:] = (other[:, place:] + 1) % (tokens.max() + 1)
+            same = model(tokens)[:, :place].argmax(-1) == model(other)[:, :place].argmax(-1)
+            leaks = max(leaks, 1.0 - float(same.all()))
+        return leaks
+
+    report = check("future_leak", answer)
+    assert report.status == "failed"
+    assert "for every model, also" not in text(report)
+
+
+def test_layers_in_a_dict_are_not_called_a_list():
+    class Answer(nn.Module):
+        def __init__(self, d_in, d_head):
+            super().__init__()
+            self.maps = {name: nn.Linear(d_in, d_head, bias=False) for name in ("linear_q", "linear_k", "linear_v")}
+
+        def forward(self, x):
+            return attention.scaled_dot_product_attention(*(layer(x) for layer in self.maps.values()))
+
+    report = check("AttentionHead", Answer)
+    assert report.mistake == "layers in a plain dict"
+    assert "list" not in text(report)
+
+
+def test_the_first_row_that_is_overwritten_is_not_said_to_be_skipped():
+    def answer(length, d_model):
+        table = positions.sinusoidal_encoding(length, d_model)
+        table[0] = 0
+        return table
+
+    report = check("sinusoidal_encoding", answer)
+    assert report.mistake == "position 0 left out"
+    assert "starts at position 1" not in text(report)
+
+
+def trained(loss, rounded=lambda number: number):
+    """A training step with another loss, or another number returned."""
+    def answer(model, optimizer, tokens):
+        found = loss(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:])
+        optimizer.zero_grad()
+        found.backward()
+        optimizer.step()
+        return rounded(found.item())
+    return answer
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (trained(lambda logits, targets: F.cross_entropy(logits, targets.view(-1))),
+     "a view of targets that do not lie side by side"),
+    (trained(lambda logits, targets: F.nll_loss(logits, targets.flatten())), "nll_loss without the logarithm"),
+])
+def test_a_step_with_another_published_loss_is_named(answer, mistake):
+    assert found("training_step", answer, 1) == {mistake}
+
+
+def test_rounded_losses_are_shown_with_the_digits_that_differ():
+    report = check("training_step", trained(lambda logits, targets: F.cross_entropy(logits, targets.flatten()),
+                                            lambda number: round(number, 4)))
+    yours, expected = (re.search(rf"{whose} +(\[.*?\])", report.message)[1] for whose in ("yours", "expected"))
+    assert yours != expected
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("masked_softmax", lambda scores, mask: F.normalize(scores.exp() * mask, p=1, dim=-1, eps=1e-9),
+     "exponentials out of range"),
+    ("masked_softmax", lambda scores, mask: scores.masked_fill(~mask, -torch.inf).masked_fill(
+        ~mask.any(-2, keepdim=True), 0.0).softmax(-1).masked_fill(~mask.any(-2, keepdim=True), 0.0),
+     "the empty rows looked for in the wrong dimension"),
+    ("merge_heads", lambda x: x.transpose(1, 2).reshape(len(x), x.shape[1], -1),
+     "the sizes named before the transpose"),
+    ("make_sequences", lambda ids, length: tuple(
+        torch.stack([ids[start + more:][:length] for start in range(0, len(ids) - length - 1, length) or [0]])
+        for more in (0, 1)), "a row that fits is dropped"),
+])
+def test_a_mistake_that_published_code_makes_is_named(name, answer, mistake):
+    assert found(name, answer) == {mistake}

@@ -59,7 +59,7 @@ exercise = Exercise(
         """,
     stub='''
         def apply_merges(parts, ranks):
-            """The parts of a word after every merge that they allow: always the pair of the lowest rank first."""
+            """The parts of a word after all possible merges, the pair of lowest rank always first."""
             raise NotImplementedError
         ''',
     sizes=[{"parts": parts, "merges": merges, **more} for parts, merges, more in (

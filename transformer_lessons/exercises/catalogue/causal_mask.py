@@ -18,7 +18,7 @@ exercise = Exercise(
         def causal_mask(length):
             """A boolean tensor (length, length): True where the row may attend to the column."""
             raise NotImplementedError''',
-    sizes=[{"length": 3}, {"length": 1}, {"length": 2}, {"length": 4}, {"length": 6}, {"length": 9}],
+    sizes=[{"length": 3}, {"length": 1}, {"length": 2}, {"length": 4}, {"length": 6}, {"length": 9}, {"length": 200}],
     draw=lambda generator, length: (length,), reference=masks.causal_mask, names_steps=False,
     returns="mask", shapes={"mask": "(query, key)"},
     hints=[("the first query", "Write down the row of the first query for length 3: which keys has it already seen?"),

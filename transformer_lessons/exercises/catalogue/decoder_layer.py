@@ -55,9 +55,9 @@ exercise = Exercise(
     returns="x", shapes={"x": "(batch, target, d_model)"}, tolerance=2e-4,
     hints=[("it raises", "An attention returns (output, weights). And in the second one there are as many queries as "
             "targets, and as many keys and values as places in the memory: who asks, and who answers?"),
-           ("the numbers differ", "Three times the same: a part reads x; its output is added to x; the sum is "
-            "normalised and is the new x. In the second part keys and values come from elsewhere."),
-           ("only with masks", "Each attention has its own mask. Whose keys does each of them speak of?")],
+           ("the numbers differ", "The same thing happens three times: a part reads x; its output is added to x; the sum "
+            "is normalised and is the new x. In the second part keys and values come from elsewhere."),
+           ("only with masks", "Each attention has its own mask. Which keys is each of them about?")],
     solution='''
         from torch import nn
 
@@ -291,7 +291,7 @@ mistake("the two attentions swapped",
 # The masks
 mistake = exercise.section(hint=3)
 mistake("the masks swapped", why="Each attention gets the other one's mask: memory_mask speaks of places in the "
-    "memory, mask of targets.", look="whose keys does each mask speak of?",
+    "memory, mask of targets.", look="which keys is each mask about?",
     variants=[{"first_mask": lambda memory_mask: memory_mask, "second_mask": lambda mask: mask}])
 mistake("mask for the memory", why="mask reaches the second attention, though it says who may attend to which target, "
     "not to which place in the memory.", look="whose keys does the second attention read?",

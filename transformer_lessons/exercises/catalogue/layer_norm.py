@@ -30,10 +30,10 @@ def row_not_normal(observed, expected, x, gain, bias, eps=1e-5):
 exercise = Exercise(
     name="layer_norm", lesson=7, title="Every vector to the same scale", difficulty=2, importance=3, minutes=8,
     contract="""
-        layer_norm(x, gain, bias, eps=1e-5), with x (…, features) and gain and bias (features,), returns what
-        F.layer_norm gives over the last dimension: every vector minus its mean, divided by the square root of
-        its variance plus eps, times gain, plus bias. The variance is the mean of the squared deviations. x is
-        left as it was.
+        layer_norm(x, gain, bias, eps=1e-5), with x of two or more dimensions, (…, features), and gain and bias
+        (features,), returns what F.layer_norm gives over the last dimension: every vector minus its mean,
+        divided by the square root of its variance plus eps, times gain, plus bias. The variance is the mean of
+        the squared deviations. x is left as it was.
         """,
     stub='''
         def layer_norm(x, gain, bias, eps=1e-5):
@@ -47,7 +47,8 @@ exercise = Exercise(
     reference=lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps),
     hints=[("the numbers are a little off", "Two definitions of the variance differ in what they divide by: the number "
                                             "of features, or one less. Which one do .var() and .std() take?"),
-           ("it is right unless x hardly varies", "There eps matters. Is it added to the variance or to its root?"),
+           ("it is right unless x hardly varies", "That is where eps matters. Is it added to the variance or to "
+                                                    "its root?"),
            ("it raises, or mixes the rows", "Each vector has one mean and one variance of its own. Which dimension do "
                                             "they run over, and how does keepdim help them line up with x?")],
     solution='''

@@ -183,7 +183,9 @@ mistake("a row that fits is dropped", pairs=3, why="One row fewer comes back tha
               {"starts": lambda ids, length: [length * row for row in range((len(ids) - 2) // length)]},
               {"__call__": lambda right: (right[0][:-1], right[1][:-1])},
               lambda ids, length: shaped(ids, length, len(ids) // length - 1),
-              lambda ids, length: shaped(ids, length, (len(ids) - 2) // length)], starts=lambda right: right[1:])
+              lambda ids, length: shaped(ids, length, (len(ids) - 2) // length),
+              lambda ids, length: shaped(ids, length, max(1, (len(ids) - 2) // length))],
+    starts=lambda right: right[1:])
 mistake("one row too many", why="Rows are counted as if every token had a next one. Where the text fills its rows "
     "exactly, the last row of inputs has no token left for its last target.", look=SECOND_ROW, starts=starts_in_all,
     variants=[lambda ids, length: tuple(map(torch.from_numpy, shaped(ids.numpy(), length, len(ids) // length))),

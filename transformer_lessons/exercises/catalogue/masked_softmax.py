@@ -337,7 +337,9 @@ mistake("the empty rows looked for in the wrong dimension", pairs=2, why="It is 
         "where nothing is allowed, or what is found lines up with them: the wrong places become 0, and an empty row "
         "may stay NaN.", look="which dimension does `any` or `all` run over, and which one is lost without keepdim?",
     emptied=[lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-2, keepdim=True), 0.0),
-             lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-1), 0.0)])
+             lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-1), 0.0)],
+    variants=[lambda scores, mask: scores.masked_fill(~mask, -torch.inf).masked_fill(
+        empty := ~mask.any(-2, keepdim=True), 0.0).softmax(-1).masked_fill(empty, 0.0)])
 
 def refusing(error):
     def refuses(scores, mask):
@@ -413,7 +415,8 @@ mistake("exponentials out of range", hint=2, pairs=4, why="The exponential is ta
              lambda hidden: shared((hidden - hidden[hidden.isfinite()].max()).exp()),
              lambda hidden: shared((hidden - hidden[hidden.isfinite()].max()).exp(), 1e-9)],
     variants=[*ended(no_nan, weights=lambda hidden: shared(hidden.exp())),
-              lambda scores, mask: shared(scores.exp() * mask), lambda scores, mask: shared(scores.exp() * mask, 1e-9),
+              lambda scores, mask: shared(scores.exp() * mask),
+              *(lambda scores, mask, by=by: by(scores.exp() * mask, 1e-9) for by in (shared, at_least)),
               lambda scores, mask: shared(scores.exp() * mask).nan_to_num(0.0),
               lambda scores, mask: shared((scores - scores.max()).exp() * mask).nan_to_num(0.0),
               lambda scores, mask: shared((scores - scores.masked_fill(~mask, -1e9).amax(-1, True)).exp() * mask),

@@ -169,6 +169,10 @@ mistake("the largest of the heads", why="Of all the heads only the largest numbe
     joined=[lambda heads: heads.amax(dim=2), lambda heads: heads.amax(dim=2).repeat(1, 1, heads.shape[2])])
 mistake("the heads multiplied", why="The heads are multiplied with each other, so the result is d_head features wide.",
     look=WIDTH, joined=lambda heads: heads.prod(dim=2))
+mistake("the sizes named before the transpose", hint=3, why="The heads and the length have changed places, but the "
+    "reshape still takes them in their old order: (batch, heads, length · d_head).",
+    look="what does `x.shape` give before the transpose, and what after it?",
+    joined=lambda heads: heads.reshape(len(heads), heads.shape[2], -1))
 mistake("a list of heads", hint=3, why="The heads come as a list of tensors; one tensor is expected, with the heads "
     "side by side in its rows.", look="how do several tensors become one, along a dimension that they have already?",
     joined=lambda heads: list(heads.unbind(2)))

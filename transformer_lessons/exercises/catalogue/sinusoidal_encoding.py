@@ -47,11 +47,11 @@ exercise = Exercise(
             """(length, d_model): row p holds sines and cosines of p, at d_model / 2 frequencies."""
             raise NotImplementedError''',
     sizes=[{"length": length, "d_model": d_model}
-           for length, d_model in ((3, 4), (6, 6), (1, 8), (4, 2), (5, 12), (12, 8), (30, 10))],
+           for length, d_model in ((3, 4), (6, 6), (1, 8), (4, 2), (5, 12), (12, 8), (30, 10), (200, 4))],
     draw=lambda generator, length, d_model: (length, d_model), names_steps=False, signs=signs_of_the_frequencies,
     reference=lambda length, d_model: positions.sinusoidal_encoding(length, d_model),
     returns="encoding", shapes={"encoding": "(length, d_model)"}, symptoms=[first_wrong_column],
-    tolerance=1e-4,  # of 1: angles in float32 are right to 3e-5 at position 30, those in float16 are not
+    tolerance=1e-4,  # of 1: angles in float32 are right to 3e-5 at position 200, those in float16 are not
     hints=[("the places are wrong", "Write down row 1 for d_model 4 by hand: sin(1), cos(1), sin(0.01), cos(0.01). "
             "Which columns are a pair?"),
            ("the frequencies are wrong", "The pairs turn by 1 radian per position, then slower and slower, to almost "
@@ -369,8 +369,8 @@ def cosines_in_column_i_plus_1(even, odd):
 mistake("the cosines in column i + 1", pairs=0, why="The sine of pair i goes to column 2i, but its cosine to column i "
     "+ 1, so cosines overwrite sines and some columns stay 0.", look="which two columns belong to pair 1?",
     table=cosines_in_column_i_plus_1)
-mistake("position 0 left out", hint=1, why="Row 0 is all 0: the loop or slice starts at position 1. Position 0 has an "
-        "encoding too, sines of 0 and cosines of 1.", look="where does your loop over the positions start?",
+mistake("position 0 left out", hint=1, why="Row 0 is all 0: it is left out or overwritten. Position 0 has an encoding "
+        "too, sines of 0 and cosines of 1.", look="each loop and slice over the positions, and whatever sets row 0.",
     table=lambda right: emptied(right, 0))
 mistake("an integer table", why="Sines and cosines have been cut down to whole numbers, nearly all to 0: the table (or "
     "what fills it) holds integers.", look="the dtype of the table when it is made.", table=lambda right: right.long())

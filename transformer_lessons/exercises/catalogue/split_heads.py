@@ -82,7 +82,7 @@ COUNTS_HEADS = "which dimension of the result should count the heads?"
 
 # How the features are cut, and which dimensions change places
 mistake = exercise.section(hint=3)
-mistake("heads split by view alone", hint=2, why="A view or a reshape only regroups the numbers, in the order in which "
+mistake("heads split by view", hint=2, why="A view or a reshape only regroups the numbers, in the order in which "
     "they are stored: a head gets one stretch of neighbouring numbers, where it should get its slice of every "
     "position.",
     look="which positions do the numbers of head 0 come from?",

@@ -73,7 +73,7 @@ exercise = Exercise(
         """,
     stub='''
         def train_bpe(words, number):
-            """The first `number` pairs to merge: always the most frequent, of equals the largest."""
+            """The first `number` pairs to merge: the most frequent first; ties go to the largest."""
             raise NotImplementedError
         ''',
     sizes=[{"words": words, "number": number, **more} for words, number, more in (

@@ -246,6 +246,14 @@ mistake("the classes in the last dimension", pairs=0, raises=True,
     why="cross_entropy looks for the classes in dimension 1, "
     "where these logits have the positions.", look="the documentation of F.cross_entropy: which shapes go together?",
     loss=lambda logits, targets: F.cross_entropy(logits, targets))
+mistake("a view of targets that do not lie side by side", pairs=0, why="`tokens[:, 1:]` skips one token in "
+    "each row, so its numbers do not lie side by side in memory, and `view` cannot join them: hence the error.",
+    look="the last sentence of the error message.",
+    loss=lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.view(-1)))
+mistake("nll_loss without the logarithm", pairs=0, why="nll_loss takes the logarithms of probabilities, and gets "
+    "something else: all it does is pick one number for each target and change its sign.",
+    look="what F.nll_loss expects, and what F.cross_entropy does before it.",
+    loss=[lambda logits, targets: F.nll_loss(logits.flatten(0, 1), targets.flatten())])
 mistake("the probability, not its logarithm", pairs=0,
     why="It maximises the mean probability of the targets. Cross-entropy is "
     "the mean of -ln p, and penalises a confident mistake far more.",

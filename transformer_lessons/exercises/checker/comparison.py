@@ -434,8 +434,10 @@ def shown_lists(ours, theirs):
     first = next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if not alike(a, b, 1e-9)),
                  min(len(ours), len(theirs)))
     start = max(0, first - 2)
+    floats = len(ours) == len(theirs) and all(isinstance(one, float) for one in (*ours, *theirs))
+    decimals = decimals_for(ours, theirs) if floats else 2
     dots = "…, " if start else ""
-    return [f"{whose}{dots}{short(items[start:start + 6])}  ({len(items)} item{'s' * (len(items) != 1)})"
+    return [f"{whose}{dots}{short(items[start:start + 6], decimals)}  ({len(items)} item{'s' * (len(items) != 1)})"
             for whose, items in (("yours     ", ours), ("expected  ", theirs))]
 
 
@@ -449,17 +451,17 @@ def shown_dictionaries(ours, theirs):
         for whose, items in (("yours     ", ours), ("expected  ", theirs)))]
 
 
-def short(value):
+def short(value, decimals=2):
     """A value in at most 70 characters."""
     if is_array(value):
         return kind_of(value)
     if isinstance(value, (list, tuple)):
-        text = ", ".join(short(item) for item in value)
+        text = ", ".join(short(item, decimals) for item in value)
         text = f"[{text}]" if isinstance(value, list) else f"({text})"
     elif isinstance(value, Mapping):
         text = "{" + ", ".join(f"{short(key)}: {short(item)}" for key, item in value.items()) + "}"
     elif isinstance(value, float):
-        text = show(value)
+        text = show(value, decimals)
     else:
         text = repr(value) if isinstance(value, (str, bytes, int, type(None))) else kind_of(value)
     return text if len(text) <= 70 else text[:69] + "…"

@@ -127,8 +127,9 @@ def wrong_layers(module, ours, theirs):
                       for one, other in ((wanted, mine), (mine, wanted)))
     lists = [name for name, value in vars(module).items() if name[0] != "_" and holds_modules(value)]
     if missing and lists:
-        return Finding("layers in a plain list.", "layers in a plain list",
-                       f"`self.{lists[0]}` is an ordinary {type(vars(module)[lists[0]]).__name__}, and "
+        kind = type(vars(module)[lists[0]]).__name__
+        return Finding(f"layers in a plain {kind}.", f"layers in a plain {kind}",
+                       f"`self.{lists[0]}` is an ordinary {kind}, and "
                        "nn.Module does not look into it: the weights in there are never found, and never "
                        "trained.", (), "the contract: under which names does it want the layers?", None)
     if missing and not mine:

@@ -548,7 +548,7 @@ def raises(draws, outcomes, number):
     why = f"With {shown_inputs(exercise, draws.cases[number])} it raises {outcome.error}"
     name, look = raised(outcome.error)
     if any(one.ok for one in outcomes):
-        look = f"{look or 'what is different about these sizes?'} Where it ran, the result was right."
+        look = f"{look or 'what is different about these inputs?'} Where it ran, the result was right."
     look = look or "print the shapes just before that line."
     return Finding("it raises an error.", name, why, at_line(outcome), look, None)
 

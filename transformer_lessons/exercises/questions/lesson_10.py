@@ -108,13 +108,13 @@ QUESTIONS = (
     ),
     SeveralOf(
         "10.6",
-        "Which changes pay",
-        "Small models read 300 batches of Shakespeare's characters, each with one change from GPT-2. Which changes "
-        "lower the loss by more than the gap between two runs of GPT-2 with different seeds?",
+        "Which changes pay off",
+        "Small models, each with one change from GPT-2, are trained on 300 batches of Shakespeare's characters. Which "
+        "changes lower the loss by more than the gap between two runs of GPT-2 with different seeds?",
         (
             wrong("RMSNorm for LayerNorm", "The losses agree within the noise. What it saves is work and parameters."),
             right(
-                "SwiGLU for GELU, with as many weights",
+                "SwiGLU for GELU, with about as many weights",
                 "It does with both seeds, by 0.04 and 0.09. Two seeds cannot say how much it helps on average.",
             ),
             right(

@@ -74,8 +74,8 @@ QUESTIONS = (
     OneOf(
         "11.4",
         "A friend's one-layer model",
-        "A friend's model of one layer, with one head, repeats blocks of random tokens without a mistake. What was in "
-        "their data?",
+        "A friend's model of one layer, with one head, repeats blocks of random tokens without a mistake. How did "
+        "their data differ from ours?",
         (
             right(
                 "All rows repeat after the same number of tokens.",
@@ -136,7 +136,7 @@ QUESTIONS = (
             ),
             wrong(
                 "No: an induction head must lower that logit.",
-                "Then the token that came next last time would become less likely. It is to become more likely.",
+                "Then the token that came next last time would become less likely. It should become more likely.",
             ),
             right(
                 "No: it is also a matter of where it attends.",
@@ -180,8 +180,8 @@ QUESTIONS = (
             ),
             wrong(
                 "Nearly all of them, because layer 1 only copies",
-                "Layer 1 first has to find the place. Before it has run, the next token is not in the last place's "
-                "vector.",
+                "Layer 1 first has to find the place. Before it has run, the next token is not in the last "
+                "position's vector.",
             ),
             wrong(
                 "None, not even by chance",
@@ -220,8 +220,8 @@ QUESTIONS = (
         "that attention hardly matters in these layers. What do you say?",
         model="Each head was silenced while all the others were there, so the small costs do not add up. Silencing all "
         "24 heads at once costs more than twice what they cost one by one. It can also be the other way round: in a "
-        "chain of two heads, silencing either one costs everything. So silence groups as well as single heads, and "
-        "say on which text, and what was put in the head's place.",
+        "chain of two heads, silencing either one costs nearly everything. So silence groups as well as single heads, "
+        "and say on which text, and what was put in the head's place.",
         points=(
             "An ablation shows what is missing while the rest is there; costs do not add up.",
             "Silencing all these heads at once is a different experiment, with a different result.",

@@ -98,9 +98,9 @@ QUESTIONS = (
         "Tiled attention reads 8,192 tokens instead of 4,096, with tiles of the same size. What happens to its time, "
         "and to the largest table of scores?",
         (
-            wrong("Both are four times as large.", "That is the plain formula. A tile is as large as before."),
+            wrong("Both quadruple.", "That holds for the plain formula. A tile is as large as before."),
             wrong(
-                "Both are twice as large.",
+                "Both double.",
                 "There are twice as many queries, and each has twice as many keys: four times as many tiles.",
             ),
             right(

@@ -158,7 +158,7 @@ QUESTIONS = (
     OneOf(
         "2.7",
         "Keys wider than the model",
-        "d_model is 8, and a head maps its input to queries and keys of d_k = 20 features. What happens?",
+        "d_model is 8. A head makes queries and keys of d_k = 20 features, and values of d_v = 3. What happens?",
         (
             right(
                 "It runs, but d_k = 8 could give the same unscaled scores.",
@@ -172,7 +172,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It runs, and the output is 20 wide.",
-                "The output is an average of values, so its width depends on W_V alone.",
+                "The output is an average of values, so it is as wide as they are: 3 features.",
             ),
             wrong(
                 "It runs, and can give scores that are out of reach for d_k = 8.",
@@ -201,7 +201,7 @@ QUESTIONS = (
                 "dot product.",
             ),
             right(
-                "v · tanh(A q + B k), with learned A (5 × 4), B (5 × 6) and v (5 entries).",
+                "v · tanh(A q + B k), with learned A (7 × 4), B (7 × 6) and v (7 entries).",
                 "This is the additive score, which is older than the Transformer. A and B map both vectors to "
                 "the same width.",
             ),
@@ -218,7 +218,7 @@ QUESTIONS = (
         "there three roles?",
         model="With n queries and m keys, Q is n × d_k, K is m × d_k and V is m × d_v. Scores are dot products, "
         "so Q and K have the same width. Each key has one value, so K and V have the same number of rows. "
-        "Softmax runs over the m columns of QKᵀ and gives each query weights that sum to 1, and the output is "
+        "Softmax runs along each row of QKᵀ, so that the m weights of a query sum to 1, and the output is "
         "n × d_v. With two maps for Q and K, what a token looks for and what it is found by can differ. With a "
         "third for V, it can hand over something else again.",
         points=(

@@ -43,7 +43,7 @@ QUESTIONS = (
             ),
             wrong(
                 "Step 3",
-                "The length does grow with k, even though the formula in step 2 is wrong.",
+                "The length does grow with d, even though the formula in step 2 is wrong.",
             ),
             wrong("Step 4", "The dot product of two such vectors is d × c², which does grow with d."),
         ),
@@ -69,7 +69,7 @@ QUESTIONS = (
         "3.4",
         "Where softmax can learn",
         "A softmax over two keys gives the first the weight w. At which w does w react most to a small "
-        "change of its score?",
+        "change in the first key's score?",
         (
             wrong(
                 "Close to 1",

@@ -126,8 +126,8 @@ QUESTIONS = (
             ),
             wrong(
                 "It gives embedding and encoding together the length 1.",
-                "A factor above 1 makes vectors longer. Bringing lengths to a standard is the job of layer "
-                "norm, in lesson 7.",
+                "A factor above 1 makes vectors longer. Normalising lengths is the job of layer norm, in "
+                "lesson 7.",
             ),
         ),
     ),
@@ -138,10 +138,10 @@ QUESTIONS = (
         (
             wrong(
                 "A vector that continues the pattern",
-                "A table of learned vectors has rows, but no rule for going on. A formula would have "
-                "one.",
+                "A table of learned vectors has rows, but no rule for continuing them. A formula would "
+                "have one.",
             ),
-            wrong("The vector of position 0", "An embedding does not start again from the beginning."),
+            wrong("The vector of position 0", "An index beyond the end of an embedding does not wrap around."),
             wrong(
                 "A vector of zeros",
                 "A vector of zeros would be a row like any other, and there is no such row.",
@@ -171,7 +171,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It is 100 times as large.",
-                "Positions are angles here. They do not multiply the vectors.",
+                "Positions set angles here. They do not multiply the vectors.",
             ),
             wrong(
                 "It changes, by an amount that depends on the two vectors.",

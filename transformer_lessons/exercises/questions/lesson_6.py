@@ -29,7 +29,7 @@ QUESTIONS = (
                 "Scores decide how a row's total of 1 is divided among its keys. Count how many keys this "
                 "row may use.",
             ),
-            wrong("0.25, 0.25, 0.25, 0.25", "This is a row without a mask whose scores are all equal."),
+            wrong("0.25, 0.25, 0.25, 0.25", "Without a mask, a row of equal scores gives this."),
             right(
                 "1, 0, 0, 0",
                 "The first token may look only at itself, and the weights sum to 1. Its output is its own "
@@ -51,8 +51,9 @@ QUESTIONS = (
         "an influence: their scores were in the sum that divided all the weights.",
         slips={
             1: "This is what they should sum to, and would, if the mask came before the softmax.",
-            0.25: "This is the first token's row, or one weight. The second token also sees itself.",
-            0.75: "This is the third token's row.",
+            0.25: "This is the sum of the first token's row, or a single weight. The second token also sees "
+            "itself.",
+            0.75: "This is the sum of the third token's row.",
         },
         pointer="Write down the four weights before the mask, then cross out those that the second token "
         "may not see.",
@@ -143,7 +144,7 @@ QUESTIONS = (
             ),
             wrong(
                 "An error",
-                "Floating-point arithmetic raises no error here: it has a special number for such results.",
+                "Floating-point arithmetic raises no error here: it has a special value for such results.",
             ),
         ),
     ),
@@ -162,7 +163,7 @@ QUESTIONS = (
                 "All tokens",
                 "The mask has the right shape and dtype, so it is not ignored. It is misread.",
             ),
-            wrong("No token at all", "A part of the mask is False, and False hides nothing there."),
+            wrong("No token at all", "Part of the mask is False, and to nn.MultiheadAttention False hides nothing."),
             right(
                 "Only the tokens after it",
                 "Pass ~mask instead. The last token is left with no key and becomes NaN, which is lucky: it "

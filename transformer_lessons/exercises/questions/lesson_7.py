@@ -138,8 +138,8 @@ QUESTIONS = (
             ),
             right(
                 "The self-attention",
-                "Each output is a weighted average of values from all tokens. This is the only part of the layer in "
-                "which one token influences another.",
+                "Each output is computed from weighted averages of all tokens' values. This is the only part of the "
+                "layer in which one token influences another.",
             ),
             wrong(
                 "The layer norm",
@@ -258,8 +258,8 @@ QUESTIONS = (
         (
             wrong(
                 "They grow apart until they are orthogonal.",
-                "Every output is an average, and averages of the same vectors are closer together than the "
-                "vectors themselves.",
+                "Every output is computed from averages of the same values, and such averages are closer together "
+                "than the values themselves.",
             ),
             wrong(
                 "They stay about as different as they were.",

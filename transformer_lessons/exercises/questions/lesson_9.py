@@ -21,8 +21,8 @@ QUESTIONS = (
     Number(
         "9.2",
         "A pair in banana",
-        "The word b, a, n, a, n, a occurs 3 times in a text, and there are no other words. How often is a directly "
-        "followed by n in this text?",
+        "The word b, a, n, a, n, a occurs 3 times in a text, and there are no other words. How often is the letter a "
+        "directly followed by n in this text?",
         right=6,
         why="Twice in the word, at its second and fourth letters, and the word occurs 3 times.",
         slips={
