@@ -55,8 +55,8 @@ exercise = Exercise(
     returns="x", shapes={"x": "(batch, target, d_model)"}, tolerance=2e-4,
     hints=[("it raises", "An attention returns (output, weights). And in the second one there are as many queries as "
             "targets, and as many keys and values as places in the memory: who asks, and who answers?"),
-           ("the numbers differ", "The same thing happens three times: a part reads x; its output is added to x; the sum "
-            "is normalised and is the new x. In the second part keys and values come from elsewhere."),
+           ("the numbers differ", "The same thing happens three times: a part reads x; its output is added to x; the "
+            "sum is normalised and is the new x. In the second part keys and values come from elsewhere."),
            ("only with masks", "Each attention has its own mask. Which keys is each of them about?")],
     solution='''
         from torch import nn
