@@ -885,3 +885,55 @@ def test_rounded_losses_are_shown_with_the_digits_that_differ():
 ])
 def test_a_mistake_that_published_code_makes_is_named(name, answer, mistake):
     assert found(name, answer) == {mistake}
+
+
+def moved_by_hand(model, optimizer, tokens):
+    loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+    optimizer.zero_grad()
+    loss.backward()
+    with torch.no_grad():
+        for group in optimizer.param_groups:
+            for one in group["params"]:
+                one -= group["lr"] * one.grad
+    return loss.item()
+
+
+class BiasAfterReLU(layers.FeedForward):
+    def forward(self, x):
+        return self.linear_out((x @ self.linear_in.weight.T).relu() + self.linear_in.bias)
+
+
+def partly_turned(x, positions, base=10000):
+    part = x.shape[-1] // 4 * 2 or x.shape[-1]
+    return torch.cat([positions_turned(x[..., :part], positions, base), x[..., part:]], dim=-1)
+
+
+def positions_turned(x, places, base):
+    return EXERCISES["rotate"].reference(x, places, base)
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("causal_mask", table_of(16, lambda size: torch.ones(size, size).tril().bool()), "a table of fixed size"),
+    ("sinusoidal_encoding", lambda length, d_model: positions.sinusoidal_encoding(50, d_model)[:length],
+     "a table of fixed size"),
+    ("rotate", partly_turned, "only some of the pairs turned"),
+    ("rotate", lambda x, places, base=10000: positions_turned(x, places - places.min(), base),
+     "positions counted from the smallest"),
+    ("masked_softmax", lambda scores, mask: F.pad(scores.masked_fill(~mask, -torch.inf), (0, 1)).softmax(-1)[..., :-1],
+     "one more in the sum"),
+    ("masked_softmax", lambda scores, mask: scores.clamp(-50, 50).masked_fill(~mask, -torch.inf).softmax(
+        -1).nan_to_num(0), "the scores cut off"),
+    ("training_step", moved_by_hand, "a step that the optimizer does not make"),
+    ("FeedForward", BiasAfterReLU, "the first bias after the ReLU"),
+])
+def test_what_else_published_code_does_is_named(name, answer, mistake):
+    assert found(name, answer) == {mistake}
+
+
+@pytest.mark.parametrize("seed", [1, 4])  # of five draws those in which no large scores stood beside each other
+def test_cut_off_scores_are_wrong_on_every_draw(seed):
+    def answer(scores, mask):
+        return scores.clamp(-500, 500).masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0)
+
+    with standard_state():
+        assert judge(EXERCISES["masked_softmax"], answer, draws("masked_softmax", seed), run=attempt).status == "failed"

@@ -188,6 +188,9 @@ mistake("the attention twice", pairs=0, why="x goes through the attention, its s
 mistake("the feed-forward twice", pairs=0, why="x goes through the feed-forward, its sum and its norm twice; the "
     "contract has them once.", look="count the calls of the feed-forward.",
     forward=lambda self, right: self.norm_2(right + self.feed_forward(right)))
+mistake("the feed-forward of the feed-forward", pairs=0, why="What the feed-forward gives goes through it once more, "
+    "before anything is added.", look="count the calls of the feed-forward.",
+    forwarded=lambda self, x: self.feed_forward(self.feed_forward(x)))
 mistake("the whole layer twice", pairs=0,
     why="x goes through the whole layer twice. Several layers are for the model to stack, each with weights of its "
         "own.", look="count how often each part is called.", forward=lambda right, step, mask: step(right, mask))

@@ -217,6 +217,13 @@ mistake("the first bias left out", why="The weights of linear_in are used, but n
     hidden=lambda self, x: F.linear(x, self.linear_in.weight))
 mistake("the second bias left out", why="The weights of linear_out are used, but not its bias.", look=LINEAR,
     output=lambda self, activated: F.linear(activated, self.linear_out.weight))
+mistake("the first bias after the ReLU", pairs=0, why="The bias of linear_in is added to what ReLU leaves; it belongs "
+    "to linear_in, before ReLU.", look=LINEAR, variants=[{"hidden": lambda self, x: F.linear(x, self.linear_in.weight),
+        "activated": lambda self, hidden: hidden.relu() + self.linear_in.bias}])
+mistake("the weights of linear_in on the way back", pairs=0, why="The way back takes the weights of linear_in, "
+    "transposed. linear_out has weights of its own.", look="which weights does the second product use?",
+    output=[lambda self, activated: F.linear(activated, self.linear_in.weight.T, self.linear_out.bias),
+            lambda self, activated: F.linear(activated, self.linear_in.weight.T)])
 mistake("both biases left out", why="The weights of both layers are used, but neither of their biases.", look=LINEAR,
     variants=[{"hidden": lambda self, x: F.linear(x, self.linear_in.weight),
                "output": lambda self, activated: F.linear(activated, self.linear_out.weight)}])

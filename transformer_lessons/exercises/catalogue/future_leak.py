@@ -307,6 +307,12 @@ mistake("put in another order", why="The later tokens are only put in another or
              lambda tokens, place: reordered(tokens, place, lambda later: later.roll(1, 1)),
              lambda tokens, place: reordered(tokens, place, lambda later: later.sort(1).values)])
 
+mistake("a softmax before the comparison", hint=3, pairs=0, why="The outputs go through a softmax before they are "
+    "compared. The contract asks for the change of the outputs as they are.",
+    look="what is done to the outputs before they are subtracted?",
+    variants=[{"compared": lambda after, before: (after.softmax(-1) - before.softmax(-1)).abs(), **style}
+              for style in ({}, ONE_TOKEN)])
+
 # A leak that is missed
 mistake = exercise.section(hint=3)
 mistake("only the last token changed", why="Only what changes with the last token counts, so a leak from any token "
@@ -370,7 +376,9 @@ mistake("only the first leak found", why="It stops at the first leak that it fin
 mistake("a relative change", pairs=2, why="The change is divided by the size of the output, so it is a share; the "
         "contract asks how far a number moves.", look="every division: what does the contract ask for?",
     compared=[lambda after, before: (after - before).abs() / (before.abs() + 1e-8),
-              lambda after, before: (after - before).abs() / before.abs().max()])
+              lambda after, before: (after - before).abs() / before.abs().max()],
+    variants=[{"compared": lambda after, before: ((after - before) / before.abs().clamp_min(1e-9)).abs(), **style}
+              for style in ({}, ONE_TOKEN)])
 mistake("only the first sequence", why="Only the first sequence of the batch is looked at.",
     look="the first dimension: do all the sequences reach the comparison?", difference=lambda right: right[:1])
 mistake("small leaks rounded off", pairs=0, why="A leak below some limit is reported as 0, or the number is rounded: a "

@@ -28,6 +28,8 @@ def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), l
     order = torch.rand(mask, generator=generator).argsort(-1)
     allowed = torch.rand(mask, generator=generator) < 0.5
     allowed = torch.where(order == 0, True, torch.where(order == 1, False, allowed))
+    if far:  # two are allowed in every row: only beside each other can scores show that they have been cut off
+        allowed |= order == 2
     for place in empty:
         allowed[place] = False
     if leads:
@@ -386,6 +388,14 @@ mistake("only the allowed scores", why="The allowed scores are picked out, and t
 mistake("the scores scaled", why="The scores are divided by a square root first: scaling belongs to the attention "
     "around this function; here they stay as they are.", look="what happens to the scores before the softmax besides "
     "the masking?", hidden=lambda step, scores, allowed: step(scores / math.sqrt(scores.shape[-1]), allowed))
+mistake("one more in the sum", pairs=0, why="The sum in the denominator holds one number that belongs to no score, as "
+    "if there were one more key: the rows sum to less than 1.", look=ONE_ROW,
+    weights=[lambda hidden: F.pad(hidden, (0, 1)).softmax(-1)[..., :-1], lambda hidden: shared(hidden.exp(), 1.0),
+             lambda hidden: shared((hidden - hidden.amax(-1, keepdim=True)).exp(), 1.0).nan_to_num(0.0)])
+mistake("the scores cut off", pairs=0, why="Scores beyond a limit are cut off before the softmax, so they share the "
+    "weight as if they were equal.", look="what happens to the scores before the softmax besides the masking?",
+    hidden=[lambda step, scores, allowed, limit=limit: step(scores.clamp(-limit, limit), allowed)
+            for limit in (10, 20, 50, 80, 88, 100, 500)])
 mistake("a causal mask of its own", why="The future is hidden, whatever the mask says, or besides what it says. Which "
         "places are allowed is the mask's task alone.",
     look="where do tril or triu come in, and what does the contract say about the order of the keys?",

@@ -240,6 +240,15 @@ mistake("the frequency of each feature, not of each pair", pairs=0, why="The two
 
 def feature_by_feature(x, angles):
     return x * angles.cos() + interleaved(-x[..., 1::2], x[..., 0::2]) * angles.sin()
+def turned_in_part(x, positions, base, whole):
+    """The first half of the pairs turned, with the frequencies of the whole vector or of this part."""
+    part = x.shape[-1] // 4 * 2 or x.shape[-1]
+    turned = Rotation()(x if whole else x[..., :part], positions, base)
+    return torch.cat([turned[..., :part], x[..., part:]], dim=-1)
+mistake("only some of the pairs turned", pairs=0, why="The last features of every vector stay as they are. Some models "
+    "turn only a part of each head; here every pair turns.", look="do the last features of x change at all?",
+    variants=[lambda x, positions, base=10000, whole=whole: turned_in_part(x, positions, base, whole)
+              for whole in (False, True)])
 mistake("the same angle for every pair", why="Every pair is turned by the position itself: the frequency is 1 "
     "throughout, and should fall from pair to pair.", look="the angle of the second pair: does it depend on which pair "
     "it is?", frequencies=lambda right: torch.ones_like(right))
@@ -277,6 +286,9 @@ mistake("positions counted anew", why="The positions are counted from 0 to lengt
 mistake("positions counted from the first", why="The first position is subtracted from all, so that the first vector "
         "is never turned.", look="should a vector at position 5 depend on which vectors stand before it?",
     places=lambda right: right - right[:1])
+mistake("positions counted from the smallest", pairs=0, why="The smallest position is subtracted from all, so that one "
+    "vector is never turned.", look="should a vector at position 5 depend on which other positions there are?",
+    places=lambda right: right - right.min())
 mistake("only the start of the positions used", pairs=0, why="The positions are counted on from the first, one by one: "
         "those that are handed over may leave gaps and come in any order.", look="where does `positions` appear in "
         "your code?", places=lambda right: right[:1] + torch.arange(len(right)).double()[:, None])
@@ -320,7 +332,7 @@ mistake("the length dimension turned", pairs=0, why="Neighbouring vectors are tu
     "features?", variants=[lambda x, positions, base=10000: Rotation()(x.mT, positions, base).mT])
 mistake("positions along another dimension", pairs=0, why="The positions run along a leading dimension, such as the "
         "batch or the heads, where they should run along the length.", look="the shape (…, length, d): which "
-        "dimension, counted from the end, is the length?",
+        "dimension, counted from the end, is the length?", angles=lambda right: right[:, None],
     variants=[lambda x, positions, base=10000: Rotation()(x.transpose(-3, -2), positions, base).transpose(-3, -2)])
 mistake("positions along the features", pairs=0, why="The table of angles is transposed: its rows should be positions, "
         "and its columns pairs.", look="the shape of your angles: is it (length, d / 2)?",

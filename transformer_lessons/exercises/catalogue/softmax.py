@@ -218,7 +218,13 @@ mistake("an array of integers", why="The weights end up in an array of integers:
 mistake("transposed, divided, and transposed back", hint=2, why="`.T` reverses all the dimensions, so dividing and "
     "then transposing back is right for rows and tables only.",
     look="what shape does `.T` give an array with three dimensions?",
-    weights=lambda exponentials: (exponentials.T / exponentials.sum(axis=-1)).T)
+    weights=lambda exponentials: (exponentials.T / exponentials.sum(axis=-1)).T,
+    variants=[{"shifted": lambda scores: (scores.T - scores.max(axis=-1)).T,
+               "weights": lambda exponentials: (exponentials.T / exponentials.sum(axis=-1)).T}])
+mistake("transposed, shifted, and transposed back", hint=2, pairs=0, why="`.T` reverses all the dimensions, so "
+    "subtracting the largest scores and then transposing back is right for rows and tables only.",
+    look="what shape does `.T` give an array with three dimensions?",
+    shifted=lambda scores: (scores.T - scores.max(axis=-1)).T)
 mistake("no keepdims", hint=2, pairs=4, why="A sum or a maximum over the last dimension loses that dimension, so NumPy "
     "lines it up with the columns, not with the rows: a square table gives wrong numbers, most others an error.",
     look="print the shapes of the scores, of the maximum and of the sum, one below the other.",

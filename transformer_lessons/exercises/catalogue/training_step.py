@@ -319,6 +319,20 @@ mistake("the gradients clipped", pairs=0, why="Gradients beyond a limit are made
     look="what stands between backward and the step?",
     move=[*(clipped(nn.utils.clip_grad_norm_, limit) for limit in (1.0, 0.5, 0.1)),
           clipped(nn.utils.clip_grad_value_, 0.1)])
+def moved_by(rate):
+    """The weights moved by hand, with the optimizer's learning rate, or with another."""
+    @torch.no_grad()
+    def move(optimizer):
+        for group in optimizer.param_groups:
+            for one in group["params"]:
+                one -= (rate or group["lr"]) * one.grad
+    return move
+mistake("a step that the optimizer does not make", pairs=0, why="The weights are moved by hand or by a new optimizer. "
+    "The one that is handed over makes no step, and all it knows of earlier ones is not used.",
+    look="which object is `optimizer.step()` called on?",
+    move=[*map(moved_by, (None, 0.1, 0.01, 1e-3)), *(lambda optimizer, kind=kind: kind(
+        optimizer.param_groups[0]["params"], lr=optimizer.param_groups[0]["lr"]).step()
+        for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW))])
 mistake("two steps", pairs=0, why="The optimizer makes two steps with the gradients of one loss.",
     look="how often is optimizer.step() called?", move=lambda optimizer: (optimizer.step(), optimizer.step()))
 mistake("eval mode", pairs=0, why="The model is put into eval mode, so dropout and the like are switched off while it "
