@@ -1,4 +1,4 @@
-"""Questions of lesson 11: what a model has learned, found out by experiments, in the order in which they are met."""
+"""Questions of lesson 11: what a model has learned, found out by experiment, in the order in which they are met."""
 
 from transformer_lessons.exercises.questions.question import FreeText, Number, OneOf, right, wrong
 

@@ -233,10 +233,10 @@ QUESTIONS = (
         "Which other combinations of Q and K would give weights? Why do Transformers use the dot product?",
         model="Anything that gives one number for a query and a key will do, because softmax turns any "
         "numbers into weights: a bilinear form q W kᵀ, a small network v · tanh(A q + B k), the cosine, "
-        "minus the squared distance. Q * K, entry by entry, will not do, because it forms no pairs; nor "
-        "will QᵀK, which compares features. Dot products of all pairs are one matrix product, whereas the "
-        "network needs a tanh for each hidden feature of every pair. With learned maps, dot products are bilinear. "
-        "Cosines lie between -1 and 1: without a factor, no key in ten can get half the weight.",
+        "minus the squared distance. Q * K, entry by entry, will not do, as it forms no pairs; nor will "
+        "QᵀK, which compares features. Dot products of all pairs are one matrix product, whereas the "
+        "network needs a tanh for each hidden feature of every pair. With learned maps, a dot product is a bilinear "
+        "form. Cosines lie between -1 and 1: without a factor, no key among ten can get half the weight.",
         points=(
             "One number for every pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",

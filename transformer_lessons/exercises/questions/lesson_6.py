@@ -48,7 +48,7 @@ QUESTIONS = (
         "weights to 0. What do the weights of the second token (index 1) sum to?",
         right=0.5,
         why="Softmax gave 1/4 to each of the four keys, and the mask keeps two. The hidden keys still have "
-        "an influence: their scores were in the sum that divided all the weights.",
+        "an influence: their scores were in the sum that divided every exponential.",
         slips={
             1: "This is what they should sum to, and would, if the mask came before the softmax.",
             0.25: "This is the sum of the first token's row, or a single weight. The second token also sees "
@@ -201,7 +201,7 @@ QUESTIONS = (
         (
             wrong(
                 "The model has been trained well.",
-                "To reach 0.4 it gives the right digit a probability of about 0.67. Training teaches "
+                "A model that gives every right digit a probability of 0.67 has this loss. Training teaches "
                 "patterns, and random digits have none.",
             ),
             wrong(
@@ -230,7 +230,7 @@ QUESTIONS = (
         "answer it should predict; other faults are learned away, as a missing scale is undone by smaller "
         "queries. The random half is a negative control: there no honest model can expect to beat "
         "ln(vocabulary), so a leak gives itself away once training has found it. Faults that neither leak nor "
-        "hinder, such as a different scale, escape both halves. No loss reveals them: compare the numbers with "
+        "hinder, such as a different scale, escape both halves. Neither loss reveals them: compare the numbers with "
         "an independent implementation.",
         points=(
             "A leak makes the task easier, so success is no evidence against it.",

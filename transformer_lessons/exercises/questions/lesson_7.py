@@ -121,7 +121,7 @@ QUESTIONS = (
             ),
             wrong(
                 "x = norm(x) + f(norm(x))",
-                "This is a frequent mistake in code: the skip carries the normalised stream, so the "
+                "This is neither post-norm nor pre-norm: the skip carries the normalised stream, so the "
                 "original x is lost.",
             ),
         ),

@@ -66,7 +66,7 @@ QUESTIONS = (
             ),
             wrong(
                 "They are whole words, such as the.",
-                "The first merges join single bytes. A word of three letters takes at least two merges.",
+                "One merge joins two parts, so a word of three letters takes at least two merges.",
             ),
             wrong(
                 "They are doubled letters, such as ll.",
