@@ -13,18 +13,28 @@ import math
 import re
 import shutil
 import sys
+from functools import cache
 from html import escape
+from itertools import groupby
 from pathlib import Path
+from textwrap import dedent
 
 import repository
 from anchors import slug
 
 import transformer_lessons
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.draws import first_draws
+from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
+from transformer_lessons.exercises.checker.report import WIDTH
+from transformer_lessons.exercises.checker.sandbox import attempt
+from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.question import FreeText, SeveralOf, Shape, all_questions
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "imgs"))
+import draw  # noqa: E402 - the diagrams' script
+
 PACKAGE = ROOT / "transformer_lessons"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
@@ -96,9 +106,10 @@ def facts_of(path):
 
 def front_page(lessons):
     facts = [facts_of(lesson) for lesson in lessons]
-    cards = [f'<li><a href="notebooks/{lesson.stem}.html"><strong>{html(name)}</strong></a> '
+    cards = [f'<li>{icon(number)}<a href="notebooks/{lesson.stem}.html"><strong>{html(name)}</strong></a> '
              f'<span>{html(told["promise"])}</span> <em>{told["Time"].partition(",")[0]}</em></li>\n'
-             for lesson, told in zip(lessons, facts, strict=True) for name in [told["title"].partition(" · ")[2]]]
+             for number, (lesson, told) in enumerate(zip(lessons, facts, strict=True))
+             for name in [told["title"].partition(" · ")[2]]]
     hours = round(sum(int(told["Time"].split()[0]) for told in facts) / 60)  # without extras
     opening = re.search(r"^\*\*(.+?), (every step from scratch.+?)\*\*(.+?\.)", README, flags=re.M | re.S)
     first = lessons[0].stem
@@ -107,8 +118,8 @@ def front_page(lessons):
             f"**{opening[2].capitalize()}**{opening[3]}\n\n"
             f'<p class="start"><a class="button" href="notebooks/{first}.html">Start lesson 1</a> '
             '<a class="button quiet" href="#run-it-on-your-machine">Run it on your machine</a></p>\n\n'
-            f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours · no GPU · "
-            "MIT licence\n\n"
+            f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours · no\u00a0GPU · "
+            "MIT\u00a0licence\n\n"
             f"**The checks name your mistake.** They know {number_of_mistakes():,} mistakes, run them on the same "
             "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
             f"check says.\n\n</div>\n{verdicts()}</div>\n\n"
@@ -141,19 +152,24 @@ def first_playground(lesson):
     return re.sub(r"\n\s*\n", "\n", next(html for html in saved if html.startswith('<div class="playground')))
 
 
+def icon(number):
+    """A lesson's small picture from the course map; its colours turn with the page's."""
+    return re.sub(r'="(#[0-9a-f]{6})"', lambda found: f'="light-dark({found[1]}, {draw.turned(found[1])})"',
+                  draw.icon(number))
+
+
 ANSWERS = {  # on the front page: what a learner might write
-    "softmax over dim −2": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-2)"),
+    "dim −2": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-2)"),
     "no √d": ("", "weights = scores.softmax(dim=-1)"),
     "d, not √d": ("scores = scores / d", "weights = scores.softmax(dim=-1)"),
-    "the right one": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-1)"),
+    "right": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-1)"),
 }
 
 
 def verdicts():
     """Answers to choose from, and what the check says of each: it is asked while the page is written."""
-    name, right = "scaled_dot_product_attention", ANSWERS["the right one"]
-    tabs = panels = ""
-    for number, (label, lines) in enumerate(ANSWERS.items()):
+    name, right, panels = "scaled_dot_product_attention", ANSWERS["right"], []
+    for lines in ANSWERS.values():
         size = ["d = query.shape[-1]"] if lines[0] else []
         code = "\n    ".join([f"def {name}(query, key, value):", *size, "scores = query @ key.mT", *filter(None, lines),
                              "return weights @ value, weights"])
@@ -165,15 +181,37 @@ def verdicts():
         for line, other in zip(lines, right, strict=True):
             if line and line != other:
                 shown = shown.replace(escape(line, quote=False), f"<mark>{escape(line, quote=False)}</mark>")
-        lines = said.getvalue().rstrip().splitlines()
-        verdict = "".join(f'<span style="--in: {len(line) - len(line.lstrip())}">{escape(line.strip())}</span>'
-                          for line in lines)
-        kind = "right" if lines[0].startswith("✓") else "wrong"
-        tabs += (f'<input type="radio" name="answer" id="answer-{number}"{" checked" if not number else ""}>'
-                 f'<label for="answer-{number}">{label}</label>\n')
-        panels += f'<div><pre>{shown}</pre><pre class="{kind}">{verdict}</pre></div>\n'
-    return ('<fieldset class="verdicts"><legend>An answer, and its verdict</legend>\n'
-            f'{tabs}<div class="panels">\n{panels}</div></fieldset>\n')
+        panels.append(f"<pre>{shown}</pre>{verdict(said.getvalue())}")
+    return choices("answer", "An answer, and its verdict", ANSWERS, panels)
+
+
+def choices(name, legend, labels, panels):
+    """Labels to click, and for each the panel that it shows. It has no blank line, so Markdown takes it whole."""
+    tabs = "".join(f'<input type="radio" name="{name}" id="{name}-{number}"{" checked" if not number else ""}>'
+                   f'<label for="{name}-{number}">{html(label)}</label>\n' for number, label in enumerate(labels))
+    inside = "".join(f"<div>{panel}</div>\n" for panel in panels)
+    return (f'<fieldset class="verdicts"><legend>{legend}</legend>\n{tabs}<div class="panels">\n{inside}</div>'
+            "</fieldset>\n")
+
+
+def verdict(message):
+    """What a check prints: sentences, which a page wraps by itself, and rows of numbers, whose columns stay."""
+    lines, shown = message.rstrip().splitlines(), ""
+    for columns, rows in groupby(zip(lines, ["", *lines], strict=False), lambda pair: "  " in pair[0].strip()):
+        if columns:
+            table = dedent("\n".join(line for line, _ in rows))
+            shown += f'<pre class="numbers">{escape(table, quote=False)}</pre>'
+            continue
+        sentences = []
+        for line, before in rows:
+            text = line.strip()
+            full = len(before) + 1 + len(text.split(" ")[0]) > WIDTH  # it was cut there
+            if sentences and full and not text.startswith(("With ", "Where to look", "Need more")):
+                sentences[-1] += f" {text}"
+            else:
+                sentences.append(text)
+        shown += "".join(f"<p>{html(text)}</p>" for text in sentences)
+    return f'<div class="verdict {"right" if message.startswith("✓") else "wrong"}">{shown}</div>'
 
 
 def number_of_mistakes():
@@ -268,7 +306,7 @@ def help_for(source, seen):
     for name in re.findall(r"\bcheck\(\"(\w+)\"", source):
         if name in EXERCISES and name not in seen:
             seen.add(name)
-            parts.append(hints(EXERCISES[name]))
+            parts += [hints(EXERCISES[name]), samples(EXERCISES[name])]
             parts.append(f"[The exercise and the mistakes that its check knows](../exercises/{name}.md)\n")
     return "\n".join(parts)
 
@@ -276,6 +314,20 @@ def help_for(source, seen):
 def hints(exercise):
     items = "".join(f"<li><em>{html(symptom)}</em>: {html(text)}</li>\n" for symptom, text in exercise.hints)
     return fold("Hints" if len(exercise.hints) > 1 else "A hint", f"<ol>\n{items}</ol>")
+
+
+SAMPLES = 3  # verdicts below an exercise
+
+
+@cache
+def samples(exercise):
+    """Folded, what the check says of answers with known mistakes, since on a page nothing can be tried."""
+    mistakes = [mistake for mistake in exercise.mistakes.values() if not mistake.raises][:SAMPLES]
+    reports = [judge(exercise, implementation(mistake.variants[0]), first_draws(exercise), run=attempt)
+               for mistake in mistakes]
+    card = choices(f"sample-{exercise.name}", "An answer with this mistake, and its verdict",
+                   [mistake.name for mistake in mistakes], [verdict(report.message) for report in reports])
+    return fold("Wrong answers, and what the check says", card)
 
 
 def question_html(question, answered):
@@ -361,7 +413,7 @@ def exercise_page(exercise):
             f"{exercise.minutes} minutes\n\n"
             f"## What it must do\n\n{paragraphs(contract)}\n\n"
             f"```python\n{exercise.stub.strip()}\n```\n\n"
-            f"{hints(exercise)}\n{fold_code('A solution', exercise.solution_text())}\n"
+            f"{hints(exercise)}\n{samples(exercise)}\n{fold_code('A solution', exercise.solution_text())}\n"
             f"## The {len(exercise.mistakes)} mistakes that its check knows\n\n"
             "The check runs each of them on the same inputs as the answer, and names the one that gives the "
             "same numbers.\n\n"
@@ -450,13 +502,15 @@ def pieces_of(source):
 
 
 def with_zoom(name, text):
-    """Diagrams as links to themselves, light and dark: what is too small on a phone opens as large as it is."""
+    """Diagrams as links to themselves, light and dark, wide and narrow: a click opens them larger."""
     up = "../" * name.count("/")
 
     def figure(alt, picture):
         pair = (("only-light", ""), ("only-dark", "dark/"))
-        links = "".join(f'<a class="zoom {kind}" href="{up}beside/imgs/{place}{picture}">'
-                        f'<img src="{up}beside/imgs/{place}{picture}" alt="{escape(alt)}"></a>' for kind, place in pair)
+        links = "".join(f'<a class="zoom {kind}" href="{up}beside/imgs/{place}{picture}"><picture>'
+                        f'<source media="(max-width: 46em)" srcset="{up}beside/imgs/{place}narrow/{picture}">'
+                        f'<img src="{up}beside/imgs/{place}{picture}" alt="{escape(alt)}"></picture></a>'
+                        for kind, place in pair)
         return f'<p class="diagram">{links}</p>'
 
     if not name.endswith(".ipynb"):

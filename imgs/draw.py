@@ -1,8 +1,10 @@
-"""Draws the course's diagrams: `python imgs/draw.py` writes every SVG of this folder, and of dark/, always the same.
+"""Draws the course's diagrams: `python imgs/draw.py` writes every SVG of this folder, of narrow/, which phones show,
+and of dark/, always the same.
 
-One function draws one diagram and bears its file's name. Its docstring is the alternative text: the first
-line, which also stands in the picture, states the finding; the rest says what there is to see. Pictures of
-numbers that a model computes are not drawn here but in transformer_lessons/inspection/plots.py.
+One function draws one diagram and bears its file's name; below it stands the one that draws it narrow. Its
+docstring is the alternative text: the first line, which also stands in the picture, states the finding; the rest
+says what there is to see. Pictures of numbers that a model computes are not drawn here but in
+transformer_lessons/inspection/plots.py.
 
 A role keeps its colour in all diagrams, and its name stands beside it: the colours are Okabe and Ito's, which
 colour-blind eyes can tell apart. Code is set in a monospaced font, and its names are the package's.
@@ -10,15 +12,16 @@ colour-blind eyes can tell apart. Code is set in a monospaced font, and its name
 
 import math
 import re
+import textwrap
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 FOLDER = Path(__file__).parent
-WIDTH = 760  # about the width of a notebook's column
-MARGIN = 28
-SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+WIDTH, NARROW = 760, 380  # about a notebook's column, and a phone
+MARGIN, LEFT = 28, 14  # left and right, and that of narrow diagrams
+SANS = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 SMALLEST = 12  # pixels; nothing is set smaller
 
@@ -44,13 +47,21 @@ HEADS = [Colour(LINE, "#f7eb9c", INK), Colour(LINE, "#8ecbf0", INK), Colour(LINE
 INHERITED = {"font_size": 14, "text_anchor": "middle", "fill": INK, "stroke_width": 1.5,
              "stroke_linejoin": "round"}
 
-DIAGRAMS = {}  # the name of each diagram: (the function that draws it, its height)
+DIAGRAMS = {}  # the name of each diagram: (the function that draws it, its width, its height)
 
 
 def diagram(height):
     """Enters a function among the diagrams."""
     def enter(function):
-        DIAGRAMS[function.__name__] = function, height
+        DIAGRAMS[function.__name__] = function, WIDTH, height
+        return function
+    return enter
+
+
+def narrow(height):
+    """Enters a function that draws the diagram before it as phones show it."""
+    def enter(function):
+        DIAGRAMS[f"narrow/{list(DIAGRAMS)[-1].removeprefix('narrow/')}"] = function, NARROW, height
         return function
     return enter
 
@@ -101,11 +112,8 @@ def attributes(**values):
 class Drawing:
     """The elements of one diagram, in the order in which they are painted."""
 
-    def __init__(self, function, height):
-        self.name, self.height = function.__name__, height
-        self.title, self.description = alternative_text(function)
-        self.elements = []
-        self.label(MARGIN, 36, self.title, size=17, align="start", bold=True)
+    def __init__(self, width, height):
+        self.width, self.height, self.elements = width, height, []
 
     def add(self, tag, text=None, **values):
         values = {name: value for name, value in values.items() if INHERITED.get(name) != value}
@@ -183,16 +191,10 @@ class Drawing:
         self.line((x, y - 6), (x, y + 6), ink=ink)
         return Box(x - 11, y - 11, 22, 22)
 
-    def svg(self):
-        """On a card of its own, so that it can be read on a dark page too."""
-        card = Box(1, 1, WIDTH - 2, self.height - 2)
-        title, description = f"{self.name}-title", f"{self.name}-description"
+    def svg(self, more=""):
         return "\n".join([
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{self.height}" '
-            f'viewBox="0 0 {WIDTH} {self.height}" role="img" aria-labelledby="{title} {description}">',
-            f'<title id="{title}">{escape(self.title)}</title>',
-            f'<desc id="{description}">{escape(self.description)}</desc>',
-            f'<rect{attributes(**card._asdict(), rx=14, fill=PAPER, stroke="#d0d7de", stroke_width=1.5)}/>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
+            f'viewBox="0 0 {self.width} {self.height}" {more}>',
             f'<g font-family="{SANS}"{attributes(**INHERITED)}>', *self.elements, "</g>", "</svg>", ""])
 
 
@@ -241,11 +243,23 @@ def softmax(scores):
 
 
 def draw(name):
-    """The text of one diagram's SVG."""
-    function, height = DIAGRAMS[name]
-    drawing = Drawing(function, height)
+    """The text of one diagram's SVG, on a card of its own, so that it can be read on a dark page too."""
+    function, width, height = DIAGRAMS[name]
+    name = name.removeprefix("narrow/")
+    title, description = alternative_text(DIAGRAMS[name][0])
+    drawing = Drawing(width, height)
+    if width == WIDTH:
+        drawing.label(MARGIN, 36, title, size=17, align="start", bold=True)
+    else:
+        wrapped = [textwrap.wrap(title, letters) for letters in range(20, 35)]
+        lines = next(lines for lines in wrapped if len(lines) == len(wrapped[-1]))  # as long as each other
+        drawing.label(LEFT, 15 + 10.5 * len(lines), "\n".join(lines), size=15, align="start", bold=True)
     function(drawing)
-    return drawing.svg()
+    card = Box(1, 1, width - 2, height - 2)
+    svg = drawing.svg(f'role="img" aria-labelledby="{name}-title {name}-description"')
+    frame = attributes(**card._asdict(), rx=14, fill=PAPER, stroke="#d0d7de", stroke_width=1.5)
+    return svg.replace("<g ", f'<title id="{name}-title">{escape(title)}</title>\n<desc id="{name}-description">'
+                              f"{escape(description)}</desc>\n<rect{frame}/>\n<g ", 1)
 
 
 def in_the_dark(svg):
@@ -268,7 +282,8 @@ def turned(colour):
 
 
 def main():
-    (FOLDER / "dark").mkdir(exist_ok=True)
+    (FOLDER / "dark/narrow").mkdir(parents=True, exist_ok=True)
+    (FOLDER / "narrow").mkdir(exist_ok=True)
     for name in DIAGRAMS:
         for path, svg in ((f"{name}.svg", draw(name)), (f"dark/{name}.svg", in_the_dark(draw(name)))):
             with open(FOLDER / path, "w", encoding="utf-8", newline="\n") as file:
@@ -330,14 +345,18 @@ def weighted_average(d):
     d.label(MARGIN, 356, formula, size=20, align="start")
     d.label(MARGIN, 424, "The weights are positive and add up to 1,\nso the output lies between the inputs:\n"
             "inside their triangle.\n*y*_{1} and *y*_{2} have weights of their own.", 14, MUTED, "start")
+    triangle(d, 440, 450, output)
 
+
+def triangle(d, left, bottom, output):
+    """The inputs, and the output within them."""
     def place(x):
-        return 440 + 96 * x[0], 450 - 96 * x[1]
+        return left + 96 * x[0], bottom - 96 * x[1]
 
-    d.line((424, 450), (570, 450))
-    d.line((440, 466), (440, 340))
-    d.label(578, 450, "first feature", 13, MUTED, "start")
-    d.label(440, 328, "second feature", 13, MUTED)
+    d.line((left - 16, bottom), (left + 130, bottom))
+    d.line((left, bottom + 16), (left, bottom - 110))
+    d.label(left + 138, bottom, "first feature", 13, MUTED, "start")
+    d.label(left, bottom - 122, "second feature", 13, MUTED)
     d.add("path", d=path(map(place, SEQUENCE)) + "Z", fill=WEIGHTS.fill, stroke=WEIGHTS.line,
           stroke_dasharray="4 4")
     for index, (right, down) in enumerate([(18, 14), (-20, 0), (20, 0)]):
@@ -350,7 +369,35 @@ def weighted_average(d):
     d.label(x + 84, y, "*y*_{0}", size=16, ink=OUTPUT.ink, bold=True)
 
 
-# --- Lesson 2 -----------------------------------------------------------------------------------------------
+@narrow(height=660)
+def narrow_weighted_average(d):
+    scores, powers, weights, output = traced_by_hand()
+    lefts, widths = [LEFT, 116, 232, 296], [86, 104, 52, 70]
+    for left, width, head in zip(lefts, widths, ["inputs", "score\n*x*_{0} · *x*_{j}", "*e* to\nthe score",
+                                                 "weight\n*w*_{0j}"], strict=True):
+        d.label(left + width / 2, 86, head, size=13)
+    results = []
+    for row, x in enumerate(SEQUENCE):
+        y = 112 + 46 * row
+        texts = [f"*x*_{{{row}}} = ({x[0]}, {x[1]})", f"1·{x[0]} + 0·{x[1]} = {scores[row]}", f"{powers[row]:.2f}", ""]
+        boxes = [d.box(left, y, width, 36, text, PLAIN if left == LEFT else EMPTY, 13)
+                 for left, width, text in zip(lefts, widths, texts, strict=True)]
+        for start, end in pairwise(boxes):
+            d.arrow(start.right(), end.left())
+        d.label(boxes[3].middle[0], y + 13, f"{weights[row]:.2f}", bold=True)
+        d.bar(boxes[3].x + 7, y + 25, 56, weights[row])
+        weighted = [weights[row] * feature for feature in x]
+        results.append(d.box(LEFT + 126 * row, 316, 100, 36, f"({weighted[0]:.2f}, {weighted[1]:.2f})", EMPTY, 13))
+    d.label(220, 262, "sum", 13, MUTED, "end")
+    for place, numbers in ((2, powers), (3, weights)):
+        d.label(lefts[place] + widths[place] / 2, 262, f"{sum(numbers):.2f}", 13)
+    d.label(LEFT, 298, "weighted vectors *w*_{0j} *x*_{j}, and their sum, the output *y*_{0}", 13, align="start")
+    for start, end in pairwise(results):
+        d.label((start.x + 100 + end.x) / 2, 334, "+", 16)
+    total = d.box(140, 378, 100, 36, f"({output[0]:.2f}, {output[1]:.2f})", OUTPUT, bold=True)
+    d.arrow(results[1].bottom(), total.top(), ink=OUTPUT.line)
+    d.label(LEFT, 444, "*y*_{0} = *w*_{00} *x*_{0} + *w*_{01} *x*_{1} + *w*_{02} *x*_{2}", 17, align="start")
+    triangle(d, 84, 614, output)
 
 
 @diagram(height=500)
@@ -400,6 +447,46 @@ def three_roles(d):
         value = d.box(468, y - 15, 72, 30, f"value {row}", VALUE)
         d.arrow(value.right(), [(582, 396), total.left(), (582, 412)][row], ink=VALUE.line)
     d.arrow(total.right(), output.left(), ink=OUTPUT.line)
+
+
+@narrow(height=640)
+def narrow_three_roles(d):
+    x = d.grid(30, 96, [[PLAIN]] * 6, 22)
+    d.label(41, 78, "*x*_{1}", size=16)
+    roles = [("q", "query", QUERY, "what it looks for"), ("k", "key", KEY, "what it is found by"),
+             ("v", "value", VALUE, "what it hands over")]
+    for row, (letter, name, colour, meaning) in enumerate(roles):
+        y = 80 + 60 * row
+        box = d.box(88, y + 6, 84, 34, f"`linear_{letter}`", colour, 13)
+        d.arrow(x.right(), (70, x.middle[1]), (70, y + 23), box.left())
+        vector = d.vector(196, y + 17, 3, colour, 13)
+        d.arrow(box.right(), vector.left(), ink=colour.line)
+        d.label(246, y + 12, name, 15, colour.ink, "start", bold=True)
+        d.label(246, y + 34, meaning, 12, align="start")
+    d.label(LEFT, 250, "`d_model`", 12, MUTED, "start")
+    d.label(216, 262, "`d_head`", 12, MUTED)
+    d.line((LEFT, 280), (NARROW - LEFT, 280), ink="#d0d7de", width=1.2)
+    d.label(LEFT, 300, "Position 1 asks, every position answers", align="start", bold=True)
+
+    query = d.box(148, 320, 84, 30, "query 1", QUERY, 13)
+    tall = d.box(LEFT + 12, 440, 328, 30, "softmax", WEIGHTS, 13)
+    total = d.plus(190, 574)
+    output = d.box(144, 602, 92, 30, "output 1", OUTPUT, 13)
+    scores = [1.0, 2.0, 0.2]
+    for row, (score, weight) in enumerate(zip(scores, softmax(scores), strict=True)):
+        x = 82 + 108 * row
+        key = d.box(x - 36, 372, 72, 28, f"key {row}", KEY, 13)
+        d.arrow(query.bottom((0.2, 0.5, 0.8)[row]), key.top(), ink=QUERY.line)
+        d.arrow(key.bottom(), (x, tall.y))
+        d.label(x + 8, 419, f"{score:.1f}", 13, align="start")
+        cell = d.grid(x - 48, 492, [[(shade(weight), f"{weight:.2f}")]], 40, 28)
+        d.arrow((x - 28, 470), cell.top(), ink=WEIGHTS.line)
+        d.label(x, 506, "×", 13)
+        value = d.box(x + 7, 492, 50, 28, f"value {row}", VALUE, 12)
+        d.arrow(value.bottom(), [(182, 566), total.top(), (198, 566)][row], ink=VALUE.line)
+    d.arrow(total.bottom(), output.top(), ink=OUTPUT.line)
+    d.label(LEFT, 419, "scores", 13, MUTED, "start")
+    d.label(LEFT, 540, "weights", 13, MUTED, "start")
 
 
 # --- Lesson 3 -----------------------------------------------------------------------------------------------
@@ -455,15 +542,66 @@ def scaled_dot_product_attention(d):
                         "weights = masked_softmax(scores, mask)\noutput = weights @ value", ink=MUTED)
 
 
+@narrow(height=600)
+def narrow_scaled_dot_product_attention(d):
+    cell = 16
+
+    def matrix(x, y, name, shape, rows, colour):
+        d.label(x, y - 28, name, 13, colour.ink, bold=True)
+        d.code(x, y - 12, shape, align="middle")
+        return d.grid(x - cell * len(rows[0]) / 2, y, rows, cell)
+
+    query = matrix(74, 104, "query", "(query, d_head)", [[QUERY] * 2] * 3, QUERY)
+    key = matrix(190, 104, "key", "(key, d_head)", [[KEY] * 2] * 4, KEY)
+    value = matrix(308, 104, "value", "(key, d_v)", [[VALUE] * 3] * 4, VALUE)
+    product = d.box(74, 196, 116, 30, "query @ keyᵀ", EMPTY, 13)
+    d.arrow(query.bottom(), (74, 182), (110, 182), product.top(36 / 116), ink=QUERY.line)
+    d.arrow(key.bottom(), (190, 182), (154, 182), product.top(80 / 116), ink=KEY.line)
+    boxes = [product]
+    for y, text, told in [(246, "÷ √*d*", "so that their size does\nnot grow with *d*"),
+                          (300, "mask", "forbidden scores: −∞,\nso their weights are 0"),
+                          (354, "softmax", "over the keys:\nrows sum to 1")]:
+        boxes.append(d.box(74, y, 116, 32, text, EMPTY, 13))
+        d.label(208, y + 16, told, 12, MUTED, "start")
+    d.label(208, 211, "scores `(query, key)`", 12, MUTED, "start")
+    for start, end in pairwise(boxes):
+        d.arrow(start.bottom(), end.top())
+    numbers = [[1.2, -0.4, 0.6], [-0.8, 1.5, 0.3], [0.4, 0.6, -1.0]]
+    cells = [[shade(weight) for weight in softmax(row)] + [shade(0)] for row in numbers]
+    weights = d.grid(100, 408, cells, cell)
+    d.arrow(boxes[-1].bottom(), weights.top(), ink=WEIGHTS.line)
+    d.label(176, 420, "weights", 13, WEIGHTS.ink, "start", bold=True)
+    d.code(176, 440, "(query, key)")
+    average = d.box(72, 480, 120, 30, "weights @ value", EMPTY, 13)
+    output = d.grid(108, 534, [[OUTPUT] * 3] * 3, cell)
+    d.arrow(weights.bottom(), average.top(), ink=WEIGHTS.line)
+    d.arrow(value.bottom(), (308, 182), (352, 182), (352, 495), average.right(), ink=VALUE.line)
+    d.arrow(average.bottom(), output.top(), ink=OUTPUT.line)
+    d.label(176, 548, "output", 13, OUTPUT.ink, "start", bold=True)
+    d.code(176, 568, "(query, d_v)")
+
+
 # --- Lesson 4 -----------------------------------------------------------------------------------------------
 
 
-def one_head(d, x, y, number, scores):
-    """A head's own slices of query, key and value, and its own weights; returns the card."""
-    card = d.box(x, y, 104, 124, colour=EMPTY)
-    d.label(x + 52, y + 32, f"head {number}", bold=True)
-    d.grid(x + 22, y + 50, [[shade(weight) for weight in softmax(row)] for row in scores], 15)
-    return card
+PATTERNS = [[[3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 3]],  # the scores of four heads
+            [[2, 1, 0, 0], [3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0]],
+            [[3, 0, 0, 1], [3, 0, 0, 0], [3, 0, 1, 0], [3, 0, 0, 0]],
+            [[0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]]
+PROJECTIONS = [("query", "linear_q", QUERY), ("key", "linear_k", KEY), ("value", "linear_v", VALUE)]
+
+
+def four_heads(d, y, pitch, width, start, merge):
+    """Each has its own slices of query, key and value, cut at start, and its own weights; merge takes its output."""
+    for number, scores in enumerate(PATTERNS):
+        card = d.box(merge.x + pitch * number, y, width, 124, colour=EMPTY)
+        d.label(card.middle[0], y + 32, f"head {number}", bold=True)
+        d.grid(card.middle[0] - 30, y + 50, [[shade(weight) for weight in softmax(row)] for row in scores], 15)
+        for share, (name, _, colour) in zip([0.18, 0.5, 0.82], PROJECTIONS, strict=True):
+            x = card.top(share)[0]
+            chip = d.box(x - width / 8, y - 14, width / 4, 26, name[0], colour, radius=4)
+            d.arrow((x, start), chip.top(), ink=colour.line)
+        d.arrow(card.bottom(), (card.middle[0], merge.y), ink=OUTPUT.line)
 
 
 @diagram(height=600)
@@ -476,26 +614,14 @@ def multi_head_attention(d):
     (batch, heads, query, key). merge_heads puts the heads' outputs side by side again, (batch, length,
     d_model), and linear_out mixes them.
     """
-    centres = [100, 268, 436]
-    roles = [("query", "linear_q", QUERY), ("key", "linear_k", KEY), ("value", "linear_v", VALUE)]
     split = d.box(40, 190, 456, 32, "`split_heads`", EMPTY)
-    for x, (name, linear, colour) in zip(centres, roles, strict=True):
+    for x, (name, linear, colour) in zip([100, 268, 436], PROJECTIONS, strict=True):
         top = d.box(x - 60, 66, 120, 32, name, colour, bold=True)
         projection = d.box(x - 60, 128, 120, 32, f"`{linear}`", colour)
         d.arrow(top.bottom(), projection.top(), ink=colour.line)
         d.arrow(projection.bottom(), (x, split.y), ink=colour.line)
     merge = d.box(40, 422, 456, 32, "`merge_heads`", EMPTY)
-    patterns = [[[3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 3]],
-                [[2, 1, 0, 0], [3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0]],
-                [[3, 0, 0, 1], [3, 0, 0, 0], [3, 0, 1, 0], [3, 0, 0, 0]],
-                [[0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]]
-    for index, scores in enumerate(patterns):
-        card = one_head(d, 40 + 117.33 * index, 264, index, scores)
-        for share, (name, _, colour) in zip([0.18, 0.5, 0.82], roles, strict=True):
-            x = card.top(share)[0]
-            chip = d.box(x - 13, 250, 26, 26, name[0], colour, radius=4)
-            d.arrow((x, 222), chip.top(), ink=colour.line)
-        d.arrow(card.bottom(), (card.middle[0], merge.y), ink=OUTPUT.line)
+    four_heads(d, 264, 117.33, 104, 222, merge)
     out = d.box(208, 482, 120, 32, "`linear_out`", EMPTY)
     output = d.box(208, 542, 120, 32, "output", OUTPUT, bold=True)
     d.arrow(merge.bottom(), out.top(), ink=OUTPUT.line)
@@ -508,6 +634,25 @@ def multi_head_attention(d):
     d.code(520, 288, "scaled_dot_product_attention")
     d.label(520, 307, "for all heads at once", 13, MUTED, "start")
     d.label(520, 343, "weights", bold=True, ink=WEIGHTS.ink, align="start")
+
+
+@narrow(height=684)
+def narrow_multi_head_attention(d):
+    d.label(LEFT, 76, "each `(batch, length, d_model)`", 13, MUTED, "start")
+    split = d.box(LEFT, 206, 352, 46, "`split_heads`\n`→ (batch, heads, length, d_head)`", EMPTY, 13)
+    for x, (name, linear, colour) in zip([66, 190, 314], PROJECTIONS, strict=True):
+        top = d.box(x - 48, 94, 96, 32, name, colour, bold=True)
+        projection = d.box(x - 48, 150, 96, 32, f"`{linear}`", colour, 13)
+        d.arrow(top.bottom(), projection.top(), ink=colour.line)
+        d.arrow(projection.bottom(), (x, split.y), ink=colour.line)
+    merge = d.box(LEFT, 440, 352, 46, "`merge_heads`\n`→ (batch, length, d_model)`", EMPTY, 13)
+    four_heads(d, 290, 90.66, 80, 252, merge)
+    out = d.box(130, 508, 120, 32, "`linear_out`", EMPTY)
+    output = d.box(130, 564, 120, 32, "output", OUTPUT, bold=True)
+    d.arrow(merge.bottom(), out.top(), ink=OUTPUT.line)
+    d.arrow(out.bottom(), output.top(), ink=OUTPUT.line)
+    d.label(LEFT, 634, "In all heads at once: `scaled_dot_product_attention`", 12, MUTED, "start")
+    d.label(LEFT, 656, "weights: `(batch, heads, query, key)`", 12, WEIGHTS.ink, "start")
 
 
 SPLIT = 4, 3, 2  # length, heads, d_head
@@ -547,21 +692,39 @@ def split_and_merge(d):
     d.label(MARGIN, 240, "in memory, one position after the other", 13, MUTED, "start")
     d.grid(MARGIN, 254, [cells], 29.3, 26, size=12)
 
+    two_splits(d, cells, [(MARGIN, 316), (402, 316)])
+
+
+def two_splits(d, cells, places):
+    """Right and wrong, each from the place given."""
     right, wrong = numbers_by_head()
-    panels = [(MARGIN, right, "Right: reshape, then transpose", VALUE,
+    panels = [(right, "Right: reshape, then transpose", VALUE,
                "x.reshape(batch, length, num_heads, d_head)\n.transpose(1, 2)",
                "Each head has its own features of every\nposition. `merge_heads` is the way back:\n"
                "`.transpose(1, 2).flatten(2)`"),
-              (402, wrong, "Wrong: view alone", OUTPUT, "x.view(batch, num_heads, length, d_head)\n",
+              (wrong, "Wrong: view alone", OUTPUT, "x.view(batch, num_heads, length, d_head)\n",
                "The shape is right, the content is not:\nevery head mixes the features of all three,\n"
                "and its rows are no longer positions.")]
-    for x, grids, heading, colour, code, caption in panels:
-        d.label(x, 316, heading, 15, colour.ink, "start", bold=True)
-        d.code(x, 346, code)
+    for (x, y), (grids, heading, colour, code, caption) in zip(places, panels, strict=True):
+        d.label(x, y, heading, 15, colour.ink, "start", bold=True)
+        d.code(x, y + 30, code)
         for head, grid in enumerate(grids):
-            d.label(x + 30 + 96 * head, 384, f"head {head}", 13)
-            d.grid(x + 96 * head, 396, [[cells[n] for n in row] for row in grid], 30, 26)
-        d.label(x, 542, caption, 13, align="start")
+            d.label(x + 30 + 96 * head, y + 68, f"head {head}", 13)
+            d.grid(x + 96 * head, y + 80, [[cells[n] for n in row] for row in grid], 30, 26)
+        d.label(x, y + 226, caption, 13, align="start")
+
+
+@narrow(height=920)
+def narrow_split_and_merge(d):
+    length, heads, d_head = SPLIT
+    cells = [(HEADS[n // d_head % heads], n) for n in range(length * heads * d_head)]
+    d.label(LEFT, 76, "one sequence, `(length, d_model)`; a colour a head", 13, align="start")
+    for position in range(length):
+        d.label(92, 115 + 26 * position, f"position {position}", 13, align="end")
+    d.grid(104, 102, [cells[6 * row : 6 * row + 6] for row in range(length)], 34, 26)
+    d.label(LEFT, 232, "in memory, one position after the other", 13, MUTED, "start")
+    d.grid(LEFT, 246, [cells[:12], cells[12:]], 29.3, 26, size=12)
+    two_splits(d, cells, [(LEFT, 336), (LEFT, 632)])
 
 
 # --- Lesson 5 -----------------------------------------------------------------------------------------------
@@ -608,6 +771,30 @@ def positional_clock(d):
     d.code(MARGIN, 500, "sinusoidal_encoding(length, d_model)[3]", ink=MUTED)
 
 
+@narrow(height=548)
+def narrow_positional_clock(d):
+    positions, radius = [0, 1, 2, 3, 10, 100], 22
+    d.label(LEFT, 76, "position", 13, align="start")
+    for column, position in enumerate(positions):
+        x = 84 + 52.4 * column
+        d.label(x, 76, str(position), 13, bold=True)
+        encoding = sinusoids(position, 8)
+        for hand in range(4):
+            y, (sine, cosine) = 126 + 76 * hand, encoding[2 * hand : 2 * hand + 2]
+            d.add("circle", cx=x, cy=y, r=radius, fill=WHITE, stroke=LINE)
+            d.line((x, y), (x + radius * sine, y - radius * cosine), ink=INK, width=2)
+            d.add("circle", cx=x + radius * sine, cy=y - radius * cosine, r=3.5)
+    for hand in range(4):
+        turn = 2 * math.pi * 10000 ** (2 * hand / 8)
+        d.label(LEFT, 126 + 76 * hand, f"{2 * hand} and {2 * hand + 1}", 12, align="start")
+        d.label(NARROW - LEFT, 160 + 76 * hand, f"features {2 * hand} and {2 * hand + 1}: once round in "
+                f"{turn:.{1 if turn < 10 else 0}f} positions", 12, MUTED, "end")
+    d.label(LEFT, 436, "Each tip gives two features: its sine (how far right)\n"
+            "and its cosine (how far up). Position 3:", 13, align="start")
+    d.grid(LEFT, 466, [[f"{feature:.2f}" for feature in sinusoids(3, 8)]], 44, 32, EMPTY, size=12)
+    d.code(LEFT, 524, "sinusoidal_encoding(length, d_model)[3]", ink=MUTED)
+
+
 # --- Lesson 6 -----------------------------------------------------------------------------------------------
 
 TOKENS = ["we", "read", "on", "pad", "pad"]
@@ -623,6 +810,19 @@ def mask_grids():
     return causal, padding, both
 
 
+def one_mask(d, x, top, allowed, cell, names_rows):
+    grid = d.grid(x, top, [[ALLOWED if yes else FORBIDDEN for yes in row] for row in allowed], cell)
+    for i, row in enumerate(allowed):
+        for j, yes in enumerate(row):
+            if yes:
+                d.add("circle", cx=x + cell * (j + 0.5), cy=top + cell * (i + 0.5), r=5, fill=WEIGHTS.ink)
+    for place, token in enumerate(TOKENS):
+        d.label(x + cell * (place + 0.5), top - 12, token, 12)
+        if names_rows:
+            d.label(x - 8, top + cell * (place + 0.5), token, 13, align="end")
+    return grid
+
+
 @diagram(height=352)
 def masks(d):
     """A mask says who may attend to whom
@@ -635,17 +835,7 @@ def masks(d):
     cell, top = 32, 126
     names = ["`causal_mask(5)`", "`padding_mask(tokens, pad_id)`", "both, combined with `&`"]
     for index, allowed in enumerate(mask_grids()):
-        x = 86 + 224 * index
-        cells = [[ALLOWED if yes else FORBIDDEN for yes in row] for row in allowed]
-        grid = d.grid(x, top, cells, cell)
-        for i, row in enumerate(allowed):
-            for j, yes in enumerate(row):
-                if yes:
-                    d.add("circle", cx=x + cell * (j + 0.5), cy=top + cell * (i + 0.5), r=5, fill=WEIGHTS.ink)
-        for place, token in enumerate(TOKENS):
-            d.label(x + cell * (place + 0.5), top - 12, token, 12)
-            if index == 0:
-                d.label(x - 8, top + cell * (place + 0.5), token, 13, align="end")
+        grid = one_mask(d, 86 + 224 * index, top, allowed, cell, index == 0)
         d.label(grid.middle[0], 84, names[index], 13)
     for x, sign in [(278, "&"), (502, "=")]:
         d.label(x, top + 2.5 * cell, sign, 22, bold=True)
@@ -654,6 +844,21 @@ def masks(d):
         d.label(x + 32, 321, text, 13, align="start")
     d.add("circle", cx=97, cy=321, r=5, fill=WEIGHTS.ink)
     d.label(WIDTH - MARGIN, 321, "Rows ask (queries), columns answer (keys).", 13, MUTED, "end")
+
+
+@narrow(height=548)
+def narrow_masks(d):
+    cell, names = 27, ["`causal_mask(5)`", "`padding_mask`\n`(tokens, pad_id)`", "both, combined with `&`"]
+    for allowed, (x, top), name in zip(mask_grids(), [(52, 130), (230, 130), (140, 334)], names, strict=True):
+        grid = one_mask(d, x, top, allowed, cell, x != 230)
+        d.label(grid.middle[0], top - 42, name, 12)
+    d.label(209, 130 + 2.5 * cell, "&", 20, bold=True)
+    d.label(80, 334 + 2.5 * cell, "=", 20, bold=True)
+    for x, colour, text in [(LEFT, ALLOWED, "True: may attend"), (190, FORBIDDEN, "False: may not")]:
+        d.grid(x, 488, [[colour]], 20)
+        d.label(x + 28, 498, text, 13, align="start")
+    d.add("circle", cx=LEFT + 10, cy=498, r=5, fill=WEIGHTS.ink)
+    d.label(LEFT, 528, "Rows ask (queries), columns answer (keys).", 13, MUTED, "start")
 
 
 # --- Lesson 7 -----------------------------------------------------------------------------------------------
@@ -702,21 +907,23 @@ def part_of_layer(d, x, y, name, norm, norm_first, memory=False):
 
 
 def layer(d, parts, codes):
-    """Post-norm and pre-norm beside each other."""
+    """Post-norm and pre-norm beside each other, or one below the other."""
     for norm_first, head in enumerate(["post-norm, as in the 2017 paper", "pre-norm"]):
-        left = MARGIN + 366 * norm_first
-        x, y = left + 54, 128
-        d.label(left, 76, head, 15, align="start", bold=True)
-        d.code(left, 96, f"norm_first={bool(norm_first)}", ink=MUTED)
-        d.label(x - 14, 122, "`x`", 15, align="end")
-        d.line((x, 112), (x, y), ink=STREAM, width=4)
+        left, down = LEFT, norm_first * (d.height - 100) / 2
+        if d.width == WIDTH:
+            left, down = MARGIN + 366 * norm_first, 0
+        x, y = left + 54, 128 + down
+        d.label(left, 76 + down, head, 15, align="start", bold=True)
+        d.code(left, 96 + down, f"norm_first={bool(norm_first)}", ink=MUTED)
+        d.label(x - 14, 122 + down, "`x`", 15, align="end")
+        d.line((x, 112 + down), (x, y), ink=STREAM, width=4)
         for index, name in enumerate(parts):
             part_of_layer(d, x, y + PITCH * index, name, f"norm_{index + 1}", norm_first, "cross" in name)
         end = y + PITCH * len(parts)
         d.arrow((x, end), (x, end + 22), ink=STREAM, width=4)
         d.label(x - 14, end + 12, "`x`", 15, align="end")
         d.code(left, end + 36 + 8.5 * len(parts), codes[norm_first])
-    d.label(MARGIN, d.height - 26, "Not drawn: dropout.", 13, MUTED, "start")
+    d.label(MARGIN if d.width == WIDTH else LEFT, d.height - 26, "Not drawn: dropout.", 13, MUTED, "start")
 
 
 @diagram(height=544)
@@ -733,6 +940,11 @@ def encoder_layer(d):
         "x = x + attend(norm_1(x), mask)\nx = x + feed_forward(norm_2(x))"])
 
 
+@narrow(height=1000)
+def narrow_encoder_layer(d):
+    encoder_layer(d)
+
+
 @diagram(height=710)
 def decoder_layer(d):
     """A decoder layer also attends to the encoder's output
@@ -747,6 +959,11 @@ def decoder_layer(d):
         "x = norm_3(x + feed_forward(x))",
         "x = x + attend(norm_1(x), mask)\nx = x + look_up(norm_2(x), memory, memory_mask)\n"
         "x = x + feed_forward(norm_3(x))"])
+
+
+@narrow(height=1334)
+def narrow_decoder_layer(d):
+    decoder_layer(d)
 
 
 @diagram(height=608)
@@ -803,6 +1020,48 @@ def whole_model(d):
             "`cross_attention`.\nIts layers are pre-norm, its positions learned or rotary.", 13, INK, "start")
 
 
+@narrow(height=1088)
+def narrow_whole_model(d):
+    d.box(8, 44, 364, 488, colour=PANEL, radius=12)
+    d.box(8, 546, 364, 482, colour=PANEL, radius=12)
+    d.label(190, 66, "`Transformer`", 15, bold=True)
+    d.label(190, 568, "`LanguageModel`", 15, bold=True)
+    table = "table · √`d_model`\n+ sinusoids"
+    norms, stacks = [], []
+    for x, y, half, tokens, note, stack, mask in [
+            (98, 84, 80, "source tokens", table, "EncoderLayer", "padding_mask"),
+            (282, 84, 80, "target tokens", table, "DecoderLayer", "causal_mask &\npadding_mask"),
+            (190, 582, 110, "tokens", "table + learned positions\n(or rotary ones, in attention)", "EncoderLayer",
+             "causal_mask\nnorm_first=True")]:
+        source = d.box(x - half, y, 2 * half, 28, tokens, EMPTY, 13)
+        embedding = d.box(x - half, y + 48, 2 * half, 68, colour=PLAIN)
+        d.label(x, y + 62, "`embedding`", 13)
+        d.label(x, y + 93, note, 12, MUTED)
+        for shift in (8, 4, 0):
+            box = d.box(x - half + shift, y + 136 + shift, 2 * half, 104, colour=WEIGHTS)
+        stacks.append(box)
+        d.label(x, y + 163, f"`num_layers` ×\n`{stack}`", 12, WEIGHTS.ink)
+        d.label(x, y + 200, "\n".join(f"`{line}`" for line in mask.split("\n")), 12, MUTED)
+        norms.append(d.box(x - 40, y + 268, 80, 26, "`norm`", EMPTY, 13))
+        d.arrow(source.bottom(), embedding.top(), ink=STREAM)
+        d.arrow(embedding.bottom(), box.top(), ink=STREAM)
+        d.arrow((x, y + 248), norms[-1].top(), ink=STREAM)
+    d.label(282, 314, "reads the memory", 12, WEIGHTS.ink)
+    memory = d.box(28, 400, 140, 28, "memory", OUTPUT, 13)
+    d.code(98, 452, "(batch, source,\nd_model)", ink=MUTED, align="middle")
+    d.arrow(norms[0].bottom(), memory.top(), ink=STREAM)
+    d.arrow(memory.right(), (194, 414), (194, 272), stacks[1].left(), ink=OUTPUT.line)
+    for norm, half, size in zip(norms[1:], [80, 110], ["target,\n", "length, "], strict=True):
+        x, y = norm.middle[0], norm.y + 48
+        times = d.box(x - half, y, 2 * half, 28, "times the same table", PLAIN, 12)
+        logits = d.box(x - half, y + 50, 2 * half, 64, colour=OUTPUT)
+        d.label(x, y + 64, "logits", 13, OUTPUT.ink)
+        d.code(x, y + 92, f"(batch, {size}vocabulary)", align="middle", ink=MUTED)
+        d.arrow(norm.bottom(), times.top(), ink=STREAM)
+        d.arrow(times.bottom(), logits.top(), ink=STREAM)
+    d.label(LEFT, 1056, "`LanguageModel` leaves out the encoder, the memory\nand `cross_attention`.", 12, align="start")
+
+
 # --- Lesson 8 -----------------------------------------------------------------------------------------------
 
 LINE_OF_A_PLAY = ["My", "␣", "lantern", "␣", "sleeps", ",␣", "and"]
@@ -813,9 +1072,9 @@ def next_token(d):
     """From a text to its next token, and on
 
     Above, a line is cut at word boundaries into tokens: My, space, lantern, space, sleeps, comma and space,
-    and. Below it a row of inputs, and under each input its target, the token one further on. The model, a
-    LanguageModel, turns the row into logits at every position. In training, the logits of all positions are held
-    against the targets: that is the loss. In writing, the softmax of the last logits gives each token a
+    and. Below it a row of targets, and under each target its input, the token before it. The model, a
+    LanguageModel, turns the row of inputs into logits at every position. In training, the logits of all positions
+    are held against the targets: that is the loss. In writing, the softmax of the last logits gives each token a
     chance; one is drawn and appended to the text, and the model reads again.
     """
     text = d.box(28, 62, 704, 34, "My lantern sleeps, and", EMPTY, 15)
@@ -823,17 +1082,17 @@ def next_token(d):
     d.arrow(text.bottom(), (380, 128))
     tokens = d.grid(128, 128, [LINE_OF_A_PLAY], 72, 30, PLAIN)
     d.label(118, 143, "tokens", 13, align="end")
-    inputs = d.grid(128, 184, [LINE_OF_A_PLAY[:-1]], 72, 30, QUERY)
-    d.grid(128, 214, [LINE_OF_A_PLAY[1:]], 72, 30, VALUE)
-    d.label(118, 199, "inputs", 13, QUERY.ink, "end")
-    d.label(118, 229, "targets", 13, VALUE.ink, "end")
+    targets = d.grid(128, 184, [LINE_OF_A_PLAY[1:]], 72, 30, VALUE)
+    d.grid(128, 214, [LINE_OF_A_PLAY[:-1]], 72, 30, QUERY)
+    d.label(118, 199, "targets", 13, VALUE.ink, "end")
+    d.label(118, 229, "inputs", 13, QUERY.ink, "end")
     d.label(570, 214, "`make_sequences`:\ntargets are one ahead", 13, MUTED, "start")
-    d.arrow((tokens.middle[0] - 36, 158), inputs.top())
+    d.arrow((tokens.middle[0] - 36, 158), targets.top())
     d.box(128, 274, 432, 44, "`LanguageModel`, causal", WEIGHTS, 15)
-    d.arrow((320, 244), (320, 274), ink=STREAM)
+    d.arrow((320, 244), (320, 274), ink=QUERY.line)
     logits = d.box(128, 350, 432, 36, "logits at every position", OUTPUT)
     d.arrow((320, 318), (320, 350), ink=STREAM)
-    d.arrow((62, 229), (44, 229), (44, 368), logits.left(), ink=VALUE.line)
+    d.arrow((62, 199), (44, 199), (44, 368), logits.left(), ink=VALUE.line)
     d.label(34, 404, "training: loss = −ln *p*(target), at all positions", 13, VALUE.ink, "start")
     drawn = d.box(620, 352, 120, 32, "next token", OUTPUT)
     d.arrow(logits.right(), drawn.left(), ink=OUTPUT.line)
@@ -841,6 +1100,30 @@ def next_token(d):
     d.label(720, 404, "writing: draw from the softmax of the last", 13, OUTPUT.ink, "end")
     d.label(MARGIN, 430, "␣ is a space. The model reads what it has written, and writes on.", 13, MUTED,
             "start")
+
+
+@narrow(height=530)
+def narrow_next_token(d):
+    text = d.box(LEFT, 68, 352, 32, "My lantern sleeps, and", EMPTY, 13)
+    d.label(200, 114, "`tokenize`", 12, MUTED, "start")
+    tokens = d.grid(22, 130, [LINE_OF_A_PLAY], 48, 28, PLAIN, size=12)
+    d.arrow(text.bottom(), tokens.top())
+    d.label(22, 190, "targets", 13, VALUE.ink, "start", bold=True)
+    d.label(84, 190, "inputs, one behind", 13, QUERY.ink, "start", bold=True)
+    d.label(246, 190, "`make_sequences`", 12, MUTED, "start")
+    targets = d.grid(46, 206, [LINE_OF_A_PLAY[1:]], 48, 28, VALUE, size=12)
+    d.grid(46, 234, [LINE_OF_A_PLAY[:-1]], 48, 28, QUERY, size=12)
+    model = d.box(46, 288, 288, 36, "`LanguageModel`, causal", WEIGHTS)
+    logits = d.box(46, 350, 288, 34, "logits at every position", OUTPUT)
+    d.arrow((190, 262), model.top(), ink=QUERY.line)
+    d.arrow(model.bottom(), logits.top(), ink=STREAM)
+    d.arrow(targets.left(), (24, 220), (24, 367), logits.left(), ink=VALUE.line)
+    d.label(LEFT, 404, "training: loss = −ln *p*(target), at all positions", 13, VALUE.ink, "start")
+    drawn = d.box(140, 428, 100, 30, "next token", OUTPUT, 13)
+    d.arrow((190, 413), drawn.top(), ink=OUTPUT.line)
+    d.arrow(drawn.right(), (366, 443), (366, 144), tokens.right(), ink=OUTPUT.line)
+    d.label(LEFT, 480, "writing: draw from the softmax of the last logits,", 13, OUTPUT.ink, "start")
+    d.label(LEFT, 500, "append the token, and read again. ␣ is a space.", 13, OUTPUT.ink, "start")
 
 
 # --- Lesson 9 -----------------------------------------------------------------------------------------------
@@ -859,24 +1142,39 @@ def byte_pairs(d):
     which the training text does not have, goes the same way as far as it can: k, ing, s are left, since no rank has
     k and ing, or ing and s.
     """
-    def row(y, parts, new):
-        x = 262
-        for part in parts:
-            d.box(x + 2, y, 48 * len(part) - 4, 32, part, VALUE if part == new else PLAIN, 15)
-            x += 48 * len(part)
-
-    for index, (parts, merge) in enumerate(RINGS):
-        y = 62 + 46 * index
-        row(y, parts, next((part for part in parts if len(part) > 1 and part not in RINGS[index - 1][0]), None))
-        d.label(244, y + 16, merge, 14, MUTED, "end")
+    rings(d, 244, 48, 62)
     d.label(524, 78, "5 tokens", 13, MUTED, "start")
     d.label(524, 262, "1 token", 13, MUTED, "start")
     d.line((MARGIN, 308), (WIDTH - MARGIN, 308))
-    row(324, ["k", "ing", "s"], "ing")
+    word(d, 262, 48, 324, ["k", "ing", "s"], "ing")
     d.label(244, 340, "*kings*, never seen before", 14, MUTED, "end")
     d.label(524, 340, "3 tokens, by ranks 0 and 1", 13, MUTED, "start")
     d.label(MARGIN, 374, "The ranks are those of a text with *sing* (5 times), *ring* (3) and *rings* (2).", 13, MUTED,
             "start")
+
+
+def word(d, x, pitch, y, parts, new):
+    for part in parts:
+        d.box(x + 2, y, pitch * len(part) - 4, 32, part, VALUE if part == new else PLAIN, 15)
+        x += pitch * len(part)
+
+
+def rings(d, names_end, pitch, top):
+    for index, (parts, merge) in enumerate(RINGS):
+        y = top + 46 * index
+        new = next((part for part in parts if len(part) > 1 and part not in RINGS[index - 1][0]), None)
+        word(d, names_end + 18, pitch, y, parts, new)
+        d.label(names_end, y + 16, merge, 13 if d.width == NARROW else 14, MUTED, "end")
+
+
+@narrow(height=436)
+def narrow_byte_pairs(d):
+    rings(d, 126, 44, 68)
+    d.line((LEFT, 310), (NARROW - LEFT, 310))
+    d.label(126, 342, "*kings*, never\nseen before", 13, MUTED, "end")
+    word(d, 144, 44, 326, ["k", "ing", "s"], "ing")
+    d.label(LEFT, 400, "From 5 tokens to 1 for *rings*, to 3 for *kings*. The ranks\n"
+            "are those of a text with *sing* (5 times), *ring* (3), *rings* (2).", 12, MUTED, "start")
 
 
 # --- Lesson 11 ----------------------------------------------------------------------------------------------
@@ -907,6 +1205,23 @@ def induction_circuit(d):
     d.label(MARGIN, 302, "Neither head is of use without the other.", 13, MUTED, "start")
 
 
+@narrow(height=366)
+def narrow_induction_circuit(d):
+    tokens = [d.box(LEFT + 59 * place, 140, 50, 32, token, QUERY if place == 5 else EMPTY, 15)
+              for place, token in enumerate("371537")]
+    notes = [d.box(LEFT + 59 * place, 206, 50, 32, note, KEY if place == 2 else PLAIN, 12)
+             for place, note in enumerate(["", "after 3", "after 7", "after 1", "after 5", "after 3"])]
+    for place in range(5):
+        d.arrow(tokens[place].bottom(), notes[place + 1].top(0.3), ink=KEY.line if place == 1 else LINE)
+    d.arrow(tokens[5].right(), (368, 156), (368, 270), (notes[2].middle[0], 270), notes[2].bottom(), ink=QUERY.line)
+    answer = d.box(244, 76, 76, 32, "next: 1", OUTPUT)
+    d.arrow(tokens[2].top(), (tokens[2].middle[0], 92), answer.left(), ink=VALUE.line)
+    d.label(LEFT, 106, "and copies\nwhat stands\nthere", 12, VALUE.ink, "start")
+    d.label(362, 286, "layer 1 looks for the place after 7", 12, QUERY.ink, "end")
+    d.label(LEFT, 310, "Above the tokens, below what layer 0 notes:", 12, MUTED, "start")
+    d.label(LEFT, 328, "what came before. Neither head is of use alone.", 12, MUTED, "start")
+
+
 # --- Lesson 10 ----------------------------------------------------------------------------------------------
 
 
@@ -921,33 +1236,51 @@ def gpt2_and_llama(d):
     has RMSNorm, attention with rotary positions and fewer key heads, RMSNorm again, and SwiGLU, without biases.
     Both end in a norm; GPT-2's logits come from the embedding's own table, Llama's from another.
     """
-    rows = [
+    two_models(d, [210, 550], 150, 88, [
         (74, 30, "tokens", "tokens"), (124, 46, "table\n+ learned positions", "table"),
         (204, 30, "LayerNorm", "RMSNorm"),
         (246, 46, "attention\nkey heads = query heads", "rotary attention\nfewer key heads"),
         (342, 30, "LayerNorm", "RMSNorm"),
         (384, 46, "feed-forward with GELU\ntwo maps", "SwiGLU\nthree maps, one a gate"),
         (492, 30, "LayerNorm", "RMSNorm"), (540, 36, "times the same table", "times a table of its own"),
-    ]
-    for x, name, side in ((210, "GPT-2", 2), (550, "Llama", 3)):
-        d.label(x, 64, name, 15, bold=True)
-        d.box(x - 150, 188, 300, 288, colour=PANEL, radius=12)
-        d.label(x - 144, 460, "× layers", 12, MUTED, "start")
-        d.label(x - 144, 204, "biases" if side == 2 else "no biases", 12, MUTED if side == 2 else OUTPUT.ink, "start",
-                bold=side == 3)
+    ])
+
+
+def two_models(d, middles, panel, half, rows):
+    """GPT-2 and Llama in columns around the middles; panel and half are half the width of a layer and of a part."""
+    top, bottom = rows[2][0] - 16, rows[6][0] - 16
+    for x, name, side in zip(middles, ["GPT-2", "Llama"], [2, 3], strict=True):
+        d.label(x, rows[0][0] - 10, name, 15, bold=True)
+        d.box(x - panel, top, 2 * panel, bottom - top, colour=PANEL, radius=12)
+        d.label(x - panel + 6, bottom - 16, "× layers", 12, MUTED, "start")
+        d.label(x - panel + 6, top + (16 if panel > 100 else -12), "biases" if side == 2 else "no biases", 12,
+                MUTED if side == 2 else OUTPUT.ink, "start", bold=side == 3)
         boxes = []
         for y, height, *texts in rows:
             changed = side == 3 and texts[0] != texts[1]
             colour = OUTPUT if changed else EMPTY if texts[0] == "tokens" else PLAIN
-            boxes.append(d.box(x - 88, y + 6, 176, height, texts[side - 2], colour, 13))
+            boxes.append(d.box(x - half, y + 6, 2 * half, height, texts[side - 2], colour, 13 if panel > 100 else 12))
         for number, (upper, lower) in enumerate(pairwise(boxes)):
             if number not in (3, 5):
                 d.arrow(upper.bottom(), lower.top(), ink=STREAM)
                 continue
             total, fork = d.plus(x, upper.y + upper.height + 24), boxes[number - 1].y - 6
             d.arrow(upper.bottom(), total.top(), ink=STREAM)
-            d.arrow((x, fork), (x + 112, fork), (x + 112, total.middle[1]), total.right(), ink=STREAM)
+            aside = x + 0.6 * half + 0.4 * panel
+            d.arrow((x, fork), (aside, fork), (aside, total.middle[1]), total.right(), ink=STREAM)
             d.arrow(total.bottom(), lower.top(), ink=STREAM)
+
+
+@narrow(height=670)
+def narrow_gpt2_and_llama(d):
+    two_models(d, [98, 282], 88, 68, [
+        (84, 28, "tokens", "tokens"), (134, 44, "table\n+ learned positions", "table"),
+        (226, 28, "LayerNorm", "RMSNorm"),
+        (270, 62, "attention\nkey heads =\nquery heads", "rotary attention\nfewer\nkey heads"),
+        (382, 28, "LayerNorm", "RMSNorm"),
+        (426, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU\nthree maps,\none a gate"),
+        (550, 28, "LayerNorm", "RMSNorm"), (602, 44, "times the\nsame table", "times a table\nof its own"),
+    ])
 
 
 # --- Lesson 12 ----------------------------------------------------------------------------------------------
@@ -966,6 +1299,37 @@ def tiles(d):
     score rises, both sums are rescaled. At the end one is divided by the other: that is the output.
     """
     cell, left, top = 56, 150, 100
+    staircase(d, cell, left, top)
+    d.label(left + 2 * cell, 82, "blocks of keys", 13, KEY.ink)
+    d.label(left - 16, top + 2 * cell, "blocks\nof queries", 13, QUERY.ink, "end")
+    d.label(left + TILES * cell + 14, top + 0.5 * cell, "in the future: never made", 13, MUTED, "start")
+    y = top + 2.5 * cell
+    carried = d.box(480, y - 46, 252, 92, CARRIED, OUTPUT)
+    d.arrow((left + 12, y), carried.left(), ink=OUTPUT.line, width=2.5)
+    d.label(606, y - 70, "carried from tile to tile", 13, MUTED)
+    d.label(MARGIN, 350, "When the largest score rises, both sums are multiplied by exp(old − new).", 13, MUTED,
+            "start")
+
+
+CARRIED = "the largest score\nthe sum of the exponentials\nthe sum of the weighted values"
+
+
+@narrow(height=482)
+def narrow_tiles(d):
+    cell, left, top = 52, 96, 78
+    staircase(d, cell, left, top)
+    d.label(left + 2 * cell, 62, "blocks of keys", 13, KEY.ink)
+    d.label(left - 10, top + 2 * cell, "blocks\nof queries", 13, QUERY.ink, "end")
+    d.label(left + 4 * cell + 8, top + 0.5 * cell, "never\nmade", 13, MUTED, "start")
+    y = top + 2.5 * cell
+    carried = d.box(74, 348, 252, 84, CARRIED, OUTPUT)
+    d.arrow((left + 12, y), (342, y), (342, 390), carried.right(), ink=OUTPUT.line, width=2.5)
+    d.label(74, 330, "carried from tile to tile", 13, MUTED, "start")
+    d.label(LEFT, 456, "When the largest score rises, both sums are\nmultiplied by exp(old − new).", 12, MUTED, "start")
+
+
+def staircase(d, cell, left, top):
+    """The tiles below the diagonal whole, those on it cut, those above it empty."""
     for row in range(TILES):
         for column in range(TILES):
             if column > row:
@@ -977,18 +1341,6 @@ def tiles(d):
                 x, y = left + cell * column, top + cell * row
                 d.add("path", d=path([(x, y), (x, y + cell), (x + cell, y + cell)]) + "Z", fill=WEIGHTS.fill,
                       stroke=WEIGHTS.line)
-    d.label(left + 2 * cell, 82, "blocks of keys", 13, KEY.ink)
-    d.label(left - 16, top + 2 * cell, "blocks\nof queries", 13, QUERY.ink, "end")
-    d.label(left + TILES * cell + 14, top + 0.5 * cell, "in the future: never made", 13, MUTED, "start")
-    y = top + 2.5 * cell
-    carried = d.box(480, y - 46, 252, 92, "", OUTPUT)
-    d.arrow((left + 12, y), carried.left(), ink=OUTPUT.line, width=2.5)
-    d.label(606, y - 24, "the largest score", 14, OUTPUT.ink)
-    d.label(606, y, "the sum of the exponentials", 14, OUTPUT.ink)
-    d.label(606, y + 24, "the sum of the weighted values", 14, OUTPUT.ink)
-    d.label(606, y - 70, "carried from tile to tile", 13, MUTED)
-    d.label(MARGIN, 350, "When the largest score rises, both sums are multiplied by exp(old − new).", 13, MUTED,
-            "start")
 
 
 # --- The course ---------------------------------------------------------------------------------------------
@@ -1099,6 +1451,13 @@ def tiles_icon(d, x, y):
 
 ICONS = [average_icon, roles_icon, scale_icon, heads_icon, clocks_icon, mask_icon, model_icon, play_icon,
          pairs_icon, modern_icon, inside_icon, tiles_icon]
+
+
+def icon(number):
+    """The SVG of a lesson's icon alone, for its card on the site."""
+    drawing = Drawing(136, 68)
+    ICONS[number](drawing, 68, 34)
+    return drawing.svg('aria-hidden="true"').replace("\n", "")
 
 
 @diagram(height=690)

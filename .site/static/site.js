@@ -1,8 +1,10 @@
 // Small things that style sheets cannot do.
 (() => {
-  // On a phone long lines of code go on below, indented as they are, and not out of sight.
+  // On a phone long lines go on below, indented as they are, and not out of sight; but columns of numbers stay columns.
   if (matchMedia('(max-width: 46em)').matches)
-    document.querySelectorAll('.cell_input pre, .highlight-python pre, .verdicts pre:not([class])').forEach(pre => {
+    document.querySelectorAll('.cell pre, .highlight-python pre, .verdicts pre:not(.numbers)').forEach(pre => {
+      if (pre.closest('.cell_output') && /\S {2,}\S|^\s*(\[|array|tensor)/m.test(pre.textContent)) return;
+      pre.innerHTML = pre.innerHTML.replace(/(<span class="p">[^<]*[([{,]<\/span>)/g, '$1<wbr>').replace(/(\)<\/span>)(<span class="o">\.<)/g, '$1<wbr>$2');
       pre.innerHTML = pre.innerHTML.replace(/\n$/, '').split('\n').map(line => {
         const indent = line.replace(/<[^>]+>/g, '').match(/^ */)[0].length;
         return `<span class="line" style="--in: ${indent}">${line}\n</span>`;
@@ -26,7 +28,7 @@
     if (before?.querySelector('img')) before.hidden = true;
   });
 
-  // Presenting: a button, and the key p; what was at the top stays there. Escape leaves.
+  // Presenting: a button, and the key p; what was at the top stays there. n and b go from part to part, Escape leaves.
   const present = () => {
     const first = [...document.querySelectorAll('article :is(h1, h2, h3, p, .cell, .question)')]
       .find(element => element.offsetHeight && element.getBoundingClientRect().top >= 0);
@@ -42,6 +44,9 @@
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, select, .playground, .attention-explorer, dialog')) return;
     const presenting = document.documentElement.classList.contains('presenting');
     if (event.key === 'p' || event.key === 'Escape' && presenting) present();
+    const parts = [...document.querySelectorAll('article :is(h1, h2)')], top = part => part.getBoundingClientRect().top;
+    const part = {n: parts.find(part => top(part) > 40), b: parts.findLast(part => top(part) < -1)}[event.key];
+    if (presenting) part?.scrollIntoView({behavior: 'instant'});
   });
 
   // On paper nothing is folded.
@@ -142,7 +147,8 @@
     if (!(link || figure) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const shown = link ? [...link.querySelectorAll('img')].find(one => one.width) : figure.querySelector('img') ?? figure;
-    const picture = shown.cloneNode(), drawn = link ? 760 : Number(shown.getAttribute('width'));  // half of its pixels
+    const picture = shown.cloneNode(), drawn = link ? shown.naturalWidth : Number(shown.getAttribute('width'));  // half of its pixels
+    picture.src = shown.currentSrc;
     const fits = Math.min(innerWidth - 64, (innerHeight - 120) * shown.naturalWidth / shown.naturalHeight);
     picture.style.width = `${fits < 0.75 * drawn ? drawn : Math.min(2 * drawn, fits)}px`;
     screen.querySelector('div').replaceChildren(picture);

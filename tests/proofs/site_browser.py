@@ -51,9 +51,11 @@ for (const image of all('img')) {
 }
 for (const explorer of all('.attention-explorer'))
   if (!explorer.querySelector('form')) fault('an explorer does not run', explorer);
-for (const diagram of all('.diagram img'))  // drawn 760 wide, its smallest letters 12 high
-  if (diagram.offsetParent && 12 * diagram.getBoundingClientRect().width / 760 < 11) fault('small letters', diagram);
-const scrolls = e => e.closest('pre, .table-wrapper, .formula, .diagram');
+for (const diagram of all('.diagram img')) {  // its smallest letters are drawn 12 high
+  const scale = diagram.getBoundingClientRect().width / diagram.naturalWidth;
+  if (diagram.offsetParent && 12 * scale < 11) fault('small letters', diagram);
+}
+const scrolls = e => e.closest('pre, .table-wrapper, .formula');
 const wide = all('article *').filter(e => e.getBoundingClientRect().right > arguments[0] + 1 && !scrolls(e));
 wide.slice(0, 3).forEach(element => fault('it stands out of the page', element));
 return {
@@ -280,8 +282,9 @@ def first_page(site):
     """The files of the front page: itself, and whatever it names."""
     text = (site / "index.html").read_text(encoding="utf-8")
     named = {part.split("?")[0] for part in text.split('"')}
-    named = {name for name in named if name.endswith((".css", ".js", ".svg", ".woff"))}
-    return [site / "index.html", *(site / name for name in named if (site / name).is_file())]
+    named = {name for name in named if name.endswith((".css", ".js", ".svg"))}
+    fonts = (site / "_static").glob("source-serif*.woff2")  # which the style sheet names
+    return [site / "index.html", *fonts, *(site / name for name in named if (site / name).is_file())]
 
 
 if __name__ == "__main__":

@@ -148,12 +148,13 @@ def test_a_file_is_what_its_function_draws_now(name):
 
 
 def test_every_picture_has_its_function():
-    assert {path.stem for path in FOLDER.glob("*.svg")} == set(draw.DIAGRAMS)
+    files = [path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.svg")]
+    assert sorted(files) == sorted([*draw.DIAGRAMS, *(f"dark/{name}" for name in draw.DIAGRAMS)])
 
 
 @every_diagram
 def test_the_alternative_text_is_the_docstring(name):
-    root, (function, _) = root_of(name), draw.DIAGRAMS[name]
+    root, (function, *_) = root_of(name), draw.DIAGRAMS[name.removeprefix("narrow/")]
     title, description = root.find(f"{NAMESPACE}title"), root.find(f"{NAMESPACE}desc")
     assert root.get("role") == "img"
     assert root.get("aria-labelledby").split() == [title.get("id"), description.get("id")]
@@ -179,10 +180,10 @@ def test_a_picture_is_small(name):
 
 
 @every_diagram
-def test_a_picture_is_as_wide_as_a_notebooks_column(name):
+def test_a_picture_is_as_wide_as_a_notebooks_column_or_as_a_phone(name):
     root = root_of(name)
     assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
-    assert float(root.get("width")) == 760
+    assert float(root.get("width")) == (380 if name.startswith("narrow/") else 760)
 
 
 @every_diagram
@@ -193,10 +194,11 @@ def test_no_text_is_smaller_than_12_pixels(name):
 
 @every_diagram
 def test_every_text_lies_within_the_card(name):
-    wide, high = 760, draw.DIAGRAMS[name][1]
+    _, wide, high = draw.DIAGRAMS[name]
+    margin = 12 if name.startswith("narrow/") else 16
     for string, left, top, right, bottom in labels(name):
-        assert left >= 16, string
-        assert right <= wide - 16, string
+        assert left >= margin, string
+        assert right <= wide - margin, string
         assert top >= 12, string
         assert bottom <= high - 8, string
 
@@ -236,7 +238,7 @@ def test_every_arrow_ends_at_a_box(name):
         return min([distance_to_edge(tip, box) for box in rectangles(name)] + to_circles)
 
     loose = [tip for tip in arrow_tips(name) if gap(tip) > 0.5]
-    assert len(loose) == OPEN_ENDS.get(name, 0), loose
+    assert len(loose) == OPEN_ENDS.get(name.removeprefix("narrow/"), 0), loose
 
 
 def luminance(colour):

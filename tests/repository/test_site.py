@@ -83,11 +83,40 @@ def test_every_notebook_is_in_the_contents_and_on_the_front_page_with_its_promis
 
 
 def test_the_front_page_shows_what_the_check_says_of_each_answer(written):
-    verdicts = re.findall(r'<pre class="(\w+)"><span [^>]*>(.+?)</span>', written["index.md"])
+    verdicts = re.findall(r'<div class="verdict (\w+)"><p>(.+?)</p>', written["index.md"])
     name = "scaled_dot_product_attention"
     assert verdicts == [("wrong", f"✗ {name}: softmax over the queries."), ("wrong", f"✗ {name}: no scale."),
                         ("wrong", f"✗ {name}: scaled by d, not √d."), ("right", f"✓ {name}")]
     assert written["index.md"].count('name="answer"') == len(verdicts)
+
+
+def test_below_an_exercise_are_wrong_answers_and_what_its_check_says_of_them(written):
+    for name, exercise in EXERCISES.items():
+        card = pages.samples(exercise)
+        labels = [unescape(label) for label in re.findall(r"<label [^>]*>(.+?)</label>", card)]
+        said = [unescape(line) for line in re.findall(r'<div class="verdict wrong"><p>(.+?)</p>', card)]
+        assert said == [f"✗ {name}: {label}." for label in labels]
+        assert len(labels) == pages.SAMPLES
+        assert card in written[f"exercises/{name}.md"]
+
+
+def test_a_verdicts_sentences_are_whole_and_its_columns_stay():
+    message = ("✗ softmax: no exponential.\n  " + "A row is cut " * 7 + "where it\n  is full.\n"
+               "    yours: weights    expected\n    0.50  0.66  0.55    0.45  0.30  0.25\n"
+               "  Where to look: here.\n  Need more? hint(\"softmax\", 1)\n")
+    shown = re.findall(r"<(pre|p)\b[^>]*>(.+?)</(?:p|pre)>", pages.verdict(message), flags=re.DOTALL)
+    assert [kind for kind, _ in shown] == ["p", "p", "pre", "p", "p"]
+    assert shown[1][1].endswith("where it is full.")
+    assert shown[2][1] == "yours: weights    expected\n0.50  0.66  0.55    0.45  0.30  0.25"
+
+
+def test_every_diagram_has_its_narrow_and_its_dark_version_and_every_lesson_its_icon(written):
+    for name, text in written.items():
+        for picture in set(re.findall(r"beside/imgs/(?:dark/)?(\w+\.svg)", text)):
+            for place in ("", "dark/", "narrow/", "dark/narrow/"):
+                assert (ROOT / "imgs" / place / picture).is_file(), name
+                assert f"beside/imgs/{place}{picture}" in text
+    assert written["index.md"].count('<svg xmlns="http://www.w3.org/2000/svg" width="136"') == len(pages.LESSONS)
 
 
 def test_the_front_page_has_a_playground_and_says_how_long_the_course_takes(written):
@@ -314,7 +343,8 @@ def test_the_front_page_is_small(site):
     page = (site / "index.html").read_text(encoding="utf-8")
     named = set(re.findall(r'(?:src|href)="([^"?#]+\.(?:css|js|svg))', page))
     assert len(named) >= 6
-    assert sum((site / name).stat().st_size for name in named | {"index.html"}) < 300_000
+    named |= {"index.html", "_static/source-serif-600.woff2"}  # the style sheet names the font
+    assert sum((site / name).stat().st_size for name in named) < 300_000
 
 
 def formulas_of(path):

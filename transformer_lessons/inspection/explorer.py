@@ -157,9 +157,14 @@ def picture(groups, title):
     layers, heads, *lengths = weights.shape
     if len(groups) == layers == 1 and heads <= 4 and max(lengths) <= 16:
         return plots.show_weights(weights[0], title, queries, keys, [f"head {head}" for head in range(heads)])
-    rows = {f"{group['name']}, layer {layer}".removeprefix("attention, "): maps
-            for group in groups for layer, maps in enumerate(group["weights"])}
+    rows = {row_name(group["name"], layer): maps for group in groups for layer, maps in enumerate(group["weights"])}
     return plots.show_heads(rows, title)
+
+
+def row_name(name, layer):
+    """“layer 0”, and “layer 0⏎without head 1 of layers.0” for the maps of a run without heads."""
+    stack, comma, heads = name.partition(", without head")
+    return f"{stack}, layer {layer}".removeprefix("attention, ") + (f"\nwithout head{heads}" if comma else "")
 
 
 def page(groups, title):

@@ -67,8 +67,9 @@ def turn_the_hands():
     turn = positions.RotaryPositions(8, last + 1)
     parts = (turn(query[None], query_at) * turn(key[None], key_at))[0].unflatten(-1, (-1, 2)).sum(-1)  # (pair)
     title = "Moved together, query and key keep their score"
-    ends = torch.cat([turn(query[None], query_at), turn(key[None], key_at)])[:, :2]  # those of pair 0
-    picture = plots.show_arrows(ends, title, ["query, pair 0", "key, pair 0"])
+    ends = {f"{name} at {at}": turn(vector[None], at)[0, :2]  # those of pair 0, before and after a move by three
+            for by in (0, 3) for name, vector, at in (("query", query, query_at + by), ("key", key, key_at + by))}
+    picture = plots.show_arrows(torch.stack(list(ends.values())), title, list(ends))
     words = f"Query at 12, key at 7: the four pairs contribute {said(parts)}, and the score is {parts.sum():.2f}."
     data = {"query": tidy(query), "key": tidy(key), "frequencies": frequencies, "query_at": query_at, "key_at": key_at,
             "last": last}
@@ -83,7 +84,7 @@ def draw_the_mask():
     values = torch.randint(-4, 5, (6, 2), generator=generator)  # (key, d_v)
     words = ["the", "cat", "sat", "on", "the", "mat"]
     weights = masks.masked_softmax(scores, masks.causal_mask(6))  # (query, key)
-    title = "With a causal mask, no weight lies above the diagonal"
+    title = "Under a causal mask, weights above the diagonal are 0"
     picture = plots.show_weights(weights, title, words, words)
     sentence = f"With a causal mask the last word gives the six words the weights {said(weights[-1])}."
     data = {"words": words, "scores": [tidy(row) for row in scores], "values": values.tolist()}

@@ -52,7 +52,7 @@ def show_heads(rows, title, alt=None):
     maps = {name: as_array(weights) for name, weights in rows.items()}
     heads = max(len(weights) for weights in maps.values())
     side = min(1.2, 5.2 / heads)
-    names = 0.08 * max(0, *(len(name) - 26 for name in maps))  # inches that long names need
+    names = 0.08 * max(0, *(len(line) - 26 for name in maps for line in name.split("\n")))  # inches for long names
     size = max(side * heads + 2.2, 4) + names, max(side * len(maps) + 0.9, 2)
     figure = Figure(figsize=size, layout="constrained")
     axis = figure.subplots()
@@ -71,7 +71,8 @@ def show_heads(rows, title, alt=None):
     figure.colorbar(image, ax=axis, label="weight", fraction=0.04, ticks=[0, 0.5, 1])
     figure.suptitle(wrapped(title, figure), fontsize=11)
     number = "1 head" if heads == 1 else f"{heads} heads"
-    alt = alt or f"Heat maps of attention weights, {number} across, {', '.join(maps)} down: {title}."
+    down = ", ".join(maps).replace("\n", " ")
+    alt = alt or f"Heat maps of attention weights, {number} across, {down} down: {title}."
     return Picture(figure, alt)
 
 
@@ -198,8 +199,10 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None):
         axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8})
         if names is not None:
             length = np.hypot(x, y) or 1.0  # the name stands beyond the tip
+            aside = len(names[index]) > 1 and length / 2 < abs(x) < reach / 2  # a word needs room
+            side = ("left" if x > 0 else "right") if aside else "center"
             axis.annotate(names[index], (x, y), (9 * x / length, 9 * y / length), textcoords="offset points",
-                          color=colour, fontsize=11, ha="center", va="center",
+                          color=colour, fontsize=11, ha=side, va="center",
                           bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.7})
     axis.axhline(0, color="lightgrey", lw=0.8, zorder=0)
     axis.axvline(0, color="lightgrey", lw=0.8, zorder=0)

@@ -1,8 +1,8 @@
   // Lesson 1: four vectors that answer, one that asks, and the average moving inside their polygon.
   const unit = 50, middle = 170;  // pixels
   const at = ([x, y]) => [middle + unit * x, middle - unit * y];
-  make('h4', {textContent: 'Drag the round handle, the query, or move it with the arrow keys. a to d are keys and values in one; '
-    + 'the dot is their weighted average.'}, stage);
+  make('p', {className: 'name', textContent: 'Drag the round handle, the query, or use the arrow keys. a to d are keys and values '
+    + 'in one; the output is their weighted average.'}, stage);
   const sliders = make('div', {className: 'sliders'}, stage);
   const factor = slider('All scores ×', {min: 0, max: 10, step: 0.5, value: 1}, String, sliders, show);
   const view = make('div', {className: 'view'}, stage);
@@ -21,8 +21,11 @@
   });
   const asking = arrow(data.query, 'var(--query)', false);  // its end is the handle
   const output = draw('circle', {r: 7, fill: 'var(--output)', stroke: 'var(--paper)', 'stroke-width': 2}, plane);
-  const outputName = draw('text', {}, plane);
-  outputName.textContent = 'output';
+  const [queryName, outputName] = ['query', 'output'].map(name => {
+    const label = draw('text', {class: 'named', style: `fill: var(--${name})`}, plane);
+    label.textContent = name;
+    return label;
+  });
   const handle = draw('circle', {class: 'handle', r: 14, fill: 'var(--query)', 'fill-opacity': 0.35, stroke: 'var(--query)',
     'stroke-width': 2, tabindex: 0, role: 'slider', 'aria-label': 'Query: drag it, or move it with the arrow keys',
     'aria-valuemin': -3, 'aria-valuemax': 3}, plane);
@@ -60,7 +63,9 @@
     set(grip, {cx: x, cy: y});
     const [cx, cy] = at(average);
     set(output, {cx, cy});
-    set(outputName, {x: cx + 12, y: cy + 4});
+    const side = cx < x ? -1 : 1;  // each name on the far side of the other
+    set(outputName, {x: cx + 13 * side, y: cy + 5, 'text-anchor': side < 0 ? 'end' : 'start'});
+    set(queryName, {x: x - 20 * side, y: y + 5, 'text-anchor': side < 0 ? 'start' : 'end'});
     cells.forEach((row, number) => {
       row[0].textContent = two(scores[number]);
       row[2].textContent = two(weights[number]);

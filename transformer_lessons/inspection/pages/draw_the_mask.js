@@ -13,7 +13,7 @@
   const view = make('div', {className: 'view'}, stage);
   const grids = ['The mask: click the squares', 'The weights'].map((name, number) => {
     const side = make('div', {}, view);
-    make('h4', {textContent: name}, side);
+    make('p', {className: 'name', textContent: name}, side);
     const wide = left + count * size;
     const picture = draw('svg', {viewBox: `0 0 ${wide} ${top + count * size}`, width: wide, height: top + count * size,
       role: number ? 'img' : 'group', 'aria-label': `${name}: queries down, keys across`}, side);

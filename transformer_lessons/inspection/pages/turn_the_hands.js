@@ -1,4 +1,4 @@
-  // Lesson 5: four hands that tell a position; and a query and a key, turned by theirs.
+  // Lesson 5: a query and a key of four pairs, each turned by its position, and their score.
   const sliders = make('div', {className: 'sliders'}, stage);
   const say = position => String(position);
   const range = {min: 0, max: data.last, step: 1};
@@ -8,7 +8,7 @@
   const view = make('div', {className: 'view'}, stage);
   const faces = data.frequencies.map((frequency, pair) => {
     const side = make('div', {}, view);
-    make('h4', {textContent: `Pair ${pair}: ω = ${frequency}`}, side);
+    make('p', {className: 'name', textContent: `Pair ${pair}: ω = ${frequency}`}, side);
     const face = draw('svg', {viewBox: '0 0 150 150', width: 136, height: 136, role: 'img'}, side);
     draw('circle', {cx: 75, cy: 75, r: 70, fill: 'none', stroke: 'var(--faint)'}, face);
     const hand = (colour, dash) => draw('line', {x1: 75, y1: 75, stroke: colour, 'stroke-width': 4, 'stroke-linecap': 'round',

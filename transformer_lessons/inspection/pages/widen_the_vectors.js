@@ -4,7 +4,7 @@
   const view = make('div', {className: 'view'}, stage);
   const sides = [['Not scaled', () => 1], ['Divided by √d', Math.sqrt]].map(([name, scale]) => {
     const side = make('div', {}, view);
-    make('h4', {textContent: name}, side);
+    make('p', {className: 'name', textContent: name}, side);
     const size = 30, left = 66;
     const picture = draw('svg', {viewBox: `0 0 ${left + 6 * size + 70} ${4 * size + 40}`, width: left + 6 * size + 70,
       height: 4 * size + 40, role: 'img'}, side);
