@@ -238,11 +238,11 @@ def accepted_or_redrawn(p, q, token, u):
 
 
 @pytest.mark.parametrize(("change", "sentence"), [
-    (lambda ids: ids[:, None], "`tokens` has shape (9000, 1); one id for each row, (batch,), is expected."),
-    (lambda ids: ids[:-1], "`tokens` has 8,999 ids, which is not one for each row."),
+    (lambda ids: ids[:, None], "`tokens` has shape (3, 1); one id for each row, (batch,), is expected."),
+    (lambda ids: ids[:-1], "`tokens` has 2 ids, which is not one for each row."),
     (lambda ids: ids.double(), "`tokens` holds float64; int64 is expected, as token ids are."),
-    (lambda ids: ids.tolist(), "`tokens` is a list of 9000; a tensor of token ids is expected."),
-    (lambda ids: ids.numpy(), "`tokens` is a NumPy array of int64 of shape (9000,); a tensor of"),
+    (lambda ids: ids.tolist(), "`tokens` is a list of 3; a tensor of token ids is expected."),
+    (lambda ids: ids.numpy(), "`tokens` is a NumPy array of int64 of shape (3,); a tensor of"),
     (lambda ids: 2 * ids + 1, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
     (lambda ids: ids - 3, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
     (lambda ids: ids + ids % 2, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),

@@ -1,12 +1,15 @@
 """Verdicts on lessons 11 and 12: scores of any size, a batch of one, and what is said holds of every variant."""
 
 import math
+import time
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
 from transformer_lessons.exercises import check
+from transformer_lessons.exercises.checker.sandbox import Limits
 from transformer_lessons.language import sampling
 
 
@@ -549,3 +552,172 @@ def test_what_is_said_of_an_epsilon_or_a_mean_holds_wherever_it_stands():
             own] @ embedding.T
 
     assert "after the product" not in text(check("copying_matrix", centred))
+
+
+def emptied(heads, number):
+    heads[:, number] = 0
+    return heads
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda heads, number: emptied(heads.float(), number), "a copy for another dtype alone"),
+    (lambda heads, number: emptied(heads.double(), number), "a copy for another dtype alone")])
+def test_a_copy_that_is_none_in_one_of_two_dtypes_is_named(answer, mistake):
+    assert check("ablate_head", answer).mistake == mistake
+
+
+@pytest.mark.parametrize("order", [("V",), ("O",), ("V", "O")])
+def test_of_weights_that_are_not_cut_it_is_not_said_that_a_part_is_cut_out(order):
+    def answer(embedding, attention, unembedding, head):
+        out, value = attention.linear_out.weight, attention.linear_v.weight
+        return unembedding @ (out.T if "O" in order else out) @ (value.T if "V" in order else value) @ embedding.T
+
+    report = check("copying_matrix", answer)
+    assert report.mistake == "all heads at once, from weights transposed"
+    assert "is cut out of" not in text(report)
+    assert "cut the wrong way" not in text(report)
+
+
+def test_rows_of_tokens_with_biases_and_an_empty_slice_before_the_first_head_are_named():
+    def by_rows(embedding, attention, unembedding, head):
+        d_head = attention.d_model // attention.num_heads
+        own = slice(head * d_head, (head + 1) * d_head)
+        return attention.linear_v(embedding)[:, own] @ attention.linear_out.weight[:, own].T @ unembedding.T
+
+    def from_one(embedding, attention, unembedding, head):
+        d_head = attention.d_model // attention.num_heads
+        own = slice((head - 1) * d_head, head * d_head)
+        return unembedding @ attention.linear_out.weight[:, own] @ attention.linear_v.weight[own] @ embedding.T
+
+    assert check("copying_matrix", by_rows).mistake == "biases counted in, and the matrix transposed"
+    assert check("copying_matrix", from_one).mistake == "the head before"
+
+
+def test_a_reshape_that_mixes_sequences_and_heads_is_named():
+    previous = check("previous_token_score", lambda weights: weights.diagonal(-1, 2, 3).reshape(
+        weights.shape[1], -1).mean(-1))
+    induction = check("induction_score", lambda weights, period: weights.diagonal(1 - period, 2, 3)[..., 1:].reshape(
+        weights.shape[1], -1).mean(-1))
+    assert previous.mistake == induction.mistake == "sequences and heads mixed"
+
+
+@pytest.mark.parametrize(("normed", "mistake"), [
+    (lambda x, norm: (x - x[-1].mean(-1, keepdim=True)) / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt(),
+     "the last stage's statistics for all"),
+    (lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + norm.eps) * norm.weight,
+     "gain or bias missing"),
+    (lambda x, norm: torch.cat([x[:1], x.diff(dim=0)]) / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
+     * norm.weight, "direct logit attribution")])
+def test_statistics_of_the_last_stage_without_gain_or_of_contributions_are_named(normed, mistake):
+    assert check("logit_lens", lambda residuals, norm, unembedding: normed(residuals, norm) @ unembedding.T
+                 ).mistake == mistake
+
+
+def residual_of(p, q):
+    return (p - q).clamp(min=0) + 1e-12
+
+
+def test_a_table_of_all_rows_by_all_rows_is_named_and_not_called_endless():
+    def all_tokens(p, q, token, u):
+        return torch.where(u < p[:, token] / q[:, token], token, torch.multinomial(residual_of(p, q), 1)[:, 0])
+
+    def column_beside_row(p, q, token, u):
+        ratio = p.gather(1, token[:, None]) / q.gather(1, token[:, None])
+        return torch.where(u < ratio, token, torch.multinomial(residual_of(p, q), 1)[:, 0])
+
+    for answer in (all_tokens, column_beside_row):
+        report = check("speculate", answer)
+        assert report.mistake == "every row meets every row"
+        assert "`tokens` has shape (3, 3)" in text(report)
+
+
+def test_a_table_of_all_rows_of_which_the_diagonal_is_taken_is_right():
+    def answer(p, q, token, u):
+        ratio = (p[:, token] / q[:, token]).diagonal()
+        return torch.where(u < ratio, token, torch.multinomial(residual_of(p, q), 1)[:, 0])
+
+    assert check("speculate", answer).status == "passed"
+
+
+def test_what_takes_too_long_is_not_said_to_have_no_end():
+    def answer(p, q, token, u):
+        time.sleep(0.3)
+        return token
+
+    report = check("speculate", answer, limits=Limits(call=0.1, check=0.2))
+    assert report.mistake == "endless"
+    assert "does not come to an end" not in text(report)
+    assert "without a loop" in text(report)
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda p, q, token, u: p.argmax(-1), "kept only where it is the likeliest"),
+    (lambda p, q, token, u: torch.where(token == p.argmax(-1), token, torch.multinomial(p, 1)[:, 0]),
+     "kept only where it is the likeliest"),
+    (lambda p, q, token, u: torch.where(
+        (of_token(p, token) >= of_token(q, token)) | (u < of_token(p, token)), token,
+        torch.multinomial(residual_of(p, q), 1)[:, 0]), "accepted with p where p is less than q")])
+def test_a_greedy_choice_and_a_ratio_left_out_only_below_1_are_named(answer, mistake):
+    assert check("speculate", answer).mistake == mistake
+
+
+def of_token(table, token):
+    return table.gather(1, token[:, None])[:, 0]
+
+
+def test_two_slips_that_give_p_whatever_was_drafted_are_not_said_to_leave_the_draft_unread():
+    def answer(p, q, token, u):
+        rest = p.scatter(1, token[:, None], 0.0) + 1e-12
+        return torch.where(u < of_token(p, token), token, torch.multinomial(rest, 1)[:, 0])
+
+    report = check("speculate", answer)
+    assert report.mistake == "the draft ignored"
+    assert "are drawn from p" not in text(report)
+
+
+def test_numpy_does_not_hide_scores_put_together_or_a_whole_table_but_blocks_in_numpy_are_right():
+    def at_once(blocks):
+        scores = np.concatenate([one.numpy() for one in blocks], -1)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        return torch.from_numpy(weights / weights.sum(-1, keepdims=True))
+
+    def in_blocks(blocks):
+        largest, total = -np.inf, 0.0
+        for one in blocks:
+            raised = np.maximum(largest, one.numpy().max(-1, keepdims=True))
+            total = total * np.exp(largest - raised) + np.exp(one.numpy() - raised).sum(-1, keepdims=True)
+            largest = raised
+        return torch.from_numpy(np.concatenate([np.exp(one.numpy() - largest) / total for one in blocks], -1))
+
+    def table(query, key, value, block):
+        query, key, value = (one.numpy() for one in (query, key, value))
+        scores = query @ np.swapaxes(key, -1, -2) / np.sqrt(query.shape[-1])
+        scores = np.where(np.tri(query.shape[-2], dtype=bool), scores, -np.inf)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        return torch.from_numpy(weights / weights.sum(-1, keepdims=True) @ value)
+
+    assert check("online_softmax", at_once).mistake == "all the scores at once"
+    assert check("online_softmax", in_blocks).status == "passed"
+    assert check("tiled_attention", table).mistake == "a table of length × length"
+    assert "numpy" not in vars(torch.Tensor)
+
+
+def test_a_mask_after_the_exponential_and_a_division_of_each_tile_are_named():
+    def late(query, key, value, block):
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        weights = (scores - scores.amax(-1, keepdim=True)).exp().tril()
+        return weights @ value / weights.sum(-1, keepdim=True)
+
+    def divided(query, key, value, block):
+        largest, total, summed = torch.full_like(query[..., :1], -math.inf), 0, 0
+        for left in range(0, query.shape[-2], block):
+            scores = query @ key[..., left:left + block, :].mT / math.sqrt(query.shape[-1])
+            scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1 - left) == 1, -math.inf)
+            raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
+            weights, shrink = (scores - raised).exp(), (largest - raised).exp()
+            total = total * shrink + weights.sum(-1, keepdim=True)
+            summed, largest = summed * shrink + weights @ value[..., left:left + block, :] / total, raised
+        return summed
+
+    assert check("tiled_attention", late).mistake == "masked after the exponential"
+    assert check("tiled_attention", divided).mistake == "divided in every tile"

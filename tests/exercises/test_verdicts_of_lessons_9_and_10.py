@@ -429,3 +429,122 @@ def test_of_a_gain_that_is_misused_nothing_is_said_of_the_vectors_before_it(misu
     report = check("rms_norm", lambda x, gain, epsilon=1e-5: F.rms_norm(x, gain.shape, None, epsilon) * misused(gain))
     assert report.status == "failed"
     assert "Before the gain" not in text(report)
+
+
+def last_part_always_added(parts, pair):
+    new, place = [], 0
+    while place < len(parts) - 1:
+        if (parts[place], parts[place + 1]) == pair:
+            new.append(b"".join(pair))
+            place += 2
+        else:
+            new.append(parts[place])
+            place += 1
+    return new + parts[-1:]
+
+
+def test_a_last_part_that_is_added_after_it_was_merged_is_named():
+    assert check("merge", last_part_always_added).mistake == "the last part twice"
+
+
+def test_where_the_first_parts_are_equal_it_is_not_said_that_chance_decides():
+    def by_the_first_part(words, number):
+        merges = []
+        while len(merges) < number and (counts := byte_pairs.count_pairs(words)):
+            merges.append(max(counts, key=lambda pair: (counts[pair], pair[0])))
+            words = {tuple(byte_pairs.merge(word, merges[-1])): count for word, count in words.items()}
+        return merges
+
+    report = check("train_bpe", by_the_first_part)
+    assert report.mistake == "ties by the first part alone"
+    assert "chance" not in text(report)
+
+
+def translated(turned=lambda name, tensor: tensor, skipped=r"h\.\d+\.attn\.bias", layer=r"h\.(\d+)\."):
+    """A translation of GPT-2's tensors that transposes as told, and skips masks and finds layers by a pattern."""
+    parts = {"ln_f": "norm", "ln_": "norm_", "wte": "embedding", "wpe.weight": "positions.encoding", ".attn.":
+             ".attention.", "mlp.": "feed_forward.", "c_proj": "linear_out", "c_fc": "linear_in"}
+
+    def answer(tensors):
+        found = {}
+        for name, tensor in tensors.items():
+            if re.fullmatch(skipped, name.removeprefix("transformer.") if "transformer" not in skipped else name):
+                continue
+            name = name.removeprefix("transformer.")
+            if name.startswith("h.") and not re.match(layer, name):
+                continue
+            one, ours = turned(name, tensor), re.sub(r"^h\.", "layers.", name)
+            for theirs, other in parts.items():
+                ours = ours.replace(theirs, other)
+            if "c_attn" in name:
+                cut = one.chunk(3, -1) if one is tensor else one.chunk(3)
+                found |= {ours.replace("c_attn", f"linear_{letter}"): piece
+                          for letter, piece in zip("qkv", cut, strict=True)}
+            else:
+                found[ours] = one
+        return found
+    return answer
+
+
+def maps_turned(name, tensor):
+    return tensor.T if ".c_" in name and name.endswith("weight") else tensor
+
+
+def tables_turned(name, tensor):
+    return tensor.T if name in ("wte.weight", "wpe.weight") else tensor
+
+
+def twelve_layers(tensors):
+    tensors = {name.removeprefix("transformer."): one for name, one in tensors.items()}
+    return {f"layers.{i}.norm_1.weight": tensors[f"h.{i}.ln_1.weight"] for i in range(12)}
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (translated(tables_turned), "tables transposed, and not the maps"),
+    (translated(maps_turned, skipped=r"h\.\d\.attn\.bias"), "the masks kept"),
+    (translated(maps_turned, skipped=r"h\.\d+\.attn\.bias|transformer$"), "the masks kept"),
+    (translated(maps_turned, layer=r"h\.\d\."), "one digit for the layer"),
+    (twelve_layers, "more layers than there are")])
+def test_what_is_turned_round_or_fits_some_files_only_is_named(answer, mistake):
+    assert check("from_gpt2", answer).mistake == mistake
+
+
+def test_an_unknown_key_points_to_the_keys_and_not_to_shapes():
+    report = check("from_gpt2", lambda tensors: {"norm.weight": tensors["final_norm.weight"]})
+    assert "which keys are there" in text(report)
+    assert "shapes" not in text(report)
+
+
+def test_hardswish_is_not_called_relu():
+    def answer(x, gate, up, down):
+        return F.linear(F.hardswish(F.linear(x, gate)) * F.linear(x, up), down)
+
+    report = check("swiglu", answer)
+    assert report.mistake == "another function for SiLU"
+    assert "hardswish" in text(report)
+
+
+def test_a_gradient_that_a_new_parameter_cuts_points_to_parameters():
+    report = check("swiglu", lambda x, gate, up, down: F.linear(
+        F.silu(F.linear(x, nn.Parameter(gate))) * F.linear(x, up), down))
+    assert report.mistake == "no gradient"
+    assert "nn.Parameter" in text(report)
+
+
+def test_where_the_first_query_gets_equal_weights_it_is_not_said_to_attend_to_nothing():
+    def answer(query, key, value):
+        key, value = (one.repeat_interleave(query.shape[1] // key.shape[1], 1) for one in (key, value))
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        weights = scores.masked_fill(torch.ones_like(scores).triu() == 1, -1e300).softmax(-1)
+        return weights @ value, weights
+
+    report = check("grouped_query_attention", answer)
+    assert report.mistake == "no query sees itself"
+    assert "nothing" not in text(report)
+
+
+def test_an_epsilon_beside_the_length_of_a_vector_is_named():
+    def answer(x, gain, epsilon=1e-5):
+        return x * math.sqrt(x.shape[-1]) / (x.norm(dim=-1, keepdim=True) + epsilon) * gain
+
+    assert check("rms_norm", answer).mistake == "epsilon outside the root"

@@ -7,8 +7,9 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, norm
 from transformer_lessons.inspection import experiments
 
 
-def draw(generator, batch, heads, length, d_head, number):
-    return normal(generator, batch, heads, length, d_head), number
+def draw(generator, batch, heads, length, d_head, number, single=False):
+    drawn = normal(generator, batch, heads, length, d_head)
+    return drawn.float() if single else drawn, number
 
 exercise = Exercise(
     name="ablate_head", lesson=11, title="Silence one head", difficulty=1, importance=3, minutes=6,
@@ -29,7 +30,8 @@ exercise = Exercise(
            {"batch": 3, "heads": 4, "length": 5, "d_head": 6, "number": 0},
            {"batch": 5, "heads": 6, "length": 8, "d_head": 7, "number": 4},
            {"batch": 4, "heads": 4, "length": 4, "d_head": 4, "number": 3},
-           {"batch": 2, "heads": 1, "length": 4, "d_head": 3, "number": 0}],
+           {"batch": 2, "heads": 1, "length": 4, "d_head": 3, "number": 0},
+           {"batch": 2, "heads": 3, "length": 2, "d_head": 4, "number": 2, "single": True}],
     draw=draw, reference=lambda heads, number: experiments.ablate_head(heads, number), exact_zeros=True,
     names_steps=False,
     returns="ablated", shapes={"ablated": "(batch, heads, length, d_head)"},
@@ -63,7 +65,7 @@ class Ablation(Steps):
 
 def kept(count, number):
     """1 for each that is kept, 0 for the one that is not."""
-    return (torch.arange(count) != number).double()
+    return (torch.arange(count) != number).float()
 
 def along(dim):
     """0 at this index of another dimension."""
@@ -140,6 +142,18 @@ mistake("heads and positions mixed up", pairs=0, why="The tensor is brought to (
         number * heads.shape[3], (number + 1) * heads.shape[3]))).view_as(heads),
         lambda heads, number: zero_at(heads.reshape(heads.shape[0], -1, heads.shape[1], heads.shape[3]),
                                       (slice(None), slice(None), number)).view_as(heads)])
+
+# What becomes of the caller's tensor
+mistake = exercise.section(hint=1)
+mistake("a copy for another dtype alone", pairs=0, why="The caller's tensor is changed, though not in every dtype: "
+    "`.float()`, `.double()` and `.to` make a copy where the dtype is another one, and hand back the tensor itself "
+    "where it is that one already.", look="in which dtype does `heads` come? Which method copies it, whatever the "
+    "dtype?", variants=[lambda heads, number: emptied(heads.float(), number),
+                        lambda heads, number: emptied(heads.double(), number)])
+
+def emptied(heads, number):
+    heads[:, number] = 0
+    return heads
 
 # What stands in its place
 mistake = exercise.section(hint=3)

@@ -86,11 +86,14 @@ class Copying(Steps):
     def handed(self, matrix, attention, embedding, unembedding):
         return matrix
 
+def every_feature(num_heads, d_head):
+    return torch.arange(num_heads * d_head)
+
 # The slices
 mistake = exercise.section(hint=2)
 OUT_IN = "nn.Linear keeps its weight as (out, in): what comes out is a row. What is a head's slice in each of the two?"
 mistake("all heads at once", pairs=1, why="Nothing is cut out: the matrix is that of all heads together.",
-    look="where does `head` appear in your code?", own=lambda num_heads, d_head: torch.arange(num_heads * d_head))
+    look="where does `head` appear in your code?", own=every_feature)
 mistake("the rows of W_O", pairs=2, why="A head's rows are cut out of linear_out.weight, where its columns belong: "
     "what the "
     "head outputs is what linear_out reads, its input.", look=OUT_IN,
@@ -103,12 +106,21 @@ mistake("rows of W_O and columns of W_V", pairs=1, why="Both weights are cut the
     "them as "
     "(in, out).", look=OUT_IN, variants=[{"reads": lambda attention, own: attention.linear_v.weight[:, own].T,
                                           "writes": lambda attention, own: attention.linear_out.weight[own].T}])
+mistake("all heads at once, from weights transposed", pairs=0, why="Nothing is cut out: the matrix is that of all "
+    "heads together. And the weight of linear_v, that of linear_out, or both, stand transposed: nn.Linear keeps them "
+    "as (out, in), the way round that the product needs.", look="where does `head` appear in your code? " + OUT_IN,
+    variants=[
+        {"own": every_feature, "reads": lambda attention: attention.linear_v.weight.T},
+        {"own": every_feature, "writes": lambda attention: attention.linear_out.weight.T},
+        {"own": every_feature, "reads": lambda attention: attention.linear_v.weight.T,
+         "writes": lambda attention: attention.linear_out.weight.T}])
 mistake("the next head", pairs=0, why="The features are those of the head after.",
     look="heads are counted from 0: which features belong to the first?",
     own=lambda right, num_heads, d_head: (right + d_head) % (num_heads * d_head))
 mistake("the head before", pairs=0, why="The features are those of the head before, as if heads were counted from 1.",
     look="heads are counted from 0: which features belong to the first?",
-    own=lambda right, num_heads, d_head: (right - d_head) % (num_heads * d_head))
+    own=[lambda right, num_heads, d_head: (right - d_head) % (num_heads * d_head),
+         lambda head, d_head: torch.arange(max(0, head - 1) * d_head, head * d_head)])
 mistake("the first head's slice", pairs=0, why="One of the two weights, or both, are cut to the features of the first "
     "head, whichever head is asked for.", look="does `head` appear in both slices?",
     writes=lambda attention, own: attention.linear_out.weight[:, :len(own)],
@@ -176,6 +188,11 @@ mistake("biases counted in", pairs=0, why="A bias of linear_v or linear_out is i
     "token is "
     "attended to; the contract leaves biases out.", look="calls of linear_v and linear_out add their biases.",
     variants=[with_biases(1, 0), with_biases(0, 1), with_biases(1, 1)])
+mistake("biases counted in, and the matrix transposed", pairs=0, why="A bias of linear_v or linear_out is in it, and "
+    "the contract leaves them out. And rows and columns are exchanged: rows are the tokens attended to.", look="calls "
+    "of linear_v and linear_out add their biases. And which table stands on the left?", variants=[
+        lambda *inputs, value=value, out=out: with_biases(value, out)(*inputs).T
+        for value, out in ((1, 0), (0, 1), (1, 1))])
 mistake("where the head looks", pairs=0, why="The product is made of linear_q and linear_k, as the QK circuit is: they "
     "say where a head looks. The contract asks for what it writes when it does.",
     look="which two projections are in your product?",

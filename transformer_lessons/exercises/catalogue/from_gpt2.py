@@ -226,6 +226,12 @@ mistake("the tables transposed", why="The embedding table, or that of the positi
     table=[lambda tensor: tensor.T if tensor.dim() == 2 else tensor,
            lambda name, tensor: tensor.T if name == "wte.weight" else tensor,
            lambda name, tensor: tensor.T if name == "wpe.weight" else tensor])
+mistake("tables transposed, and not the maps", pairs=0, why="The embedding table, that of the positions, or both, are "
+    "transposed, and the weights of the linear maps are not: it should be the other way round.", look="which of the "
+    "weights does GPT-2 keep as (in, out)?", variants=[
+        {"turned": lambda tensor: tensor,
+         "table": lambda name, tensor, names=names: tensor.T if name in names else tensor}
+        for names in (("wte.weight", "wpe.weight"), ("wte.weight",), ("wpe.weight",))])
 
 def centred(tensor, dim=-1):
     return tensor - tensor.mean(dim, keepdim=True)
@@ -307,15 +313,17 @@ mistake("only with the prefix", pairs=0, why="Only names that begin with `transf
     variants=[{"__call__": lambda right, tensors: {name[12:]: tensor for name, tensor in tensors.items()} and
                    (right if all(name.startswith("transformer.") for name in tensors) else {})}])
 
-def with_masks(right, tensors, name="layers.{}.attention.bias"):
-    masks = {key: one for key, one in tensors.items() if one.dim() == 4}
+def with_masks(right, tensors, name="layers.{}.attention.bias", which=".*"):
+    masks = {key: one for key, one in tensors.items() if one.dim() == 4 and re.fullmatch(which, key)}
     return right | {name.format(re.search(r"\d+", key)[0]): one for key, one in masks.items()}
 
-mistake("the masks kept", why="The causal masks `h.0.attn.bias`, … are still there; the course's model makes its own "
-    "and would refuse them.", look="the names that end in `.attn.bias`.",
+mistake("the masks kept", why="The causal masks `h.0.attn.bias`, … are still there, all of them or some; the course's "
+    "model makes its own and would refuse them.", look="the names that end in `.attn.bias`, in a file of 12 layers and "
+    "in one whose names begin with `transformer.`.",
     variants=[{"__call__": lambda right, tensors, name=name: with_masks(right, tensors, name)} for name in (
         "layers.{}.attention.bias", "layers.{}.attn.bias", "h.{}.attn.bias", "layers.{}.attention.linear_out.bias",
-        "layers.{}.feed_forward.linear_out.bias")])
+        "layers.{}.feed_forward.linear_out.bias")] + [{"__call__": lambda right, tensors, which=which: with_masks(
+            right, tensors, which=which)} for which in (r".*\d\d.*", r"transformer.*", r".*\d\d.*|transformer.*")])
 mistake("the bias of c_attn left out", why="The biases of queries, keys and values are missing: `c_attn.bias` ends in "
     "`attn.bias`, as the masks do.", look="which names end in `attn.bias`, and which in `.attn.bias`?",
     finished=without([f"linear_{letter}.bias" for letter in "qkv"]))
@@ -338,8 +346,18 @@ mistake("all layers under one name", pairs=0, why="All layers are written to the
     "before it, so that only the last is left.", look="where does the number of the layer come from?", finished=lambda
     found: {re.sub(r"layers\.\d+", "layers.0", name): one for name, one in found.items()})
 mistake("one digit for the layer", pairs=0, why="Layer numbers are read as one digit, so layers 10 and 11 land on "
-    "layer 1.", look="a model of 12 layers.", finished=lambda found: {
-        re.sub(r"layers\.(\d)\d+", r"layers.\1", name): one for name, one in found.items()})
+    "layer 1 or are left out.", look="a model of 12 layers.", finished=[
+        lambda found: {re.sub(r"layers\.(\d)\d+", r"layers.\1", name): one for name, one in found.items()},
+        lambda found: {name: one for name, one in found.items() if not re.match(r"layers\.\d\d", name)}])
+mistake("more layers than there are", pairs=0, raises=True, why="It asks for layers that the file does not have: "
+    "another model may have fewer of them.", look="how many layers does the file have, and where does your code know "
+    "that from?", variants=[{"__call__": lambda tensors, part=part: beyond_the_last(tensors, part)} for part in (
+        "ln_1.weight", "ln_1.bias", "attn.c_attn.weight", "attn.c_attn.bias")])
+
+def beyond_the_last(tensors, part):
+    layers = len({name.split(".")[-3] for name in tensors if name.endswith("ln_1.weight")})
+    return tensors[f"h.{layers}.{part}"]
+
 
 def in_order_of_text(found):
     """The layers numbered anew, "10" before "2"."""

@@ -311,8 +311,8 @@ mistake("no mask", why="Every query attends to all keys, those after it too.", m
 mistake("the past forbidden", why="The mask is turned round: each query attends to what comes after it, not to what "
     "came before.",
     masked=[filled(lambda ones: ones.tril(-1)), filled(lambda ones: ones.tril())])
-mistake("no query sees itself", pairs=2, why="The diagonal is forbidden too, so that a position cannot attend to "
-    "itself, and the first one to nothing at all.", masked=[filled(lambda ones: ones.triu()),
+mistake("no query sees itself", pairs=2, why="The diagonal is forbidden too: a position may not attend to itself, "
+    "and the first one has no key left that it may attend to.", masked=[filled(lambda ones: ones.triu()),
         filled(lambda ones: ones.triu(), -1e9)],
     weights=lambda masked: masked.masked_fill(torch.ones_like(masked).triu() == 1, -torch.inf).softmax(-1).nan_to_num())
 mistake("one key of the future", why="The mask begins one place too late: each query also attends to the key right "

@@ -120,7 +120,9 @@ mistake("the last stage's statistics for all", pairs=2, why="All stages are divi
             lambda x: x / (x[-1].var(-1, correction=0, keepdim=True) + 1e-5).sqrt(),
             lambda x, norm: x / x[-1].norm(dim=-1, keepdim=True) * norm.weight + norm.bias,
             lambda x, norm: normalised(x, norm, None, x[-1].var(-1, correction=0, keepdim=True).mean()),
-            lambda x, norm: normalised(x, norm, None, x[-1].var(correction=0))])
+            lambda x, norm: normalised(x, norm, None, x[-1].var(correction=0)),
+            lambda x, norm: (x - x[-1].mean(-1, keepdim=True)) / (x[-1].var(-1, correction=0, keepdim=True)
+                                                                  + norm.eps).sqrt()])
 mistake("the first stage's statistics for all", why="All stages get the mean and the standard deviation of the first.",
     look=OWN, normed=[lambda x, norm: normalised(x, norm, x[0].mean(-1, keepdim=True),
                                                  x[0].var(-1, correction=0, keepdim=True)),
@@ -154,7 +156,9 @@ mistake("gain or bias missing", pairs=3, why="The gain and the bias that the mod
             lambda x, norm: F.layer_norm(x, x.shape[-1:], None, norm.bias, norm.eps),
             lambda x: F.layer_norm(x, x.shape[-1:]), lambda x: (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True),
             lambda x: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5),
-            lambda x: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-5).sqrt()])
+            lambda x: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-5).sqrt(),
+            lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + norm.eps)
+            * norm.weight])
 mistake("the unbiased variance", pairs=1, why="The variance divides by one less than the number of features, as "
     ".var() and "
     ".std() do by default; nn.LayerNorm divides by all of them.", look="the arguments of .var() and .std().",
@@ -197,6 +201,17 @@ mistake("contributions for the stream", pairs=2, why="What each layer has added 
     "after that layer.", look="what does the contract say that a stage holds?",
     stages=[lambda residuals: torch.cat([residuals[:1], residuals.diff(dim=0)]),
     lambda residuals: residuals.diff(dim=0)])
+mistake("direct logit attribution", pairs=0, why="What each layer has added is scored by itself, divided by the "
+    "standard deviation of the last stage: that is direct logit attribution. Here each stage is the whole stream, with "
+    "statistics of its own.", look="what does the contract say that a stage holds?", variants=[
+        lambda residuals, norm, unembedding, bias=bias, centre=centre: attributed(residuals, norm, bias, centre)
+        @ unembedding.T for bias in (1, 0) for centre in (1, 0)])
+
+def attributed(x, norm, bias, centre):
+    added = torch.cat([x[:1], x.diff(dim=0)])
+    added = added - centre * added.mean(-1, keepdim=True)
+    return added / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt() * norm.weight + bias * norm.bias
+
 mistake("the stages added up", pairs=1, why="The stages are added up once more, as if each were what one layer has "
     "added; "
     "they are the whole stream already.", look="what does the contract say that a stage holds?",

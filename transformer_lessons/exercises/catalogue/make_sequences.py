@@ -111,7 +111,7 @@ exercise = Exercise(
          "that follows it in the text. What follows the last input of a row?"),
         ("the number of rows",
          "The last target is a token, too. Of n tokens, how many have a next one, and how many rows do they fill?"),
-        ("the way", "Cut off as many tokens as fill whole rows, and give them the shape (number, length): once from "
+        ("how to cut", "Cut off as many tokens as fill whole rows, and give them the shape (number, length): once from "
          "the first token on, once from the second.")],
     solution='''
         def make_sequences(ids, length):

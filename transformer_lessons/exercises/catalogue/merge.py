@@ -381,6 +381,9 @@ mistake("the last part lost", pairs=2, why="The loop ends before the last part, 
     "it afterwards.", look="the result for a word without the pair: is every part still there?",
     built=lambda step, parts, chosen, token: step(parts[:-1], chosen, token) if len(parts) - 2 not in chosen else
         step(parts, chosen, token), variants=[{"handed": lambda merged: merged[:-1]}])
+mistake("the last part twice", why="The last part of the list is added at the end even where a merge has just taken "
+    "it, so its bytes are there twice.", look="a list of two parts that are the pair: what should be left of it?",
+    built=lambda right, parts, chosen: [*right, parts[-1]] if len(parts) - 2 in chosen else right)
 mistake("the rest lost", why="When the first part of the pair does not occur any more, the loop ends, and what comes "
     "after the last one is not added.", look="`index` raises an error when there is nothing left to find: which parts "
     "are still missing then?", variants=[lambda parts, pair: up_to_the_last(parts, pair)])

@@ -146,7 +146,9 @@ mistake("not divided", why="The vectors are not divided by anything.", look="is 
 # Epsilon
 mistake = exercise.section(hint=2)
 mistake("epsilon outside the root", why="epsilon is added to the root itself, not to what stands under it.",
-    look=BRACKETS, normalised=lambda x, mean_square, epsilon: x / (mean_square.sqrt() + epsilon))
+    look=BRACKETS, normalised=[
+        lambda x, mean_square, epsilon: x / (mean_square.sqrt() + epsilon),
+        lambda x, epsilon: x * math.sqrt(x.shape[-1]) / (x.norm(dim=-1, keepdim=True) + epsilon)])
 mistake("epsilon after the division", pairs=2, why="epsilon is added to the quotient, or to one over the root. It "
     "should keep the divisor away from 0.", look=BRACKETS,
     normalised=[lambda x, mean_square, epsilon: x / mean_square.sqrt() + epsilon,

@@ -1,7 +1,7 @@
 """speculate, of lesson 12: a token drawn from a cheap model becomes one drawn from the expensive model."""
 
-
 import torch
+from torch.overrides import TorchFunctionMode
 
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
@@ -17,34 +17,58 @@ ROWS = [  # p, q and three drafted tokens: a group of rows for each
     ([0.50, 0.06, 0.24, 0.20], [0.50, 0.06, 0.24, 0.20], (2, 0, 3)),
     ([0.10, 0.40, 0.20, 0.30], [0.10, 0.40, 0.20, 0.30], (1, 3, 0))]
 GROUPS = 6  # those of two of them take turns in a batch
-ONE_TOKEN = torch.ones(1, 4).double().as_subclass(Chances)  # of a single row, whichever token it is
+TOKENS = torch.ones(1, 4).double().as_subclass(Chances)  # of a few rows, whichever they are
 
-def draw(generator, first, alone=False):
-    """A large batch in which the groups take turns, and a uniform number for each row; or a single row."""
+def draw(generator, first, few=0):
+    """A large batch in which the groups take turns, and a uniform number for each row; or a few rows."""
     groups = [(p, q, token) for p, q, tokens in ROWS[first : first + 2] for token in tokens]
     p, q, token = (torch.tensor(one) for one in zip(*groups, strict=True))
     u = torch.rand(GROUPS * DRAWS, generator=generator, dtype=torch.float64)
-    if alone:
-        return p.double()[:1], q.double()[:1], token[:1], u[:1]
+    if few:
+        return p.double()[:few], q.double()[:few], token[:few], u[:few]
     return p.double().repeat(DRAWS, 1), q.double().repeat(DRAWS, 1), token.repeat(DRAWS), u.clamp(1e-4, 1 - 1e-4)
 
 def judged(call, p, q, token, u):
     """How often each token comes in each group; what are no tokens stays as it is. Mistakes give their chances.
 
-    A single row shows no frequencies: all that counts there is that a token comes back, in the right form.
+    A few rows show no frequencies: all that counts there is that tokens come back, in the right form.
     """
     made = call(*(one[:GROUPS].clone() for one in (p, q, token, u)))
     if isinstance(made, Chances):
-        return made if len(token) > 1 else ONE_TOKEN
-    made = call(p, q, token, u) if len(token) > 1 else made
+        return made if len(token) > GROUPS else TOKENS
+    if isinstance(made, torch.Tensor) and made.shape == 2 * token[:GROUPS].shape:
+        return made.as_subclass(Crossed)
+    made = for_all(call, p, q, token, u) if len(token) > GROUPS else made
     good = isinstance(made, torch.Tensor) and made.shape == token.shape and made.dtype == torch.int64
     if not good or bool(((made < 0) | (made > p.shape[1])).any()):
         return made
-    if len(token) == 1:
-        return ONE_TOKEN
+    if len(token) < GROUPS:
+        return TOKENS
     table = distributions.frequencies(made, GROUPS, max(p.shape[1], int(made.max()) + 1))
     kind = together(call, p, q, token)
     return table.as_subclass(kind) if kind else table
+
+class Crossed(torch.Tensor):
+    """What has a number for each two rows of the batch."""
+
+class Largest(TorchFunctionMode):
+    """The size of the largest tensor that is made."""
+
+    numbers = 0
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        self.numbers = max(self.numbers, result.numel() if isinstance(result, torch.Tensor) else 0)
+        return result
+
+def for_all(call, *inputs, some=60, part=600):
+    """All rows in one call; in parts, if it makes a table of rows × rows on the way: that of all would be too large."""
+    with Largest() as largest, torch.random.fork_rng(devices=[]):
+        call(*(one[:some].clone() for one in inputs))
+    if largest.numbers < some ** 2:
+        return call(*inputs)
+    made = [call(*rows) for rows in zip(*(one.split(part) for one in inputs), strict=True)]
+    return torch.cat(made) if all(isinstance(one, torch.Tensor) and one.ndim == 1 for one in made) else made[0]
 
 class AsOne(torch.Tensor):
     """Frequencies of an answer that keeps all tokens of a batch or none."""
@@ -83,13 +107,15 @@ def same_results(one, other):
     tables = [isinstance(value, Chances) or (isinstance(value,
           torch.Tensor) and value.ndim == 2 and value.shape[0] == GROUPS
                                              and value.is_floating_point()) for value in (one, other)]
-    if any(isinstance(one, kind) != isinstance(other, kind) for kind in (AsOne, InOrder)):
+    if any(isinstance(one, kind) != isinstance(other, kind) for kind in (AsOne, InOrder, Crossed)):
         return False
+    if isinstance(one, Crossed):
+        return one.shape == other.shape
     return same_distribution(one, other) if all(tables) else alike(one, other, 0)
 
 def decided_by_u(call, p, q, token, u):
     """The distribution is right; is a token accepted exactly where u < p / q, also where u is close to it?"""
-    if bool((p == q).all()):
+    if len(token) < GROUPS or bool((p == q).all()):
         return None
     ratio = (of_token(p, token) / of_token(q, token))[:200, 0]
     u = torch.cat([u[:200], 0.999 * ratio, 1.001 * ratio]).clamp(1e-4, 1 - 1e-4)
@@ -160,7 +186,7 @@ exercise = Exercise(
             """Tokens drawn from q become tokens drawn from p: (batch, vocabulary) → (batch,)."""
             raise NotImplementedError
         ''',
-    sizes=[{"first": 0}, {"first": 2}, {"first": 4}, {"first": 0, "alone": True}],
+    sizes=[{"first": 0, "few": 3}, {"first": 0}, {"first": 2}, {"first": 4}, {"first": 0, "few": 1}],
     draw=draw, reference=lambda *inputs: Speculate()(*inputs), returns="tokens", shapes={"tokens": "(batch,)"},
     observe=judged, same=same_results, checks=[decided_by_u, never_forbidden], symptoms=[what_the_draws_show],
     names_steps=False,
@@ -236,6 +262,9 @@ mistake("accepted where u is larger", why="A token is accepted where u is larger
 mistake("accepted with p, not p / q", why="A token is accepted with its probability p; that it was drawn with q is "
         "left out.", look=TWICE, accepted=lambda p, token: of_token(p, token),
     variants=or_from_p(lambda p, token: of_token(p, token)))
+mistake("accepted with p where p is less than q", why="A token whose p is less than its q is accepted with its "
+        "probability p; that it was drawn with q is left out.", look=TWICE, pairs=0,
+    accepted=lambda p, q, token: torch.where(of_token(p, token) < of_token(q, token), of_token(p, token), 1.0))
 mistake("accepted with q", why="A token is accepted with its probability q, that of the draft.", look=TWICE,
     accepted=lambda q, token: of_token(q, token), variants=or_from_p(lambda q, token: of_token(q, token)))
 mistake("accepted with min(p, q)", why="A token is accepted with the smaller of p and q. That is how often a token is "
@@ -257,6 +286,15 @@ mistake("accepted with a difference", why="A token is accepted by the difference
 mistake("accepted only where p is larger", why="A token is kept where p is at least q, and otherwise always rejected: "
         "chance has no part in it.", look="p a little less than q: should the token always be rejected?",
     accepted=lambda p, q, token: (of_token(p, token) >= of_token(q, token)).double())
+mistake("kept only where it is the likeliest", pairs=0, why="A drafted token is kept only where it is the likeliest of "
+        "its p, as in greedy decoding: chance has no part in it.", look=TWICE, variants=[
+    {"accepted": lambda p, token: greedy(p, token), **more} for more in (
+        {}, {"residual": lambda p: best(p)}, {"residual": lambda p: p}, {"residual": lambda right: best(right)})]
+    + or_from_p(lambda p, token: greedy(p, token)))
+
+def greedy(p, token):
+    return (p.argmax(-1, keepdim=True) == token[:, None]).double()
+
 mistake("accepted above a threshold", pairs=0, why="A token is accepted wherever its p is above a threshold: neither u "
         "nor q plays a part.", look=TWICE, variants=[
     *or_from_p(*(lambda p, token, bound=bound: (of_token(p, token) > bound(p)).double() for bound in (
@@ -268,14 +306,18 @@ mistake("the ratio squared, or its root", why="The ratio is not used as it is: a
 mistake("the ratio of the likeliest", why="The ratio is that of the draft's likeliest token, not of the drafted one.",
     look="whose probability does your ratio take from each row?", pairs=0,
     accepted=lambda p, q: of_token(p, q.argmax(-1)) / of_token(q, q.argmax(-1)))
-mistake("the first row for all", why="The probabilities of the first row of the batch serve for every row: in the "
-        "ratio, in the second draw, or in both.",
+mistake("the first row for all", why="The probabilities of one row, the first of the batch or the first that is "
+        "rejected, serve for every row: in the ratio, in the second draw, or in both.",
     look="is there an index such as [0] where every row should be meant?", pairs=0,
     accepted=[lambda p, q, token: (p[0] / q[0])[token][:, None]],
     variants=[{"residual": lambda p, q: (p[:1] - q[:1]).clamp(min=0).expand_as(p)},
               {"residual": lambda p, q: (p[:1] - q[:1]).clamp(min=0).expand_as(p),
                "accepted": lambda p, q, token: (p[0] / q[0])[token][:, None]}])
 
+mistake("every row meets every row", why="The result has a number for each two rows of the batch, (batch, batch): "
+        "`p[:, token]` takes from each row the tokens of all rows, and (batch, 1) beside (batch,) makes such a table.",
+    look="the shape of each thing that you compare or divide, for a batch of three rows.", pairs=0, variants=[
+        lambda p, q, token, u: torch.where(u < p[:, token] / q[:, token], token, drawn_anew(p, q))])
 mistake("one decision for the whole batch", why="The batch is decided as one: all of its tokens are kept, or all are "
         "drawn again. But each row has a u and a ratio of its own.", look="`all`, `any` or `if`: how many decisions "
         "does a batch of three rows need?", pairs=0,
@@ -348,8 +390,9 @@ def best(table):
     return torch.zeros_like(table).scatter(1, table.argmax(-1, keepdim=True), 1.0)
 
 KEPT = "a drafted token with p at least as large as q: can your code return anything else?"
-mistake("the draft ignored", why="The tokens are drawn from p, whatever was drafted. They are distributed as p, but "
-        "nothing is saved by drafting.", look=KEPT, pairs=0,
+mistake("the draft ignored", why="Whatever was drafted, the token that comes back is distributed as p. That is "
+        "what all drafts together should give; but here the draft has no say in it, and nothing is saved by drafting.",
+    look=KEPT, pairs=0,
     variants=[lambda p, q, token, u: chances(p)])
 mistake("the draft ignored, and q used", why="The tokens are drawn from q anew, whatever was drafted.",
     look=KEPT, pairs=0, variants=[lambda p, q, token, u: chances(q)])

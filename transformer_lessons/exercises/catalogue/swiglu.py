@@ -174,12 +174,13 @@ mistake("a sigmoid for SiLU", why="The activation is the sigmoid itself, as in t
 mistake("GELU for SiLU", pairs=2, why="The activation is GELU, or an approximation of it, as in GEGLU.",
     opened=[lambda z: F.gelu(z), lambda z: F.gelu(z, approximate="tanh"), lambda z: z * (1.702 * z).sigmoid()])
 mistake("ReLU for SiLU", pairs=2, why="The activation is ReLU, as in ReGLU, or a relative of it.",
-    opened=[lambda z: z.relu(), lambda z: F.leaky_relu(z), lambda z: F.hardswish(z), lambda z: F.elu(z),
+    opened=[lambda z: z.relu(), lambda z: F.leaky_relu(z), lambda z: F.elu(z),
             lambda z: z.relu().square()])
 mistake("another function for SiLU", pairs=2, why="The activation is not SiLU but another function, such as tanh, "
-    "softplus or softmax.", opened=[
+    "softplus, softmax or hardswish.", opened=[
         lambda z: z.tanh(), lambda z: F.softplus(z), lambda z: z.softmax(-1), lambda z: F.mish(z),
-        lambda z: z * z.tanh(), lambda z: z * z.softmax(-1), lambda z: F.logsigmoid(z)])
+        lambda z: z * z.tanh(), lambda z: z * z.softmax(-1), lambda z: F.logsigmoid(z),
+        lambda z: F.hardswish(z)])
 mistake("the sign in the sigmoid", why="z is multiplied by the sigmoid of -z: what should pass is held back, and what "
     "should be held back passes.", opened=lambda z: z * (-z).sigmoid())
 mistake("the sigmoid of the other map", why="The sigmoid is taken of one map and multiplied by the other map twice: "

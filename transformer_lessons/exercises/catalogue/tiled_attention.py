@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.exercises.catalogue import attention_family as shared
 from transformer_lessons.exercises.catalogue.attend_with_cache import NOT_HERE, zeros_hidden
-from transformer_lessons.exercises.catalogue.online_softmax import far_below, warm_up
+from transformer_lessons.exercises.catalogue.online_softmax import Array, arrays_watched, far_below, warm_up
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal, replacement
 from transformer_lessons.language import long_context
 
@@ -55,9 +55,9 @@ def never_the_whole_table(call, query, key, value, block):
     length = query.shape[-2]
     if length < 10 or query.ndim > 2:
         return None
-    with Largest() as largest:
+    with Largest() as largest, arrays_watched():
         call(query, key, value, block)
-    if largest.numbers >= length ** 2:
+    if max(largest.numbers, Array.made) >= length ** 2:
         return "a table of length × length", WHOLE, LOOK_WHOLE
     if largest.mask >= length ** 2:
         return "a whole mask", MASK, LOOK_MASK
@@ -68,7 +68,7 @@ def never_the_whole_table(call, query, key, value, block):
 
 WHOLE = ("The numbers are right, but on the way a table of length × length is made, which is what tiles are there to "
          "avoid.")
-LOOK_WHOLE = "which line makes a tensor whose size grows with the square of the length?"
+LOOK_WHOLE = "which line makes a table whose size grows with the square of the length?"
 LARGER = ("The numbers are right, but a tile is larger than `block` allows: a table is made that has more than "
           "`block` rows and more than `block` columns.")
 LOOK_LARGER = "how many queries and how many keys does one tile hold, and where do these numbers come from?"
@@ -116,7 +116,7 @@ exercise = Exercise(
             "first on."),
            ("when the maximum rises", "Both sums so far were made with the old maximum. Multiply both by exp(old - "
                "new) before you add the new tile. Divide once, after the last tile."),
-           ("who sees whom", "A tile of keys before the block of queries is seen whole, a tile behind it not at all. "
+           ("who sees whom", "A tile of keys before the block of queries is seen whole, a tile after it not at all. "
                "Only the tile on the diagonal needs a mask: row i of the tile sees its columns up to i.")],
     solution='''
         import math
@@ -306,12 +306,14 @@ def by_tiles(query, key, value, block, together):
         outputs.append(together(parts))
     return torch.cat(outputs, dim=-2)
 
-mistake("divided in every tile", why="The output is divided by the sum after every tile, and what comes next is added "
-        "to the quotient: divide once, after the last tile.", look="how many divisions are there for one row?",
+mistake("divided in every tile", why="There is a division by the sum in every tile, before the sum is complete: divide "
+        "once, after the last tile.", look="how many divisions are there for one row?",
     variants=[tiled(summed=lambda right, total: right / total, divided=lambda summed: summed),
               tiled(summed=lambda right, total: right / total),
               tiled(summed=lambda right, total: right / total, divided=lambda summed: summed, **ALL_TILES),
-              tiled(summed=lambda right, total: right / total, **ALL_TILES)])
+              tiled(summed=lambda right, total: right / total, **ALL_TILES),
+              tiled(summed=lambda summed, shrink, weights, values, total: summed * shrink + weights @ values / total,
+                    divided=lambda summed: summed)])
 mistake("divided by the sum of the last tile", why="The sum of the exponentials is that of the last tile alone: it "
         "starts anew with "
         "each.", look="`=` or `+=`?", variants=[tiled(total=lambda weights: weights.sum(-1, keepdim=True))])
@@ -362,6 +364,20 @@ mistake("the tile on the diagonal not masked", why="Tiles in the future are left
         "no mask: in it, a query sees the keys right after "
         "itself.", look="the first query of a block: may it see the last key of the same "
         "block?", variants=[tiled(masked=lambda scores: scores)])
+mistake("masked after the exponential", why="The maximum runs over scores of the future, too, and the mask comes after "
+        "the exponential: where a forbidden score leads by far, every allowed exponential is 0, and 0 / 0 is not a "
+        "number.", look="which scores should the maximum of a row run over?",
+    variants=[lambda *inputs: masked_late(*inputs), lambda *inputs: masked_late(*inputs, whole=True)])
+
+def masked_late(query, key, value, block, whole=False):
+    outputs, length = [], query.shape[-2]
+    for start in range(0, length, block):
+        end = length if whole else min(start + block, length)
+        scores = query[..., start:start + block, :] @ key[..., :end, :].mT / math.sqrt(query.shape[-1])
+        weights = (scores - scores.amax(-1, keepdim=True)).exp() * seen(scores, start, 0)
+        outputs.append(weights @ value[..., :end, :] / weights.sum(-1, keepdim=True))
+    return torch.cat(outputs, dim=-2)
+
 mistake("the tile on the diagonal left out", why="A block of queries sees only the blocks before it, not its own; the "
         "first block sees nothing at all.", look="may a query see itself?",
     variants=[tiled(tiles=lambda start, block: range(0, start, block)),

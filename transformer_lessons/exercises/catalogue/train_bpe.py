@@ -188,8 +188,8 @@ mistake("ties by the second part", why="Pairs that are equally frequent are comp
     look=TIES,
     chosen=[best(lambda count, pair: (count, pair[::-1])), best(lambda count, pair: (count, pair[1]))])
 mistake("ties by the first part alone", why="Pairs that are equally frequent are compared by their first part alone; "
-    "with the "
-    "same first part it is left to chance.", look=TIES, chosen=[best(lambda count, pair: (count, pair[0]))])
+    "where that is the same, the second part does not decide.", look=TIES,
+    chosen=[best(lambda count, pair: (count, pair[0]))])
 mistake("ties by visible letters", why="Pairs that are equally frequent are compared by the letters that GPT-2's "
     "files write for "
     "the bytes. There a space is larger than any letter; as a byte it is smaller.", look="what does the contract "

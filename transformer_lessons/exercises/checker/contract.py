@@ -237,10 +237,11 @@ def too_long(outcome: Outcome, calls: int, seconds: float) -> Finding:
     rest = (" It could not be stopped and is still running in the background: restart the kernel if things get slow."
             if outcome.stuck else "")
     what = f"{calls} calls took" if calls > 1 else "one call took"
-    return Finding("it does not come to an end.", "endless",
+    return Finding("it did not come to an end in time.", "endless",
                    f"{capital(what)} more than {seconds:.0f} seconds, where a few thousandths are "
                    f"plenty; it was given up.{rest}", (),
-                   "every `while`: what makes its condition false? every `for`: does what it runs over grow?")
+                   "every `while`: what makes its condition false? every `for`: does what it runs over grow? And "
+                   "without a loop: how large does the largest tensor become?")
 
 
 def raised(error):
@@ -262,6 +263,7 @@ ERRORS = {"NameError": "an unknown name", "UnboundLocalError": "a name without a
           "AttributeError": "an unknown attribute", "RecursionError": "calls itself without end"}
 
 LOOKS = {  # the kind of error → where to look
+    "KeyError": "which keys are there at that line, and which one does it ask for?",
     "NameError": "is the name spelled as where it was defined, and has the cell that defines it been run?",
     "UnboundLocalError": "is the name given a value before it is used, on every path?",
     "RecursionError": "what makes it stop calling itself?",
@@ -305,7 +307,7 @@ def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple
             return ("raises an error", "The numbers are right; called again, in training mode or backwards, "
                                        f"it raises {outcome.error}", "")
         if outcome.kind == "endless":
-            return ("endless", "The numbers are right, but called again it does not come to an end.", "")
+            return ("endless", "The numbers are right, but called again it did not come to an end in time.", "")
         if outcome.ok and outcome.value:
             found = outcome.value
             return found if isinstance(found, tuple) else (found, found, "")
@@ -342,7 +344,8 @@ def repeated(draws, answer, case):
     return None
 
 
-LOOK_BACK = "`.detach()`, `.data`, `.item()`, `torch.no_grad()`, `torch.tensor()` and NumPy cut the gradient."
+LOOK_BACK = ("`.detach()`, `.data`, `.item()`, `nn.Parameter(…)`, `torch.no_grad()`, `torch.tensor()` and NumPy cut "
+             "the gradient.")
 
 
 def trained(draws, answer, case):
