@@ -1,9 +1,9 @@
 """Draws the course's diagrams: `python imgs/draw.py` writes every SVG of this folder, of narrow/, which phones show,
 and of dark/, always the same.
 
-One function draws one diagram and bears its file's name; below it stands the one that draws it narrow. Its
-docstring is the alternative text: the first line, which also stands in the picture, states the finding; the rest
-says what there is to see. Pictures of numbers that a model computes are not drawn here but in
+One function draws one diagram and bears its file's name; below it stands the one that draws it narrow. The
+first one's docstring is the alternative text: its first line, which also stands in the picture, states the finding;
+the rest says what there is to see. Pictures of numbers that a model computes are not drawn here but in
 transformer_lessons/inspection/plots.py.
 
 A role keeps its colour in all diagrams, and its name stands beside it: the colours are Okabe and Ito's, which
@@ -20,7 +20,7 @@ from xml.sax.saxutils import escape
 
 FOLDER = Path(__file__).parent
 WIDTH, NARROW = 760, 380  # about a notebook's column, and a phone
-MARGIN, LEFT = 28, 14  # left and right, and that of narrow diagrams
+MARGIN, LEFT = 28, 14  # left and right, in wide diagrams and in narrow ones
 SANS = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 SMALLEST = 12  # pixels; nothing is set smaller
@@ -252,7 +252,7 @@ def draw(name):
         drawing.label(MARGIN, 36, title, size=17, align="start", bold=True)
     else:
         wrapped = [textwrap.wrap(title, letters) for letters in range(20, 35)]
-        lines = next(lines for lines in wrapped if len(lines) == len(wrapped[-1]))  # as long as each other
+        lines = next(lines for lines in wrapped if len(lines) == len(wrapped[-1]))  # of about the same length
         drawing.label(LEFT, 15 + 10.5 * len(lines), "\n".join(lines), size=15, align="start", bold=True)
     function(drawing)
     card = Box(1, 1, width - 2, height - 2)
@@ -1074,7 +1074,7 @@ def next_token(d):
     Above, a line is cut at word boundaries into tokens: My, space, lantern, space, sleeps, comma and space,
     and. Below it a row of targets, and under each target its input, the token before it. The model, a
     LanguageModel, turns the row of inputs into logits at every position. In training, the logits of all positions
-    are held against the targets: that is the loss. In writing, the softmax of the last logits gives each token a
+    are compared with the targets: that is the loss. In writing, the softmax of the last logits gives each token a
     chance; one is drawn and appended to the text, and the model reads again.
     """
     text = d.box(28, 62, 704, 34, "My lantern sleeps, and", EMPTY, 15)
@@ -1218,7 +1218,7 @@ def narrow_induction_circuit(d):
     d.arrow(tokens[2].top(), (tokens[2].middle[0], 92), answer.left(), ink=VALUE.line)
     d.label(LEFT, 106, "and copies\nwhat stands\nthere", 12, VALUE.ink, "start")
     d.label(362, 286, "layer 1 looks for the place after 7", 12, QUERY.ink, "end")
-    d.label(LEFT, 310, "Above the tokens, below what layer 0 notes:", 12, MUTED, "start")
+    d.label(LEFT, 310, "Above, the tokens; below, what layer 0 notes:", 12, MUTED, "start")
     d.label(LEFT, 328, "what came before. Neither head is of use alone.", 12, MUTED, "start")
 
 

@@ -719,5 +719,5 @@ def test_a_mask_after_the_exponential_and_a_division_of_each_tile_are_named():
             summed, largest = summed * shrink + weights @ value[..., left:left + block, :] / total, raised
         return summed
 
-    assert check("tiled_attention", late).mistake == "masked after the exponential"
+    assert check("tiled_attention", late).mistake == "the maximum taken before the mask"
     assert check("tiled_attention", divided).mistake == "divided in every tile"

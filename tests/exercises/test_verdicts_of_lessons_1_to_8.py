@@ -857,8 +857,8 @@ def trained(loss, rounded=lambda number: number):
 
 @pytest.mark.parametrize(("answer", "mistake"), [
     (trained(lambda logits, targets: F.cross_entropy(logits, targets.view(-1))),
-     "a view of targets that do not lie side by side"),
-    (trained(lambda logits, targets: F.nll_loss(logits, targets.flatten())), "nll_loss without the logarithm"),
+     "a view of rows that do not lie side by side"),
+    (trained(lambda logits, targets: F.nll_loss(logits, targets.flatten())), "the logits without the logarithm"),
 ])
 def test_a_step_with_another_published_loss_is_named(answer, mistake):
     assert found("training_step", answer, 1) == {mistake}

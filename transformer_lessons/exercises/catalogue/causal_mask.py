@@ -157,6 +157,6 @@ mistake("a mask to be added, and inverted", *ADDED_INVERTED,
 mistake("zero times infinity", *ZERO_TIMES_INFINITY, pairs=4,
     form=[lambda allowed: (~allowed) * -torch.inf, lambda allowed: allowed * -torch.inf,
           lambda allowed: allowed * torch.inf, lambda allowed: (~allowed) * torch.inf])
-mistake("a table of fixed size", pairs=0, why="The mask is cut out of a table that is made for a few positions only: a "
-    "longer text gets a mask that is too small.", look="which length is the greatest that your table can serve?",
+mistake("a table of fixed size", pairs=0, why="The mask is cut out of a table that is made for a fixed number of "
+    "positions: a longer text gets a mask that is too small.", look="how long a text can your table serve?",
     variants=[lambda length, size=size: with_tril(min(length, size)) for size in (*range(9, 26), 32, 50, 64, 100, 128)])

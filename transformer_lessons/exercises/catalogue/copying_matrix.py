@@ -107,8 +107,8 @@ mistake("rows of W_O and columns of W_V", pairs=1, why="Both weights are cut the
     "(in, out).", look=OUT_IN, variants=[{"reads": lambda attention, own: attention.linear_v.weight[:, own].T,
                                           "writes": lambda attention, own: attention.linear_out.weight[own].T}])
 mistake("all heads at once, from weights transposed", pairs=0, why="Nothing is cut out: the matrix is that of all "
-    "heads together. And the weight of linear_v, that of linear_out, or both, stand transposed: nn.Linear keeps them "
-    "as (out, in), the way round that the product needs.", look="where does `head` appear in your code? " + OUT_IN,
+    "heads together. And the weight of linear_v, that of linear_out, or both, are the wrong way round in the product: "
+    "nn.Linear keeps them as (out, in).", look="where does `head` appear in your code? " + OUT_IN,
     variants=[
         {"own": every_feature, "reads": lambda attention: attention.linear_v.weight.T},
         {"own": every_feature, "writes": lambda attention: attention.linear_out.weight.T},
@@ -189,7 +189,7 @@ mistake("biases counted in", pairs=0, why="A bias of linear_v or linear_out is i
     "attended to; the contract leaves biases out.", look="calls of linear_v and linear_out add their biases.",
     variants=[with_biases(1, 0), with_biases(0, 1), with_biases(1, 1)])
 mistake("biases counted in, and the matrix transposed", pairs=0, why="A bias of linear_v or linear_out is in it, and "
-    "the contract leaves them out. And rows and columns are exchanged: rows are the tokens attended to.", look="calls "
+    "the contract leaves them out. And the matrix is transposed: its rows are the tokens attended to.", look="calls "
     "of linear_v and linear_out add their biases. And which table stands on the left?", variants=[
         lambda *inputs, value=value, out=out: with_biases(value, out)(*inputs).T
         for value, out in ((1, 0), (0, 1), (1, 1))])

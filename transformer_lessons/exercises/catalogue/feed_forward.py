@@ -217,8 +217,8 @@ mistake("the first bias left out", why="The weights of linear_in are used, but n
     hidden=lambda self, x: F.linear(x, self.linear_in.weight))
 mistake("the second bias left out", why="The weights of linear_out are used, but not its bias.", look=LINEAR,
     output=lambda self, activated: F.linear(activated, self.linear_out.weight))
-mistake("the first bias after the ReLU", pairs=0, why="The bias of linear_in is added to what ReLU leaves; it belongs "
-    "to linear_in, before ReLU.", look=LINEAR, variants=[{"hidden": lambda self, x: F.linear(x, self.linear_in.weight),
+mistake("the first bias after the ReLU", pairs=0, why="The bias of linear_in is added after the ReLU; it belongs "
+    "before it, in linear_in.", look=LINEAR, variants=[{"hidden": lambda self, x: F.linear(x, self.linear_in.weight),
         "activated": lambda self, hidden: hidden.relu() + self.linear_in.bias}])
 mistake("the weights of linear_in on the way back", pairs=0, why="The way back takes the weights of linear_in, "
     "transposed. linear_out has weights of its own.", look="which weights does the second product use?",

@@ -345,13 +345,13 @@ mistake("only the first layer", pairs=0, why="The first layer is there, and all 
 mistake("all layers under one name", pairs=0, why="All layers are written to the names of the first, each over the one "
     "before it, so that only the last is left.", look="where does the number of the layer come from?", finished=lambda
     found: {re.sub(r"layers\.\d+", "layers.0", name): one for name, one in found.items()})
-mistake("one digit for the layer", pairs=0, why="Layer numbers are read as one digit, so layers 10 and 11 land on "
-    "layer 1 or are left out.", look="a model of 12 layers.", finished=[
+mistake("one digit for the layer", pairs=0, why="Layers 10 and 11 land on layer 1 or are left out, as if the "
+    "number of a layer had one digit only.", look="a model of 12 layers.", finished=[
         lambda found: {re.sub(r"layers\.(\d)\d+", r"layers.\1", name): one for name, one in found.items()},
         lambda found: {name: one for name, one in found.items() if not re.match(r"layers\.\d\d", name)}])
 mistake("more layers than there are", pairs=0, raises=True, why="It asks for layers that the file does not have: "
-    "another model may have fewer of them.", look="how many layers does the file have, and where does your code know "
-    "that from?", variants=[{"__call__": lambda tensors, part=part: beyond_the_last(tensors, part)} for part in (
+    "another model may have fewer of them.", look="how many layers does the file have, and how does your code "
+    "know?", variants=[{"__call__": lambda tensors, part=part: beyond_the_last(tensors, part)} for part in (
         "ln_1.weight", "ln_1.bias", "attn.c_attn.weight", "attn.c_attn.bias")])
 
 def beyond_the_last(tensors, part):

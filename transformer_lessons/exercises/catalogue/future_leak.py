@@ -245,8 +245,8 @@ def styled(*styles, **replaced):
 
 # Which tokens change, and where that is looked for
 mistake = exercise.section(hint=2)
-mistake("always 0", hint=1, why="It gives 0 for every model here, also for those that read the whole future: what "
-    "it compares, or keeps, is not different in any of them.", look="print the two sets of tokens, then the "
+mistake("always 0", hint=1, why="It gives 0 for every model here, even for those that read the whole future: what "
+    "it compares, or keeps, differs in none of them.", look="print the two sets of tokens, then the "
     "differences, before you take one number from them.", variants=[lambda model, tokens: 0.0])
 mistake("the changed position compared", pairs=4, why="The position of a changed token is compared, too. It may see "
         "its own token, in every model.", look="the end of your slice. Which position is the first that may change?",

@@ -201,7 +201,7 @@ mistake("contributions for the stream", pairs=2, why="What each layer has added 
     "after that layer.", look="what does the contract say that a stage holds?",
     stages=[lambda residuals: torch.cat([residuals[:1], residuals.diff(dim=0)]),
     lambda residuals: residuals.diff(dim=0)])
-mistake("direct logit attribution", pairs=0, why="What each layer has added is scored by itself, divided by the "
+mistake("direct logit attribution", pairs=0, why="What each layer has added becomes logits by itself, divided by the "
     "standard deviation of the last stage: that is direct logit attribution. Here each stage is the whole stream, with "
     "statistics of its own.", look="what does the contract say that a stage holds?", variants=[
         lambda residuals, norm, unembedding, bias=bias, centre=centre: attributed(residuals, norm, bias, centre)

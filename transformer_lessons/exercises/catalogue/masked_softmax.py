@@ -28,7 +28,7 @@ def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), l
     order = torch.rand(mask, generator=generator).argsort(-1)
     allowed = torch.rand(mask, generator=generator) < 0.5
     allowed = torch.where(order == 0, True, torch.where(order == 1, False, allowed))
-    if far:  # two are allowed in every row: only beside each other can scores show that they have been cut off
+    if far:  # two are allowed in every row: that a score has been cut off shows only beside another
         allowed |= order == 2
     for place in empty:
         allowed[place] = False
@@ -388,7 +388,7 @@ mistake("only the allowed scores", why="The allowed scores are picked out, and t
 mistake("the scores scaled", why="The scores are divided by a square root first: scaling belongs to the attention "
     "around this function; here they stay as they are.", look="what happens to the scores before the softmax besides "
     "the masking?", hidden=lambda step, scores, allowed: step(scores / math.sqrt(scores.shape[-1]), allowed))
-mistake("one more in the sum", pairs=0, why="The sum in the denominator holds one number that belongs to no score, as "
+mistake("one more in the sum", pairs=0, why="The sum in the denominator includes a number that belongs to no score, as "
     "if there were one more key: the rows sum to less than 1.", look=ONE_ROW,
     weights=[lambda hidden: F.pad(hidden, (0, 1)).softmax(-1)[..., :-1], lambda hidden: shared(hidden.exp(), 1.0),
              lambda hidden: shared((hidden - hidden.amax(-1, keepdim=True)).exp(), 1.0).nan_to_num(0.0)])

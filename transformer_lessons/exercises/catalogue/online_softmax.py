@@ -71,9 +71,9 @@ class Watch(TorchDispatchMode):
         return sorted(read.values())[-2]
 
 class Array(np.ndarray):
-    """What `.numpy()` gives while an answer is watched: the largest array made of it, or summed, is noted."""
+    """What `.numpy()` gives while an answer is watched: the largest array made of it, or reduced, is noted."""
 
-    __array_priority__ = 1.0  # what is put together of several is one, too
+    __array_priority__ = 1.0  # what is put together from several is one, too
     made = reduced = 0
 
     def __array_finalize__(self, source):

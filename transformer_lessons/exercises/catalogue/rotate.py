@@ -286,8 +286,8 @@ mistake("positions counted anew", why="The positions are counted from 0 to lengt
 mistake("positions counted from the first", why="The first position is subtracted from all, so that the first vector "
         "is never turned.", look="should a vector at position 5 depend on which vectors stand before it?",
     places=lambda right: right - right[:1])
-mistake("positions counted from the smallest", pairs=0, why="The smallest position is subtracted from all, so that one "
-    "vector is never turned.", look="should a vector at position 5 depend on which other positions there are?",
+mistake("positions counted from the smallest", pairs=0, why="The smallest position is subtracted from all, so that the "
+    "vector there is never turned.", look="should a vector at position 5 depend on which other positions there are?",
     places=lambda right: right - right.min())
 mistake("only the start of the positions used", pairs=0, why="The positions are counted on from the first, one by one: "
         "those that are handed over may leave gaps and come in any order.", look="where does `positions` appear in "

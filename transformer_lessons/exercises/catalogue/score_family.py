@@ -136,8 +136,8 @@ mistake("one number for each sequence", pairs=1, why="The mean over the batch is
     averaged=[lambda picked: picked.mean(-1), lambda picked: picked.mean(-1).T])
 mistake("one number for each position", pairs=1, why="The mean over the positions is missing.", look=SHAPE,
     averaged=[lambda picked: picked.mean(0), lambda picked: picked.mean((0, 1))])
-mistake("sequences and heads mixed", why="A reshape puts the weights of several heads into one score: the first "
-    "dimension is that of the sequences, and reshape keeps the numbers in their order.", look="reshape(heads, …) of a "
+mistake("sequences and heads mixed", why="Reshaping puts the weights of several heads into one score: the first "
+    "dimension is that of the sequences, and the numbers keep their order.", look="reshape(heads, …) of a "
     "tensor (batch, heads, …): which numbers come first?",
     averaged=[lambda picked: picked.reshape(picked.shape[1], -1).mean(-1)])
 mistake("a single sequence", pairs=1, why="Only one sequence of the batch is looked at.",

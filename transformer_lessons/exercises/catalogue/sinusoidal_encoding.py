@@ -387,10 +387,11 @@ mistake("half precision", pairs=0, why="The angles were computed in half precisi
 mistake("added to something", pairs=0, why="The table is not the encoding alone: sines and cosines have been added to "
         "ones, or multiplied by √d_model.", look="what does the table hold before you write into it, and do you write "
         "with `=` or `+=`?", table=[lambda right: right + 1, lambda right, even: right * math.sqrt(2 * even.shape[1])])
-mistake("a table of fixed size", pairs=0, why="The encoding is cut out of a table that is made for a few positions "
-    "only: a longer text gets too few rows.", look="which length is the greatest that your table can serve?",
+mistake("a table of fixed size", pairs=0, why="The encoding is cut out of a table that is made for a fixed number of "
+    "positions: a longer text gets too few rows.", look="how long a text can your table serve?",
     variants=[lambda length, d_model, size=size: positions.sinusoidal_encoding(min(length, size), d_model)
               for size in (12, 16, 20, 32, 50, 64, 100, 128)])
-mistake("the rows brought to length 1", pairs=0, why="Every row is divided by its length. Sines and cosines stay as "
-    "they are: each pair has length 1 already.", look="what is done to the table after it has been filled?",
+mistake("the rows brought to length 1", pairs=0, why="Every row is divided by its length. The sines and "
+    "cosines should stay as they are: each pair has length 1 already.",
+    look="what is done to the table after it has been filled?",
     table=lambda right: right / right.norm(dim=-1, keepdim=True))

@@ -454,9 +454,9 @@ mistake("the result left transposed", hint=2,
 mistake("the scores in one long row", why="The array has been flattened into a single row, and its shape is lost.",
     look=PRINT_SHAPES, variants=[lambda scores: softmax(scores.ravel()), lambda scores: softmax(scores).ravel()])
 COLUMNS = (lambda numbers: numbers.reshape(-1, 1), lambda numbers: numbers[:, None])
-mistake("one column for all rows", hint=2, why="The largest scores, or the sums, of all rows stand in one column. That "
-    "lines up with the rows of a table, but not with those of an array with more dimensions, nor with a single row.",
-    look="what shape has that column for an array of three dimensions? What keeps a dimension of size 1?",
+mistake("one column for all rows", hint=2, why="The largest scores, or the sums, are made into a column, as for a "
+    "table. That fits neither an array with more dimensions nor a single row.",
+    look="what shape do they have for an array of three dimensions? What keeps a dimension, with size 1?",
     shifted=[lambda scores, column=column: scores - column(scores.max(-1)) for column in COLUMNS],
     weights=[lambda exponentials, column=column: exponentials / column(exponentials.sum(-1)) for column in COLUMNS],
     variants=[{"shifted": lambda scores, column=column: scores - column(scores.max(-1)),

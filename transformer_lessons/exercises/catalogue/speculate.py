@@ -49,7 +49,7 @@ def judged(call, p, q, token, u):
     return table.as_subclass(kind) if kind else table
 
 class Crossed(torch.Tensor):
-    """What has a number for each two rows of the batch."""
+    """A result with a number for every pair of rows of the batch."""
 
 class Largest(TorchFunctionMode):
     """The size of the largest tensor that is made."""
@@ -62,7 +62,7 @@ class Largest(TorchFunctionMode):
         return result
 
 def for_all(call, *inputs, some=60, part=600):
-    """All rows in one call; in parts, if it makes a table of rows × rows on the way: that of all would be too large."""
+    """All rows in one call; in parts, if it makes a table of rows × rows on the way: for all it would be too large."""
     with Largest() as largest, torch.random.fork_rng(devices=[]):
         call(*(one[:some].clone() for one in inputs))
     if largest.numbers < some ** 2:
@@ -286,8 +286,8 @@ mistake("accepted with a difference", why="A token is accepted by the difference
 mistake("accepted only where p is larger", why="A token is kept where p is at least q, and otherwise always rejected: "
         "chance has no part in it.", look="p a little less than q: should the token always be rejected?",
     accepted=lambda p, q, token: (of_token(p, token) >= of_token(q, token)).double())
-mistake("kept only where it is the likeliest", pairs=0, why="A drafted token is kept only where it is the likeliest of "
-        "its p, as in greedy decoding: chance has no part in it.", look=TWICE, variants=[
+mistake("kept only where it is the likeliest", pairs=0, why="A drafted token is kept only where p makes it the "
+        "likeliest of all, as in greedy decoding: chance has no part in that.", look=TWICE, variants=[
     {"accepted": lambda p, token: greedy(p, token), **more} for more in (
         {}, {"residual": lambda p: best(p)}, {"residual": lambda p: p}, {"residual": lambda right: best(right)})]
     + or_from_p(lambda p, token: greedy(p, token)))
@@ -314,7 +314,7 @@ mistake("the first row for all", why="The probabilities of one row, the first of
               {"residual": lambda p, q: (p[:1] - q[:1]).clamp(min=0).expand_as(p),
                "accepted": lambda p, q, token: (p[0] / q[0])[token][:, None]}])
 
-mistake("every row meets every row", why="The result has a number for each two rows of the batch, (batch, batch): "
+mistake("every row meets every row", why="The result has a number for every pair of rows of the batch, (batch, batch): "
         "`p[:, token]` takes from each row the tokens of all rows, and (batch, 1) beside (batch,) makes such a table.",
     look="the shape of each thing that you compare or divide, for a batch of three rows.", pairs=0, variants=[
         lambda p, q, token, u: torch.where(u < p[:, token] / q[:, token], token, drawn_anew(p, q))])

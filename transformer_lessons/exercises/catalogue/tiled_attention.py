@@ -364,8 +364,8 @@ mistake("the tile on the diagonal not masked", why="Tiles in the future are left
         "no mask: in it, a query sees the keys right after "
         "itself.", look="the first query of a block: may it see the last key of the same "
         "block?", variants=[tiled(masked=lambda scores: scores)])
-mistake("masked after the exponential", why="The maximum runs over scores of the future, too, and the mask comes after "
-        "the exponential: where a forbidden score leads by far, every allowed exponential is 0, and 0 / 0 is not a "
+mistake("the maximum taken before the mask", why="The maximum runs over scores of the future, too, and the mask comes "
+        "only after that: where a forbidden score leads by far, every allowed exponential is 0, and 0 / 0 is not a "
         "number.", look="which scores should the maximum of a row run over?",
     variants=[lambda *inputs: masked_late(*inputs), lambda *inputs: masked_late(*inputs, whole=True)])
 

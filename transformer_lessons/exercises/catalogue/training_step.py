@@ -246,12 +246,13 @@ mistake("the classes in the last dimension", pairs=0, raises=True,
     why="cross_entropy looks for the classes in dimension 1, "
     "where these logits have the positions.", look="the documentation of F.cross_entropy: which shapes go together?",
     loss=lambda logits, targets: F.cross_entropy(logits, targets))
-mistake("a view of targets that do not lie side by side", pairs=0, why="`tokens[:, 1:]` skips one token in "
-    "each row, so its numbers do not lie side by side in memory, and `view` cannot join them: hence the error.",
+mistake("a view of rows that do not lie side by side", pairs=0, why="A slice such as `tokens[:, 1:]` "
+    "skips one position in each row, so the rows do not lie side by side in memory, and `view` cannot join them: "
+    "hence the error.",
     look="the last sentence of the error message.",
     loss=lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.view(-1)))
-mistake("nll_loss without the logarithm", pairs=0, why="nll_loss takes the logarithms of probabilities, and gets "
-    "something else: all it does is pick one number for each target and change its sign.",
+mistake("the logits without the logarithm", pairs=0, why="The loss is the logit of each target with its sign changed, "
+    "averaged. That is what nll_loss gives for logits: it expects the logarithms of probabilities.",
     look="what F.nll_loss expects, and what F.cross_entropy does before it.",
     loss=[lambda logits, targets: F.nll_loss(logits.flatten(0, 1), targets.flatten())])
 mistake("the probability, not its logarithm", pairs=0,
@@ -328,7 +329,7 @@ def moved_by(rate):
                 one -= (rate or group["lr"]) * one.grad
     return move
 mistake("a step that the optimizer does not make", pairs=0, why="The weights are moved by hand or by a new optimizer. "
-    "The one that is handed over makes no step, and all it knows of earlier ones is not used.",
+    "The one that is handed over makes no step, and nothing that it knows of earlier ones is used.",
     look="which object is `optimizer.step()` called on?",
     move=[*map(moved_by, (None, 0.1, 0.01, 1e-3)), *(lambda optimizer, kind=kind: kind(
         optimizer.param_groups[0]["params"], lr=optimizer.param_groups[0]["lr"]).step()

@@ -141,7 +141,7 @@ QUESTIONS = (
                 "A table of learned vectors has rows, but no rule for continuing them. A formula would "
                 "have one.",
             ),
-            wrong("The vector of position 0", "An index beyond the end of an embedding does not wrap around."),
+            wrong("The vector of position 0", "An index beyond the end of the table does not wrap around."),
             wrong(
                 "A vector of zeros",
                 "A vector of zeros would be a row like any other, and there is no such row.",
