@@ -3,7 +3,6 @@
 import math
 import time
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -673,33 +672,6 @@ def test_two_slips_that_give_p_whatever_was_drafted_are_not_said_to_leave_the_dr
     report = check("speculate", answer)
     assert report.mistake == "the draft ignored"
     assert "are drawn from p" not in text(report)
-
-
-def test_numpy_does_not_hide_scores_put_together_or_a_whole_table_but_blocks_in_numpy_are_right():
-    def at_once(blocks):
-        scores = np.concatenate([one.numpy() for one in blocks], -1)
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        return torch.from_numpy(weights / weights.sum(-1, keepdims=True))
-
-    def in_blocks(blocks):
-        largest, total = -np.inf, 0.0
-        for one in blocks:
-            raised = np.maximum(largest, one.numpy().max(-1, keepdims=True))
-            total = total * np.exp(largest - raised) + np.exp(one.numpy() - raised).sum(-1, keepdims=True)
-            largest = raised
-        return torch.from_numpy(np.concatenate([np.exp(one.numpy() - largest) / total for one in blocks], -1))
-
-    def table(query, key, value, block):
-        query, key, value = (one.numpy() for one in (query, key, value))
-        scores = query @ np.swapaxes(key, -1, -2) / np.sqrt(query.shape[-1])
-        scores = np.where(np.tri(query.shape[-2], dtype=bool), scores, -np.inf)
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        return torch.from_numpy(weights / weights.sum(-1, keepdims=True) @ value)
-
-    assert check("online_softmax", at_once).mistake == "all the scores at once"
-    assert check("online_softmax", in_blocks).status == "passed"
-    assert check("tiled_attention", table).mistake == "a table of length × length"
-    assert "numpy" not in vars(torch.Tensor)
 
 
 def test_a_mask_after_the_exponential_and_a_division_of_each_tile_are_named():

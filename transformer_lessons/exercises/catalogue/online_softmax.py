@@ -1,11 +1,8 @@
 """online_softmax, of lesson 12: the softmax over scores that come in blocks."""
 
-import contextlib
 import functools
 import math
-from unittest import mock
 
-import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -70,29 +67,6 @@ class Watch(TorchDispatchMode):
             read[place] += min(1.0, sum(parts.values()))
         return sorted(read.values())[-2]
 
-class Array(np.ndarray):
-    """What `.numpy()` gives while an answer is watched: the largest array made of it, or reduced, is noted."""
-
-    __array_priority__ = 1.0  # what is put together from several is one, too
-    made = reduced = 0
-
-    def __array_finalize__(self, source):
-        Array.made = max(Array.made, self.size)
-
-    def sum(self, *args, **settings):
-        Array.reduced = max(Array.reduced, self.size)
-        return super().sum(*args, **settings)
-
-    def max(self, *args, **settings):
-        Array.reduced = max(Array.reduced, self.size)
-        return super().max(*args, **settings)
-
-@contextlib.contextmanager
-def arrays_watched():
-    plain, Array.made, Array.reduced = torch.Tensor.numpy, 0, 0
-    with mock.patch.object(torch.Tensor, "numpy", lambda *args, **settings: plain(*args, **settings).view(Array)):
-        yield
-
 def made_anew(result, source):
     """Is this a new tensor, and not a view, which reads nothing?"""
     return not isinstance(result, torch.Tensor) or (
@@ -102,9 +76,9 @@ def in_blocks(call, blocks):
     """The numbers are right; did the answer also keep to its blocks, and to two passes?"""
     if len(blocks) < 3 or max(block.numel() for block in blocks) <= max(len(blocks) * blocks[0][..., 0].numel(), 4):
         return None
-    with Watch(blocks) as watch, arrays_watched():
+    with Watch(blocks) as watch:
         call(blocks)
-    if max(watch.widest, Array.reduced) >= sum(block.numel() for block in blocks):
+    if watch.widest >= sum(block.numel() for block in blocks):
         return ("all the scores at once", AT_ONCE, LOOK_AT_ONCE)
     if watch.passes() > 2.9:
         return ("three passes", THREE, LOOK_THREE)

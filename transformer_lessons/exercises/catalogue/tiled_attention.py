@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.exercises.catalogue import attention_family as shared
 from transformer_lessons.exercises.catalogue.attend_with_cache import NOT_HERE, zeros_hidden
-from transformer_lessons.exercises.catalogue.online_softmax import Array, arrays_watched, far_below, warm_up
+from transformer_lessons.exercises.catalogue.online_softmax import far_below, warm_up
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal, replacement
 from transformer_lessons.language import long_context
 
@@ -55,9 +55,9 @@ def never_the_whole_table(call, query, key, value, block):
     length = query.shape[-2]
     if length < 10 or query.ndim > 2:
         return None
-    with Largest() as largest, arrays_watched():
+    with Largest() as largest:
         call(query, key, value, block)
-    if max(largest.numbers, Array.made) >= length ** 2:
+    if largest.numbers >= length ** 2:
         return "a table of length × length", WHOLE, LOOK_WHOLE
     if largest.mask >= length ** 2:
         return "a whole mask", MASK, LOOK_MASK
