@@ -118,8 +118,8 @@ def front_page(lessons):
             f"**{opening[2].capitalize()}**{opening[3]}\n\n"
             f'<p class="start"><a class="button" href="notebooks/{first}.html">Start lesson 1</a> '
             '<a class="button quiet" href="#run-it-on-your-machine">Run it on your machine</a></p>\n\n'
-            f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours · no\u00a0GPU · "
-            "MIT\u00a0licence\n\n"
+            f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours\\\n"
+            "no\u00a0GPU\u00a0·\u00a0MIT\u00a0licence\n\n"
             f"**The checks name your mistake.** They know {number_of_mistakes():,} mistakes, run them on the same "
             "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
             f"check says.\n\n</div>\n{verdicts()}</div>\n\n"
@@ -132,9 +132,10 @@ def front_page(lessons):
             "To look things up: the [exercises](exercises/index.md), the "
             "[glossary](notebooks/glossary.md), and the [finished implementation](reference/index.md), with "
             f"explanations beside the code.{source()}\n\n"
-            "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. In a "
-            "clone of the repository, with Python 3.10 or later, this makes an environment and opens the first lesson:"
-            f"\n\n```\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n" +
+            "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
+            f"{'With git and' if repository.source() else 'In a clone of the repository, with'} Python 3.10 or later, "
+            f"this {'fetches the course, ' if repository.source() else ''}makes an environment and opens the first "
+            f"lesson:\n\n```\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n" +
             contents("Lessons", [f"notebooks/{path.stem}" for path in lessons]) +
             contents("To look things up", ["exercises/index", "notebooks/glossary", "reference/index"]))
 
@@ -332,22 +333,29 @@ def samples(exercise):
 
 def question_html(question, answered):
     """A question to be clicked or filled in; answered: its model answer follows on the page anyway."""
-    text = "".join(f"<pre>{escape(part, quote=False)}</pre>\n" if part.startswith("    ") else f"<p>{html(part)}</p>\n"
-                   for part in blocks(question.text))
+    text = "".join(f"<pre>{escape(part, quote=False)}</pre>\n" if part.startswith("    ")
+                   else f"<p>{in_html(part)}</p>\n" for part in blocks(question.text))
     if isinstance(question, SeveralOf):
         ask = "Click a choice." if question.kind == "choice" else "Click every choice that you think is right."
         choices = "".join(
-            f'<details class="choice"><summary><b>{letter}</b>{html(choice.text)}</summary>'
+            f'<details class="choice"><summary><b>{letter}</b>{in_html(choice.text)}</summary>'
             f'<p class="{"right" if choice.is_right else "wrong"}">'
-            f"{'✓ Right.' if choice.is_right else '✗ No.'} {html(choice.why)}</p></details>\n"
+            f"{'✓ Right.' if choice.is_right else '✗ No.'} {in_html(choice.why)}</p></details>\n"
             for letter, choice in question.lettered.items())
         body = f"<p><em>{ask}</em></p>\n{choices}"
     elif isinstance(question, FreeText):
-        body = "" if answered else fold("A model answer", f"<p>{html(question.model)}</p>")
+        body = "" if answered else fold("A model answer", f"<p>{in_html(question.model)}</p>")
     else:
         body = field(question)
     title = f"<p><strong>{question.number} {html(question.title)}</strong></p>"
     return f'<div class="question">\n{title}\n{text}{body}</div>\n'
+
+
+def in_html(text):
+    """A question's text; what must be code in it, as row[1], is so even without marks, which a terminal would print."""
+    text = re.sub(r"`[^`]+`|\b\w+ @ [\w.]+\w|\b\w[\w.]*(?:\[[\w, ]+\]|\(\))",
+                  lambda part: f"`{part[0].strip('`')}`", text)
+    return html(text)
 
 
 def blocks(text):
@@ -358,15 +366,15 @@ def blocks(text):
 def field(question):
     """A number or a shape to be typed; what is said of it travels with the page, not in plain sight."""
     say = question.say
-    told = {"shape": isinstance(question, Shape), "right": question.right, "why": html(question.why),
-            "pointer": html(question.pointer), "tolerance": question.tolerance,
-            "slips": [[slip, html(why)] for slip, why in question.slips.items()]}
+    told = {"shape": isinstance(question, Shape), "right": question.right, "why": in_html(question.why),
+            "pointer": in_html(question.pointer), "tolerance": question.tolerance,
+            "slips": [[slip, in_html(why)] for slip, why in question.slips.items()]}
     hidden = base64.b64encode(json.dumps(told, ensure_ascii=False).encode()).decode()
     ask = "Shape" if told["shape"] else "Number"
-    items = "".join(f"<li>✗ <strong>{html(say(slip))}</strong> {html(why)}</li>"
+    items = "".join(f"<li>✗ <strong>{html(say(slip))}</strong> {in_html(why)}</li>"
                     for slip, why in question.slips.items())
     answer = fold("The answer, and why", f"<ul class=\"explained\"><li>✓ <strong>{html(say(question.right))}</strong> "
-                                         f"{html(question.why)}</li>{items}</ul>")
+                                         f"{in_html(question.why)}</li>{items}</ul>")
     return (f'<form class="field" data-told="{hidden}"><label>{ask}: <input name="answer" autocomplete="off"></label> '
             f"<button>Check</button> <output></output></form>\n{answer}")
 

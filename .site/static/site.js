@@ -4,9 +4,15 @@
   if (matchMedia('(max-width: 46em)').matches)
     document.querySelectorAll('.cell pre, .highlight-python pre, .verdicts pre:not(.numbers)').forEach(pre => {
       if (pre.closest('.cell_output') && /\S {2,}\S|^\s*(\[|array|tensor)/m.test(pre.textContent)) return;
-      pre.innerHTML = pre.innerHTML.replace(/(<span class="p">[^<]*[([{,]<\/span>)/g, '$1<wbr>').replace(/(\)<\/span>)(<span class="o">\.<)/g, '$1<wbr>$2');
+      pre.querySelectorAll('.c1').forEach(remark => remark.classList.toggle('short', remark.textContent.length < 30));
+      const far = /^ {9,}.{30}/m.test(pre.textContent);  // what stands below a bracket far to the right moves to the left
+      let before = 0;
       pre.innerHTML = pre.innerHTML.replace(/\n$/, '').split('\n').map(line => {
-        const indent = line.replace(/<[^>]+>/g, '').match(/^ */)[0].length;
+        const text = line.replace(/<[^>]+>/g, ''), spaces = text.match(/^ */)[0].length;
+        const indent = far ? Math.min(spaces, before + 4) : spaces;
+        if (indent === spaces) before = spaces;
+        line = line.replace(/^((?:<[^>]+>)*) +/, `$1${' '.repeat(indent)}`).replace(/(\)<\/span>)(<span class="o">\.<)/g, '$1<wbr>$2');
+        if (/\S{44}/.test(text)) line = line.replace(/(<span class="p">[^<]*[([{]<\/span>)/g, '$1<wbr>');  // else within a name
         return `<span class="line" style="--in: ${indent}">${line}\n</span>`;
       }).join('');
     });
@@ -28,7 +34,8 @@
     if (before?.querySelector('img')) before.hidden = true;
   });
 
-  // Presenting: a button, and the key p; what was at the top stays there. n and b go from part to part, Escape leaves.
+  // Presenting: a button, and the key p; what was at the top stays there. n and b go to the next part or
+  // screen and back, Escape leaves.
   const present = () => {
     const first = [...document.querySelectorAll('article :is(h1, h2, h3, p, .cell, .question)')]
       .find(element => element.offsetHeight && element.getBoundingClientRect().top >= 0);
@@ -44,9 +51,12 @@
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, select, .playground, .attention-explorer, dialog')) return;
     const presenting = document.documentElement.classList.contains('presenting');
     if (event.key === 'p' || event.key === 'Escape' && presenting) present();
-    const parts = [...document.querySelectorAll('article :is(h1, h2)')], top = part => part.getBoundingClientRect().top;
-    const part = {n: parts.find(part => top(part) > 40), b: parts.findLast(part => top(part) < -1)}[event.key];
-    if (presenting) part?.scrollIntoView({behavior: 'instant'});
+    if (!presenting || !'nb'.includes(event.key)) return;
+    const tops = [...document.querySelectorAll('article :is(h1, h2, h3)')]
+      .map(part => part.getBoundingClientRect().top - parseFloat(getComputedStyle(part).scrollMarginTop));
+    const part = event.key === 'n' ? tops.find(top => top > 2) : tops.findLast(top => top < -2);
+    const by = Math.abs(part) < innerHeight ? part : 0.85 * innerHeight * (event.key === 'n' ? 1 : -1);
+    scrollBy({top: by, behavior: 'instant'});
   });
 
   // On paper nothing is folded.
@@ -66,7 +76,21 @@
   });
   addEventListener('load', scrolls);
   addEventListener('resize', scrolls);
+  addEventListener('change', scrolls);
   addEventListener('toggle', scrolls, true);
+
+  // In prose (1, 2) stays on one line, and -2 has the sign that is as wide as a plus.
+  const prose = document.createTreeWalker(document.querySelector('article') ?? document.body, NodeFilter.SHOW_TEXT);
+  while (prose.nextNode()) {
+    const text = prose.currentNode;
+    if (!/[(-]/.test(text.data) || text.parentElement.closest('pre, code, math, script, style, .playground, .attention-explorer')) continue;
+    text.data = text.data.replace(/\([-−\d., ]{3,20}\)/g, tuple => tuple.replaceAll(', ', ',\u00a0'))
+      .replace(/(?<![\w)\][=])-(?=\.?\d)/g, '−');
+  }
+
+  // The list of parts marks what has passed a third of the screen; the theme would wait until it has passed its header.
+  const header = document.querySelector('header');
+  if (header) header.getBoundingClientRect = () => ({top: 0, height: innerHeight / 3});
 })();
 
 // Questions whose answer is typed: a number or a shape. What is said of it stands in the form, encoded.
@@ -125,7 +149,7 @@
       const text = form.elements.answer.value.trim(), value = told.shape ? shape(text) : number(text);
       if (value === null) {
         said.className = '';
-        said.textContent = told.shape ? '○ A shape is a list of whole numbers, as in (2, 3).' : '○ Please type a number, with a decimal point if it has one.';
+        said.textContent = told.shape ? '○ A shape is a list of whole numbers, as in (2, 3).' : '○ Please type a number, with a decimal point if it has one, as in 0.25.';
         return;
       }
       const right = same(told, value, told.right), slip = told.slips.find(([slip]) => same(told, value, slip));
@@ -135,7 +159,7 @@
   });
 })();
 
-// A diagram or a figure opens larger: as large as the screen allows, and never smaller than it was drawn.
+// A diagram or a figure opens larger: as large as the screen, or twice as large as on the page, to be moved about.
 (() => {
   const screen = document.createElement('dialog');
   screen.className = 'enlarged';
@@ -147,10 +171,10 @@
     if (!(link || figure) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     const shown = link ? [...link.querySelectorAll('img')].find(one => one.width) : figure.querySelector('img') ?? figure;
-    const picture = shown.cloneNode(), drawn = link ? shown.naturalWidth : Number(shown.getAttribute('width'));  // half of its pixels
+    const picture = shown.cloneNode(), here = shown.getBoundingClientRect().width;
     picture.src = shown.currentSrc;
-    const fits = Math.min(innerWidth - 64, (innerHeight - 120) * shown.naturalWidth / shown.naturalHeight);
-    picture.style.width = `${fits < 0.75 * drawn ? drawn : Math.min(2 * drawn, fits)}px`;
+    const fits = Math.min(innerWidth - 48, (innerHeight - 120) * shown.naturalWidth / shown.naturalHeight);
+    picture.style.width = `${fits < 1.25 * here ? 2 * here : fits}px`;
     screen.querySelector('div').replaceChildren(picture);
     if (!screen.isConnected) document.body.append(screen);
     screen.showModal();

@@ -64,8 +64,9 @@ class Page:
 
 
 def said(numbers):
-    """Two decimals, never -0.00."""
-    return ", ".join(f"{0.0 if abs(number) < 0.005 else number:.2f}" for number in np.asarray(numbers).ravel())
+    """Two decimals, never −0.00."""
+    texts = [f"{0.0 if abs(number) < 0.005 else number:.2f}" for number in np.asarray(numbers).ravel()]
+    return ", ".join(texts).replace("-", "−")
 
 
 def drag_the_query(page):
@@ -115,7 +116,7 @@ def turn_the_hands(page):
 
     def expected(asks, answers):
         parts = (turn(query, asks) * turn(key, answers)).unflatten(-1, (-1, 2)).sum(-1)
-        return f"the score is {said(parts).replace(', ', ' + ').replace('+ -', '− ')} = {said(parts.sum())}."
+        return f"the score is {said(parts).replace(', ', ' + ').replace('+ −', '− ')} = {said(parts.sum())}."
 
     for asks, answers in [(0, 0), (60, 0), (0, 60), (31, 12), (7, 8)]:
         page.slide(0, asks)

@@ -6,7 +6,8 @@ as phones, tablets and desktops are, light and dark: no formula fails, no pictur
 alternative text, no diagram has letters under 11 px, nothing stands out of the page, no link to another page
 is dead, the console is empty, nothing is asked for from elsewhere, and axe-core finds nothing serious. Then a
 stranger on a phone finds the reason for √d in two taps, a search finds, every answer on the front page shows
-its verdict, every typed answer to a question is read rightly, and on paper nothing is folded.
+its verdict, pictures are enlarged, every typed answer to a question is read rightly, and on paper nothing is
+folded.
 axe-core is read from AXE (the path of axe.min.js), or fetched by npm into a folder that is gone afterwards.
 Screenshots go to the folder that SCREENSHOTS names, where it is set.
 """
@@ -205,6 +206,30 @@ def chosen(browser, site):
     return faults if panels else ["no answers to choose from"]
 
 
+ENLARGE = """
+const faults = [];
+for (const picture of document.querySelectorAll('.diagram img, .cell_output img')) {
+  const here = picture.getBoundingClientRect().width;
+  if (!here) continue;
+  picture.click();
+  const large = document.querySelector('.enlarged img').getBoundingClientRect().width;
+  if (large < 1.2 * here) faults.push(`${picture.alt.slice(0, 60)}: ${here} px become ${large}`);
+  document.querySelector('.enlarged').close();
+}
+return faults;
+"""
+
+
+def enlarged(browser, site):
+    """What is clicked opens larger than it was, on every screen."""
+    faults = []
+    for width in (360, 1440, 1920):
+        see(browser, width, "light")
+        visit(browser, (site / "notebooks/01_self_attention.html").as_uri())
+        faults += [f"{width} px wide: {fault}" for fault in browser.execute_script(ENLARGE)]
+    return faults
+
+
 TYPE = """
 const [form, text] = arguments;
 form.elements.answer.value = text;
@@ -262,6 +287,7 @@ def main(arguments):
                 faulty += report("the reason for √d in two taps", two_taps(browser, site))
                 faulty += report("a search", search(browser, site))
                 faulty += report("answers on the front page", chosen(browser, site))
+                faulty += report("pictures, enlarged", enlarged(browser, site))
                 faulty += report("typed answers", typed(browser, site))
                 faulty += report("on paper nothing is folded", on_paper(browser, site))
         finally:

@@ -166,6 +166,12 @@ def test_the_page_of_an_exercise_tells_every_mistake_hint_and_a_solution(name, w
     assert exercise.solution_text().strip() in written[f"exercises/{name}.md"]
 
 
+def test_what_must_be_code_in_a_question_is_marked_as_code():
+    assert pages.in_html("What is row[1]? Look at row.sum(), and at `b[0]`.") == (
+        "What is <code>row[1]</code>? Look at <code>row.sum()</code>, and at <code>b[0]</code>.")
+    assert pages.in_html("The scores are x @ x.T, (2, 3).") == "The scores are <code>x @ x.T</code>, (2, 3)."
+
+
 def test_a_question_can_be_clicked_and_an_exercise_has_its_hints(written):
     for path in pages.LESSONS:
         code = "\n".join("".join(cell["source"]) for cell in cells_of(path.read_text(encoding="utf-8"), "code"))
@@ -204,6 +210,7 @@ def test_only_the_lessons_of_a_repository_on_github_open_in_colab(monkeypatch):
         pages.actions(path))
     assert "git clone https://github.com/someone/Transformer-Lessons\ncd Transformer-Lessons\n" in pages.actions(path)
     assert "[on GitHub](https://github.com/someone/Transformer-Lessons)" in pages.front_page([path])
+    assert "git clone https://github.com/someone/Transformer-Lessons\n" in pages.front_page([path])
     assert pages.repository.home() == "https://someone.github.io/Transformer-Lessons/"
     monkeypatch.delenv("GITHUB_REPOSITORY")
     monkeypatch.setattr(pages.repository, "git", lambda *command: "git@github.com:another/course.git")
@@ -212,6 +219,7 @@ def test_only_the_lessons_of_a_repository_on_github_open_in_colab(monkeypatch):
     assert "colab" not in pages.actions(path)
     assert "git clone" not in pages.actions(path)
     assert "GitHub" not in pages.front_page([path])
+    assert "git clone" not in pages.front_page([path])
     assert "Download the notebook" in pages.actions(path)
 
 

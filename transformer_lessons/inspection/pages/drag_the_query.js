@@ -14,10 +14,13 @@
   }
   const corners = hull(data.keys).map(key => at(key).join()).join(' ');
   draw('polygon', {points: corners, fill: 'var(--output)', opacity: 0.12}, plane);
-  data.keys.forEach((key, number) => {
-    arrow(key, 'var(--key)');
-    const [x, y] = at(key.map(part => part * (1 + 0.22 / Math.hypot(...key))));
-    draw('text', {x, y: y + 4, 'text-anchor': 'middle'}, plane).textContent = data.names[number];
+  const shafts = data.keys.map(key => arrow(key, 'var(--key)'));
+  const labels = data.keys.map((key, number) => {
+    const [x, y] = at(key.map(part => part * (1 + 0.24 / Math.hypot(...key))));
+    const side = Math.abs(key[0]) < Math.abs(key[1]) ? 'middle' : key[0] < 0 ? 'end' : 'start';
+    const label = draw('text', {class: 'named', x, y: y + 4, 'text-anchor': side}, plane);
+    label.textContent = `${data.names[number]} `;
+    return draw('tspan', {fill: 'var(--weight)'}, label);
   });
   const asking = arrow(data.query, 'var(--query)', false);  // its end is the handle
   const output = draw('circle', {r: 7, fill: 'var(--output)', stroke: 'var(--paper)', 'stroke-width': 2}, plane);
@@ -69,8 +72,10 @@
     cells.forEach((row, number) => {
       row[0].textContent = two(scores[number]);
       row[2].textContent = two(weights[number]);
-      bars[number][0](scores[number] / 9);
+      bars[number][0](scores[number] / Math.max(1, ...scores.map(Math.abs)));
       bars[number][1](weights[number]);
+      labels[number].textContent = two(weights[number]);
+      set(shafts[number], {'stroke-width': 2 + 6 * weights[number]});
     });
     said.textContent = `Query (${query.map(two).join(', ')}): weights ${weights.map(two).join(', ')}, output (${average.map(two).join(', ')}).`;
   }
@@ -82,6 +87,7 @@
     plane.setPointerCapture(event.pointerId);
     plane.onpointermove = pull;
     pull(event);
+    handle.classList.add('pulled');  // by hand: a mark for the keyboard would be in the way
     handle.focus({preventScroll: true});
   };
   plane.onmousedown = event => event.preventDefault();  // else the focus would leave the handle again
@@ -92,7 +98,9 @@
     move([((event.clientX - box.left) * scale - middle) / unit, (middle - (event.clientY - box.top) * scale) / unit]);
   }
 
+  handle.onblur = () => handle.classList.remove('pulled');
   handle.pressed = event => {
+    handle.classList.remove('pulled');
     const step = {ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1]}[event.key];
     if (!step) return;
     event.preventDefault();

@@ -51,7 +51,7 @@
     });
     const distance = asks.value - answers.value;
     said.textContent = `Query at ${asks.value}, key at ${answers.value}, ${Math.abs(distance)} apart: the score is `
-      + `${parts.map(two).join(' + ').replaceAll('+ -', '− ')} = ${two(sum(parts))}. `
+      + `${parts.map(two).join(' + ').replaceAll('+ −', '− ')} = ${two(sum(parts))}. `
       + 'It depends only on the difference of the positions: move both together, and it stays the same.';
   }
   show();
