@@ -772,14 +772,14 @@ def test_a_replaced_line_end_is_not_said_to_be_split():
 
 # What a reader of published code has tried
 
-def table_of(size, rule):
-    """A table that has been made once, for `size` positions, and is cut to length."""
-    made = rule(size)
-    return lambda length, *others: made[:length, :length] if not others else made[:length, :others[0]]
+def mask_of(size):
+    """A mask that has been made once, for `size` positions, and is cut to length."""
+    made = torch.ones(size, size).tril().bool()
+    return lambda length: made[:length, :length]
 
 
 def test_a_table_of_a_few_positions_is_too_small():
-    assert found("causal_mask", table_of(16, lambda size: torch.ones(size, size).tril().bool()), 1) != {"passed"}
+    assert found("causal_mask", mask_of(16), 1) != {"passed"}
     assert check("sinusoidal_encoding", lambda length, d_model: positions.sinusoidal_encoding(
         32, d_model)[:length]).status == "failed"
 
@@ -913,7 +913,7 @@ def positions_turned(x, places, base):
 
 
 @pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("causal_mask", table_of(16, lambda size: torch.ones(size, size).tril().bool()), "a table of fixed size"),
+    ("causal_mask", mask_of(16), "a table of fixed size"),
     ("sinusoidal_encoding", lambda length, d_model: positions.sinusoidal_encoding(50, d_model)[:length],
      "a table of fixed size"),
     ("rotate", partly_turned, "only some of the pairs turned"),

@@ -196,6 +196,16 @@ def test_how_an_answer_computes_is_seen_by_both(name, mistakes):
         assert here == there == ("passed", None)
 
 
+def test_a_table_of_rows_by_rows_is_asked_for_in_parts_by_both():
+    def answer(p, q, token, u):
+        residual = (p - q).clamp(min=0)
+        residual = torch.where(residual.sum(-1, keepdim=True) > 0, residual, p)
+        kept = u < (p[:, token] / q[:, token]).diagonal()
+        return torch.where(kept, token, torch.multinomial(residual, 1)[:, 0])
+
+    assert declared.verdicts("speculate", answer, Draws(EXERCISES["speculate"], 11)) == 2 * (("passed", None),)
+
+
 def test_a_right_gradient_comes_over_the_wire():
     ours = torch.tensor([1.0, 2.0], requires_grad=True)
     result = lending.into_graph(torch.tensor([3.0]), [True], [ours], lambda gradients: [7 * gradients[0].expand(2)])

@@ -1,7 +1,7 @@
 """speculate, of lesson 12: a token drawn from a cheap model becomes one drawn from the expensive model."""
 
 import torch
-from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
@@ -51,12 +51,12 @@ def judged(call, p, q, token, u):
 class Crossed(torch.Tensor):
     """A result with a number for every pair of rows of the batch."""
 
-class Largest(TorchFunctionMode):
+class Largest(TorchDispatchMode):
     """The size of the largest tensor that is made."""
 
     numbers = 0
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
         self.numbers = max(self.numbers, result.numel() if isinstance(result, torch.Tensor) else 0)
         return result
