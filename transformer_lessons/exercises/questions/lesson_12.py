@@ -162,12 +162,12 @@ QUESTIONS = (
         model="Only the memory is linear. Every query still meets every key before it, so twice the length takes about "
         "four times the time; a tiled kernel is faster because its tiles fit into the fast memory near the processor "
         "and because it leaves out the tiles in the future. And nothing is approximated: maximum and sum are "
-        "updated with every tile, so the result is that of the plain formula, up to rounding. What makes time "
-        "linear, such as a sliding window, changes the result.",
+        "updated with every tile, so the result is that of the plain formula, up to rounding. A sliding window "
+        "can make the time linear, but it leaves keys out, so the result is different.",
         points=(
             "Memory is linear, time is still quadratic.",
             "Exact: online softmax rescales what it has added up.",
-            "Linear time changes the result: a window, for example, leaves keys out.",
+            "A sliding window can make the time linear, but it changes the result.",
         ),
     ),
 )

@@ -97,7 +97,7 @@ QUESTIONS = (
             ),
             right(
                 "There are as many keys as values.",
-                "A weight is computed from one key and multiplies one value, so each key needs its value.",
+                "A weight belongs to one key and multiplies one value, so each key needs its value.",
             ),
         ),
     ),

@@ -140,16 +140,16 @@ QUESTIONS = (
         "with a bias. How many parameters does it have?",
         right=4 * (512 * 512 + 512),
         why="4 × (512 × 512 + 512) = 1,050,624. The number of heads does not appear: the features are split "
-        "among the heads, so more heads are narrower heads.",
+        "among the heads, so with more heads, each is narrower.",
         slips={
             4 * 512 * 512: "This counts all the weights, but not the biases.",
             3 * (512 * 512 + 512): "These are the maps for queries, keys and values. There is one more map "
             "after the heads.",
             512 * 512 + 512: "This is one of the four maps.",
-            8 * 4 * (512 * 512 + 512): "This gives every head the full width. The heads share one set of "
-            "maps.",
-            8 * (512 * 512 + 512): "This is one map for each head. There are four maps, and the heads share "
-            "them.",
+            8 * 4 * (512 * 512 + 512): "This gives every head maps of the full width. Each head has only a "
+            "slice of one set of maps.",
+            8 * (512 * 512 + 512): "This is one map for each head. There are four maps, whatever the number "
+            "of heads.",
         },
         pointer="A linear map from n to m has n × m weights and m biases.",
     ),
@@ -160,7 +160,7 @@ QUESTIONS = (
         (
             wrong(
                 "The number of parameters",
-                "The four maps stay at 512 × 512. With more heads, their outputs are cut into more "
+                "The four maps stay at 512 × 512. More heads only cut the same 512 features into more "
                 "parts.",
             ),
             wrong(

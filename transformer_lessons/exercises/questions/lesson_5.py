@@ -85,7 +85,7 @@ QUESTIONS = (
         (
             wrong(
                 "Yes, but each position p needs its own M.",
-                "Compare the angles at p and at p + 5: the difference does not contain p.",
+                "Compare the angles at p and at p + 5: the difference does not depend on p.",
             ),
             right(
                 "Yes, and the same M serves every position.",
@@ -110,7 +110,7 @@ QUESTIONS = (
         "length 16. What changes if the embeddings are multiplied by √512 before the encoding is added?",
         (
             wrong(
-                "It gives their dot products the variance 1.",
+                "It gives their dot products a variance of 1.",
                 "That is the job of the scale inside attention, which divides scores. Here vectors "
                 "are multiplied.",
             ),
@@ -125,7 +125,7 @@ QUESTIONS = (
                 "standard deviation 1, as those of nn.Embedding do, have this length without it.",
             ),
             wrong(
-                "It gives embedding and encoding together the length 1.",
+                "It gives embedding and encoding together a length of 1.",
                 "A factor above 1 makes vectors longer. Normalising lengths is the job of layer norm, in "
                 "lesson 7.",
             ),
@@ -244,7 +244,7 @@ QUESTIONS = (
             1e-4: "This is the frequency at i = 4, and i continues from there.",
             1e-8: "This would be i = 8, but range(0, 8, 2) ends before 8.",
         },
-        pointer="Which is the last i in range(0, 8, 2)? Put it into the exponent as it is written.",
+        pointer="What is the last i in range(0, 8, 2)? Put it into the exponent as it is written.",
         tolerance=5e-9,
     ),
     Shape(

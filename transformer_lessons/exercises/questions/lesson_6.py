@@ -177,7 +177,7 @@ QUESTIONS = (
         "A causal model reads eight random digits (each 0 to 9), then the same digits reversed. What is "
         "the lowest mean loss, in nats per digit, that it can expect on the random half, to two decimals?",
         right=log(10),
-        why="Each digit has the probability 1/10 whatever came before it, and -ln(1/10) = ln 10 = 2.30. A "
+        why="Each digit has probability 1/10 whatever came before it, and -ln(1/10) = ln 10 = 2.30. A "
         "loss well below this means that the model sees the future.",
         slips={
             0: "This is possible on the second half, which the first half determines. Random digits cannot "

@@ -225,7 +225,7 @@ QUESTIONS = (
     OneOf(
         "8.11",
         "What a cache may keep",
-        "A causal language model writes token 100, with a key/value cache. Why may it reuse the keys and "
+        "A causal language model reads token 100, with a key/value cache. Why may it reuse the keys and "
         "values of the first 99 tokens?",
         (
             wrong(
