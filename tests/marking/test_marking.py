@@ -433,6 +433,17 @@ def test_nobody_is_marked_under_a_name_that_two_claim(tmp_path):
     assert len(unread) == 2
 
 
+def test_a_student_who_hands_in_more_than_a_hundred_notebooks_is_listed_and_not_read(tmp_path):
+    for name, number in (("ann", 100), ("eve", 101)):
+        (tmp_path / name).mkdir()
+        for copy in range(number):
+            (tmp_path / name / f"06_masking ({copy}).ipynb").write_text("{}")
+    works, unread = submissions.find(tmp_path)
+    assert {one.student for one in works} == {"ann"}
+    assert {why for _, why in unread} == {"one of 101 notebooks of this student; at most 100 are read"}
+    assert len(unread) == 101
+
+
 # A class
 
 

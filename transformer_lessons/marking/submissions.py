@@ -12,6 +12,7 @@ from pathlib import Path
 
 ENTRIES, ARCHIVE, LARGEST, NESTED = 20_000, 4 << 30, 200 << 20, 2  # files; bytes in all; bytes of one; zips in zips
 LONGEST = 1000  # characters of a file's name with its folders
+MOST = 100  # notebooks of one student
 TIME = r"\d{4}-\d\d-\d\d[-T ]\d\d[-:]\d\d[-:]\d\d"
 COPIES = re.compile(r"\.ipynb_checkpoints|__MACOSX|\._.*|\.DS_Store|\.git|__pycache__|node_modules")  # by machines
 
@@ -45,6 +46,10 @@ def find(source):
     name_students(works, times)
     unread += [(one.path, "it is not clear whose work this is") for one in works if not as_seen(one.student)]
     works = two_as_one([one for one in works if as_seen(one.student)], unread)
+    number = Counter(one.student for one in works)
+    unread += [(one.path, f"one of {number[one.student]:,} notebooks of this student; at most {MOST} are read")
+               for one in works if number[one.student] > MOST]
+    works = [one for one in works if number[one.student] <= MOST]
     return works, list(dict.fromkeys(unread))
 
 
