@@ -1,5 +1,8 @@
-"""What a line chart draws."""
+"""What a figure draws, and in which style."""
 
+import logging
+
+import matplotlib
 import numpy as np
 import pytest
 
@@ -25,3 +28,32 @@ def test_several_runs_are_their_mean_in_a_band_from_the_lowest_to_the_highest(dr
     assert drawn[0].lines[0].get_ydata().tolist() == [3.0, 2.25]
     band = drawn[0].collections[0].get_paths()[0].vertices
     assert {tuple(point) for point in band} == {(0.0, 1.0), (0.0, 5.0), (1.0, 2.0), (1.0, 2.5)}
+
+
+def test_figures_have_a_style_of_their_own_and_leave_a_learners_figures_alone():
+    before = dict(matplotlib.rcParams)
+    one = plots.show_lines([0, 1], {"loss": [2.0, 1.0]}, "title", "step", "loss")
+    assert dict(matplotlib.rcParams) == before
+    with matplotlib.rc_context({"font.family": ["DejaVu Sans"], "axes.labelcolor": "red"}):
+        assert plots.show_lines([0, 1], {"loss": [2.0, 1.0]}, "title", "step", "loss").png == one.png
+
+
+def test_every_letter_of_a_figure_is_in_one_of_its_typefaces(caplog, recwarn):
+    with caplog.at_level(logging.WARNING, "matplotlib"):
+        plots.show_weights(np.eye(2), "Weights ≥ 0, and ½ of √d − 1 → ∞ is Kᵀ", ["é", "λ"], ["“a”", "x₀²"])
+    assert not caplog.records
+    assert not [str(one.message) for one in recwarn]
+
+
+def test_a_number_is_written_with_a_minus_and_nothing_is_minus_zero(monkeypatch):
+    written = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: written.extend(figure.axes[0].texts))
+    plots.show_matrix(np.array([[-1.5, -0.001]]), "title")
+    assert [one.get_text() for one in written] == ["−1.50", "0.00"]
+
+
+def test_a_title_is_broken_into_lines_that_fit(monkeypatch):
+    titles = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: titles.append(figure.get_suptitle()))
+    plots.show_arrows(np.eye(2), "a " * 30)
+    assert titles == [" ".join("a" * 26) + "\n" + " ".join("a" * 4)]

@@ -7,14 +7,26 @@ alternative text is what a reader hears instead, and what nbval compares.
 import base64
 import io
 import textwrap
+from pathlib import Path
 
 import numpy as np
+from matplotlib import font_manager, rc_context
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]  # safe for any eyes
 DENSITY = 2  # pixels of the file to a pixel of the page
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
+STYLE = {
+    "font.family": ["Inter", "DejaVu Sans"], "legend.fontsize": 9, "figure.titlesize": 11, "figure.titleweight": "bold",
+    "text.color": "#222222", "axes.labelcolor": "#444444", "axes.edgecolor": "#888888",
+    "xtick.color": "#888888", "ytick.color": "#888888", "xtick.labelcolor": "#444444", "ytick.labelcolor": "#444444",
+    "axes.axisbelow": True, "grid.color": "#e6e6e6",
+}
+
+for file in sorted(Path(__file__).with_name("fonts").glob("*.otf")):
+    font_manager.fontManager.addfont(file)
+in_style = rc_context(STYLE)  # the style of these figures alone: a learner's own keep theirs
 
 
 class Picture:
@@ -47,6 +59,7 @@ def show_weights(weights, title, queries=None, keys=None, panels=None, alt=None,
                      row_label=row_label, column_label=column_label)
 
 
+@in_style
 def show_heads(rows, title, alt=None):
     """Small maps, heads across and layers down: rows is {"layer 0": weights (heads, query, key)}."""
     maps = {name: as_array(weights) for name, weights in rows.items()}
@@ -68,8 +81,8 @@ def show_heads(rows, title, alt=None):
     axis.set_yticks(np.arange(len(maps)) + 0.5, labels=maps)
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
-    figure.colorbar(image, ax=axis, label="weight", fraction=0.04, ticks=[0, 0.5, 1])
-    figure.suptitle(wrapped(title, figure), fontsize=11)
+    figure.colorbar(image, ax=axis, label="weight", fraction=0.04, ticks=[0, 0.5, 1]).outline.set_visible(False)
+    entitle(figure, title)
     number = "1 head" if heads == 1 else f"{heads} heads"
     down = ", ".join(maps).replace("\n", " ")
     alt = alt or f"Heat maps of attention weights, {number} across, {down} down: {title}."
@@ -89,6 +102,7 @@ def show_matrix(matrix, title, rows=None, columns=None, panels=None, alt=None, r
                      row_label=row_label, column_label=column_label, legend=legend)
 
 
+@in_style
 def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label="",
               row_label="", column_label="", legend=None):
     """One heat map for each of the leading panels, side by side, with one colour bar or legend."""
@@ -96,33 +110,36 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
     count, height, width = numbers.shape
     side = 3.2 if count == 1 else max(1.7, 8.4 / count)
     wide = min(8.8, side * count * min(max(width / height, 0.8), 2) + 1.6)
+    letters = 10 * (wide - 1.8) / count / width  # that fit the width of a column
     figure = Figure(figsize=(wide, side + (0.7 if legend is None else 1)), layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)[0]
     for index, axis in enumerate(axes):
         image = axis.imshow(numbers[index], cmap=cmap, vmin=low, vmax=high, aspect="auto")
         name_ticks(axis.xaxis, columns)
         name_ticks(axis.yaxis, rows if index == 0 else [""] * height)
-        if columns is not None and max(len(str(name)) for name in columns) > 3:
+        if columns is not None and max(len(str(name)) for name in columns) > letters:
             axis.tick_params(axis="x", rotation=90)
         if panels is not None:
             axis.set_title(panels[index], fontsize=9)
         axis.set_xlabel(column_label if index == 0 or count <= 3 else "")
+        if max(height, width) <= 16:
+            separate_squares(axis, height, width)
         if height * width <= 36 and count <= 3:
             write_numbers(axis, numbers[index], image)
     axes[0].set_ylabel(row_label)
     if legend is None:
-        figure.colorbar(image, ax=axes[-1], label=label)
+        figure.colorbar(image, ax=axes[-1], label=label).outline.set_visible(False)
     else:
         squares = [Patch(color=image.cmap(image.norm(number)), label=name)
                    for name, number in legend.items()]
-        figure.legend(handles=squares, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-    figure.suptitle(wrapped(title, figure), fontsize=11)
+        figure.legend(handles=squares, loc="outside lower center", ncols=2, frameon=False)
+    entitle(figure, title)
     return Picture(figure, alt)
 
 
-def wrapped(title, figure):
-    """The title in lines that fit the figure: about twelve letters an inch."""
-    return textwrap.fill(title, int(12 * figure.get_figwidth()))
+def entitle(figure, title):
+    """The title at the left, in lines that fit the figure: about twelve letters an inch."""
+    figure.suptitle(textwrap.fill(title, int(12.4 * figure.get_figwidth())), x=0.01, ha="left")
 
 
 def name_ticks(axis, names):
@@ -133,15 +150,26 @@ def name_ticks(axis, names):
         axis.set_ticks(range(len(names)), labels=[str(name) for name in names])
 
 
+def separate_squares(axis, height, width):
+    """A thin white line between neighbours, and no ticks or frame around them."""
+    for row in range(1, height):
+        axis.axhline(row - 0.5, color="white", linewidth=1)
+    for column in range(1, width):
+        axis.axvline(column - 0.5, color="white", linewidth=1)
+    axis.tick_params(length=0)
+
+
 def write_numbers(axis, numbers, image):
     """Two decimals in every square, dark on light or light on dark."""
     for row, column in np.ndindex(numbers.shape):
         red, green, blue, _ = image.cmap(image.norm(numbers[row, column]))
-        colour = "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.55 else "white"
-        axis.text(column, row, f"{numbers[row, column] + 0.0:.2f}", color=colour,
-                  ha="center", va="center", fontsize=8)
+        colour = "#222222" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.55 else "white"
+        written = f"{round(float(numbers[row, column]), 2) + 0.0:.2f}".replace("-", "−")
+        axis.text(column, row, written, color=colour, ha="center", va="center",
+                  fontsize=9 if numbers.shape[1] <= 12 else 7)
 
 
+@in_style
 def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dashed level.
 
@@ -158,6 +186,7 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
             axis.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.2, linewidth=0)
     if floor is not None:
         axis.axhline(floor[1], color="grey", linestyle=(0, (1, 1)), label=floor[0])
+    axis.grid(axis="y")
     if log_x:
         axis.set_xscale("log")
         axis.set_xticks(list(x), labels=[str(number) for number in x])
@@ -168,6 +197,7 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
     return finish(figure, axis, title, x_label, y_label, alt)
 
 
+@in_style
 def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None):
     """Groups of bars side by side: bars is {series: numbers}, one number for each of names.
 
@@ -181,11 +211,13 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None):
         axis.bar(places, as_array(numbers), width, color=COLOURS[index % len(COLOURS)], label=name,
                  hatch=["", "//", "..", "xx"][index % 4], edgecolor="white")
     axis.set_xticks(range(len(names)), labels=names)
+    axis.grid(axis="y")
     if floor is not None:
         axis.axhline(floor[1], color="black", linestyle=(0, (4, 2)), lw=1, label=floor[0])
     return finish(figure, axis, title, x_label, y_label, alt or f"Bar chart of {y_label}: {title}.")
 
 
+@in_style
 def show_arrows(vectors, title, names=None, polygon=None, alt=None):
     """Two-dimensional vectors as arrows from the origin, to scale; the corners of a polygon, if any, are joined."""
     vectors = as_array(vectors)
@@ -212,9 +244,9 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None):
 
 def finish(figure, axis, title, x_label, y_label, alt):
     """Labels, a legend where there is something to tell apart, and no more frame than needed."""
-    axis.set_title(wrapped(title, figure), fontsize=11)
+    entitle(figure, title)
     axis.set(xlabel=x_label, ylabel=y_label)
     axis.spines[["top", "right"]].set_visible(False)
     if axis.get_legend_handles_labels()[0]:
-        axis.legend(framealpha=0.8, edgecolor="none", fontsize=9)
+        axis.legend(framealpha=0.8, edgecolor="none")
     return Picture(figure, alt)
