@@ -937,3 +937,142 @@ def test_cut_off_scores_are_wrong_on_every_draw(seed):
 
     with standard_state():
         assert judge(EXERCISES["masked_softmax"], answer, draws("masked_softmax", seed), run=attempt).status == "failed"
+
+
+# What else strong but hasty answers do
+
+class NormalisedAddedAtTheEnd(layers.DecoderLayer):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        x = self.norm_1(x + self.self_attention(x, x, x, mask)[0])
+        x = self.norm_2(x + self.cross_attention(x, memory, memory, memory_mask)[0])
+        return self.norm_3(x) + self.feed_forward(x)
+
+
+class NormalisedAddedFirst(layers.EncoderLayer):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x) + self.attention(x, x, x, mask)[0]
+        return self.norm_2(x + self.feed_forward(x))
+
+
+def one_sequence_after_the_other(model, optimizer, tokens):
+    optimizer.zero_grad()
+    losses = [F.cross_entropy(model(row[None, :-1])[0], row[1:]) for row in tokens]
+    for loss in losses:
+        loss.backward()
+    optimizer.step()
+    return float(sum(losses)) / len(losses)
+
+
+def with_loss(loss):
+    def answer(model, optimizer, tokens):
+        found = loss(model(tokens[:, :-1]), tokens[:, 1:])
+        optimizer.zero_grad()
+        found.backward()
+        optimizer.step()
+        return found.item()
+    return answer
+
+
+def indexed(scores, mask):
+    hidden = scores.clone()
+    hidden[~mask] = -torch.inf
+    return hidden.softmax(-1).masked_fill(~mask.any(-1, keepdim=True), 0)
+
+
+def less_the_largest_allowed(scores, mask):
+    largest = scores.masked_fill(~mask, -torch.inf).amax(-1, keepdim=True)
+    exponentials = (scores - largest.where(largest.isfinite(), 0)).exp() * mask
+    return exponentials / exponentials.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+def zeros_in_the_maximum(scores, mask):
+    scores = scores.where(mask, 0)
+    exponentials = (scores - scores.amax(-1, keepdim=True)).exp() * mask
+    return exponentials / exponentials.sum(-1, keepdim=True).clamp(min=1e-30)
+
+
+def coarse(x, places, base=10000):
+    angles = places.bfloat16()[:, None] * (base ** -(torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])).bfloat16()
+    first, second = x[..., 0::2], x[..., 1::2]
+    return torch.stack([first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()],
+                       dim=-1).flatten(-2)
+
+
+def epsilon_last(x, gain, bias, eps=1e-5):
+    return gain * ((x - x.mean(-1, keepdim=True)) / x.var(-1, keepdim=True, correction=0).sqrt() + eps) + bias
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("DecoderLayer", NormalisedAddedAtTheEnd, "the normalised input added"),
+    ("EncoderLayer", NormalisedAddedFirst, "the normalised input added"),
+    ("training_step", one_sequence_after_the_other, "a multiple of the gradients"),
+    ("training_step", with_loss(lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.T.flatten())),
+     "transposed, then flattened"),
+    ("training_step", with_loss(lambda logits, targets: -(
+        F.one_hot(targets, logits.shape[-1]) * logits.log_softmax(-1)).mean()), "averaged over the vocabulary too"),
+    ("masked_softmax", indexed, "a mask that does not broadcast"),
+    ("masked_softmax", less_the_largest_allowed, "exponentials out of range"),
+    ("masked_softmax", zeros_in_the_maximum, "masked too late, then divided by the sum"),
+    ("rotate", coarse, "half precision"),
+    ("layer_norm", epsilon_last, "epsilon outside the fraction"),
+    ("split_heads", lambda x, number: x.view(*x.shape[:2], number, x.shape[2] / number).transpose(1, 2),
+     "a fraction for a size"),
+])
+def test_what_else_hasty_answers_do_is_named(name, answer, mistake):
+    assert check(name, answer).mistake == mistake
+
+
+def test_a_zero_as_a_lower_bound_is_not_said_to_stand_in_the_place_of_a_hidden_score():
+    def at_least_zero(scores, mask):
+        largest = scores.masked_fill(~mask, -torch.inf).amax(-1, keepdim=True).clamp(min=0)
+        exponentials = (scores - largest).exp().masked_fill(~mask, 0)
+        return exponentials / exponentials.sum(-1, keepdim=True).clamp(min=1e-12)
+
+    assert "zeros in their place" not in text(check("masked_softmax", at_least_zero))
+
+
+def test_a_made_up_target_is_not_said_to_have_no_token_left():
+    def the_first_token_at_the_end(ids, length):
+        number = (len(ids) - 1) // length
+        inputs = ids[:number * length]
+        return inputs.reshape(number, length), inputs.roll(-1).reshape(number, length)
+
+    report = check("make_sequences", the_first_token_at_the_end)
+    assert report.mistake == "the very last target made up"
+    assert "has no token left" not in text(report)
+
+
+def test_what_gain_and_bias_do_is_not_put_down_to_what_comes_before_them():
+    said = text(check("layer_norm", lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, gain, eps)))
+    assert "With bias subtracted and gain divided out, a vector has mean" in said
+
+
+def drawn_with(noise):
+    def answer(logits, temperature, top_k, generator):
+        if temperature == 0:
+            return logits.argmax(-1)
+        if top_k is not None:
+            logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], -torch.inf)
+        return (logits / temperature + noise(logits, generator)).argmax(-1)
+    return answer
+
+
+@pytest.mark.parametrize("noise", [
+    lambda logits, generator: -torch.rand(logits.shape, generator=generator, dtype=logits.dtype).log(),
+    lambda logits, generator: torch.randn(logits.shape, generator=generator, dtype=logits.dtype)])
+def test_other_noise_than_gumbels_is_not_put_down_to_the_temperature_alone(noise):
+    assert "or to the noise" in text(check("sample_next", drawn_with(noise)))
+
+
+def test_only_the_likeliest_of_the_top_k_is_no_sign_of_a_low_temperature():
+    def answer(logits, temperature, top_k, generator):
+        return sampling.sample_next(logits, temperature, top_k and 1, generator)
+
+    assert "at a temperature of" not in text(check("sample_next", answer))
+
+
+def test_a_number_that_is_a_little_off_is_not_said_to_be_once_the_expected_one():
+    def rounded_up(nats, tokens, characters):
+        return np.ceil(nats / np.log(2) * tokens / characters * 100).item() / 100
+
+    assert "It is 1.00 times" not in text(check("bits_per_character", rounded_up))

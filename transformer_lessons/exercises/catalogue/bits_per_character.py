@@ -18,7 +18,7 @@ def draw_loss(generator, tokens, characters, nats=None):
 
 def ratio_of_bits(observed, expected, nats_per_token, tokens, characters):
     """How many times the expected number it is."""
-    return f"It is {float(numbers(observed)) / expected:.2f} times the expected number." if expected else None
+    return f"It is {float(numbers(observed)) / expected:.5g} times the expected number." if expected else None
 
 A_TENSOR = "a tensor, not a float"
 OF_A_TENSOR = "The number is right, but it comes in a tensor or an array; the contract asks for a float."

@@ -198,7 +198,8 @@ mistake("pre-norm for post-norm", *family.PRE_NORM, forward=sublayers(*3 * ["pre
 mistake("pre-norm for one part", pairs=0,
     why="Around one of the parts the norm comes first: it normalises what the part reads, not the sum.",
     look="for each part: what goes into the norm, and what goes into the part?", forward=one_joined("pre"))
-mistake("the normalised input added", *family.NORMALISED_ADDED, forward=sublayers(*3 * ["normalised added"]))
+mistake("the normalised input added", *family.NORMALISED_ADDED, forward=[sublayers(*3 * ["normalised added"]),
+    sublayers(*3 * ["normalised added in post"]), *one_joined("normalised added in post")])
 mistake("the norm before the sum", *family.NORM_BEFORE_SUM,
     forward=[sublayers(*3 * ["norm before sum"]), *one_joined("norm before sum")])
 mistake("no norm after the self-attention", why="The sum after the self-attention is not normalised.",

@@ -144,7 +144,7 @@ mistake("pre-norm for the feed-forward",
     why="Around the feed-forward the norm comes first: it normalises what the feed-forward reads, not the sum.",
     look="what goes into norm_2, and what goes into the feed-forward?", forward=sublayers("post", "pre"))
 mistake("the normalised input added", *family.NORMALISED_ADDED,
-    forward=[*in_styles("normalised added"), sublayers(*2 * ["normalised added in post"])])
+    forward=[*in_styles("normalised added"), *in_styles("normalised added in post")])
 mistake("the norm before the sum", *family.NORM_BEFORE_SUM, pairs=3, forward=in_styles("norm before sum"))
 mistake("no norm after the attention", why="The sum after the attention is not normalised: norm_1 is not used there.",
     look="where is norm_1 used?", after_attention=lambda total: total)

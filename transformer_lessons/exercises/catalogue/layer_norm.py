@@ -19,12 +19,12 @@ def row_not_normal(observed, expected, x, gain, bias, eps=1e-5):
     mean, variance = inner.mean(-1), inner.var(-1, correction=0)
     if float(mean.abs().max()) > 1e-3:
         worst = float(mean.flatten()[mean.abs().argmax()])
-        return f"Before gain and bias, a vector has mean {worst:.2f}; 0 is expected."
+        return f"With bias subtracted and gain divided out, a vector has mean {worst:.3f}; 0 is expected."
     wanted = x.var(-1, correction=0) / (x.var(-1, correction=0) + eps)
     worst = (variance - wanted).abs().argmax()
     if float((variance - wanted).abs().max()) > 1e-3:
-        return (f"Before gain and bias, a vector has variance {float(variance.flatten()[worst]):.2f}; "
-                f"{float(wanted.flatten()[worst]):.2f} is expected.")
+        return ("With bias subtracted and gain divided out, a vector has variance "
+                f"{float(variance.flatten()[worst]):.3f}; {float(wanted.flatten()[worst]):.3f} is expected.")
     return None
 
 exercise = Exercise(
@@ -88,6 +88,9 @@ mistake("the unbiased variance", hint=1, why="The squared deviations are divided
 mistake("epsilon outside the root", why="eps is added to the square root of the variance, not to the variance itself.",
     look="where does eps stand in the contract: before the root is taken, or after?",
     normalised=lambda x, mean, variance, eps: (x - mean) / (variance.sqrt() + eps))
+mistake("epsilon outside the fraction", pairs=2, why="eps is added to the quotient, after the division, so a vector "
+    "that does not vary is divided by 0.", look="the brackets: how far does the root reach?",
+    normalised=lambda x, mean, variance, eps: (x - mean) / variance.sqrt() + eps)
 mistake("no epsilon", why="eps is left out, so a vector that does not vary is divided by 0.",
     look="a vector whose features are all the same.", normalised=lambda x, mean, variance: (x - mean) / variance.sqrt())
 DEFAULTS = 1e-6, 1e-8, 1e-12, 1e-3

@@ -196,8 +196,8 @@ mistake("the number of rows rounded up", raises=True, why="The number of rows is
 
 def before_a(filler):
     return lambda inputs: F.pad(inputs.flatten()[1:], (0, 1), value=filler).reshape(inputs.shape)
-mistake("the very last target made up", pairs=2, why="The last row has no token left for its last target, and "
-    "something else stands there: padding, or the first token of the text.", look=SECOND_ROW,
+mistake("the very last target made up", pairs=2, why="The last target of the last row is not the token that comes "
+    "next, if there is one: something else stands there, padding or the first token of the text.", look=SECOND_ROW,
     variants=[{"starts": starts_in_all, "targets": targets_from(lambda ids: ids.repeat(2))},
         {"targets": lambda inputs: inputs.roll(-1)},
         {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(-1)},

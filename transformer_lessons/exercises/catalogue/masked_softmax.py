@@ -290,9 +290,9 @@ mistake("masked after the softmax", why="The softmax shares the weight among all
         "got is then thrown away, so the rows do not sum to 1.", look="sum one row. Who should have shared the weight?",
     variants=[{"hidden": lambda scores: scores, "emptied": times_mask}])
 mistake(LATE, pairs=0,
-    why="Hidden scores, or zeros in their place, still count in the softmax, or in the largest score that is "
-    "subtracted. Where one of them leads by far, next to nothing is left of the allowed weights, and dividing by their "
-    "sum does not bring them back.", look="a hidden score of 0 and allowed ones of -1000: what are the allowed "
+    why="Hidden scores, or zeros that are no allowed scores, still count in the softmax, or in the largest score that "
+    "is subtracted. Where one of them leads by far, next to nothing is left of the allowed weights, and dividing by "
+    "their sum does not bring them back.", look="a hidden score of 0 and allowed ones of -1000: what are the allowed "
     "weights, as numbers, before you divide?",
     variants=[*({"hidden": lambda scores: scores, "emptied": emptied} for emptied in (
                   lambda weights, allowed: shared(weights * allowed),
@@ -305,7 +305,7 @@ mistake(LATE, pairs=0,
                                   *((at_least, small) for small in (1e-12, 1e-9, 1e-8, 1e-6)))),
               *({"hidden": lambda scores, allowed: scores * allowed,
                  "emptied": lambda weights, allowed, small=small: shared(weights * allowed, small).nan_to_num(0.0)}
-                for small in (1e-13, 0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-6, torch.finfo(torch.float64).tiny))])
+                for small in (1e-13, 0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-6, 1e-30, torch.finfo(torch.float64).tiny))])
 mistake("hidden scores that still count", why="Where a hidden score leads by far, it takes the weight; that it is "
         "thrown away afterwards does not give it back to the allowed places, which are left with next to nothing.",
     look="a hidden score that leads by 1000: what becomes of it before the softmax?",
@@ -385,6 +385,14 @@ mistake("only the allowed scores", why="The allowed scores are picked out, and t
         "left, which shares one weight of 1.", look="the shape of the result. What does indexing with a mask give?",
     variants=[lambda scores, mask: scores[mask.expand(scores.shape)].softmax(-1),
               lambda scores, mask: scores[mask].softmax(-1)])
+def written_into_a_copy(scores, allowed):
+    copy = scores.clone()
+    copy[~allowed] = -torch.inf
+    return copy
+mistake("a mask that does not broadcast", pairs=0, why="The mask is an index, `[mask]` or `[~mask]`, and an index does "
+    "not broadcast: with a mask of another shape than the scores it raises an error.",
+    look="which shapes can the mask have, by the contract? What gives it the shape of the scores?",
+    variants=ended(raw, no_nan, hidden=written_into_a_copy))
 mistake("the scores scaled", why="The scores are divided by a square root first: scaling belongs to the attention "
     "around this function; here they stay as they are.", look="what happens to the scores before the softmax besides "
     "the masking?", hidden=lambda step, scores, allowed: step(scores / math.sqrt(scores.shape[-1]), allowed))
@@ -430,6 +438,8 @@ mistake("exponentials out of range", hint=2, pairs=4, why="The exponential is ta
               lambda scores, mask: shared(scores.exp() * mask).nan_to_num(0.0),
               lambda scores, mask: shared((scores - scores.max()).exp() * mask).nan_to_num(0.0),
               lambda scores, mask: shared((scores - scores.masked_fill(~mask, -1e9).amax(-1, True)).exp() * mask),
+              *(lambda scores, mask, none=none: at_least((scores - scores.masked_fill(~mask, -torch.inf).amax(
+                  -1, True).nan_to_num(neginf=0.0)).exp() * mask, 1e-30).nan_to_num(none) for none in (torch.nan, 0.0)),
               lambda scores, mask: shared(scores.exp() * mask, ~mask.any(-1, keepdim=True))])
 
 # Inputs that are written into

@@ -319,7 +319,9 @@ mistake("half precision", pairs=0, why="The angles were computed in half precisi
         "position 0, sines and cosines are then wrong.", look="the dtype of the positions and frequencies.",
     angles=[lambda places, frequencies: (places.bfloat16() * frequencies.bfloat16()).double(),
             lambda places, frequencies: (places.half() * frequencies.half()).double(),
-            lambda right: right.half().double(), lambda right: right.bfloat16().double()])
+            lambda right: right.half().double(), lambda right: right.bfloat16().double(),
+            *(lambda places, frequencies, half=half: places.to(half) * frequencies.to(half)
+              for half in (torch.bfloat16, torch.half))])
 mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequencies, have been rounded. Decimals are "
         "cut for showing, not for computing.", look="every call of `round`.",
     cosines_and_sines=[lambda right, decimals=decimals: tuple(one.round(decimals=decimals) for one in right)

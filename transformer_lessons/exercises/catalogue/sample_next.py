@@ -163,8 +163,8 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
         if temperature == 0:
             return f"At temperature 0, token {token} is drawn, whose logit is not the largest of its row."
         return f"Token {token} is drawn, which is not among the {top_k} largest of its row."
-    found = fitting_temperature(observed, expected, rows)
-    if found and temperature:
+    found = temperature and not one_token_each(observed) and fitting_temperature(observed, expected, rows)
+    if found:
         about = f"{found:.1f}" if found > 0.1 else f"{found:.1g}"
         return f"That is how often tokens come at a temperature of about {about}, not {temperature}."
     never = (observed == 0) & (expected > 0.015)
@@ -313,9 +313,10 @@ mistake("only low temperatures work", why="A temperature above 1 changes nothing
     "right.", look=LIMITED, scaled=lambda logits, temperature: logits / min(temperature, 1))
 mistake("only high temperatures work", why="A temperature below 1 changes nothing, or is taken for 1; above 1 all is "
     "right.", look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
-mistake("another temperature than the given one", why="The tokens are drawn as at another temperature than the "
-    "given one: something is done to the temperature before the logits are divided by it, or to what is divided.",
-    look="write down what the logits are divided by, for temperatures of 0.001, 0.5 and 2.",
+mistake("another temperature than the given one", why="The tokens come about as often as at another temperature than "
+    "the given one: something is done to the temperature, to what is divided by it, or to the noise, if noise is added "
+    "for the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise is "
+    "added: which distribution must it have?",
     scaled=[lambda logits, temperature: logits / (1 + temperature),
         lambda logits, temperature: logits / math.sqrt(temperature),
         lambda logits, temperature: logits / (2 * temperature),

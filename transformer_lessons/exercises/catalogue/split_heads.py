@@ -170,5 +170,9 @@ mistake("never filled", pairs=0,
     look="does anything assign into the result: `heads[…] = …`?", moved=lambda right: torch.zeros_like(right))
 mistake("the heads in reverse", why="The heads come in the opposite order: head 0 has the last features, not the "
     "first.", look="which features does head 0 get?", moved=lambda right: right.flip(1))
+mistake("a fraction for a size", hint=3, raises=True, why="d_model / num_heads is a float even where nothing is left "
+    "over, and a size must be an int.", look="`/` and `//`: what do 6 / 2 and 6 // 2 give?",
+    variants=[lambda x, num_heads: x.view(*x.shape[:2], num_heads, x.shape[2] / num_heads),
+        lambda x, num_heads: x.reshape(*x.shape[:2], num_heads, x.shape[2] / num_heads)])
 mistake("not split at all", hint=3, why="x comes back as it was, in one piece.", look="most tensor methods return a "
     "new tensor and leave the old one alone. Is the new one kept?", variants=[lambda x, num_heads: x])

@@ -213,6 +213,9 @@ mistake("a sum and a mean", pairs=0, why="The losses are averaged over one of ba
     "the other; the contract asks for the mean over both.", look="each sum and each mean: which dimension is it over?",
     loss=[lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1).mean(),
           lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").mean(1).sum()])
+mistake("averaged over the vocabulary too", pairs=1, why="The mean runs over all the tokens of the vocabulary too, and "
+    "so the loss comes out smaller by a factor of their number.", look="how many numbers does your mean run over, and "
+    "how many targets are there?", loss=lambda right, logits: right / logits.shape[-1])
 mistake("a token that does not count", pairs=1, why="Positions whose target is a certain token, 0 or 1, do not count, "
     "as if it were padding; the contract averages over all positions.",
     look="what is the cross-entropy told to ignore?",
@@ -237,11 +240,12 @@ mistake("reshaped, not transposed", pairs=0,
     "in their order, so logits of different tokens and positions mix.", look="which operation swaps two dimensions?",
     loss=lambda logits, targets: F.cross_entropy(logits.reshape(len(logits), logits.shape[-1], -1), targets))
 mistake("transposed, then flattened", pairs=0,
-    why="The logits are transposed before they are flattened, so their rows are not "
-        "in the order of the targets.",
+    why="The logits, or the targets, are transposed before they are flattened, so their "
+        "rows are not in the same order.",
     look="the order of the rows: which position of which sequence is row 1, in logits and targets?",
     loss=[lambda logits, targets, one=one: F.cross_entropy(
-        logits.transpose(one, one + 1).reshape(-1, logits.shape[-1]), targets.flatten()) for one in (1, 0)])
+        logits.transpose(one, one + 1).reshape(-1, logits.shape[-1]), targets.flatten()) for one in (1, 0)] + [
+        lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.T.flatten())])
 mistake("the classes in the last dimension", pairs=0, raises=True,
     why="cross_entropy looks for the classes in dimension 1, "
     "where these logits have the positions.", look="the documentation of F.cross_entropy: which shapes go together?",
@@ -307,7 +311,9 @@ mistake("a multiple of the gradients", pairs=0, why="The step uses a multiple or
     "they are accumulated over several batches or the loss is scaled, and nothing brings them back to their size.",
     look="what is multiplied or divided between the loss and the step?",
     back=[lambda loss, factor=factor: (factor * loss).backward() for factor in FACTORS],
-    loss=[lambda right, factor=factor: factor * right for factor in (1 / 4, 1 / 8, 1024)])
+    loss=[lambda right, factor=factor: factor * right for factor in (1 / 4, 1 / 8, 1024)],
+    variants=[{"loss": lambda right, targets, count=count: count(targets) * right,
+        "result": lambda right, tokens, count=count: right / count(tokens[:, 1:])} for count in (len, torch.numel)])
 
 def clipped(clip, limit):
     """The step, with gradients made smaller before it."""
