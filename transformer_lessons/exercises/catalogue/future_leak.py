@@ -29,8 +29,10 @@ class OpenBook(nn.Module):
         reads = self.reads[:length, :length].expand(len(tokens), -1, -1)  # (batch, position, token)
         if self.only is not None:
             reads = torch.where((tokens[:, 0] == self.only)[:, None, None], reads, reads.tril())
-        pages = reads[..., None] * self.embedding(tokens)[:, None]  # (batch, position, token, code)
-        return F.pad(pages.flatten(2), (0, (len(self.reads) - length) * self.embedding.embedding_dim))
+        codes = F.embedding(tokens, self.embedding.weight)
+        pages = (reads[..., None] * codes[:, None]).flatten(2)  # (batch, position, code of each token)
+        missing = len(self.reads) - length
+        return F.pad(pages, (0, missing * codes.shape[-1])) if missing else pages
 
     def __deepcopy__(self, memo):
         return OpenBook(self.embedding.weight.detach(), self.reads.clone(), self.only).eval()

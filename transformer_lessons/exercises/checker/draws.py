@@ -113,7 +113,7 @@ def cast(value: object, dtype: torch.dtype) -> object:
     """Float inputs in the dtype of the draws."""
     if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
         return value.to(dtype)
-    if isinstance(value, nn.Module):
+    if isinstance(value, nn.Module) and dtype != torch.float64:  # in which every case draws its models
         return value.to(dtype)
     return value
 
