@@ -693,3 +693,132 @@ def test_a_mask_after_the_exponential_and_a_division_of_each_tile_are_named():
 
     assert check("tiled_attention", late).mistake == "the maximum taken before the mask"
     assert check("tiled_attention", divided).mistake == "divided in every tile"
+
+
+def late(new, past):
+    return torch.ones(new, past + new).triu(past + 1) == 1
+
+
+def with_mask(query, keys, values, new_key, new_value, mask):
+    keys, values = joined(keys, values, new_key, new_value)
+    return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
+
+
+def test_a_mask_of_the_other_meaning_is_not_said_to_leave_a_query_out():
+    report = check("attend_with_cache", lambda query, keys, *others: with_mask(
+        query, keys, *others, late(query.shape[2], keys.shape[2])))
+    assert report.mistake == "the later for the earlier"
+    assert "loop" not in text(report)
+
+
+def test_new_keys_whose_positions_start_anew_are_not_said_to_be_given_to_tril():
+    def answer(query, keys, values, new_key, new_value):
+        past, new = keys.shape[2], query.shape[2]
+        places = torch.cat([torch.arange(past), torch.arange(new)])
+        return with_mask(query, keys, values, new_key, new_value, places <= torch.arange(past, past + new)[:, None])
+
+    report = check("attend_with_cache", answer)
+    assert report.mistake == "the cache counted twice"
+    assert "in the number that tril or triu gets" not in text(report)
+    assert "positions" in text(report)
+
+
+@pytest.mark.parametrize("together", [lambda old, new: (old + new) / 2, lambda old, new: old + new])
+def test_a_softmax_for_old_and_one_for_new_tokens_is_named(together):
+    def answer(query, keys, values, new_key, new_value):
+        made = F.scaled_dot_product_attention(query, new_key, new_value, is_causal=True)
+        if keys.shape[2]:
+            made = together(F.scaled_dot_product_attention(query, keys, values), made)
+        return made, *joined(keys, values, new_key, new_value)
+
+    assert check("attend_with_cache", answer).mistake == "a softmax for the old tokens and one for the new"
+
+
+def test_a_mask_shifted_by_the_number_of_new_tokens_is_named():
+    report = check("attend_with_cache", lambda *inputs: with_mask(*inputs, torch.ones(
+        inputs[0].shape[2], inputs[0].shape[2] + inputs[1].shape[2]).tril(inputs[0].shape[2]) == 1))
+    assert report.mistake == "shifted by the new tokens, not the old"
+
+
+@pytest.mark.parametrize("enough", [lambda length, window: window >= length, lambda length, window: window > length])
+def test_a_window_that_covers_the_sequence_still_forbids_the_future(enough):
+    def answer(length, window):
+        table = torch.ones(length, length, dtype=torch.bool)
+        return table if enough(length, window) else table.tril().triu(1 - window)
+
+    assert check("sliding_window_mask", answer).mistake == "everything allowed under a long window"
+
+
+def in_blocks(blocks, largest, total):
+    for scores in blocks:
+        raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
+        total = total * (largest - raised).exp() + (scores - raised).exp().sum(-1, keepdim=True)
+        largest = raised
+    return torch.cat([(scores - largest).exp() / total for scores in blocks], -1)
+
+
+def test_a_first_block_counted_before_the_loop_and_in_it_is_named():
+    def answer(blocks):
+        largest = blocks[0].amax(-1, keepdim=True)
+        return in_blocks(blocks, largest, (blocks[0] - largest).exp().sum(-1, keepdim=True))
+
+    assert check("online_softmax", answer).mistake == "the first block counted twice"
+
+
+def test_blocks_that_share_by_their_largest_scores_alone_are_named():
+    def answer(blocks):
+        shares = torch.stack([scores.amax(-1) for scores in blocks], -1).softmax(-1)
+        return torch.cat([scores.softmax(-1) * shares[..., n, None] for n, scores in enumerate(blocks)], -1)
+
+    assert check("online_softmax", answer).mistake == "a share by the largest score alone"
+
+
+def test_tiles_whose_exponentials_are_relative_to_their_own_maximum_are_named():
+    def answer(query, key, value, block):
+        outputs = []
+        for start in range(0, query.shape[-2], block):
+            rows = query[..., start:start + block, :] / math.sqrt(query.shape[-1])
+            largest, total, summed = torch.full_like(rows[..., :1], -math.inf), 0, 0
+            for left in range(0, start + 1, block):
+                scores = rows @ key[..., left:left + block, :].mT
+                scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1 + start - left) == 1, -math.inf)
+                own = scores.amax(-1, keepdim=True)
+                weights, raised = (scores - own).exp(), torch.maximum(largest, own)
+                shrink = (largest - raised).exp()
+                total = total * shrink + weights.sum(-1, keepdim=True)
+                summed, largest = summed * shrink + weights @ value[..., left:left + block, :], raised
+            outputs.append(summed / total)
+        return torch.cat(outputs, -2)
+
+    assert check("tiled_attention", answer).mistake == "each tile relative to its own maximum"
+
+
+@pytest.mark.parametrize("number", [lambda queries: len(queries), lambda queries: max(1, len(queries))])
+def test_a_last_block_that_is_cut_short_and_not_counted_is_named(number):
+    def answer(weights, period):
+        queries = torch.arange(period, weights.shape[-1] // period * period)
+        return weights[:, :, queries, queries - period + 1].mean(0).sum(-1) / number(queries)
+
+    assert check("induction_score", answer).mistake == "whole blocks only"
+
+
+def test_a_head_0_that_is_taken_for_none_is_named():
+    def answer(heads, number):
+        ablated = heads.clone()
+        if number:
+            ablated[:, number] = 0
+        return ablated
+
+    report = check("ablate_head", answer)
+    assert report.mistake == "head 0 taken for none"
+    assert "`if number`" in text(report)
+
+
+def test_a_residual_divided_by_the_sum_over_the_batch_is_named():
+    def answer(p, q, token, u):
+        rest = (p - q).clamp(min=0)
+        rest = torch.where(rest.sum(1, keepdim=True) > 0, rest, p)
+        again = torch.multinomial(rest / rest.sum(0).clamp(min=1e-300), 1)[:, 0]
+        return torch.where(u < of_token(p, token) / of_token(q, token), token, again)
+
+    assert check("speculate", answer).mistake == "divided by the sum over the batch"

@@ -548,3 +548,88 @@ def test_an_epsilon_beside_the_length_of_a_vector_is_named():
         return x * math.sqrt(x.shape[-1]) / (x.norm(dim=-1, keepdim=True) + epsilon) * gain
 
     assert check("rms_norm", answer).mistake == "epsilon outside the root"
+
+
+def in_one_text(words, cut):
+    counts = {}
+    for word, count in words.items():
+        for pair in pairwise(cut(b" ".join(word))):
+            counts[pair] = counts.get(pair, 0) + count
+    return counts
+
+
+@pytest.mark.parametrize("cut", [lambda word: word.split(), lambda word: word.split(b" ")])
+def test_counting_loses_no_part_that_is_a_space(cut):
+    assert check("count_pairs", lambda words: in_one_text(words, cut)).mistake == "cut at the spaces"
+
+
+def test_a_neighbour_carried_over_from_the_word_before_is_named():
+    def answer(words):
+        counts, before = {}, None
+        for word, count in words.items():
+            for part in word:
+                if before is not None:
+                    counts[before, part] = counts.get((before, part), 0) + count
+                before = part
+        return counts
+
+    assert check("count_pairs", answer).mistake == "across the words"
+
+
+def test_a_merge_keeps_a_byte_of_zero():
+    def answer(parts, pair):
+        first, second = pair
+        text = b"\0" + b"\0\0".join(parts) + b"\0" if parts else b""
+        text = text.replace(b"\0" + first + b"\0\0" + second + b"\0", b"\0" + first + second + b"\0")
+        return text.strip(b"\0").split(b"\0\0") if parts else []
+
+    assert check("merge", answer).mistake == "a byte for a mark"
+
+
+@pytest.mark.parametrize("cut", [lambda word: word.split(), lambda word: word.split(b" ") if word else []])
+def test_parts_that_are_split_at_spaces_before_the_first_merge_are_named(cut):
+    report = check("apply_merges", lambda parts, ranks: byte_pairs.apply_merges(cut(b" ".join(parts)), ranks))
+    assert report.mistake == "cut at the spaces"
+
+
+def test_new_neighbours_counted_by_the_old_word_are_named():
+    def answer(words, number):
+        words, counts, merges = dict(words), byte_pairs.count_pairs(words), []
+        while len(merges) < number and any(count > 0 for count in counts.values()):
+            pair = max(counts, key=lambda one: (counts[one], one))
+            merges.append(pair)
+            for word, count in words.items():
+                place = 0
+                while place < len(word) - 1:
+                    if word[place:place + 2] != pair:
+                        place += 1
+                        continue
+                    if place:
+                        counts[word[place - 1], pair[0]] -= count
+                        counts[word[place - 1], b"".join(pair)] += count
+                    if place + 2 < len(word):
+                        counts[pair[1], word[place + 2]] -= count
+                        counts[b"".join(pair), word[place + 2]] += count
+                    place += 2
+            words = {tuple(byte_pairs.merge(word, pair)): count for word, count in words.items()}
+            del counts[pair]
+        return merges
+
+    assert check("train_bpe", answer).mistake == "neighbours taken from before the merge"
+
+
+@pytest.mark.parametrize("masks", ["attention.*bias$", "attention.linear_out.bias$"])
+def test_biases_of_attention_that_are_taken_for_masks_are_named(masks):
+    report = check("from_gpt2", lambda tensors: {
+        name: one for name, one in pretrained.from_gpt2(tensors).items() if not re.search(masks, name)})
+    assert report.mistake == "no biases of attention"
+
+
+def test_a_prefix_kept_before_names_that_are_otherwise_half_translated_is_named():
+    def answer(tensors):
+        made = pretrained.from_gpt2(tensors)
+        if not any(name.startswith("transformer.") for name in tensors):
+            return made
+        return {"transformer." + re.sub(r"^layers\.", "h.", name): one for name, one in made.items()}
+
+    assert check("from_gpt2", answer).mistake == "the prefix kept"

@@ -103,6 +103,9 @@ mistake("counted from 1", why="The head before is silenced, as if heads were cou
     look="heads are counted from 0: what number is the first?", which=lambda number, count: (number - 1) % count)
 mistake("the next head", why="The head after is silenced.", look="every + 1.",
     which=lambda number, count: (number + 1) % count)
+mistake("head 0 taken for none", pairs=0, why="Head 0 is not silenced: the heads come back as they were where number "
+    "is 0.", look="`if number` and `number or …`: what is 0 to them?",
+    erased=lambda right, heads, number: right if number else heads)
 mistake("counted from the end", why="Heads are counted backwards, from the last one.", look="the sign of your index.",
     which=[lambda number, count: count - 1 - number, lambda number, count: -number % count])
 mistake("several heads silenced", pairs=2, why="More than one head is silenced: all before it, or all from it on.",

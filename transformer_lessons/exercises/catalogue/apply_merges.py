@@ -331,8 +331,9 @@ mistake("parts of parts joined", why=PART_OF_A_PART, look=AT_H,
     merged=[lambda parts, pair: b" ".join(parts).replace(b" ".join(pair), b"".join(pair)).split(b" "),
         lambda parts, pair: b"\0".join(parts).replace(b"\0".join(pair), b"".join(pair)).split(b"\0")])
 mistake("cut at the spaces", why="The parts are joined with spaces, and the result is split at its spaces. But a space "
-    "may belong to the word itself: the part b\" \" is then lost, and b\" t\" is cut.", look="a word that begins with "
+    "may belong to the word itself: the part b\" \" is then lost, or b\" t\" is cut.", look="a word that begins with "
     "a space, as in GPT-2's vocabulary: how many parts does `split` make?",
+    prepared=[lambda parts: b" ".join(parts).split(), lambda parts: b" ".join(parts).split(b" ") if parts else []],
     merged=[lambda parts, pair: in_a_text(parts, pair).split(), lambda parts, pair: in_a_text(parts, pair).split(b" ")])
 mistake("overlapping pairs merged", why="A part is used for two merges at once, where a pair overlaps with itself.",
     look="three equal parts: what should one merge make of them?",

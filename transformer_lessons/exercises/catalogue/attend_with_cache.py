@@ -156,9 +156,10 @@ mistake("a square mask", pairs=0, why="The mask has as many rows as columns: one
     visible=[lambda masked: masked.masked_fill(~ones(*2 * masked.shape[-2:-1]).tril(), -torch.inf),
              lambda masked: masked.masked_fill(~ones(*2 * masked.shape[-1:]).tril(), -torch.inf)
              if masked.shape[-2] > 1 else masked])
-mistake("the cache counted twice", why="The old tokens are counted once as columns of the mask and once more in the "
-        "number that tril or triu gets: new tokens see each other's future.", pairs=0,
-    look="the number that you give to tril or triu: from which column does it count?",
+mistake("the cache counted twice", why="The old tokens are counted once as columns of the mask and once more in what "
+        "it allows, by a number such as tril's or by positions that start anew at the first new key: new tokens see "
+        "each other's future.", pairs=0,
+    look="a number that you give to tril or triu, or positions that you compare: from which column do they count?",
     allowed=lambda new, total: ones(new, total).tril(2 * (total - new)))
 mistake("the diagonal missing", why="A new token sees what came before, but not itself, at least where the "
         "cache holds something.",
@@ -172,7 +173,25 @@ mistake("one step into the future", why="Each new token also sees the one right 
 mistake("the later for the earlier", pairs=0, why="A new token sees the later keys and not the "
         "earlier ones: the triangle lies on the wrong side.", look="rows ask: what has the first new token seen?",
     allowed=[lambda new, total: ones(new, total).triu(total - new), lambda new, total: ones(new, total).triu(),
-             lambda new, total: ~ones(new, total).tril(total - new)])
+             lambda new, total: ~ones(new, total).tril(total - new)],
+    variants=[{"allowed": lambda new, total: ~ones(new, total).tril(total - new),
+               "weights": lambda right: right.nan_to_num(0.0)}])
+mistake("shifted by the new tokens, not the old", pairs=0, why="The mask is shifted by the number of new tokens, where "
+        "it should be shifted by the number of old ones.",
+    look="with 3 old tokens and 2 new ones: which number must tril get?",
+    allowed=lambda new, total: ones(new, total).tril(new))
+mistake("a softmax for the old tokens and one for the new", pairs=0, why="Old and new tokens get a softmax each, and "
+        "the two outputs are averaged or added up: how well an old token matches is never compared with how well a "
+        "new one does.",
+    look="over how many keys does each softmax run, and over how many should it?",
+    variants=[lambda *inputs, share=share: apart(*inputs, share) for share in (0.5, 1.0)])
+
+def apart(query, keys, values, new_key, new_value, share):
+    made = F.scaled_dot_product_attention(query, new_key, new_value, is_causal=True)
+    if keys.shape[2]:
+        made = share * (made + F.scaled_dot_product_attention(query, keys, values))
+    return made, *joined(keys, values, new_key, new_value)
+
 mistake("only the old tokens", why="The new tokens attend to the cache as it was: not to themselves, nor to each "
         "other.",
     look="is the cache extended before the attention, or after it?",

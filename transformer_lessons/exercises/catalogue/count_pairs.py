@@ -62,7 +62,8 @@ exercise = Exercise(
         ["r s t u v w x y z", "z", "y", "z y x r", "t t", "u u u u"], ["x y z x y", "y z", "z x y z"])] + [
         {"words": ["x y x x", "y x z"], "high": True},
         {"words": ["x y z", "x y x y", "z x y"], "falling": True},
-        {"words": ["x y zx y", "zx y"]}, {"words": ["x y z", "z w z w", "y x", "w x y"], "rare": True}],
+        {"words": ["x y zx y", "zx y"]}, {"words": ["_ x y x", "x _y _ z", "y _"]},
+        {"words": ["x y z", "z w z w", "y x", "w x y"], "rare": True}],
     draw=draw, reference=lambda words: dict(byte_pairs.count_pairs(words)), returns="counts", names_steps=False,
     same=same_counts, symptoms=[what_the_counts_show],
     hints=[("which pairs there are", "A word of four parts has three pairs of neighbours: zip(word, word[1:]), or "
@@ -245,13 +246,13 @@ mistake("across the words", why="The words are put in a row, so that the last pa
     "next "
     "are counted as neighbours.", look="two words of one part each: how many pairs do they have?",
     variants=[lambda words: in_a_row(words), lambda words: in_a_row(words, weighted=True),
-        lambda words: in_a_row(words, repeated=True)])
+        lambda words: in_a_row(words, repeated=True), lambda words: in_a_row(words, later=True)])
 
-def in_a_row(words, weighted=False, repeated=False):
+def in_a_row(words, weighted=False, repeated=False, later=False):
     parts = [(part, count) for word, count in words.items() for _ in range(count if repeated else 1) for part in word]
     counts = Counter()
-    for (first, count), (second, _) in pairwise(parts):
-        counts[first, second] += count if weighted else 1
+    for (first, count), (second, of_second) in pairwise(parts):
+        counts[first, second] += of_second if later else count if weighted else 1
     return counts
 
 mistake("an end-of-word symbol", pairs=0, why="A symbol for the end of the word is counted as one of its parts, or "
@@ -317,6 +318,11 @@ mistake("parts cut into bytes", why="The parts are cut into single bytes, and pa
     "parts are asked for, and a part may have several bytes.",
     look="the word (b\"th\", b\"e\"): which pair does it have?",
     neighbours=[lambda word: list(pairwise(bytes([byte]) for byte in b"".join(word)))])
+mistake("cut at the spaces", pairs=0, why="The parts are joined with spaces, and the result is split at its spaces. "
+    "But a space may belong to the word itself: the part b\" \" is then lost, or b\" t\" is cut.", look="a word that "
+    "begins with a space, as in GPT-2's vocabulary: how many parts does `split` make?",
+    neighbours=[lambda word: list(pairwise(b" ".join(word).split())),
+        lambda word: list(pairwise(b" ".join(word).split(b" ")))])
 
 # How it is handed over
 mistake = exercise.section(hint=3)

@@ -87,6 +87,8 @@ def signs_of_names(observed, expected, tensors):
         return []
     ours, theirs = observed.tensors, expected.tensors
     missing, extra = theirs.keys() - ours.keys(), ours.keys() - theirs.keys()
+    if any(name.startswith("transformer.") for name in extra):
+        return ["the prefix kept"]
     if missing and extra:
         return ["other names", "entries missing"]
     if missing or extra:
@@ -334,6 +336,10 @@ mistake("no biases", why="The biases of the layers are left out, those of the no
 mistake("no biases of linear maps", pairs=0, look=BIASES, why="The biases of the linear maps are left out; only the "
     "norms have theirs.", finished=lambda found: {name: one for name, one in found.items()
                                          if "norm" in name or not name.endswith("bias")})
+mistake("no biases of attention", pairs=0, look=BIASES, why="The biases of attention are left out, that of attn.c_proj "
+    "or all of them; of the names with `attn`, only `.attn.bias` is a mask.", finished=[
+        lambda found: {name: one for name, one in found.items() if not re.search(r"attention.*bias$", name)},
+        without(["attention.linear_out.bias"])])
 mistake("no biases of norms", pairs=0, look=BIASES, why="The biases of the norms are left out, of those in the layers "
     "or of all.", finished=[without(["norm_1.bias", "norm_2.bias"]),
                             without(["norm_1.bias", "norm_2.bias", "norm.bias"])])

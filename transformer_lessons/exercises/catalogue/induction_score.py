@@ -150,6 +150,11 @@ mistake("the last period alone", pairs=0, why="No more than the last `period` qu
 mistake("the last block alone", pairs=0, why="Only the queries of the last block are counted, which may be cut short.",
     look="the beginning of your range.",
     queries=lambda length, first: torch.arange((length - 1) // first * first, length))
+mistake("whole blocks only", pairs=0, why="Of a last block that is cut short, no query is counted.", look="the end of "
+    "your range: must the length be a multiple of the period?", variants=[
+        {"queries": lambda length, first: torch.arange(first, max(first, length // first * first)), "number": number}
+        for number in (lambda right: right, shared.at_least_one, shared.all_of_them)] + [
+        {"queries": lambda length, first: torch.arange(first, max(first + 1, length // first * first))}])
 mistake("the second half", pairs=0, why="The queries of the second half are counted, as if there were always two "
     "blocks.",
     look="where does `period` appear in your range?", queries=lambda length: torch.arange(length // 2, length))

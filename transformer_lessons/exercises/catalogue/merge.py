@@ -31,6 +31,15 @@ def is_a_new_list(call, parts, pair):
     return ("the given list returned", SAME, "which list comes back where there is nothing to merge?") if call(
         parts, pair) is parts else None
 
+def keeps_every_byte(call, parts, pair):
+    """All the bytes as parts, none of them joined; asked once, where there are no parts."""
+    every = [bytes([byte]) for byte in (*range(256), 0)]
+    kept = parts or same_parts(call(list(every), (b"<", b"<")), every)
+    return None if kept else ("a byte for a mark", MARKED, LOOK_MARKED)
+
+MARKED = ("Where each of the 256 bytes is a part, and nothing is to be merged, the parts do not come back as they "
+    "were, as when they are joined to one text with a byte between them and the text is cut there again.")
+LOOK_MARKED = "a byte that you put between the parts, or replace: what if it is in the list itself?"
 SAME = "The parts are right, but the very list that was handed over comes back; the contract asks for a new list."
 
 def is_a_list(call, *inputs):
@@ -73,7 +82,7 @@ exercise = Exercise(
         ("y x", "x y", {}), ("u v w x y z u v w u x", "u v", {}), ("w x x x x x x x", "x x", {}), ("x", "x x", {}),
         ("x y", "x y", {}))],
     draw=draw, reference=lambda parts, pair: byte_pairs.merge(parts, pair), names_steps=False,
-    same=same_parts, checks=[is_a_list, is_a_new_list], symptoms=[what_the_parts_show],
+    same=same_parts, checks=[is_a_list, is_a_new_list, keeps_every_byte], symptoms=[what_the_parts_show],
     hints=[("where to go on after a merge", "Walk along the parts with a place of your own, in a while loop. How far "
             "does the place move where the pair was found, and how far where it was not?"),
            ("what is compared", "A part is joined only where it equals pair[0] as a whole and the next part equals "
@@ -307,6 +316,15 @@ def in_a_text(parts, pair):
     """By Sennrich's regular expression: neither end of the pair is inside a part."""
     pattern = rb"(?<!\S)" + re.escape(b" ".join(pair)) + rb"(?!\S)"
     return re.sub(pattern, lambda _: b"".join(pair), b" ".join(parts))
+
+mistake("a byte for a mark", pairs=0, why=MARKED, look=LOOK_MARKED, variants=[
+    lambda parts, pair, mark=mark: between_marks(parts, pair, mark) for mark in (b"\0", b"\xff", b"|")])
+
+def between_marks(parts, pair, mark):
+    """A mark on both sides of every part."""
+    text, first, second = b"".join(mark + part + mark for part in parts), *pair
+    text = text.replace(mark + first + 2 * mark + second + mark, mark + first + second + mark)
+    return text[len(mark):-len(mark)].split(2 * mark) if parts else []
 
 mistake("only the end of a part compared", why="It is only asked whether the last part of the new list ends in the "
     "first of the pair. But it may be longer, and then the pair is not there.",

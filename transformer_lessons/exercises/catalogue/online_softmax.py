@@ -322,6 +322,9 @@ mistake("the last block left out of the sum", why="The last block is not in the 
 mistake("the first block left out of the sum", why="The first block is not in the maximum and the sum: the loop starts "
         "too late.", look="the first round of the loop.", pairs=0,
     first_pass=lambda blocks: blocks[1:] if len(blocks) > 1 else blocks)
+mistake("the first block counted twice", why="The first block is added to the sum twice: before the loop, and once "
+        "more by the loop, which begins with it.", look="what is in the sum before the loop, and with which block does "
+        "the loop begin?", pairs=0, first_pass=lambda blocks: [blocks[0], *blocks])
 mistake("the last partial block dropped", why="A last block that is shorter than the others is left out.",
       look="what happens to a block that is not full?", pairs=0,
     variants=[{"first_pass": lambda blocks: whole(blocks), "second_pass": lambda blocks: whole(blocks)},
@@ -380,6 +383,11 @@ mistake("a fixed share for each block", why="Each block gets a softmax of its ow
     variants=[lambda blocks: torch.cat([block.softmax(dim=-1) / len(blocks) for block in blocks], dim=-1),
               lambda blocks: torch.cat([block.softmax(dim=-1) * block.shape[-1] for block in blocks], dim=-1) / sum(
                   block.shape[-1] for block in blocks)])
+mistake("a share by the largest score alone", why="Each block gets a softmax of its own, and of the whole weight a "
+        "share by its largest score alone; its other scores should count as well.", look="two blocks, 5 and 5, 5: "
+        "should both get the same share?", pairs=0,
+    variants=[lambda blocks: torch.cat([block.softmax(-1) * share[..., None] for block, share in zip(
+        blocks, torch.stack([block.amax(-1) for block in blocks], -1).softmax(-1).unbind(-1), strict=True)], dim=-1)])
 mistake("divided by the sum so far", why="The weights of a block are made as soon as it comes, with the maximum and "
         "the sum of the blocks up to there; they are final only after the "
         "last.", look="when do you know the sum?", pairs=0,

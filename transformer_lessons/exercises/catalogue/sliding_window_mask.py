@@ -177,6 +177,11 @@ mistake("blocks, not a window", why="The sequence is cut into blocks of the wind
     variants=[lambda length, window: (distances(length) >= 0) & (torch.arange(length)[:, None] // window
                                                                  == torch.arange(length) // window),
               lambda length, window: torch.arange(length)[:, None] // window == torch.arange(length) // window])
+mistake("everything allowed under a long window", why="Where the window is as long as the sequence, or longer, every "
+        "position may attend to every other one, the future included.", look="a window longer than the sequence: may "
+        "the first query see the last key?",
+    variants=[lambda length, window, more=more: two_triangles(length, window) | (window >= length + more)
+              for more in (0, 1)])
 mistake("a sink kept", why="The first token, or the first few, can be seen from everywhere, as an attention sink is; "
         "the contract's window lets go of them, too.", look="the first cells of the last row.", hint=2,
     near=[lambda length, window, kept=kept: (distances(length) < window) | (torch.arange(length) < kept)

@@ -361,6 +361,10 @@ mistake("the residual the wrong way round", why="What is drawn again comes from 
 mistake("the difference without its sign", why="What is drawn again comes from |p - q|, or its square, so tokens that "
         "the draft overrates come "
         "back.", look=MISSING, pairs=2, residual=[lambda p, q: (p - q).abs(), lambda p, q: (p - q) ** 2])
+mistake("divided by the sum over the batch", pairs=0, why="Before the second draw, each token's number is divided by "
+        "its sum over the batch. A row should be divided by its own sum, over the vocabulary.",
+    look="`sum(0)`: which dimension of (batch, vocabulary) should sum to 1?",
+    residual=lambda right: right / right.sum(0).clamp(min=1e-300))
 mistake("a chance for every token", why="After a rejection every token has a chance, as from a softmax of p - q or "
         "from equal chances, also those that the draft "
         "overrates.", look="which tokens should have no chance at all in the second draw?",

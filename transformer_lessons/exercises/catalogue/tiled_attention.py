@@ -343,6 +343,10 @@ mistake("the maximum of the last tile, unrescaled", why="Each tile is made relat
         "earlier one was larger, and the sums are not brought to it.",
     look="which maximum are the two sums so far made with?",
     variants=[tiled(raised=lambda scores: scores.amax(-1, keepdim=True), shrink=lambda right: torch.ones_like(right))])
+mistake("each tile relative to its own maximum", why="The exponentials of each tile are relative to its own maximum, "
+        "and both sums are kept relative to the largest so far: where a tile is lower than an earlier one, it counts "
+        "too much.", look="two tiles with the scores 5 and 0: what should the second add to the sum?",
+    variants=[tiled(weights=lambda scores: (scores - scores.amax(-1, keepdim=True)).exp())])
 mistake("one maximum for all rows", why="One maximum serves for all the rows of a tile: in rows far below it every "
         "exponential becomes 0.", look="which dimension does the maximum run over, and what is its shape?",
     variants=[tiled(raised=lambda largest, scores: torch.maximum(largest, scores.max()))])
@@ -486,7 +490,8 @@ mistake("only the last block of outputs", why="Only the outputs of the last bloc
 mistake("scaled by the block", why="The scores are divided by the root of the block's size, not of the number of "
         "features.",
     look="which size of the query does a dot product sum over?",
-    variants=[tiled(scale=lambda block: block ** -0.5), tiled(scale=lambda block: 1 / block)])
+    variants=[tiled(scale=lambda block: block ** -0.5), tiled(scale=lambda block: 1 / block),
+              tiled(scale=lambda query, block: min(block, query.shape[-2]) ** -0.5)])
 mistake("scaled twice", why="The scale is applied twice: to the queries and to the scores, so the scores are divided "
         "by d.",
     look="in how many places do you divide?", variants=[tiled(scale=lambda right: right ** 2)])

@@ -293,6 +293,30 @@ mistake("counts never taken away", pairs=3, why="New counts are added to the old
                                                        if not kept(self) or b"".join(self.last) in pair}),
          "rewritten": lambda self, right, pair: (kept(self).pop(pair), vars(self).update(last=pair), right)[2]}])
 
+mistake("neighbours taken from before the merge", pairs=0, why="Counts are changed place by place, with the neighbours "
+    "that each place had before the merge. Where the pair stands twice in a row, as in t, u, t, u, the new pair "
+    "(tu, tu) is not counted, and pairs with a single t or u are.", look="t, u, t, u after one merge: which pair is "
+    "left, and which counts do you change?", variants=[lambda words, number: place_by_place(dict(words), number)])
+
+def place_by_place(words, number):
+    counts, merges = Counter(byte_pairs.count_pairs(words)), []
+    while len(merges) < number and (most := max(counts.values(), default=0)) > 0:
+        pair = max(pair for pair, count in counts.items() if count == most)
+        merges.append(pair)
+        for word, count in words.items():
+            place = 0
+            while place < len(word) - 1:
+                found = word[place:place + 2] == pair
+                for n in (place - 1, place + 1) if found else ():
+                    if 0 <= n < len(word) - 1:
+                        counts[word[n:n + 2]] -= count
+                        new = (word[n], b"".join(pair)) if n < place else (b"".join(pair), word[n + 1])
+                        counts[new] += count
+                place += 1 + found
+        words = {tuple(byte_pairs.merge(word, pair)): count for word, count in words.items()}
+        del counts[pair]
+    return merges
+
 def kept(self):
     """The counts of all rounds, in one Counter."""
     return vars(self).setdefault("kept", Counter())
