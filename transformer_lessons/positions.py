@@ -1,4 +1,4 @@
-"""Order, for a thing that has none: added to the vectors (sinusoidal, learned), or turned in (rotary)."""
+"""Positions, for a model that ignores order: added to the vectors (sinusoidal, learned), or as rotations (rotary)."""
 
 import torch
 from torch import nn

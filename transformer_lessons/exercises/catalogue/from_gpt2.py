@@ -113,9 +113,9 @@ exercise = Exercise(
            {"layers": 3, "d_model": 4, "d_hidden": 6, "vocabulary": 4, "length": 4, "prefix": "transformer."}],
     draw=draw, reference=lambda tensors: Translation()(tensors), observe=by_name, same=same_entries,
     symptoms=(the_numbers_alone,), signs=signs_of_names, names_steps=False,
-    hints=[("the names", "Drop the prefix, skip the masks, and replace the parts of a name one after the other. Mind "
-            "that `attn.c_proj` and `mlp.c_proj` become different things, and that `.attn.bias` is also the end of no "
-            "other name if you keep the dot in front."),
+    hints=[("the names", "Drop the prefix, skip the masks, and replace the parts of a name one after the other. Note "
+            "that `attn.c_proj` and `mlp.c_proj` become different layers. Only the names of the masks end in "
+            "`.attn.bias`, with the dot in front."),
            ("the layout", "F.linear multiplies by the transpose of its weight; GPT-2's code multiplies by the weight "
             "as it is. So which weights must be transposed? All of the linear maps, the square one too, and no table."),
            ("queries, keys and values", "The weight of c_attn is (d_model, 3 d_model). chunk(3, dim=-1) cuts it, and "

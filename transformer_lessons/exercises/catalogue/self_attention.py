@@ -15,7 +15,7 @@ def draw_vectors(generator, length, features, alike=False):
     return (x,)
 
 exercise = Exercise(
-    name="self_attention", lesson=1, title="Attention to oneself", difficulty=1, importance=3, minutes=10,
+    name="self_attention", lesson=1, title="A sequence attends to itself", difficulty=1, importance=3, minutes=10,
     contract="""
         self_attention(x), a NumPy array (length, features), returns (output, weights). The score of two
         vectors is their dot product, not scaled. weights, (length, length), is the softmax of the scores,
