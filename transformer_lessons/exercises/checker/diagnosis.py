@@ -74,7 +74,8 @@ def by_mistake(draws, outcomes, differences, candidates, ways_to_agree):
     """The first candidate that agrees, in the strictest way that any does."""
     candidates = list(candidates)
     for agrees in ways_to_agree:
-        for mistakes, variant in candidates:
+        likely = not_apart(draws, outcomes, differences, candidates) if agrees is in_full else candidates
+        for mistakes, variant in likely:
             if agrees(draws, outcomes, differences, variant):
                 return found_by(agrees, draws, outcomes, differences, mistakes)
     return None
@@ -87,7 +88,8 @@ def by_pair(draws, outcomes, differences, pairs, ways_to_agree):
     explain every distribution. Then only what all of them need is sure.
     """
     for agrees in ways_to_agree:
-        agreeing = ((mistakes, variant) for mistakes, variant in pairs
+        likely = not_apart(draws, outcomes, differences, pairs) if agrees is in_full else pairs
+        agreeing = ((mistakes, variant) for mistakes, variant in likely
                     if agrees(draws, outcomes, differences, variant) and raises_no_more(draws, outcomes, variant))
         if is_random(draws):
             needed = [needed_of(draws, outcomes, *pair) for pair in agreeing]
@@ -200,6 +202,18 @@ def these(names):
 
 
 # When does a mistake agree with an answer?
+
+
+def not_apart(draws, outcomes, differences, candidates):
+    """Those candidates that may agree in full, going by the first wrong case and a glance: most do not."""
+    first = next(iter(wrong_cases(outcomes, differences)), None)
+    if first is None:
+        return
+    ours, known = outcomes[first], draws.known
+    for mistakes, variant in candidates:
+        theirs = known.get((variant, first)) or draws.outcome(variant, first)
+        if ours.kind == theirs.kind and not apart(draws.exercise, ours, theirs):
+            yield mistakes, variant
 
 
 def in_full(draws, outcomes, differences, variant):
