@@ -123,8 +123,8 @@ def front_page(lessons):
             f"**The checks name your mistake.** They know {number_of_mistakes():,} mistakes, run them on the same "
             "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
             f"check says.\n\n</div>\n{verdicts()}</div>\n\n"
-            "## Drag the query\n\nThis is self-attention, as you will build it in lesson 1. Drag the query, and the "
-            f"weights and the output follow.\n\n{first_playground(lessons[0])}\n\n"
+            "## Drag the query\n\nThis is self-attention, as you will build it in lesson 1.\n\n"
+            f"{first_playground(lessons[0])}\n\n"
             "## The path\n\nThe course is lessons 1 to 8, one after the other:\n\n"
             f'<ol class="path">\n{"".join(cards[:8])}</ol>\n\n'
             "Four more lessons go beyond it, in any order:\n\n"
@@ -135,7 +135,7 @@ def front_page(lessons):
             "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
             f"{'With git and' if repository.source() else 'In a clone of the repository, with'} Python 3.10 or later, "
             f"this {'fetches the course, ' if repository.source() else ''}makes an environment and opens the first "
-            f"lesson:\n\n```\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n" +
+            f"lesson:\n\n```sh\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n" +
             contents("Lessons", [f"notebooks/{path.stem}" for path in lessons]) +
             contents("To look things up", ["exercises/index", "notebooks/glossary", "reference/index"]))
 

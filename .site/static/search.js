@@ -16,7 +16,7 @@
     for (const word of words) {
       const named = begins(thing.named, word) >= 0;
       if (!named && begins(thing.told, word) < 0) return 0;
-      sum += named ? 10 : 1;
+      sum += !named ? 1 : thing.kind === 'mistake' ? 5 : 10;  // there are thousands of mistakes
     }
     const exact = thing.named.trim() === words.join(' ') || thing.named.startsWith(` ${words.join(' ')}:`);
     const order = {glossary: 0.5, lesson: 0.4, exercise: 0.6, code: 0.2, mistake: 0};

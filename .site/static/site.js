@@ -3,22 +3,27 @@
   // On a phone long lines go on below, indented as they are, and not out of sight; but columns of numbers stay columns.
   if (matchMedia('(max-width: 46em)').matches)
     document.querySelectorAll('.cell pre, .highlight-python pre, .verdicts pre:not(.numbers)').forEach(pre => {
-      if (pre.closest('.cell_output') && /\S {2,}\S|^\s*(\[|array|tensor)/m.test(pre.textContent)) return;
+      const output = pre.closest('.cell_output');
+      const rows = output ? pre.textContent.match(/^(?:.*\S {2,}\S| *(?:\[|array|tensor))/gm)?.length ?? 0 : 0;
+      if (rows > 1 && rows >= pre.textContent.match(/^.*\S/gm).length / 2) return;
       pre.querySelectorAll('.c1').forEach(remark => remark.classList.toggle('short', remark.textContent.length < 30));
       const far = /^ {9,}.{30}/m.test(pre.textContent);  // what stands below a bracket far to the right moves to the left
       let before = 0;
-      pre.innerHTML = pre.innerHTML.replace(/\n$/, '').split('\n').map(line => {
+      pre.innerHTML = pre.innerHTML.replace(/<span><\/span>|\n$/g, '').split('\n').map(line => {
         const text = line.replace(/<[^>]+>/g, ''), spaces = text.match(/^ */)[0].length;
         const indent = far ? Math.min(spaces, before + 4) : spaces;
         if (indent === spaces) before = spaces;
+        if (output && text === line)  // breaks first where its parts stand apart
+          line = line.replace(/\S+(?: \S+)*(?= {2})|(?<= {2})\S+(?: \S+)*/g, '<span class="part">$&</span>');
         line = line.replace(/^((?:<[^>]+>)*) +/, `$1${' '.repeat(indent)}`).replace(/(\)<\/span>)(<span class="o">\.<)/g, '$1<wbr>$2');
-        if (/\S{44}/.test(text)) line = line.replace(/(<span class="p">[^<]*[([{]<\/span>)/g, '$1<wbr>');  // else within a name
+        if (RegExp(`\\S{${Math.max(8, 38 - indent)}}`).test(text))  // else within a name or a number
+          line = line.replace(/(<span class="p">[^<]*[([{]<\/span>)/g, '$1<wbr>');
         return `<span class="line" style="--in: ${indent}">${line}\n</span>`;
       }).join('');
     });
 
   // Code can be copied.
-  document.querySelectorAll('.cell_input .highlight, .highlight-python .highlight, .highlight-default .highlight').forEach(block => {
+  document.querySelectorAll('.cell_input .highlight, .highlight-python .highlight, .highlight-sh .highlight').forEach(block => {
     const copy = document.createElement('button');
     Object.assign(copy, {className: 'copy', textContent: 'Copy', onclick: async () => {
       await navigator.clipboard.writeText(block.querySelector('pre').textContent);
@@ -34,12 +39,13 @@
     if (before?.querySelector('img')) before.hidden = true;
   });
 
-  // Presenting: a button, and the key p; what was at the top stays there. n and b go to the next part or
-  // screen and back, Escape leaves.
+  // Presenting: a button, and the key p; what was at the top stays there. n and b go to the next part, or by a
+  // screen to what is cut there, and back; Escape leaves.
   const present = () => {
     const first = [...document.querySelectorAll('article :is(h1, h2, h3, p, .cell, .question)')]
       .find(element => element.offsetHeight && element.getBoundingClientRect().top >= 0);
     document.documentElement.classList.toggle('presenting');
+    fit();
     first?.scrollIntoView({behavior: 'instant'});
     document.activeElement.blur();
   };
@@ -52,10 +58,15 @@
     const presenting = document.documentElement.classList.contains('presenting');
     if (event.key === 'p' || event.key === 'Escape' && presenting) present();
     if (!presenting || !'nb'.includes(event.key)) return;
-    const tops = [...document.querySelectorAll('article :is(h1, h2, h3)')]
-      .map(part => part.getBoundingClientRect().top - parseFloat(getComputedStyle(part).scrollMarginTop));
-    const part = event.key === 'n' ? tops.find(top => top > 2) : tops.findLast(top => top < -2);
-    const by = Math.abs(part) < innerHeight ? part : 0.85 * innerHeight * (event.key === 'n' ? 1 : -1);
+    const on = event.key === 'n', step = on ? 1 : -1;
+    const places = (what, end) => [...document.querySelectorAll(what)].filter(element => element.offsetHeight)
+      .map(element => element.getBoundingClientRect()[end] - innerHeight / 50);
+    const parts = places('article :is(h1, h2, h3)', 'top');
+    const part = on ? parts.find(top => top > 2) : parts.findLast(top => top < -2);
+    const whole = 'article section > :is(p, ul, ol, .formula, .question, details), article .cell:not(:has(img)), article .cell:has(img) > div';
+    const ends = places(whole, 'bottom');
+    const cut = places(whole, 'top').find((top, number) => on ? ends[number] > 0.98 * innerHeight : top > -0.95 * innerHeight);
+    const by = Math.abs(part) < innerHeight ? part : cut * step > 40 && cut < innerHeight ? cut : 0.85 * innerHeight * step;
     scrollBy({top: by, behavior: 'instant'});
   });
 
@@ -67,17 +78,25 @@
   });
   addEventListener('afterprint', () => folded.forEach(details => { details.open = false; }));
 
-  // What scrolls sideways can be reached, and so scrolled, by keyboard.
-  const scrolls = () => document.querySelectorAll('pre, .table-wrapper, .formula').forEach(element => {
-    const wide = element.clientWidth && element.scrollWidth > element.clientWidth;
-    if (wide) element.tabIndex = 0;
-    else element.removeAttribute('tabindex');
-    element.classList.toggle('scrolls', Boolean(wide));
-  });
-  addEventListener('load', scrolls);
-  addEventListener('resize', scrolls);
-  addEventListener('change', scrolls);
-  addEventListener('toggle', scrolls, true);
+  // Code that is a little too wide gets smaller letters. What still scrolls sideways can be reached, and so scrolled, by keyboard.
+  const fit = () => {
+    const all = [...document.querySelectorAll('pre, .table-wrapper, .formula')];
+    all.forEach(element => { element.style.fontSize = ''; });
+    const wide = element => element.clientWidth && element.scrollWidth > element.clientWidth;
+    all.filter(element => element.tagName === 'PRE' && wide(element)).map(pre => {
+      const style = getComputedStyle(pre), sides = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
+      return [pre, style.fontSize, (pre.clientWidth - sides) / (pre.scrollWidth - sides)];
+    }).filter(([,, part]) => part > 0.8).forEach(([pre, size, part]) => { pre.style.fontSize = `${(part - 0.005) * parseFloat(size)}px`; });
+    all.forEach(element => {
+      if (wide(element)) element.tabIndex = 0;
+      else element.removeAttribute('tabindex');
+      element.classList.toggle('scrolls', Boolean(wide(element)));
+    });
+  };
+  addEventListener('load', fit);
+  addEventListener('resize', fit);
+  addEventListener('change', fit);
+  addEventListener('toggle', fit, true);
 
   // In prose (1, 2) stays on one line, and -2 has the sign that is as wide as a plus.
   const prose = document.createTreeWalker(document.querySelector('article') ?? document.body, NodeFilter.SHOW_TEXT);
