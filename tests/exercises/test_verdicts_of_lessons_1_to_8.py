@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from transformer_lessons import attention, layers, positions
+from transformer_lessons import attention, first_steps, layers, masks, positions
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.exercise import EXERCISES
@@ -1076,3 +1076,102 @@ def test_a_number_that_is_a_little_off_is_not_said_to_be_once_the_expected_one()
         return np.ceil(nats / np.log(2) * tokens / characters * 100).item() / 100
 
     assert "It is 1.00 times" not in text(check("bits_per_character", rounded_up))
+
+
+# Sizes of 1
+
+@pytest.mark.parametrize(("name", "right"), [
+    ("attention", first_steps.attention), ("scaled_dot_product_attention", attention.scaled_dot_product_attention),
+    ("masked_softmax", masks.masked_softmax),
+    ("layer_norm", lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps))])
+@pytest.mark.parametrize("squeeze", [torch.squeeze, lambda one: one.squeeze(0), lambda one: one.squeeze(-2)])
+def test_a_squeeze_is_seen(name, right, squeeze):
+    def squeezed(*inputs):
+        found = right(*inputs)
+        return squeeze(found) if isinstance(found, torch.Tensor) else tuple(map(squeeze, found))
+
+    assert check(name, squeezed).mistake == "wrong number of dimensions"
+
+
+def test_a_padding_mask_that_cannot_be_made_of_single_tokens_is_rejected():
+    def squeezed(tokens, pad_id):
+        return (tokens != pad_id).squeeze(-1)[:, None, None, :]
+
+    assert check("padding_mask", squeezed).status == "failed"
+
+
+# Sentences true of more styles, and names for more of what people write
+
+def test_no_loop_is_made_up_where_the_first_or_last_row_of_a_mask_is_set_by_itself():
+    def first_row_full(length):
+        mask = torch.ones(length, length).tril().bool()
+        mask[0] = True
+        return mask
+
+    def last_row_empty(length):
+        mask = torch.ones(length, length).tril().bool()
+        mask[-1] = False
+        return mask
+
+    assert not any("your loop" in text(check("causal_mask", answer)) for answer in (first_row_full, last_row_empty))
+
+
+class SumAddedInTheEncoder(layers.EncoderLayer):
+    def __init__(self, d_model, num_heads, d_hidden):
+        super().__init__(d_model, num_heads, d_hidden)
+
+    def forward(self, x, mask=None):
+        x = x + self.attend(x, mask, None)
+        return self.norm_2(x + self.feed_forward(self.norm_1(x)))
+
+
+class SumAddedInTheDecoder(layers.DecoderLayer):
+    def __init__(self, d_model, num_heads, d_hidden):
+        super().__init__(d_model, num_heads, d_hidden)
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        x = x + self.attend(x, mask)
+        x = x + self.look_up(self.norm_1(x), memory, memory_mask)
+        return self.norm_3(x + self.feed_forward(self.norm_2(x)))
+
+
+@pytest.mark.parametrize(("name", "answer"), [
+    ("EncoderLayer", SumAddedInTheEncoder), ("DecoderLayer", SumAddedInTheDecoder)])
+def test_a_sum_that_passes_its_norm_by_is_named(name, answer):
+    assert check(name, answer).mistake == "the sum added, not the norm of it"
+
+
+def two_backward_passes(model, optimizer, tokens):
+    loss = F.cross_entropy(model(tokens[:, :-1]).mT, tokens[:, 1:])
+    optimizer.zero_grad()
+    loss.backward(retain_graph=True)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+def coarse_encoding(length, d_model):
+    frequencies = (10000.0 ** (-torch.arange(0, d_model, 2) / d_model)).bfloat16()
+    angles = (torch.arange(length).bfloat16()[:, None] * frequencies).float()
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+def exponentials_with_one_more(query, key, value):
+    exponentials = (query @ key.mT).exp()
+    weights = exponentials / (1 + exponentials.sum(-1, keepdim=True))
+    return weights @ value, weights
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("softmax", lambda scores: np.exp(scores - np.log(np.exp(scores).sum(-1, keepdims=True))), "nothing subtracted"),
+    ("softmax", lambda scores: np.exp(scores - np.logaddexp(0, np.logaddexp.reduce(scores, axis=-1, keepdims=True))),
+     "one more in the sum"),
+    ("attention", exponentials_with_one_more, "a number added to the sum"),
+    ("sinusoidal_encoding", coarse_encoding, "half precision"),
+    ("training_step", two_backward_passes, "a multiple of the gradients"),
+    ("tokenize", lambda text: re.findall(r" ?\w+|[^\w\s]+|\s+(?!\S)|\s+", text),
+     "a word glued to what stands beside it"),
+    ("sample_next", lambda logits, temperature, top_k, generator:
+        sampling.sample_next(logits, temperature, top_k and 1, generator), "only the likeliest kept")])
+def test_more_of_what_people_write_is_named(name, answer, mistake):
+    assert check(name, answer).mistake == mistake

@@ -108,8 +108,8 @@ def ids_from_1(logits, temperature, top_k, generator):
     (sampling(scaled=lambda logits, temperature: logits + temperature), "the temperature ignored"),
     (sampling(scaled=lambda logits, temperature: logits / math.sqrt(temperature)),
      "another temperature than the given one"),
-    (sampling(left_out=lambda place, k, size: place > 0), None),  # nothing is raised, and no temperature is wrong
-    (sampling(left_out=lambda place, k, size: place >= 2 * k), None)])
+    (sampling(left_out=lambda place, k, size: place > 0), "only the likeliest kept"),
+    (sampling(left_out=lambda place, k, size: place >= 2 * k), None)])  # no temperature is wrong
 def test_nothing_else_is_said_of_one_mistake(answer, mistake):
     assert check("sample_next", answer).mistake == mistake
 

@@ -311,10 +311,10 @@ mistake("scores divided by their norm", why="The scores are divided by a norm, t
     weights=[lambda scaled: F.normalize(scaled, dim=-1), lambda scaled: F.normalize(scaled, p=1.0, dim=-1)])
 mistake("unit length, not unit sum", why="The exponentials are divided by the root of the sum of their squares, so the "
     "squares of the weights sum to 1.", look=ROW_SUM, weights=lambda scaled: F.normalize(scaled.exp(), dim=-1))
-mistake("a small number added to the sum", pairs=2, why="The number added to the sum, so that it is never 0, is large "
-    "enough to be seen: the rows sum to less than 1.", look="can the sum be 0, once the largest exponent is 0?",
-    weights=[lambda scaled: scaled.exp() / (scaled.exp().sum(-1, keepdim=True) + 1e-2),
-             lambda scaled: scaled.exp() / (scaled.exp().sum(-1, keepdim=True) + 1e-3)])
+mistake("a number added to the sum", pairs=2, why="A number is added to the sum, perhaps so that it is never 0, and is "
+    "large enough to be seen: the rows sum to less than 1.", look="what stands in the sum besides the exponentials?",
+    weights=[lambda scaled, more=more: scaled.exp() / (scaled.exp().sum(-1, keepdim=True) + more)
+             for more in (1e-2, 1e-3, 1)])
 mistake("a lower bound for the weights", why="Weights below a limit are raised to it after the softmax: a row can sum "
     "to more than 1.", look="`clamp`, `max` or `where`, after the softmax.", weights=lambda right: right.clamp(min=0.1))
 
@@ -588,6 +588,7 @@ SIZES = [  # pairwise different; then equal where a mistake runs only so, or whe
     {"lead": (3,), "query": 3, "key": 3, "d_head": 3, "d_v": 3},
     {"lead": (2, 3), "query": 4, "key": 6, "d_head": 5, "d_v": 7},
     {"lead": (3, 2), "query": 7, "key": 4, "d_head": 8, "d_v": 8},
+    {"lead": (1, 2), "query": 1, "key": 3, "d_head": 2, "d_v": 4},  # sizes of 1, which a squeeze takes away
 ]
 
 # Symptoms, for when no mistake is recognised

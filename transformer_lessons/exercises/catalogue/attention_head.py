@@ -78,7 +78,7 @@ BEFORE = {  # slips of the exercise before this one, which `attention` has caugh
     "the largest, with its place", "no keepdim", "the columns' largest subtracted", "distances for dot products",
     "a hyperbolic tangent for the softmax", "sigmoids divided by their sum", "signs lost before the division",
     "signs lost before the softmax", "unit length, not unit sum", "negative scores cut to 0 before the softmax",
-    "scores divided by their norm", "standardised scores", "a small number added to the sum", "the sums run on",
+    "scores divided by their norm", "standardised scores", "a number added to the sum", "the sums run on",
     "only the last term of the sum", "a key left out", "a query left out", "the batch summed up",
     "the keys of the first of the batch for all", "the best match for the output", "only the best match",
     "torch.dot of tables", "transpose without its dimensions", "torch.softmax without a dimension",

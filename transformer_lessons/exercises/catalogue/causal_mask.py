@@ -88,7 +88,7 @@ mistake("everything allowed", hint=3, why="Every position may attend to every ot
 # Another shape than a triangle
 mistake = exercise.section(hint=1)
 LAST_ROW = "the row of the last query: how many keys has it seen?"
-START = "where your loop starts."
+START = "the first row: what fills it? If a loop does, where does it start?"
 mistake("nothing allowed", why="No position may attend to anything, not even to itself: there is no True in the table.",
     look="what stands in the table at the start, and which lines change it?", triangle=lambda length: ~square(length))
 mistake("only the diagonal", why="Each position may attend to itself alone, so it learns nothing of what came before.",
@@ -115,7 +115,7 @@ mistake("everything but itself", why="Each position may attend to all the others
 mistake("the first row left empty", why="The first query may attend to nothing, not even to itself; the other rows are "
         "right.", look=START, triangle=lambda right: changed(right, 0))
 mistake("the last row left empty", why="The last query may attend to nothing, not even to itself; the other rows are "
-        "right.", look="where your loop ends.", triangle=lambda right: changed(right, -1))
+        "right.", look="the last row: what fills it?", triangle=lambda right: changed(right, -1))
 mistake("the first row left full", why="The first query may attend to everything, all of the future included; the "
         "other rows are right.", look=START, triangle=lambda right: changed(right, 0, to=True))
 mistake("the first few see each other", why="The first few positions may all attend to each other, "

@@ -93,11 +93,11 @@ class Decoder(nn.Module):
 
     def forward(self, x, memory, mask=None, memory_mask=None):
         attended = self.attended(x, memory, mask, memory_mask)
-        first = self.after_attention(self.added_1(x, attended))
+        first = self.after_attention(total := self.added_1(x, attended))
         looked = self.looked_up(self.asking(first, x, attended), memory, memory_mask, mask)
-        second = self.after_looking(self.added_2(first, looked, x))
+        second = self.after_looking(total := self.added_2(first, looked, x, total))
         forwarded = self.forwarded(self.fed(second, looked, first, x))
-        return self.after_feed_forward(self.added_3(second, forwarded, first, x))
+        return self.after_feed_forward(self.added_3(second, forwarded, first, x, total))
 
     def attended(self, x, memory, mask, memory_mask):
         return self.first_attention()(x, x, x, self.first_mask(mask, memory_mask))[0]
@@ -122,7 +122,7 @@ class Decoder(nn.Module):
         return self.cross_attention
     def second_mask(self, memory_mask, mask):
         return memory_mask
-    def added_2(self, x, part, start):
+    def added_2(self, x, part, start, total):
         return x + part
     def after_looking(self, total):
         return self.norm_2(total)
@@ -130,7 +130,7 @@ class Decoder(nn.Module):
         return second
     def forwarded(self, x):
         return self.feed_forward(x)
-    def added_3(self, x, part, first, start):
+    def added_3(self, x, part, first, start, total):
         return x + part
     def after_feed_forward(self, total):
         return self.norm_3(total)
@@ -153,6 +153,8 @@ mistake("the layer's input added again", pairs=0, why="The x that came into the 
 mistake("the x before the cross-attention added at the end", pairs=0, why="The x that went into the cross-attention is "
     "added to the feed-forward's output, so what was found in the memory is passed on only through the feed-forward.",
     look="which x does the feed-forward read, and which is added?", added_3=lambda part, first: first + part)
+mistake("the sum added, not the norm of it", *family.SUM_ADDED, pairs=0,
+    variants=family.each_and_all(SUMS[1:], lambda part, total: total + part))
 mistake("the input added twice", *family.ADDED_TWICE, pairs=0,
     variants=family.each_and_all(SUMS, lambda x, part: x + x + part))
 mistake("multiplied, not added", *family.MULTIPLIED, pairs=0,
@@ -188,7 +190,7 @@ def sublayers(*joins, order=(1, 2, 3), norms=(1, 2, 3)):
     return lambda self, x, memory, mask, memory_mask: family.through(
         x, (lambda x: self.attended(x, memory, mask, memory_mask),
             lambda x: self.looked_up(x, memory, memory_mask, mask), self.forwarded),
-        (self.added_1, lambda x, part: self.added_2(x, part, x), lambda x, part: self.added_3(x, part, x, x)),
+        (self.added_1, lambda x, part: self.added_2(x, part, x, x), lambda x, part: self.added_3(x, part, x, x, x)),
         (self.after_attention, self.after_looking, self.after_feed_forward), joins, order, norms)
 
 def one_joined(join):

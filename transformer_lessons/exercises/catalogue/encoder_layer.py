@@ -80,9 +80,9 @@ class Encoder(nn.Module):
 
     def forward(self, x, mask=None):
         attended = self.attended(x, mask)
-        middle = self.after_attention(self.added_1(x, attended))
+        middle = self.after_attention(total := self.added_1(x, attended))
         forwarded = self.forwarded(self.fed(middle, x, attended))
-        return self.after_feed_forward(self.added_2(middle, forwarded, x))
+        return self.after_feed_forward(self.added_2(middle, forwarded, x, total))
 
     def attended(self, x, mask):
         return self.attention(x, x, x, self.hidden(mask))[0]
@@ -96,7 +96,7 @@ class Encoder(nn.Module):
         return middle
     def forwarded(self, x):
         return self.feed_forward(x)
-    def added_2(self, x, part, start):
+    def added_2(self, x, part, start, total):
         return x + part
     def after_feed_forward(self, total):
         return self.norm_2(total)
@@ -113,6 +113,7 @@ mistake("no residual at all", *family.NO_RESIDUALS, variants=[dict.fromkeys(SUMS
 mistake("the layer's input added at the end",
     why="The x that came into the layer is added to the feed-forward's output, not the one that the feed-forward read.",
     look="which x is added the second time? It has changed since the first.", added_2=lambda part, start: start + part)
+mistake("the sum added, not the norm of it", *family.SUM_ADDED, added_2=lambda part, total: total + part)
 mistake("both the input and the middle added", pairs=0, why="At the end three things are added: the feed-forward's "
     "output, what it read, and once more the x that came into the layer.",
     look="how many times is x on its way into the last norm?", added_2=lambda x, part, start: start + x + part)
@@ -131,7 +132,8 @@ AFTER = "after_attention", "after_feed_forward"
 def sublayers(*joins, order=(1, 2), norms=(1, 2)):
     """A forward of these parts, joined so: 1 is the attention, 2 the feed-forward."""
     return lambda self, x, mask: family.through(
-        x, (lambda x: self.attended(x, mask), self.forwarded), (self.added_1, lambda y, part: self.added_2(y, part, x)),
+        x, (lambda x: self.attended(x, mask), self.forwarded),
+        (self.added_1, lambda y, part: self.added_2(y, part, x, y)),
         (self.after_attention, self.after_feed_forward), joins, order, norms)
 
 def in_styles(join):

@@ -89,6 +89,8 @@ ADDED_TWICE = ("A part's input is added twice to its output, so it weighs double
                "`+=` and `+` on the same line, or a residual inside a part: count how often x is added.")
 MULTIPLIED = ("A part's output is multiplied by its input, where the two should be added.",
               "what joins a part's output to its input?")
+SUM_ADDED = ("What is added to a part's output is a sum from before its norm, not the normalised x that the part read.",
+             "which x does the part read, and which is added to its output? Is there a norm between the two?")
 PRE_NORM = ("The norms stand before the parts, not after the sums. This is pre-norm, as in GPT-2; the paper of 2017, "
             "and this exercise, have the norm last.", "is the very last thing that happens a norm?")
 NO_FEED_FORWARD = ("The feed-forward is never used, or its output is thrown away.",

@@ -42,7 +42,7 @@ exercise = Exercise(
         ''',
     sizes=[{"shape": (2, 3)}, {"shape": (3, 3)}, {"shape": (2, 3, 4)}, {"shape": (4, 4, 4)},
            {"shape": (2, 3, 5), "scale": 0.2, "eps": 0.3}, {"shape": (2, 6), "scale": 3e-3, "mean": 0.0},
-           {"shape": (3, 4), "scale": 0.0}],
+           {"shape": (3, 4), "scale": 0.0}, {"shape": (1, 3, 1, 4)}],
     draw=draw_features, returns="result", symptoms=(row_not_normal,),
     reference=lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps),
     hints=[("the numbers are a little off", "Two definitions of the variance differ in what they divide by: the number "

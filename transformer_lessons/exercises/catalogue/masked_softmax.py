@@ -157,7 +157,7 @@ exercise = Exercise(
            {"shape": (3, 2, 5, 5), "mask": (3, 1, 5, 5), "empty": [(0, 0, 2), (2, 0, 4)]},
            {"shape": (2, 4, 3), "mask": (4, 3), "far": (1000, -1000, 0, -22, -54, -98, -305, -700)},
            {"shape": (3, 5), "mask": (3, 5), "leads": (30, 720, 1000)},  # e⁷²⁰ is infinite, but e⁻⁷²⁰ is not 0
-           {"shape": (3, 4), "mask": (3, 4), "zeros": True}],
+           {"shape": (3, 4), "mask": (3, 4), "zeros": True}, {"shape": (1, 2, 1, 4), "mask": (1, 1, 1, 4)}],
     draw=draw_masked_scores, reference=lambda scores, mask: masks.masked_softmax(scores, mask), exact_zeros=True,
     gradients=True, returns="weights", shapes={"weights": "as the scores"}, symptoms=(filled_with_what,),
     signs=signs_of_weight,

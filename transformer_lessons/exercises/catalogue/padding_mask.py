@@ -32,7 +32,8 @@ exercise = Exercise(
            {"batch": 4, "length": 4, "pad_id": 2, "padded": [(2, 3), (), (1, 2, 3), (3,)]},
            {"batch": 3, "length": 7, "pad_id": 5, "padded": [(0, 1, 2), (1, 4, 6), (0, 1, 2, 3, 4, 5, 6)]},
            {"batch": 1, "length": 6, "pad_id": 1, "padded": [(0, 5)]},
-           {"batch": 2, "length": 4, "pad_id": 6, "padded": [(), ()]}],
+           {"batch": 2, "length": 4, "pad_id": 6, "padded": [(), ()]},
+           {"batch": 2, "length": 1, "pad_id": 3, "padded": [(), (0,)]}],
     draw=draw_tokens, reference=masks.padding_mask, names_steps=False,
     returns="mask", shapes={"mask": "(batch, 1, 1, key)"},
     hints=[("True and False", "Take one row of tokens, 5 3 0 0, and padding 0. Write True under each token that may be "

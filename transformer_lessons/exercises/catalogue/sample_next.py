@@ -356,6 +356,8 @@ mistake("one candidate too few", pairs=2, why="With top_k = 3, only two tokens c
     "should be.",
     look=THRESHOLD, kept=[lambda step, logits, top_k: logits if top_k is None else step(logits, top_k - 1),
         lambda step, logits, top_k: logits if top_k is None else step(logits, max(top_k - 1, 1))])
+mistake("only the likeliest kept", pairs=0, why="Whatever top_k is, only the largest logit of a row is kept.",
+    look=THRESHOLD, kept=lambda step, logits, top_k: step(logits, top_k and 1))
 mistake("the first ids kept, not the likeliest", why="The first top_k tokens of the vocabulary are kept, not the "
     "likeliest: nothing is sorted.", look="print which tokens are left, beside the logits. Where do the largest stand?",
     kept=lambda logits, top_k:

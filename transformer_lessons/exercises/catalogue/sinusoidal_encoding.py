@@ -378,9 +378,10 @@ mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequenci
     "cut for showing, not for computing.", look="every call of `round`.",
     table=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3)],
     frequency=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3, 4)])
-mistake("half precision", pairs=0, why="The angles were computed in half precision (float16), which keeps three "
+mistake("half precision", pairs=0, why="The angles were computed in half precision, which keeps two or three "
     "digits: far from position 0, sines and cosines are then clearly wrong.", look="the dtype of positions and "
-    "frequencies.", angles=lambda position, frequency: (position.half() * frequency.half()).double(),
+    "frequencies.", angles=[lambda position, frequency, half=half: (position.to(half) * frequency.to(half)).double()
+                            for half in (torch.half, torch.bfloat16)],
     variants=[{"angles": lambda position, frequency: position.half() * frequency.half(),
                "table": lambda right: right.float()}], frequency=lambda right: right.half().double(),
     exponent=lambda right: right.half().double())

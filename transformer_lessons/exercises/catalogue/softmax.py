@@ -240,7 +240,8 @@ mistake("nothing subtracted", why="The exponentials are taken of the scores as t
     look="what changes in the weights when 5 is added to every score of a row?", shifted=lambda scores: scores,
     variants=[lambda scores: np.exp(scores) / (total(np.exp(scores)) + 1e-9),
               lambda scores: np.nan_to_num(divided(np.exp(scores))), lambda scores: divided(np.exp(scores) + 1e-9),
-              lambda scores: divided(np.nan_to_num(np.exp(scores)))])
+              lambda scores: divided(np.nan_to_num(np.exp(scores))),
+              lambda scores: np.exp(scores - np.log(total(np.exp(scores))))])
 mistake("the largest of all subtracted", pairs=2, why="The largest score of the whole array is subtracted. A row far "
     "below it then has only exponentials of 0, and 0 divided by 0 is no number.", look="a row near -1000 beside a row "
     "near 1000: what is left of its exponentials?", shifted=lambda scores: lowered(scores, None),
@@ -409,7 +410,8 @@ mistake("unit length, not unit sum", why="The exponentials are divided by the ro
     "the squares of the weights that sum to 1.", look=SUM_ONE_ROW,
     weights=lambda exponentials: exponentials / np.linalg.norm(exponentials, axis=-1, keepdims=True))
 mistake("one more in the sum", why="The sum in the denominator holds a 1 that belongs to no score, so the rows sum to "
-    "less than 1.", look=WHICH_SUM, weights=lambda exponentials: exponentials / (1 + total(exponentials)))
+    "less than 1.", look=WHICH_SUM, weights=lambda exponentials: exponentials / (1 + total(exponentials)),
+    variants=[lambda scores: np.exp(scores - np.logaddexp(0, np.logaddexp.reduce(scores, axis=-1, keepdims=True)))])
 mistake("a small number added to the sum", hint=3, pairs=3,
     why="The number added to the sum, so that it is never 0, is large enough to be seen: the rows sum to less than 1.",
     look="can a sum of exponentials be 0, once the largest exponent is 0?",

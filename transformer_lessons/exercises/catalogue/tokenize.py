@@ -283,7 +283,7 @@ mistake("a word glued to what stands beside it", why="A word and the space or pu
     pieces=[*split(r"\b(?=\w)", r"(?<=\w)\b", r"\b\s", r"\b(?=\s)"), *found(r" ?\w+|[^\w]+",
 r"\s?\w+|\W+?", r"\w+\s*|\W+", r"\w+\s?|\W+", r"\s*\w+|\W+", r" ?\w+| ?[^\s\w]+|\s+",
 r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", r"\w+\s?|[^\w\s]+\s?|\s+", r"\w+\s*|[^\w\s]\s*|\s+", r"\w+[.,!?;:]?|\s+",
-r"\w+\W?|\W+")])
+r"\w+\W?|\W+", r" ?\w+|[^\w\s]+|\s+(?!\S)|\s+", r" ?\w+|[^\w\s]+|\s+")])
 mistake("cut inside the words", why="The cuts are everywhere but at the word boundaries: `\\B` is the opposite of "
     "`\\b`.", look="is it a small b or a capital one?", pieces=lambda text: re.split(r"\B", text))
 mistake("cut at the end of every line as well", why="Each line is cut by itself, so what comes between two words is "

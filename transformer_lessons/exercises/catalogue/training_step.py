@@ -306,10 +306,10 @@ mistake("gradient ascent", why="The weights move towards a higher loss: the sign
     look="the sign of what backward is called on. The optimizer makes it smaller.",
     back=lambda loss: (-loss).backward(), variants=[{"loss": lambda right: -right}])
 
-FACTORS = (1 / 4, 1 / 2, 1 / 8, 1024, 2 ** 16)  # accumulated gradients, and scaled losses
+FACTORS = (1 / 4, 1 / 2, 1 / 8, 2, 1024, 2 ** 16)  # accumulated gradients, and scaled losses
 mistake("a multiple of the gradients", pairs=0, why="The step uses a multiple or a fraction of the gradients, as when "
     "they are accumulated over several batches or the loss is scaled, and nothing brings them back to their size.",
-    look="what is multiplied or divided between the loss and the step?",
+    look="what is multiplied or divided between the loss and the step, and how often does backward run?",
     back=[lambda loss, factor=factor: (factor * loss).backward() for factor in FACTORS],
     loss=[lambda right, factor=factor: factor * right for factor in (1 / 4, 1 / 8, 1024)],
     variants=[{"loss": lambda right, targets, count=count: count(targets) * right,
