@@ -473,7 +473,7 @@ def test_a_cache_of_fixed_size_is_named(first):
 
 def test_a_softmax_with_1_added_to_its_sum_is_named():
     answer = cached(lambda scores, late: F.pad(scores.masked_fill(late, -torch.inf), (1, 0)).softmax(-1)[..., 1:])
-    assert check("attend_with_cache", answer).mistake == "1 added to the sum"
+    assert check("attend_with_cache", answer).mistake == "a number added to the sum"
 
 
 def test_a_window_that_wraps_round_is_named():

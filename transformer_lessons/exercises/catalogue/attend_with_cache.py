@@ -356,12 +356,6 @@ mistake("no maximum subtracted", pairs=0, why="No maximum is subtracted before e
     variants=[{"weights": lambda scaled: scaled.exp() / scaled.exp().sum(-1, keepdim=True)},
               {"visible": lambda masked: masked, "weights": lambda self, scaled: unshifted(self, scaled)}])
 
-mistake("1 added to the sum", pairs=0, why="1 is added to the sum that the exponentials are divided by, so the weights "
-        "of a query sum to less than 1.", look="what should the weights of a query sum to? And what does a "
-        "column of zeros beside the scores add to the sum?",
-    weights=[lambda scaled: F.pad(scaled, (1, 0)).softmax(-1)[..., 1:], lambda scaled: (
-        scaled - scaled.amax(-1, keepdim=True)).exp() / ((scaled - scaled.amax(-1, keepdim=True)).exp().sum(
-            -1, keepdim=True) + 1)])
 mistake("a sum slightly off", pairs=0, why=OFF, look=LOOK_OFF, weights=lambda scaled: (
     scaled - scaled.amax(-1, keepdim=True)).exp() / ((scaled - scaled.amax(-1, keepdim=True)).exp().sum(
         -1, keepdim=True) + 1e-6))
