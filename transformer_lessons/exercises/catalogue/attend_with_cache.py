@@ -327,7 +327,8 @@ NOT_HERE = ("no transpose of the key",  # there is a mask here, two leading dime
     "works with two leading dimensions only", "works without leading dimensions only", "softmax over dimension 2",
     "softmax over the dimension before the queries", "softmax without a dimension", "one result twice",
     "only one row of the weights", "the scores for the weights", "weights returned transposed",
-    "weights averaged over the batch or the heads", "the best match for the output", "the plain average of the values")
+    "weights averaged over the batch or the heads", "the best match for the output", "the plain average of the values",
+    "a number added to the sum")
 mistake("no scale", why="The scores are not divided by √d_head.", look="lesson 3: what stands under the dot products?",
     scaled=lambda scores: scores)
 mistake("scaled by d, not √d", why="The scores are divided by d_head, not by its square root.", look="lesson 3: what "
@@ -356,6 +357,14 @@ mistake("no maximum subtracted", pairs=0, why="No maximum is subtracted before e
     variants=[{"weights": lambda scaled: scaled.exp() / scaled.exp().sum(-1, keepdim=True)},
               {"visible": lambda masked: masked, "weights": lambda self, scaled: unshifted(self, scaled)}])
 
+mistake("a number added to the sum", pairs=0, why="A number is added to the sum of the exponentials, so the weights of "
+        "a query sum to less than 1.", look="what should the weights of a query sum to? And what does a column of "
+        "zeros beside the scores add to the sum?",
+    weights=[lambda scaled: F.pad(scaled, (1, 0)).softmax(-1)[..., 1:],
+             *(lambda scaled, more=more: scaled.exp() / (scaled.exp().sum(-1, keepdim=True) + more)
+               for more in (1e-2, 1e-3, 1)),
+             lambda scaled: (scaled - scaled.amax(-1, keepdim=True)).exp() / (
+                 1 + (scaled - scaled.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True))])
 mistake("a sum slightly off", pairs=0, why=OFF, look=LOOK_OFF, weights=lambda scaled: (
     scaled - scaled.amax(-1, keepdim=True)).exp() / ((scaled - scaled.amax(-1, keepdim=True)).exp().sum(
         -1, keepdim=True) + 1e-6))

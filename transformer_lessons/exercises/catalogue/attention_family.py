@@ -313,10 +313,8 @@ mistake("unit length, not unit sum", why="The exponentials are divided by the ro
     "squares of the weights sum to 1.", look=ROW_SUM, weights=lambda scaled: F.normalize(scaled.exp(), dim=-1))
 mistake("a number added to the sum", pairs=2, why="A number is added to the sum, perhaps so that it is never 0, and is "
     "large enough to be seen: the rows sum to less than 1.", look="what stands in the sum besides the exponentials?",
-    weights=[*(lambda scaled, more=more: scaled.exp() / (scaled.exp().sum(-1, keepdim=True) + more)
-               for more in (1e-2, 1e-3, 1)),
-             lambda scaled: (scaled - scaled.amax(-1, keepdim=True)).exp() / (
-                 1 + (scaled - scaled.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True))])
+    weights=[lambda scaled, more=more: scaled.exp() / (scaled.exp().sum(-1, keepdim=True) + more)
+             for more in (1e-2, 1e-3, 1)])
 mistake("a lower bound for the weights", why="Weights below a limit are raised to it after the softmax: a row can sum "
     "to more than 1.", look="`clamp`, `max` or `where`, after the softmax.", weights=lambda right: right.clamp(min=0.1))
 
