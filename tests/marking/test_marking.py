@@ -206,6 +206,12 @@ def test_a_table_of_rows_by_rows_is_asked_for_in_parts_by_both():
     assert declared.verdicts("speculate", answer, Draws(EXERCISES["speculate"], 11)) == 2 * (("passed", None),)
 
 
+def test_a_given_list_that_comes_back_is_known_to_be_the_given_one():
+    variant, = EXERCISES["merge"].mistakes["the given list returned"].variants
+    expected = "failed", "the given list returned"
+    assert declared.verdicts("merge", variant, Draws(EXERCISES["merge"], 11)) == (expected, expected)
+
+
 def test_a_right_gradient_comes_over_the_wire():
     ours = torch.tensor([1.0, 2.0], requires_grad=True)
     result = lending.into_graph(torch.tensor([3.0]), [True], [ours], lambda gradients: [7 * gradients[0].expand(2)])

@@ -298,6 +298,7 @@ class Child:
             "layers": self.layers(target) if unfinished else None, "operations": noting.noted,
             "printed": sink[0], "made": len(made) * (head["do"] == "call"), "borrowed": self.borrowing.seen,
             "random": self.wire.pack(after), "state": scope.state(),
+            "given": next((number for number, one in enumerate(inputs) if one is result), None),
             "inputs": [[number, after] for number, (before, after) in
                        enumerate(zip(head["inputs"], map(self.wire.pack, inputs), strict=True))
                        if before != after and before[0] != "lent"]}

@@ -260,6 +260,8 @@ class Student:
                 self.borrowed = self.borrowed or bool(reply["borrowed"])
                 for number, node in reply["inputs"]:
                     restore(inputs[number], unpack(node))
+                if reply["given"] is not None:  # one of the inputs itself, not another one like it
+                    value = inputs[reply["given"]]
                 replay(reply["operations"], inputs, modes)
             except (Remote, Endless):
                 raise
