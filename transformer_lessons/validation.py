@@ -8,7 +8,7 @@ import torch
 def check_sizes(least=1, /, **sizes):
     """Every size is a whole number, and large enough."""
     for name, size in sizes.items():
-        if not isinstance(size, Integral) or isinstance(size, bool):
+        if not isinstance(size, (int, Integral)) or isinstance(size, bool):  # int first: an ABC is slow to ask
             raise TypeError(f"{name}={size!r} is not a whole number")
         if size < least:
             raise ValueError(f"{name}={size} is too small: it must be at least {least}")
@@ -70,12 +70,14 @@ def check_mask(mask, shape):
 
 def check_match(query, key, value):
     """Queries and keys have the same features, every key has a value, and all come from the same batch."""
-    shapes = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
     if min(query.dim(), key.dim(), value.dim()) < 2 or query.shape[-1] == 0:
-        raise ValueError(f"{shapes}: each must be (…, length, features), with at least one feature")
-    if query.shape[-1] != key.shape[-1]:
-        raise ValueError(f"{shapes}: query and key must have the same number of features")
-    if key.shape[-2] != value.shape[-2]:
-        raise ValueError(f"{shapes}: there must be as many values as keys")
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        raise ValueError(f"{shapes}: all that stands before (length, features) must be equal")
+        rule = "each must be (…, length, features), with at least one feature"
+    elif query.shape[-1] != key.shape[-1]:
+        rule = "query and key must have the same number of features"
+    elif key.shape[-2] != value.shape[-2]:
+        rule = "there must be as many values as keys"
+    elif not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
+        rule = "all that stands before (length, features) must be equal"
+    else:
+        return
+    raise ValueError(f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}: {rule}")

@@ -359,6 +359,14 @@ def test_a_cache_needs_no_gradients_and_sets_memory_aside_once():
     assert [len(place) for place in places] == [2 * LAYERS]
 
 
+def test_what_a_cache_returns_is_a_tensor_like_any_other_and_the_model_may_be_called_with_it_outside_read():
+    model, tokens = draw_model(), torch.randint(WORDS, (BATCH, 5))
+    cache = Cache(model, BATCH)
+    (cache.read(tokens[:, :2]) * torch.ones(WORDS, requires_grad=True)).sum().backward()
+    with torch.no_grad():
+        assert_same(cache.model(tokens[:, 2:], cache)[:, -1], without_cache(model, tokens), 1e-5)
+
+
 def test_a_cache_reads_as_many_rows_as_it_was_made_for_and_only_tokens():
     cache = Cache(draw_model(), 2)
     with pytest.raises(ValueError, match=r"^the tokens \(3, 5\) must be the cache's 2 rows$"):

@@ -90,7 +90,6 @@ class Cache:
         self.tokens = torch.zeros(batch, 0, dtype=torch.int64, device=device)  # all that was read
         self.start, self.length = 0, 0  # keys and values are those of tokens[:, start : start + length]
 
-    @torch.no_grad()
     def read(self, tokens):
         """Reads further tokens, (batch, new), and returns the logits after the last: (batch, vocabulary)."""
         check_tokens(tokens, self.model.embedding.num_embeddings)
@@ -101,15 +100,17 @@ class Cache:
         if start > self.start:
             self.start, self.length = start, 0
         unread = self.tokens[:, self.start + self.length :]  # (batch, query)
-        logits = self.model(unread, self)[:, -1]  # (batch, vocabulary)
+        with torch.inference_mode():  # quicker than no_grad, where a step is as small as this
+            logits = self.model(unread, self)[:, -1]  # (batch, vocabulary)
         self.length += unread.shape[1]
-        return logits
+        return logits.clone()  # outside, so that it is a tensor like any other: (batch, vocabulary)
 
     def extend(self, attention, key, value):
         """Adds the keys and values of the tokens being read; returns those of all tokens so far."""
         if attention not in self.memory:
             size = *key.shape[:2], self.model.max_length, key.shape[3]
-            self.memory[attention] = key.new_zeros(size), value.new_zeros(size)
+            with torch.inference_mode(False):  # so that they may be filled with and without read
+                self.memory[attention] = key.new_zeros(size), value.new_zeros(size)
         keys, values = self.memory[attention]
         end = self.length + key.shape[2]
         keys[:, :, self.length : end] = key
