@@ -116,13 +116,12 @@ QUESTIONS = (
             ),
             wrong(
                 "x = x + norm(f(x))",
-                "This normalises what the layer adds. Some later models do it, but neither the paper nor "
+                "This normalises what the part adds. Some later models do it, but neither the paper nor "
                 "PyTorch's layers do.",
             ),
             wrong(
                 "x = norm(x) + f(norm(x))",
-                "This is neither post-norm nor pre-norm: the skip carries the normalised stream, so the "
-                "original x is lost.",
+                "Here the skip, too, carries the normalised stream. In the paper's line it carries x itself.",
             ),
         ),
     ),
@@ -287,13 +286,13 @@ QUESTIONS = (
         model="Yes: each block has its own, and within a block the same weights serve every position. A "
         "block reads what the blocks below have written, and has work of its own to do. Positions share weights "
         "because the treatment of a token should depend on what its vector holds, not on where it is. That is "
-        "also why any length fits. Sharing across blocks runs as well, because all shapes agree, and in six "
+        "also why any length fits. Sharing across blocks also works, because all shapes agree, and in six "
         "encoder blocks of the paper's sizes it would save 5/6 of two thirds of the parameters. The price is "
         "paid in what the blocks can learn.",
         points=(
             "Different from block to block, the same from position to position.",
             "Each block meets different inputs; the position is in the vectors already.",
-            "Shared layers run too: it is a choice, paid for in what can be learned.",
+            "Shared layers work too: it is a choice, paid for in what can be learned.",
         ),
     ),
     FreeText(
@@ -305,7 +304,7 @@ QUESTIONS = (
         "little f passes on: ten slopes of 0.1 leave 0.0000000001 without skips, 2.59 with them. In pre-norm "
         "the skips form an identity path through the whole stack; in post-norm there is a norm on it after "
         "every sum. Around attention skips matter most: attention replaces each token by an average, "
-        "and only the skip guarantees that the token itself is kept. Without skips tokens become similar "
+        "and only the skip guarantees that the token itself is kept. Without skips tokens become more alike "
         "from layer to layer, and with equal weights they are the same at once.",
         points=(
             "Gradients: x + f(x) has the slope of f, plus 1.",
