@@ -43,7 +43,7 @@ QUESTIONS = (
         why="A head has 1024 / 4 = 256 features, and √256 = 16. Its dot products run over the features of one "
         "head, so d_head sets the scale.",
         slips={
-            32: "This is √d_model. A head's dot products run over fewer features than that.",
+            32: "This is √d_model. A head's dot products run over fewer than d_model features.",
             256: "This is d_head, the number of features in a head. The scale is its square root.",
             sqrt(60): "This is the square root of the length. A score compares two tokens, however many "
             "others there are.",
@@ -107,7 +107,7 @@ QUESTIONS = (
         "the weights of all heads have?",
         right=(1, 8, 60, 60),
         why="(batch, heads, query, key): every head has its own table of 60 × 60. The 512 features are "
-        "split among the heads, 64 each, and each score sums over them.",
+        "split among the heads, and each score sums over the 64 of its head.",
         slips={
             (1, 60, 60): "This is a single table. Every head has one of its own.",
             (8, 60, 60): "One dimension is missing. The batch comes first, even if it is a batch of 1.",
