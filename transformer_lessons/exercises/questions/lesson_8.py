@@ -246,7 +246,7 @@ QUESTIONS = (
             right(
                 "Because no earlier token sees the new one, in any layer.",
                 "With a causal mask, a token's vectors depend only on itself and on what came before it. So "
-                "only the new token's query, key and value have to be computed.",
+                "only the new token has to pass through the layers.",
             ),
         ),
     ),
