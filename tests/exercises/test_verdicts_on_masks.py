@@ -7,6 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from transformer_lessons.exercises.checker import verdict
 from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
@@ -19,15 +20,16 @@ def draws(name, seed):
     return Draws(EXERCISES[name], seed)
 
 
-def reports(name, answer):
-    """The verdicts on an answer, on five draws."""
+def reports(name, answer, number=5):
+    """The verdicts on an answer, on so many draws."""
     with standard_state():
-        return [judge(EXERCISES[name], answer, draws(name, seed), run=attempt) for seed in range(5)]
+        return [judge(EXERCISES[name], answer, draws(name, seed), run=attempt) for seed in range(number)]
 
 
-def names(name, answer):
+def names(name, answer, number=5):
     """All the mistakes that it is said to make, or how it is judged where it is not wrong."""
-    return {report.mistake if report.status == "failed" else report.status for report in reports(name, answer)}
+    found = reports(name, answer, number)
+    return {report.mistake if report.status == "failed" else report.status for report in found}
 
 
 # masked_softmax
@@ -230,12 +232,13 @@ def test_a_token_that_may_be_replaced_by_itself_misses_a_leak_and_is_named(name,
 @pytest.mark.parametrize("constant", [lambda t: t.float().mean().round().long(), lambda t: t.max() // 3,
                                       lambda t: t.flatten().mode().values, *(lambda t, n=n: t[0, n] for n in range(3))])
 def test_no_constant_is_called_anything_that_it_is_not(style, constant):
-    found = names("future_leak", style(lambda tokens: constant(tokens).expand_as(tokens)))
+    found = names("future_leak", style(lambda tokens: constant(tokens).expand_as(tokens)), 2)
     assert found <= {"a token replaced by one that may be the same", "another sequence's token", None}, found
 
 
 @pytest.mark.parametrize("number", range(2, 9))
-def test_an_id_that_the_model_does_not_know_is_never_passed(number):
+def test_an_id_that_the_model_does_not_know_is_never_passed(number, monkeypatch):
+    monkeypatch.setattr(verdict, "diagnose", lambda *known: None)  # whatever its name may be
     assert "passed" not in names("future_leak", slices(lambda tokens: torch.full_like(tokens, number)))
 
 
