@@ -822,3 +822,101 @@ def test_a_residual_divided_by_the_sum_over_the_batch_is_named():
         return torch.where(u < of_token(p, token) / of_token(q, token), token, again)
 
     assert check("speculate", answer).mistake == "divided by the sum over the batch"
+
+
+def test_shares_of_the_weight_before_that_stay_0_where_there_is_none_are_named():
+    def answer(weights):
+        before = weights.tril(-1)[:, :, 1:]
+        shares = before / before.sum(-1, keepdim=True).clamp(min=1e-9)
+        return shares.diagonal(0, -2, -1).mean((0, 2))
+
+    assert check("previous_token_score", answer).mistake == "divided by the weights before"
+
+
+def test_a_sum_over_the_batch_that_is_divided_by_the_length_is_named():
+    report = check("previous_token_score", lambda weights: weights.diagonal(-1, -2, -1).sum((0, 2)) / weights.shape[-1])
+    assert report.mistake == "divided by the length and the sum, not the mean"
+
+
+def test_blocks_whose_means_are_averaged_are_named():
+    def answer(weights, period):
+        found = weights.diagonal(1 - period, -2, -1)[..., 1:].split(period, dim=-1)
+        return sum(block.mean((0, 2)) for block in found) / len(found)
+
+    assert check("induction_score", answer).mistake == "the mean of the blocks' means"
+
+
+def test_whole_blocks_are_named_where_a_single_short_one_is_counted_after_all():
+    def answer(weights, period):
+        whole = weights.shape[-1] // period * period
+        queries = torch.arange(period, whole if whole > period else weights.shape[-1])
+        return weights[:, :, queries, queries - period + 1].mean((0, 2))
+
+    assert check("induction_score", answer).mistake == "whole blocks only"
+
+
+def test_rows_of_linear_out_that_are_reshaped_into_heads_are_named():
+    def answer(embedding, attention, unembedding, head):
+        writes = attention.linear_out.weight.view(attention.num_heads, attention.d_model, -1)[head]
+        reads = attention.linear_v.weight.view(attention.num_heads, -1, attention.d_model)[head]
+        return unembedding @ writes @ reads @ embedding.T
+
+    assert check("copying_matrix", answer).mistake == "linear_out's rows reshaped"
+
+
+def test_a_transposed_matrix_of_the_head_before_is_named():
+    def answer(embedding, attention, unembedding, head):
+        d_head = attention.d_model // attention.num_heads
+        start = (head - 1) % attention.num_heads * d_head
+        reads = attention.linear_v.weight[start:start + d_head]
+        return (unembedding @ attention.linear_out.weight[:, start:start + d_head] @ reads @ embedding.T).T
+
+    assert check("copying_matrix", answer).mistake == "the head before and rows and columns exchanged"
+
+
+@pytest.mark.parametrize("triangle", [lambda ones, past: ones.tril(past), lambda ones, past: ones.triu(past + 1)])
+def test_a_mask_of_floats_that_is_added_to_the_scores_is_named(triangle):
+    def answer(query, keys, values, new_key, new_value):
+        past = keys.shape[2]
+        keys, values = joined(keys, values, new_key, new_value)
+        mask = triangle(torch.ones(query.shape[2], keys.shape[2], dtype=query.dtype), past)
+        return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
+
+    report = check("attend_with_cache", answer)
+    assert report.mistake == "the mask added to the scores"
+    assert "nothing is hidden" in text(report)
+
+
+def test_new_tokens_that_see_the_first_key_but_not_themselves_are_named():
+    def answer(query, keys, values, new_key, new_value):
+        past = keys.shape[2]
+        keys, values = joined(keys, values, new_key, new_value)
+        mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(past - 1)
+        mask[~mask.any(-1), 0] = True
+        return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
+
+    assert check("attend_with_cache", answer).mistake == "the diagonal missing"
+
+
+def test_logarithms_of_sums_without_a_maximum_are_named():
+    def answer(blocks):
+        total = blocks[0].exp().sum(-1, keepdim=True).log()
+        for scores in blocks[1:]:
+            total = torch.logaddexp(total, scores.exp().sum(-1, keepdim=True).log())
+        return torch.cat([(scores - total).exp() for scores in blocks], -1)
+
+    assert check("online_softmax", answer).mistake == "no maximum subtracted"
+
+
+@pytest.mark.parametrize("end", [lambda start, block, length: start + block, lambda start, block, length: length])
+def test_tiles_with_a_mask_of_floats_that_is_added_to_the_scores_are_named(end):
+    def answer(query, key, value, block):
+        outputs, length = [], query.shape[-2]
+        for start in range(0, length, block):
+            seen = slice(min(length, end(start, block, length)))
+            rows, keys, values = query[..., start:start + block, :], key[..., seen, :], value[..., seen, :]
+            mask = torch.ones(rows.shape[-2], keys.shape[-2], dtype=query.dtype).tril(start)
+            outputs.append(F.scaled_dot_product_attention(rows, keys, values, attn_mask=mask))
+        return torch.cat(outputs, -2)
+
+    assert check("tiled_attention", answer).mistake == "the mask added to the scores"

@@ -1,6 +1,7 @@
 """Verdicts on lessons 1 to 8: what only some offsets or only training mode show, and sentences true of every style."""
 
 import re
+import unicodedata
 from functools import lru_cache
 
 import numpy as np
@@ -1175,3 +1176,222 @@ def exponentials_with_one_more(query, key, value):
         sampling.sample_next(logits, temperature, top_k and 1, generator), "only the likeliest kept")])
 def test_more_of_what_people_write_is_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake
+
+
+# What published code does to zeros, to positions, and to characters that do not show
+
+def without_zeros(scores):
+    return scores.masked_fill(scores == 0, -1e9)
+
+
+def no_weight_for_zeros(query, key, value, scale=1.0):
+    weights = without_zeros(query @ key.mT / scale).softmax(-1)
+    return weights @ value, weights
+
+
+def zeros_hidden_in_a_table(scores):
+    return first_steps.softmax(np.where(scores == 0, -np.inf, scores))
+
+
+def zeros_hidden_in_a_sequence(x):
+    weights = zeros_hidden_in_a_table(x @ x.T)
+    return weights @ x, weights
+
+
+def zeros_after_the_mask_hidden(scores, mask):
+    kept = (scores * mask).masked_fill(scores * mask == 0, -torch.inf)
+    return kept.masked_fill(~mask.any(-1, keepdim=True), 0).softmax(-1).masked_fill(~mask, 0)
+
+
+@pytest.mark.parametrize(("name", "answer"), [
+    ("softmax", zeros_hidden_in_a_table), ("self_attention", zeros_hidden_in_a_sequence),
+    ("attention", no_weight_for_zeros), ("masked_softmax", zeros_after_the_mask_hidden),
+    ("scaled_dot_product_attention", lambda query, key, value:
+        no_weight_for_zeros(query, key, value, query.shape[-1] ** 0.5))])
+def test_a_score_of_0_that_gets_no_weight_is_named(name, answer):
+    assert check(name, answer).mistake == "a score of 0 taken for masked"
+
+
+class ZerosForPadding(first_steps.AttentionHead):
+    def forward(self, x):
+        return no_weight_for_zeros(self.linear_q(x), self.linear_k(x), self.linear_v(x))
+
+
+def test_a_head_that_hides_vectors_of_zeros_is_rejected():
+    assert check("AttentionHead", ZerosForPadding).status == "failed"
+
+
+def test_vectors_that_come_twice_count_twice():
+    def each_once(x):
+        keys = np.unique(x, axis=0)
+        return first_steps.softmax(x @ keys.T) @ keys, first_steps.softmax(x @ x.T)
+    assert check("self_attention", each_once).status == "failed"
+
+
+def turned(x, places, base):
+    angles = places / base ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    first, second = x[..., 0::2], x[..., 1::2]
+    return torch.stack([first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()],
+                       dim=-1).flatten(-2)
+
+
+def test_angles_that_are_kept_for_each_shape_are_rejected():
+    kept = {}
+
+    def rotate(x, positions, base=10000):
+        return turned(x, kept.setdefault((x.shape, base), positions[:, None].double()), base)
+    assert check("rotate", rotate).status == "failed"
+
+
+def coarse_positions(length, d_model):
+    angles = torch.arange(length).bfloat16()[:, None].float() * 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+def cleaned(text):
+    """As BERT does it: without control characters."""
+    return "".join(one for one in text if one in "\t\n\r" or not unicodedata.category(one).startswith("C"))
+
+
+def greedy_near_0(logits, temperature, top_k, generator):
+    return sampling.sample_next(logits, 0 if temperature < 1e-3 else temperature, top_k, generator)
+
+
+def first_key_open(tokens, pad_id):
+    mask = masks.padding_mask(tokens, pad_id)
+    mask[..., 0] = True
+    return mask
+
+
+def until_the_last_token(tokens, pad_id):
+    last = tokens.shape[1] - 1 - (tokens != pad_id).flip(1).int().argmax(1, keepdim=True)
+    return (torch.arange(tokens.shape[1]) <= last)[:, None, None]
+
+
+def features_summed(model, tokens):
+    return leak_of_single_tokens(lambda tokens: model(tokens).sum(-1, keepdim=True), tokens)
+
+
+def leak_of_single_tokens(model, tokens):
+    before, largest = model(tokens), 0.0
+    for place in range(1, tokens.shape[1]):
+        other = tokens.clone()
+        other[:, place] = (other[:, place] + 1) % (tokens.max() + 1)
+        largest = max(largest, (model(other) - before)[:, :place].abs().max().item())
+    return largest
+
+
+class ParallelWithANorm(layers.EncoderLayer):
+    def __init__(self, d_model, num_heads, d_hidden):
+        super().__init__(d_model, num_heads, d_hidden)
+
+    def forward(self, x, mask=None):
+        return self.norm_2(x + self.attend(x, mask, None) + self.feed_forward(self.norm_1(x)))
+
+
+class FlatMaskTransposed(layers.EncoderLayer):
+    def __init__(self, d_model, num_heads, d_hidden):
+        super().__init__(d_model, num_heads, d_hidden)
+
+    def forward(self, x, mask=None):
+        return super().forward(x, mask.T if mask is not None and mask.dim() == 2 else mask)
+
+
+class QueriesWithoutBias(attention.MultiHeadAttention):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads, dropout=0)
+
+    def forward(self, query, key, value):
+        bias = self.linear_q.bias
+        return super().forward(query - torch.linalg.solve(self.linear_q.weight, bias), key, value)
+
+
+def a_step_for_each_sequence(model, optimizer, tokens):
+    losses = []
+    for row in tokens.split(1):
+        loss = F.cross_entropy(model(row[:, :-1]).mT, row[:, 1:])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return sum(losses) / len(losses)
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("sinusoidal_encoding", coarse_positions, "half precision"),
+    ("sinusoidal_encoding", lambda length, d_model: positions.sinusoidal_encoding(512, d_model)[:length],
+     "a table of fixed size"),
+    ("rotate", lambda x, positions, base=10000: turned(x, positions.bfloat16().double()[:, None], base),
+     "half precision"),
+    ("tokenize", lambda text: [token for token in re.split(r"\b", cleaned(text)) if token], "part of the text lost"),
+    ("tokenize", lambda text: re.findall(r" ?\w+|[^\w ]+| +", text), "a word glued to what stands beside it"),
+    ("sample_next", greedy_near_0, "the likeliest token below some temperature"),
+    ("padding_mask", first_key_open, "the first key let in"),
+    ("padding_mask", until_the_last_token, "padding that is not at the end let in"),
+    ("future_leak", features_summed, "the sum of the changes"),
+    ("EncoderLayer", ParallelWithANorm, "the two parts side by side"),
+    ("EncoderLayer", FlatMaskTransposed, "the mask transposed"),
+    ("MultiHeadAttention", QueriesWithoutBias, "a bias is missing"),
+    ("training_step", a_step_for_each_sequence, "more than one step"),
+    ("bits_per_character", lambda nats_per_token, tokens, characters:
+        int(nats_per_token * tokens / np.log(2)) / characters, "a quotient rounded")])
+def test_a_slip_of_published_code_is_named(name, answer, mistake):
+    assert check(name, answer).mistake == mistake
+
+
+def soft_cap(query, key, value):
+    weights = (50 * (query @ key.mT / query.shape[-1] ** 0.5 / 50).tanh()).softmax(-1)
+    return weights @ value, weights
+
+
+def test_the_wide_soft_cap_of_published_models_is_named():
+    assert check("scaled_dot_product_attention", soft_cap).mistake == "squashed scores"
+
+
+def test_a_divisor_that_is_a_little_off_is_shown_with_the_digits_that_differ():
+    def coarse_root(query, key, value):
+        weights = (query @ key.mT / torch.tensor(query.shape[-1]).bfloat16().sqrt()).softmax(-1)
+        return weights @ value, weights
+    assert "divided by 1.7344; 1.7321 is expected" in text(check("scaled_dot_product_attention", coarse_root))
+
+
+class HalfAStep(layers.EncoderLayer):
+    def __init__(self, d_model, num_heads, d_hidden):
+        super().__init__(d_model, num_heads, d_hidden)
+
+    def forward(self, x, mask=None):
+        x = self.norm_1(x + self.attend(x, mask, None))
+        return self.norm_2(x + 0.5 * self.feed_forward(x))
+
+
+def test_an_output_that_is_halved_is_not_said_to_have_its_input_added_twice():
+    assert "or the output is halved" in text(check("EncoderLayer", HalfAStep))
+
+
+class ABiasForEveryHead(attention.MultiHeadAttention):
+    def __init__(self, d_model, num_heads):
+        super().__init__(d_model, num_heads, dropout=0)
+
+    def forward(self, query, key, value):
+        output, weights = super().forward(query, key, value)
+        return output + (self.num_heads - 1) * self.linear_out.bias, weights
+
+
+def test_a_bias_for_every_head_is_spoken_of():
+    assert "gets the bias each time" in text(check("MultiHeadAttention", ABiasForEveryHead))
+
+
+def test_frequencies_down_to_their_limit_are_not_said_to_be_divided():
+    def spaced(length, d_model):
+        angles = torch.arange(length)[:, None] * torch.logspace(0, -4, d_model // 2)
+        return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+    report = check("sinusoidal_encoding", spaced)
+    assert report.mistake == "the exponent runs up to 1"
+    assert "as if 2i were divided" in text(report)
+
+
+def test_a_loop_that_reaches_every_block_is_not_said_to_stop_at_the_first():
+    def whole_angles(offset, d_model):
+        angles = offset // 10000 ** (torch.arange(0, d_model, 2) / d_model)
+        return torch.block_diag(*(torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles))
+    assert "which angle does it get" in text(check("shift_matrix", whole_angles))

@@ -60,7 +60,7 @@ def fixed_range(parts, pair):
 
 @pytest.mark.parametrize(("answer", "mistake"), [
     (lambda parts, pair: old_places(parts, pair, 1), "places in the old list"),
-    (lambda parts, pair: old_places(parts, pair, -1), "places in the old list"),
+    (lambda parts, pair: old_places(parts, pair, -1), "a whole run made one token"),
     (removed, "a part found by its value"), (fixed_range, "a list that gets shorter")])
 def test_a_merge_in_a_list_that_merges_change_is_named(answer, mistake):
     assert check("merge", answer).mistake == mistake
@@ -633,3 +633,82 @@ def test_a_prefix_kept_before_names_that_are_otherwise_half_translated_is_named(
         return {"transformer." + re.sub(r"^layers\.", "h.", name): one for name, one in made.items()}
 
     assert check("from_gpt2", answer).mistake == "the prefix kept"
+
+
+def test_of_a_run_that_becomes_one_token_it_is_not_said_that_parts_are_overwritten():
+    report = check("merge", lambda parts, pair: [
+        b"".join(pair) if tuple(parts[n:n + 2]) == pair else part for n, part in enumerate(parts)
+        if n == 0 or (parts[n - 1], part) != pair])
+    assert report.mistake == "a whole run made one token"
+    assert "overwritten" not in text(report)
+
+
+def test_a_run_in_which_only_the_first_pair_is_merged_is_named():
+    def answer(parts, pair):
+        starts = {n for n, two in enumerate(pairwise(parts)) if two == pair}
+        starts = {n for n in starts if n - 1 not in starts}
+        return [b"".join(pair) if n in starts else part for n, part in enumerate(parts) if n - 1 not in starts]
+
+    assert check("merge", answer).mistake == "a run merged only once"
+
+
+def test_a_rank_0_that_counts_as_no_rank_is_named():
+    def answer(parts, ranks):
+        while len(parts) > 1:
+            pair = min(pairwise(parts), key=lambda pair: ranks.get(pair) or math.inf)
+            if pair not in ranks:
+                break
+            parts = byte_pairs.merge(parts, pair)
+        return list(parts)
+
+    report = check("apply_merges", answer)
+    assert report.mistake == "rank 0 left out"
+    assert "or only where no other pair with a rank is left" in text(report)
+
+
+def test_a_rank_0_that_comes_last_is_named():
+    def answer(parts, ranks):
+        while known := [pair for pair in pairwise(parts) if pair in ranks]:
+            parts = byte_pairs.merge(parts, min(known, key=lambda pair: ranks[pair] or len(ranks)))
+        return list(parts)
+
+    assert check("apply_merges", answer).mistake == "rank 0 left out"
+
+
+def test_the_number_of_parts_as_the_rank_of_unknown_pairs_is_named():
+    def answer(parts, ranks):
+        while len(parts) > 1:
+            pair = min(pairwise(parts), key=lambda pair: ranks.get(pair, len(parts)))
+            if pair not in ranks:
+                break
+            parts = byte_pairs.merge(parts, pair)
+        return list(parts)
+
+    assert check("apply_merges", answer).mistake == "ended at the first pair without a rank"
+
+
+def test_tied_pairs_that_are_merged_in_one_round_are_named():
+    def answer(words, number):
+        merges = []
+        while len(merges) < number and (counts := byte_pairs.count_pairs(words)):
+            for pair in sorted((pair for pair in counts if counts[pair] == max(counts.values())), reverse=True):
+                merges.append(pair)
+                words = {tuple(byte_pairs.merge(word, pair)): count for word, count in words.items()}
+        return merges[:number]
+
+    assert check("train_bpe", answer).mistake == "tied pairs merged together"
+
+
+def test_an_epsilon_of_0_that_is_taken_for_none_is_found():
+    def answer(x, gain, epsilon=1e-5):
+        return F.rms_norm(x, gain.shape, gain, epsilon or 1e-5)
+
+    assert check("rms_norm", answer).mistake == "not the given epsilon"
+
+
+def test_layer_norm_with_epsilon_outside_the_root_is_named():
+    def answer(x, gain, epsilon=1e-5):
+        x = x - x.mean(-1, keepdim=True)
+        return gain * x / (x.square().mean(-1, keepdim=True).sqrt() + epsilon)
+
+    assert check("rms_norm", answer).mistake == "layer norm"

@@ -207,9 +207,9 @@ def through(parts, ranks, order):
         parts = byte_pairs.merge(parts, pair)
     return list(parts)
 
-def ended_early(parts, ranks, unknown):
+def ended_early(parts, ranks, rank):
     parts = list(parts)
-    while len(parts) > 1 and (pair := min(pairwise(parts), key=lambda pair: ranks.get(pair, unknown))) in ranks:
+    while len(parts) > 1 and (pair := min(pairwise(parts), key=lambda pair: rank(pair, parts))) in ranks:
         parts = byte_pairs.merge(parts, pair)
     return parts
 
@@ -293,12 +293,16 @@ mistake("ended at the first pair without a rank", why="It ends at a pair that ha
         if next(pairwise(parts), None) in ranks else []],
     variants=[{"candidates": lambda parts, ranks: list(pairwise(parts))
         if all(pair in ranks for pair in pairwise(parts)) else []},
-        lambda parts, ranks: ended_early(parts, ranks, 0)])
+        lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair, 0)),
+        lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair, len(parts)))])
 mistake("only the pair of rank 0", why="Only the pair of rank 0 is merged; all the other ranks are ignored.",
     look="which pairs may be merged?", candidates=[lambda right, ranks: [pair for pair in right if ranks[pair] == 0]])
-mistake("rank 0 left out", why="The pair of rank 0, which was learned first, is never merged.",
-    look="where does your loop over the ranks start? And what do `if ranks.get(pair)` and `if rank` do with rank 0?",
-    candidates=[lambda right, ranks: [pair for pair in right if ranks[pair]]])
+mistake("rank 0 left out", why="The pair of rank 0, which was learned first, is never merged, or only where no other "
+    "pair with a rank is left.",
+    look="where does your loop over the ranks start? And what do `if rank` and `ranks.get(pair) or …` do with rank 0?",
+    candidates=[lambda right, ranks: [pair for pair in right if ranks[pair]]],
+    chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: ranks[pair] or math.inf)],
+    variants=[lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair) or math.inf)])
 mistake("each pair merged in one place only", why="Of a pair that stands in several places, only the first is merged, "
     "and then "
     "the pair is given up.", look="may the same pair be merged again?",

@@ -166,7 +166,9 @@ mistake("the diagonal missing", why="A new token sees what came before, but not 
     look="the last new token: how many of all the keys should it see?",
     allowed=lambda new, total: ones(new, total).tril(total - new - 1),
     variants=[{"allowed": lambda new, total: ones(new, total).tril(total - new - 1),
-               "weights": lambda right: right.nan_to_num(0.0)}])
+               "weights": lambda right: right.nan_to_num(0.0)},
+              {"allowed": lambda new, total: ones(new, total).tril(total - new - 1).index_fill(
+                  1, torch.tensor(0), True)}])
 mistake("one step into the future", why="Each new token also sees the one right after it.",
     look="the number that you give to tril, or compare positions with.",
     allowed=lambda new, total: ones(new, total).tril(total - new + 1))
@@ -221,6 +223,11 @@ mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and 
         "weight.",
     look="which score has an exponential of exactly 0?", pairs=2,
     visible=[lambda self, masked: masked * self.allowed(*masked.shape[-2:])])
+ADDED = ("Where the mask is 1 or -1, that is added to the score, as F.scaled_dot_product_attention does with a mask of "
+         "floats: nothing is hidden.", "which keys does adding 1 to a score hide? And what is the dtype of your mask?")
+mistake("the mask added to the scores", *ADDED, pairs=2,
+    visible=[lambda self, masked: masked + ~self.allowed(*masked.shape[-2:]),
+             lambda self, masked: masked + self.allowed(*masked.shape[-2:])])
 mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an "
         "allowed score may be 0, too, as those of a query of zeros are.", look="`== 0` after `tril` or a product with "
         "the mask: which other scores are 0?",
@@ -233,9 +240,10 @@ def zeros_hidden(scores, low):
 mistake("a number too small for the forbidden", why="Forbidden scores get a number such as -10, -1e4 or -1e9, or have "
         "it added. It leaves them weight where the allowed ones are low enough.",
     look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?", pairs=2,
-    visible=[change for low in (-1e4, -1.0, -5.0, -10.0, -100.0, -1e3) for change in (
+    visible=[change for low in (-1e4, -5.0, -10.0, -100.0, -1e3) for change in (
         lambda self, masked, low=low: masked.masked_fill(~self.allowed(*masked.shape[-2:]), low),
-        lambda self, masked, low=low: masked + low * ~self.allowed(*masked.shape[-2:]))])
+        lambda self, masked, low=low: masked + low * ~self.allowed(*masked.shape[-2:]))]
+        + [lambda self, masked: masked.masked_fill(~self.allowed(*masked.shape[-2:]), -1.0)])
 
 def joined(keys, values, new_key, new_value, dim=2):
     return torch.cat([keys, new_key], dim=dim), torch.cat([values, new_value], dim=dim)

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 
 from transformer_lessons import first_steps
 from transformer_lessons.exercises.catalogue import attention_family as shared
+from transformer_lessons.exercises.catalogue.softmax import ZERO_MASKED
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 
 exercise = Exercise(
@@ -32,9 +33,7 @@ exercise = Exercise(
          "them."),
         ("the output", "The output of a query is a sum over the keys: its weight for each key, times that key's "
          "value."),
-    ],
-    solution=first_steps.attention,
-)
+    ], solution=first_steps.attention)
 
 @exercise.right("step by step")
 class Attention(shared.Attending, Steps):
@@ -67,6 +66,8 @@ mistake("multiplied by √d", pairs=0, why="The scores are multiplied by √d or
 
 # A scale in another place
 mistake = exercise.section(hint=3)
+mistake("a score of 0 taken for masked", *ZERO_MASKED, hint=1, pairs=0,
+    masked=lambda scaled: scaled.masked_fill(scaled == 0, -1e9))
 mistake("the scale of PyTorch in the output alone", why="The output comes from scores divided by √d, as in PyTorch's "
     "own attention unless it is told otherwise; the weights that are returned are made without it.",
     look="with which weights is the output made?",

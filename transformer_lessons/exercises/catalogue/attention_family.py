@@ -363,7 +363,7 @@ mistake("scores divided by their largest or their mean", pairs=6, why="The score
 mistake("squashed scores", pairs=5, why="Each score goes through a tanh or a sigmoid before the softmax, which brings "
     "a good match and a very good one closer together.", look="what stands between the dot products and the softmax?",
     masked=[lambda scaled: scaled.tanh(), lambda scaled: scaled.sigmoid(),
-            *(lambda scaled, cap=cap: cap * (scaled / cap).tanh() for cap in (2, 5, 10))])
+            *(lambda scaled, cap=cap: cap * (scaled / cap).tanh() for cap in (2, 5, 10, 20, 30, 50))])
 mistake("the exponential taken twice", why="The softmax is given the exponentials of the scores, not the scores, so an "
     "exponential is taken twice.", look="how many exponentials are on the way?", masked=lambda scaled: scaled.exp())
 mistake("divided over rows and columns", pairs=5, why="The weights are normalised over the keys and over the queries "
@@ -577,8 +577,10 @@ DIVISORS = (  # name, "The scores are divided by …", the scaled scores
 # Inputs
 
 def draw_roles(generator, lead, query, key, d_head, d_v):
-    return (normal(generator, *lead, query, d_head), normal(generator, *lead, key, d_head),
-            normal(generator, *lead, key, d_v))
+    query, key, value = (normal(generator, *lead, *size) for size in ((query, d_head), (key, d_head), (key, d_v)))
+    if d_head == 2:  # key 0 is at a right angle to every query: its scores are exactly 0
+        query[..., 1] = key[..., 0, 0] = 0.0
+    return query, key, value
 
 SIZES = [  # pairwise different; then equal where a mistake runs only so, or where it must not hide
     {"lead": (), "query": 2, "key": 3, "d_head": 4, "d_v": 2},
@@ -598,8 +600,9 @@ def divisor_sentence(observed, query, key, expected):
     divisor = effective_divisor(observed[1], query, key)
     if divisor is None or abs(divisor - expected) < 1e-3 * expected:
         return None
-    wanted = "nothing should divide them here" if expected == 1 else f"{expected:.2f} is expected"
-    return f"`weights` is the softmax of scores divided by {divisor:.2f}; {wanted}."
+    digits = 2 if abs(divisor - expected) > 0.01 else 4
+    wanted = "nothing should divide them here" if expected == 1 else f"{expected:.{digits}f} is expected"
+    return f"`weights` is the softmax of scores divided by {divisor:.{digits}f}; {wanted}."
 
 def effective_divisor(weights, query, key):
     """The d for which weights = softmax(query · key / d), or None: a softmax keeps differences of scores."""

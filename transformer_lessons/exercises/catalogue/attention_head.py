@@ -32,16 +32,14 @@ exercise = Exercise(
         ''',
     build=("d_model", "d_head"),
     sizes=[
-        {"batch": 1, "length": 2, "d_model": 4, "d_head": 3},
-        {"batch": 2, "length": 4, "d_model": 5, "d_head": 3},
-        {"batch": 2, "length": 3, "d_model": 4, "d_head": 4},
-        {"batch": 3, "length": 3, "d_model": 3, "d_head": 3},
-        {"batch": 4, "length": 5, "d_model": 3, "d_head": 6},
+        {"batch": 1, "length": 2, "d_model": 4, "d_head": 3}, {"batch": 2, "length": 4, "d_model": 5, "d_head": 3},
+        {"batch": 2, "length": 3, "d_model": 4, "d_head": 4}, {"batch": 3, "length": 3, "d_model": 3, "d_head": 3},
+        {"batch": 4, "length": 5, "d_model": 3, "d_head": 6, "zeros": 1},  # a vector of zeros has scores of 0
     ],
-    draw=lambda generator, batch, length, d_model, d_head: (normal(generator, batch, length, d_model),),
+    draw=lambda generator, batch, length, d_model, d_head, zeros=0: (
+        F.pad(normal(generator, batch, length - zeros, d_model), (0, 0, 0, zeros)),),
     reference=first_steps.AttentionHead,
-    returns=("output", "weights"),
-    shapes={"output": "(batch, query, d_head)", "weights": "(batch, query, key)"},
+    returns=("output", "weights"), shapes={"output": "(batch, query, d_head)", "weights": "(batch, query, key)"},
     hints=[("the layers", "`__init__` calls `super().__init__()`, then makes three nn.Linear layers with the names of "
             "the contract. Which argument of nn.Linear leaves the bias out?"),
            ("the weights", "Each layer is called once, with x: one makes the queries, one the keys, one the values. "

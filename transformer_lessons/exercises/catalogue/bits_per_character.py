@@ -137,13 +137,14 @@ mistake("one token or character off", pairs=6, why="One is added to the number o
     "from it; the numbers that are given are the right ones.", look="is the 1 in the contract?",
     rate=[lambda bits, tokens, characters, t=t, c=c: bits * (tokens + t) / (characters + c)
         for t, c in ((-1, 0), (1, 0), (0, 1), (0, -1), (1, 1), (-1, -1))])
-mistake("a quotient rounded", pairs=5, why="On the way, a quotient is rounded to a whole number, by `//` or by "
-    "`round`.", look="`/` and `//`: what do 3 / 4 and 3 // 4 give?",
+mistake("a quotient rounded", pairs=5, why="On the way, a quotient is rounded to a whole number, by `//`, `int` "
+    "or `round`.", look="`/` and `//`: what do 3 / 4 and 3 // 4 give?",
     rate=[lambda bits, tokens, characters: bits * (tokens // characters),
           lambda bits, tokens, characters: bits / (characters // tokens),
           lambda bits, tokens, characters: bits / round(characters / tokens)], bits=lambda nats: nats // math.log(2),
     variants=[{"__call__": lambda self, nats_per_token, tokens, characters:
-        self.handed(nats_per_token * tokens // characters / math.log(2))}])
+        self.handed(nats_per_token * tokens // characters / math.log(2))},
+        lambda nats_per_token, tokens, characters: int(nats_per_token * tokens / math.log(2)) / characters])
 
 # What is handed over
 mistake = exercise.section(hint=3)

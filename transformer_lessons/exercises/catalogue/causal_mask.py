@@ -145,8 +145,7 @@ ADDED_INVERTED = ("These are numbers to add to the scores, and the very negative
                   "The contract asks for True and False, and True means may attend.",
                   "the dtype of the result, and its first row.")
 ZERO_TIMES_INFINITY = ("The mask is multiplied by infinity, and 0 times infinity is not a number: NaN stands in the "
-                       "table.",
-                       "print 0 * float('inf'). And does the contract ask for numbers at all?")
+                       "table.", "print 0 * float('inf'). And does the contract ask for numbers at all?")
 mistake("a mask to be added", *TO_BE_ADDED, pairs=12,
     form=[lambda allowed, number=number: torch.where(allowed, 0.0, number) for number in VERY_NEGATIVE])
 mistake("a mask to be added, with 1 for 0", pairs=2, why="These are numbers to add to the scores, and where a query "

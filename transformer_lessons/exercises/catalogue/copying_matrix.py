@@ -117,7 +117,7 @@ mistake("all heads at once, from weights transposed", pairs=0, why="Nothing is c
 mistake("the next head", pairs=0, why="The features are those of the head after.",
     look="heads are counted from 0: which features belong to the first?",
     own=lambda right, num_heads, d_head: (right + d_head) % (num_heads * d_head))
-mistake("the head before", pairs=0, why="The features are those of the head before, as if heads were counted from 1.",
+mistake("the head before", pairs=1, why="The features are those of the head before, as if heads were counted from 1.",
     look="heads are counted from 0: which features belong to the first?",
     own=[lambda right, num_heads, d_head: (right - d_head) % (num_heads * d_head),
          lambda head, d_head: torch.arange(max(0, head - 1) * d_head, head * d_head)])
@@ -136,6 +136,11 @@ mistake("one weight interleaved", pairs=0, why="In one of the two weights the fe
     "before d_head?",
     reads=lambda attention, own: attention.linear_v.weight[own[0] // len(own)::attention.num_heads],
     writes=lambda attention, own: attention.linear_out.weight[:, own[0] // len(own)::attention.num_heads])
+mistake("linear_out's rows reshaped", pairs=0, why="linear_out.weight is reshaped to (num_heads, d_model, d_head), "
+    "which keeps its numbers in their old order: a head gets some of its rows, cut up, where its columns belong.",
+    look="reshape puts rows one after the other. What is a head's slice of (out, in)?",
+    writes=lambda attention, own: attention.linear_out.weight.reshape(attention.num_heads, -1, len(own))[
+        own[0] // len(own)])
 mistake("num_heads for d_head", why="The slice is num_heads features wide, or begins at head · num_heads.",
     look="how many features does a head have?",
     own=[lambda head, num_heads: torch.arange(head * num_heads, (head + 1) * num_heads),

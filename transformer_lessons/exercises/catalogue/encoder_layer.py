@@ -176,9 +176,10 @@ mistake("the feed-forward reads the layer's input", why="The feed-forward reads 
 mistake("the feed-forward reads the attention alone", pairs=0, why="The feed-forward reads the attention's output as "
     "it is, before x is added and the sum normalised.", look=FED, fed=lambda attended: attended)
 mistake("the two parts side by side", pairs=0,
-    why="Both parts read the x that came into the layer, and all is added at once: the feed-forward never sees what "
-        "the attention found.", look="what goes into the feed-forward, and what is added to what?",
+    why="Both parts read the x that came into the layer, or its norm, and all is added at once: the feed-forward never "
+        "sees what the attention found.", look="what goes into the feed-forward, and what is added to what?",
     forward=[lambda self, x, mask: self.norm_2(x + self.attended(x, mask) + self.feed_forward(x)),
+             lambda self, x, mask: self.norm_2(x + self.attended(x, mask) + self.feed_forward(self.norm_1(x))),
              lambda self, x, mask: self.norm_1(x + self.attended(x, mask) + self.feed_forward(x)),
              lambda self, x, mask: self.norm_2(self.norm_1(x + self.attended(x, mask) + self.feed_forward(x)))])
 mistake("no attention", why="The attention is never used, or its output is lost, so no position learns of another.",
@@ -215,7 +216,8 @@ mistake("the mask inverted", why="The mask is inverted on its way into the atten
     hidden=lambda mask: None if mask is None else ~mask)
 mistake("the mask transposed", why="The mask reaches the attention with its last two dimensions swapped, so keys and "
     "queries change places.", look="what happens to the mask on its way into the attention?",
-    hidden=lambda mask: None if mask is None else mask.transpose(-2, -1))
+    hidden=[lambda mask: None if mask is None else mask.transpose(-2, -1),
+            lambda mask: mask.T if mask is not None and mask.dim() == 2 else mask])
 mistake("an average for a query that may attend to nothing", *family.AVERAGE,
     attended=[lambda self, x, mask: family.by_hand(self.attention, family.filled(-1e9))(x, x, x, self.hidden(mask))[0],
               lambda self, x, mask: family.by_hand(self.attention, family.added)(x, x, x, mask)[0]])

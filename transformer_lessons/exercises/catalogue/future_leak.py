@@ -354,10 +354,12 @@ mistake("the mean change", pairs=5, why="The changes are averaged, so one strong
                   {"size": lambda differences: differences.pow(2).mean().sqrt()},
                   {"most": lambda sizes: sum(sizes) / len(sizes), "size": lambda differences: differences.mean()}]),
               {"size": lambda differences: differences.mean(-1).max(), **ONE_TOKEN}])
-mistake("the sum of the changes", pairs=4, why="The changes are added up; the contract asks for the largest single "
-        "one.", look=THE_MOST, size=lambda differences: differences.sum(-1).max(),
+mistake("the sum of the changes", pairs=4, why="The changes, or the numbers before they are compared, are added up; "
+        "the contract asks for the largest single change.", look=THE_MOST,
+    size=lambda differences: differences.sum(-1).max(),
     variants=[*styled(ONE_TOKEN, variants=[
                   {"size": lambda differences: differences.sum()}, {"most": lambda sizes: sum(sizes)},
+                  {"compared": lambda after, before: (after - before).sum(-1, keepdim=True).abs()},
                   {"size": lambda differences: differences.sum(), "most": lambda sizes: sum(sizes)}]),
               {"size": lambda differences: differences.sum(-1).max(), **ONE_TOKEN}])
 mistake("the length of the change", pairs=2,

@@ -154,7 +154,14 @@ mistake("whole blocks only", pairs=0, why="Of a last block that is cut short, no
     "your range: must the length be a multiple of the period?", variants=[
         {"queries": lambda length, first: torch.arange(first, max(first, length // first * first)), "number": number}
         for number in (lambda right: right, shared.at_least_one, shared.all_of_them)] + [
-        {"queries": lambda length, first: torch.arange(first, max(first + 1, length // first * first))}])
+        {"queries": lambda length, first: torch.arange(first, max(first + 1, length // first * first))},
+        {"queries": lambda right, length, first: right[:length // first * first - first] if length >= 2 * first
+            else right}])
+mistake("the mean of the blocks' means", hint=3, pairs=0, why="Each block's mean is taken first, and then the mean of "
+    "these, so that the queries of a last block that is cut short count for more than the others.",
+    look="a block of five queries and one of a single query: how much should each of the six count?",
+    variants=[lambda weights, period: torch.stack([block.mean(-1) for block in weights.diagonal(1 - period, -2, -1)[
+        ..., 1:].split(period, -1)]).mean((0, 1))])
 mistake("the second half", pairs=0, why="The queries of the second half are counted, as if there were always two "
     "blocks.",
     look="where does `period` appear in your range?", queries=lambda length: torch.arange(length // 2, length))

@@ -85,7 +85,7 @@ def by_hand(module, weigh, scale=None, end=None):
 
 NO_RESIDUAL = ("The feed-forward's input is not added to its output.",
                "what becomes of x when the feed-forward gives 0?")
-ADDED_TWICE = ("A part's input is added twice to its output, so it weighs double.",
+ADDED_TWICE = ("A part's input is added twice to its output, or the output is halved: the input weighs double.",
                "`+=` and `+` on the same line, or a residual inside a part: count how often x is added.")
 MULTIPLIED = ("A part's output is multiplied by its input, where the two should be added.",
               "what joins a part's output to its input?")
@@ -110,18 +110,14 @@ NORMALISED_ADDED = ("The input is normalised, and it is this normalised input, n
                     "output. That is neither post-norm nor pre-norm.",
                     "where does each norm stand: before the part, or after the sum?")
 NORM_BEFORE_SUM = ("A part's output is normalised, and its input is added afterwards: the sum itself is not "
-                   "normalised.",
-                   "the brackets: what exactly goes into each norm?")
+                   "normalised.", "the brackets: what exactly goes into each norm?")
 OWN_MASK = ("The layer makes a causal mask, in place of the one it gets, besides it, or where there is none. Who may "
-            "attend to whom is for the masks alone to say.",
-            "every mask in forward: where does it come from?")
+            "attend to whom is for the masks alone to say.", "every mask in forward: where does it come from?")
 WEIGHTS_LEFT_IN = ("An attention returns (output, weights), a tuple, and the tuple itself is used as if it were the "
-                   "output.",
-                   "what does the package's MultiHeadAttention return?")
+                   "output.", "what does the package's MultiHeadAttention return?")
 SKIPPED = ("Where a mask is None, its attention is left out, alone or with its norm. But None only means that "
            "nothing is hidden: every position may then be read.",
            "every `if` that asks whether there is a mask: which lines should run only where there is one?")
-NO_NORMS = ("Nothing is normalised: no norm is used.",
-            "where are the norms used?")
+NO_NORMS = ("Nothing is normalised: no norm is used.", "where are the norms used?")
 NO_RESIDUALS = ("No part has its input added to its output: what a part does not repeat is lost.",
                 "what becomes of x when a part gives 0?")

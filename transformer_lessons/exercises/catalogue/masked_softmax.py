@@ -160,15 +160,13 @@ exercise = Exercise(
            {"shape": (3, 4), "mask": (3, 4), "zeros": True}, {"shape": (1, 2, 1, 4), "mask": (1, 1, 1, 4)}],
     draw=draw_masked_scores, reference=lambda scores, mask: masks.masked_softmax(scores, mask), exact_zeros=True,
     gradients=True, returns="weights", shapes={"weights": "as the scores"}, symptoms=(filled_with_what,),
-    signs=signs_of_weight,
-    hints=[
+    signs=signs_of_weight, hints=[
         ("forbidden places get weight", "A score of 0 is not nothing: e⁰ is 1. Which score has an exponential of "
                                         "exactly 0?"),
         ("NaN", "Softmax divides by a sum. What is that sum in a row where nothing is allowed, and when should such a "
                 "row be put right: before or after the division?"),
         ("the input changes", "Methods whose name ends in _ write into the tensor they are called on. Each has a "
-                              "sister without the _, whose result must be kept."),
-    ],
+                              "sister without the _, whose result must be kept.")],
     solution='''
         import torch
 
@@ -322,6 +320,8 @@ mistake("a score of 0 taken for masked", pairs=0, why="A score that is exactly 0
     "allowed score may be 0, too.", look="`== 0` after a product with the mask: which other scores are 0?",
     hidden=[zeros_filled, lambda scores, allowed: zeros_filled(scores, allowed, -1e9)],
     variants=[{"hidden": zeros_filled, "emptied": no_nan}, {"hidden": zeros_filled, "emptied": times_mask},
+              {"hidden": lambda scores, allowed: zeros_filled(scores, allowed).masked_fill(
+                  ~allowed.any(-1, keepdim=True), 0), "emptied": lambda right, allowed: right.masked_fill(~allowed, 0)},
               {"hidden": lambda scores, allowed: zeros_filled(scores, allowed, -1e9), "emptied": times_mask}])
 
 # Rows in which nothing is allowed

@@ -207,14 +207,22 @@ mistake("only every second place", why="The parts are taken two by two, so every
 mistake("places in the old list", why="The pair is looked for in the list as it was, and merged in one that earlier "
     "merges have changed: the parts have moved, or one of them has been used, so something else is overwritten.",
     look="after the first merge: is what you compare still what you overwrite?",
-    variants=[lambda parts, pair: at_the_old_places(parts, pair),
-        lambda parts, pair: at_the_old_places(parts, pair, backwards=True)])
+    variants=[lambda parts, pair: at_the_old_places(parts, pair)])
 
-def at_the_old_places(parts, pair, backwards=False):
-    merged, places = list(parts), [place for place, two in enumerate(pairwise(parts)) if two == pair]
-    for place in places[::-1] if backwards else places:
+def at_the_old_places(parts, pair):
+    merged = list(parts)
+    for place in [place for place, two in enumerate(pairwise(parts)) if two == pair]:
         merged[place:place + 2] = [b"".join(pair)]
     return merged
+
+RUN = "four parts b\"a\" and the pair (b\"a\", b\"a\"): how many parts should be left, and of how many bytes in all?"
+mistake("a whole run made one token", why="Where the pair overlaps with itself, as (a, a) in a, a, a, a whole run of "
+    "equal parts becomes one token of two of them, and the others are lost.", look=RUN, variants=[lambda parts, pair: [
+        b"".join(pair) if tuple(parts[n:n + 2]) == pair else part for n, part in enumerate(parts)
+        if not n or (parts[n - 1], part) != pair]])
+mistake("a run merged only once", why="Where the pair overlaps with itself, as (a, a) in a, a, a, a, only the first "
+    "two of a run of equal parts are joined; the others stay apart, although they make pairs, too.", look=RUN,
+    chosen=lambda found: [place for place in found if place - 1 not in found])
 
 mistake("a list that gets shorter", why="The loop counts to the length that the list had at first, but each merge in "
     "place makes the list shorter: at the end an IndexError is raised.", look="the numbers that the loop runs through: "

@@ -52,14 +52,12 @@ class Merge(Steps):
         return heads.flatten(2)
 
 SHUFFLED = ("The heads are shuffled together one feature at a time, like cards: the features of a head should stay "
-            "side by side.",
-            "the two dimensions that become one: which comes first, the heads or the features?")
+            "side by side.", "the two dimensions that become one: which comes first, the heads or the features?")
 WRONG_TWO = ("Before the reshape, other dimensions than the heads and the length change places, so features end up "
              "where they do not belong.",
              "name the four dimensions, count them from 0, and compare with your transpose.")
 NO_VIEW = ("`transpose` moves no number, so the numbers of a row no longer lie side by side in memory, and `view` "
-           "cannot join them: hence the error that PyTorch raises.",
-           "the last sentence of the error message.")
+           "cannot join them: hence the error that PyTorch raises.", "the last sentence of the error message.")
 WIDTH = "how many features must a position have after merging?"
 
 # Which dimensions change places before the reshape

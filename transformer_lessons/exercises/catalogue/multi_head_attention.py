@@ -513,8 +513,8 @@ mistake("the output through another layer", why="The merged heads go through one
 mistake("linear_out too early", pairs=0, why="linear_out is applied to the values before the heads attend, not to the "
     "merged heads, so what the heads find is never mixed.", look=MIXED,
     variants=[{"values": lambda self, value: self.linear_out(self.linear_v(value)), "output": lambda merged: merged}])
-mistake("linear_out on each head", pairs=0, why="Each head goes through linear_out by itself, and the results are put "
-    "together or added up; linear_out should see the merged heads, all of them at once.", look=MIXED,
+mistake("linear_out on each head", pairs=0, why="Each head goes through linear_out, or through its own part of it, by "
+    "itself, and gets the bias each time; linear_out comes once, after the merge, for all heads.", look=MIXED,
     variants=[{"__init__": lambda self, right: self.add_module("linear_out", Linear(self.d_head, self.d_head)),
         "output": lambda self, merged: self.linear_out(merged.unflatten(-1, (self.num_heads, -1))).flatten(-2)}],
     output=lambda self, right: right + (self.num_heads - 1) * self.linear_out.bias)
@@ -584,4 +584,5 @@ def without_bias(*layers):
 mistake("a bias is missing", pairs=0, why="One or more of the four layers have no bias, or do not add it: "
     "nn.Linear(d_model, d_model) has one.", look="the arguments of your nn.Linear, and how the layers are called.",
     variants=[without_bias("linear_q", "linear_k", "linear_v", "linear_out"),
-              without_bias("linear_q", "linear_k", "linear_v"), without_bias("linear_out")])
+              without_bias("linear_q", "linear_k", "linear_v"),
+              *map(without_bias, ("linear_out", "linear_q", "linear_v"))])

@@ -347,7 +347,11 @@ mistake("the maximum starts too high", why="The running maximum starts at 0, or 
            for low in (0.0, -1e3, -2e3, -5e3, -1e4)])
 mistake("no maximum subtracted", why="No maximum is subtracted: for scores of 1000 the exponentials are infinite, and "
         "for scores of -1000 they are all 0.", look="what is exp(1000)?", pairs=0,
-    variants=[lambda blocks: without_maximum(blocks)])
+    variants=[lambda blocks: without_maximum(blocks), lambda blocks: in_logarithms(blocks)])
+
+def in_logarithms(blocks):
+    total = functools.reduce(torch.logaddexp, (block.exp().sum(-1, keepdim=True).log() for block in blocks))
+    return torch.cat([(block - total).exp() for block in blocks], dim=-1)
 
 def without_maximum(blocks):
     return torch.cat([block.exp() for block in blocks], dim=-1) / sum(

@@ -102,7 +102,8 @@ mistake("the last key forbidden where there is no padding", why="As many keys ar
     look="a sequence without any padding. Where does a slice that ends at -1 end?",
     real=lambda tokens, right: right.long().cumprod(1).bool() & (places(tokens) < tokens.shape[1] - 1))
 mistake("padding that is not at the end let in", why="Only the padding after the last real token is forbidden; any "
-    "before it may be attended to.", look=PADDED_START, real=lambda right: right.flip(1).cummax(1).values.flip(1))
+    "before it may be attended to.", look=PADDED_START, real=[lambda right: right.flip(1).cummax(1).values.flip(1),
+        lambda right: right.flip(1).cummax(1).values.flip(1) | ~right.any(1, keepdim=True)])
 mistake("padding that is not at the start let in", why="Only the padding before the first real token is forbidden; "
         "what stands after it may be attended to.", look=PADDED_END, real=lambda right: right.cummax(1).values)
 mistake("padding taken to stand at the start", why="The tokens that are not padding are counted, and as many keys are "
@@ -130,6 +131,10 @@ mistake("one padding let in", pairs=1, why="The first padding of a sequence, or 
     "attended to: a count or a shift is off by one, or this padding is taken for the end of the text.",
     look="a sequence with a single padding.", real=[lambda right: right | ((~right).cumsum(1) == 1),
         *(lambda right, start=start: right | F.pad(right[:, :-1], (1, 0), value=start) for start in (True, False))])
+mistake("the first key let in", why="The first key of a sequence may be attended to although it is padding, perhaps so "
+    "that no row is empty; the contract forbids all padding.", look=PADDED_START, real=[
+        lambda tokens, right: right | (places(tokens) == 0),
+        lambda tokens, right: right | (places(tokens) == 0) & ~right.any(1, keepdim=True)])
 mistake("one key too many", why="The tokens that are not padding are counted, and one key more than that is allowed "
     "from the start: the count is off by one, and ignores where the padding stands.", look="a sequence with a single "
     "padding, and one that starts with it.", real=lambda tokens, right: places(tokens) <= right.sum(1, keepdim=True))

@@ -36,6 +36,7 @@ exercise = Exercise(
            {"shape": (2, 3, 5), "scale": 0.2, "mean": 0.1, "epsilon": 0.3},
            {"shape": (3, 2), "scale": 0.02, "mean": 0.0, "epsilon": 0.3},  # the whole vector is shorter than epsilon
            {"shape": (2, 6), "scale": 3e-3, "mean": 0.0}, {"shape": (5,)},
+           {"shape": (2, 5), "scale": 3e-3, "mean": 0.0, "epsilon": 0.0},
            {"shape": (3, 4), "scale": 0.0, "mean": 0.0}],
     draw=draw, reference=lambda x, gain, epsilon=1e-5: F.rms_norm(x, gain.shape, gain, epsilon), gradients=True,
     symptoms=(size_of_rows,),
@@ -77,7 +78,8 @@ mistake("layer norm", why="The mean is subtracted from every vector first, as in
     variants=[{"mean_square": lambda x: x.var(-1, correction=0, keepdim=True), "normalised":
                   lambda x, mean_square, epsilon: (x - x.mean(-1, keepdim=True)) / (mean_square + epsilon).sqrt()},
               lambda x, gain, epsilon=1e-5: F.layer_norm(x, gain.shape, gain, None, epsilon),
-              {"normalised": lambda x, epsilon: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + epsilon)},
+              *({"normalised": lambda x, epsilon, one=one: (x - x.mean(-1, keepdim=True)) / (
+                  x.std(-1, correction=one, keepdim=True) + epsilon)} for one in (1, 0)),
               {"normalised": lambda x, epsilon: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True)
                                                                                  + epsilon).sqrt()}])
 mistake("the mean subtracted", why="The mean is subtracted from every vector before the division, while the divisor is "
@@ -164,7 +166,8 @@ mistake("not the given epsilon", pairs=4, why="epsilon is not used, or another n
            lambda x, mean_square: (x / mean_square.sqrt()).nan_to_num(),
            lambda x, mean_square: x / (mean_square.sqrt() + 1e-6)],
     variants=[{"__call__": lambda step, x, gain, epsilon, number=number:
-                  step(x, gain, number if epsilon == 1e-5 else epsilon)} for number in (1e-6, 1e-8, 1e-12, 1e-3)])
+                  step(x, gain, number if epsilon == 1e-5 else epsilon)} for number in (1e-6, 1e-8, 1e-12, 1e-3)]
+        + [{"__call__": lambda step, x, gain, epsilon: step(x, gain, epsilon or 1e-5)}])
 mistake("epsilon as a lower bound", pairs=2, why="epsilon replaces what is smaller than it; the contract adds it, "
     "always.", look="clamp, max or where, near epsilon.",
     normalised=[lambda x, mean_square, epsilon: x / mean_square.clamp(min=epsilon).sqrt(),

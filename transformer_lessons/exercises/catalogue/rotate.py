@@ -39,7 +39,8 @@ exercise = Exercise(
             raise NotImplementedError''',
     sizes=[{"lead": (), "length": 2, "d": 4}, {"lead": (4,), "length": 4, "d": 4, "backwards": True},
            {"lead": (), "length": 1, "d": 2}, {"lead": (3,), "length": 5, "d": 6, "backwards": True},
-           {"lead": (2, 3), "length": 5, "d": 8, "base": 500}, {"lead": (2,), "length": 7, "d": 10, "fractions": True}],
+           {"lead": (2, 3), "length": 5, "d": 8, "base": 500}, {"lead": (2,), "length": 7, "d": 10, "fractions": True},
+           {"lead": (), "length": 2, "d": 4, "backwards": True}],  # again, elsewhere: angles that are kept do not fit
     draw=draw, reference=lambda x, positions, base=10000: Rotation()(x, positions, base), names_steps=False,
     returns="rotated", shapes={"rotated": "(…, length, d)"}, symptoms=[what_it_is_not],
     hints=[("which features are a pair", "x[..., 0::2] holds the first feature of every pair, x[..., 1::2] the second. "
@@ -317,6 +318,7 @@ mistake("the angles cut to a wrong turn", *encoding.WRONG_TURN, pairs=0,
     angles=[lambda right, turn=turn: right % turn for turn in (math.pi, 1, 6.28, 3.14)])
 mistake("half precision", pairs=0, why="The angles were computed in half precision, with two or three digits: far from "
         "position 0, sines and cosines are then wrong.", look="the dtype of the positions and frequencies.",
+    places=lambda right: right.bfloat16().double(),
     angles=[lambda places, frequencies: (places.bfloat16() * frequencies.bfloat16()).double(),
             lambda places, frequencies: (places.half() * frequencies.half()).double(),
             lambda right: right.half().double(), lambda right: right.bfloat16().double(),

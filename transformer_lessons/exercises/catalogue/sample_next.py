@@ -178,7 +178,7 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
 
 def fitting_temperature(observed, expected, rows):
     """The temperature at which frequencies like all of these come about, if there is one."""
-    inverses = torch.logspace(-2, 3, 400, dtype=torch.float64)
+    inverses = torch.logspace(-2, 5, 560, dtype=torch.float64)
     scaled = rows * inverses[:, None, None]
     if expected.shape == rows.shape:
         scaled = scaled.masked_fill(plain(expected) == 0, -torch.inf)
@@ -225,7 +225,7 @@ exercise = Exercise(
         {"batch": LARGE, "vocabulary": 3, "temperature": 0.1, "top_k": 2, "spread": 1.2},
         {"batch": LARGE, "vocabulary": 2, "temperature": 0.1, "top_k": None, "spread": 1.0},
         {"batch": LARGE, "vocabulary": 2, "temperature": 4.0, "top_k": None, "spread": 5.0},
-        {"batch": LARGE, "vocabulary": 60, "temperature": 0.005, "top_k": None, "spread": 0.0001, "wider": 5.08},
+        {"batch": LARGE, "vocabulary": 60, "temperature": 0.0001, "top_k": None, "spread": 2e-6, "wider": 5.08},
         {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.25},
         {"batch": 5, "vocabulary": 6, "temperature": 0.002, "top_k": None, "level": 1.5},
         {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": None}], draw=draw_logits,

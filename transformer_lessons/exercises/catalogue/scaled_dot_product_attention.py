@@ -7,6 +7,7 @@ import torch.nn.functional as F
 
 from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue import attention_family as shared
+from transformer_lessons.exercises.catalogue.softmax import ZERO_MASKED
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 
 LARGE = {"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6}
@@ -36,8 +37,7 @@ exercise = Exercise(
     reference=lambda query, key, value: attention.scaled_dot_product_attention(query, key, value),
     gradients=True, returns=("output", "weights"), shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
     symptoms=[lambda observed, expected, query, key, value: shared.divisor_sentence(
-        observed, query, key, math.sqrt(query.shape[-1]))],
-    hints=[
+        observed, query, key, math.sqrt(query.shape[-1]))], hints=[
         ("the weights", "The weights that one query gives to all the keys sum to 1: over which dimension must the "
          "softmax run?"),
         ("the scale", "The scores are divided, before the softmax, by the square root of one size of the query. Which "
@@ -96,6 +96,8 @@ mistake("floor division", pairs=0, why="`//` rounds every score down to a whole 
     "become equal.", look="which of Python's two divisions keeps the decimals?",
     scaled=[lambda scores, query: scores // math.sqrt(query.shape[-1]), lambda scores, query: scores // query.shape[-1],
             lambda scores, query: scores / query.shape[-1] ** 1 // 2])
+mistake("a score of 0 taken for masked", *ZERO_MASKED, pairs=0,
+    masked=lambda scaled: scaled.masked_fill(scaled == 0, -1e9))
 mistake("the root of the scores", pairs=0, why="The square root is taken of the scores, not of d alone: a negative "
     "score has no root, and large ones shrink most.", look="what stands under the root in the contract?",
     scaled=[lambda scores: scores.sqrt(), lambda scores, query: (scores / query.shape[-1]).sqrt(),

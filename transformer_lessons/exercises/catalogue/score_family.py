@@ -124,7 +124,7 @@ mistake("the sum, not the mean", pairs=3, why="Weights are added up and not divi
     "it, so that more tokens or more sequences mean a higher score.",
     look="a head with all its weight on the right keys should score 1. Does it?",
     averaged=[lambda picked: picked.sum(dim=(0, 2)), lambda picked: picked.sum(2).mean(0),
-              lambda picked: picked.sum(0).mean(1)])
+              lambda picked, number: picked.sum(dim=(0, 2)) / number])
 mistake("one number for all heads", pairs=2, why="The heads are averaged, too, so which of them stands out can no "
     "longer be seen.", look=SHAPE, averaged=[lambda picked: picked.mean()])
 mistake("the mean over the heads", pairs=1, why="The heads are averaged, and the sequences are not: there is one score "

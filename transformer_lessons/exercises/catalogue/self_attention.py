@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from transformer_lessons.exercises.catalogue.softmax import divided, divided_in_turn, largest, lowered
+from transformer_lessons.exercises.catalogue.softmax import ZERO_MASKED, divided, divided_in_turn, largest, lowered
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 from transformer_lessons.first_steps import self_attention, softmax
 
 
 def draw_vectors(generator, length, features, alike=False):
-    """With alike, vector 1 is longer than vector 0 and points nearly the same way: it is 0's best match."""
+    """With alike, vector 1 points nearly the way of 0 and is longer, 3 is at a right angle to 2, and 5 is 4 again."""
     x = normal(generator, length, features).numpy()
     if alike:
-        x[1] = 1.5 * x[0] + 0.1 * x[1]
+        x[1], x[5] = 1.5 * x[0] + 0.1 * x[1], x[4]
+        x[2, :2] = x[3, 2:] = 0.0
     return (x,)
 
 exercise = Exercise(
@@ -210,6 +211,7 @@ mistake("the diagonal of the scores doubled", why="The score of each vector with
 mistake("the diagonal of the scores set to 0", why="The score of each vector with itself is replaced by 0. The "
     "contract keeps it; and a score of 0 still gets a weight, since exp(0) is 1.", look="the diagonal of your scores.",
     scores=lambda right, x: np.where(diagonal(x), 0, right))
+mistake("a score of 0 taken for masked", *ZERO_MASKED, pairs=0, scores=lambda right: np.where(right == 0, -1e9, right))
 mistake("a causal mask", why="Each vector attends only to itself and to those before it. No mask is asked for until "
     "lesson 6: each attends to all.", look="the first row of your weights.",
     scores=lambda right, x: np.where(np.tri(len(x), dtype=bool), right, -1e9))

@@ -162,8 +162,7 @@ mistake = exercise.section(hint=2)
 PARTNER = "sin(a + b) needs sin(a) and cos(a). Where does the second come from?"
 mistake("the rotation the wrong way", why="In each pair, the two sines have each other's signs, as in the matrix for "
         "-offset, which shifts backwards.", look="on which side of the diagonal is the minus, for a column of sine "
-        "above cosine?",
-    blocks=lambda s, c: as_blocks(c, -s, s, c))
+        "above cosine?", blocks=lambda s, c: as_blocks(c, -s, s, c))
 mistake("sine and cosine exchanged in the block", pairs=2, why="In the blocks, sines stand where cosines should and "
     "the other way round: with offset 0, such a matrix would not leave a vector as it is.",
     look="which matrix should offset 0 give, and does yours?",
@@ -200,7 +199,7 @@ mistake("the blocks on the other diagonal", pairs=2, why="The blocks run from th
     "features are made from other pairs than their own.", look="the first two rows: which features should they use?",
     placed=[lambda right: right.unflatten(1, (-1, 2)).flip(1).flatten(1), lambda right: right.flip(1)])
 mistake("only the first block", pairs=2, why="Only the first pair is rotated: the rest is zeros, the identity, or "
-    "missing.", look="how many blocks are there, and does your loop reach them all?",
+    "missing.", look="the second block: does your loop reach it, and which angle does it get?",
     placed=[lambda blocks, d_model: torch.block_diag(blocks[0], torch.zeros(d_model - 2, d_model - 2)),
             lambda blocks: blocks[0], lambda blocks, d_model: torch.block_diag(blocks[0], torch.eye(d_model - 2))])
 mistake("only the last block", why="Only the last block is in the matrix: the rest is zeros, the identity, or missing.",

@@ -47,11 +47,11 @@ exercise = Exercise(
             """(length, d_model): row p holds sines and cosines of p, at d_model / 2 frequencies."""
             raise NotImplementedError''',
     sizes=[{"length": length, "d_model": d_model}
-           for length, d_model in ((3, 4), (6, 6), (1, 8), (4, 2), (5, 12), (12, 8), (30, 10), (200, 4))],
+           for length, d_model in ((3, 4), (6, 6), (1, 8), (4, 2), (5, 12), (12, 8), (30, 10), (600, 4))],
     draw=lambda generator, length, d_model: (length, d_model), names_steps=False, signs=signs_of_the_frequencies,
     reference=lambda length, d_model: positions.sinusoidal_encoding(length, d_model),
     returns="encoding", shapes={"encoding": "(length, d_model)"}, symptoms=[first_wrong_column],
-    tolerance=1e-4,  # of 1: angles in float32 are right to 3e-5 at position 200, those in float16 are not
+    tolerance=1e-4,  # of 1: angles in float32 are right to 3e-5 at position 600, those in float16 are not
     hints=[("the places are wrong", "Write down row 1 for d_model 4 by hand: sin(1), cos(1), sin(0.01), cos(0.01). "
             "Which columns are a pair?"),
            ("the frequencies are wrong", "The pairs turn by 1 radian per position, then slower and slower, to almost "
@@ -112,8 +112,7 @@ DOUBLED = ("The exponent is twice what it should be, so the frequencies fall muc
            "twice, perhaps once in steps of two and once in the formula.",
            "if i already goes 0, 2, 4, …, is it i or 2i?")
 HALVED = ("The exponent is half of what it should be, so the frequencies fall too slowly: the 2 of 2i is missing, or "
-          "a root is taken of the base.",
-          "if i counts the pairs 0, 1, 2, …, what is the numerator of the exponent?")
+          "a root is taken of the base.", "if i counts the pairs 0, 1, 2, …, what is the numerator of the exponent?")
 FROM_1 = ("The first exponent is not 0, so the first pair does not turn by 1 radian a step, as it should.",
           "what is the frequency of the first pair, and which i makes it 1?")
 DEGREES = ("The angles are turned from degrees into radians or back: they are radians already.",
@@ -121,14 +120,11 @@ DEGREES = ("The angles are turned from degrees into radians or back: they are ra
 TIMES_PI = ("The angles are multiplied by π or 2π, so the first pair makes half a turn or a whole turn at each step.",
             "by how many radians should the first pair turn at each step?")
 WRONG_TURN = ("The angles are reduced modulo some number other than a whole turn, 2π: larger angles give wrong sines "
-              "and cosines.",
-              "every `%`, `fmod` and `remainder`: after which angle does a sine repeat?")
+              "and cosines.", "every `%`, `fmod` and `remainder`: after which angle does a sine repeat?")
 ROOT = ("The cosine is made from the sine as √(1 - sin²), or the sine from the cosine, or an absolute value is taken: "
-        "the sign is lost.",
-        "the cosine of 2: is it positive?")
+        "the sign is lost.", "the cosine of 2: is it positive?")
 SMALL_ANGLES = ("The angle stands in place of its sine, and 1 or 1 - angle²/2 in place of its cosine: nearly right "
-                "for small angles, but not for large ones.",
-                "what are the sine and the cosine of 2?")
+                "for small angles, but not for large ones.", "what are the sine and the cosine of 2?")
 
 # The exponent
 mistake = exercise.section(hint=2)
@@ -150,8 +146,8 @@ mistake("2i taken for twice the column", why="Column c gets the exponent 2c / d_
     variants=[{"exponent": lambda pair, d_model: 4 * pair / d_model, "pair_of_cosines": lambda pair: pair + 0.5}])
 mistake("the exponent from 1 on", *FROM_1, pairs=2,
     exponent=[lambda pair, d_model: 2 * (pair + 1) / d_model, lambda pair, d_model: (2 * pair + 1) / d_model])
-mistake("the exponent runs up to 1", pairs=3, why="2i is divided by d_model - 2, so the slowest pair turns at exactly "
-    "1/10000. Some libraries do so, but the formula has d_model.", look="which number stands under 2i in the formula?",
+mistake("the exponent runs up to 1", pairs=3, why="The exponents run up to 1, as if 2i were divided by d_model - 2: "
+    "the slowest pair turns at exactly 1/10000. Some libraries do so, but the formula has d_model.", look=UNDER_2I,
     exponent=[lambda pair, d_model: 2 * pair / max(d_model - 2, 1),
               lambda pair, d_model: 2 * pair / torch.tensor(d_model - 2),
               lambda pair, d_model: 2 * pair * (1 / (d_model - 2))])
@@ -384,14 +380,14 @@ mistake("half precision", pairs=0, why="The angles were computed in half precisi
                             for half in (torch.half, torch.bfloat16)],
     variants=[{"angles": lambda position, frequency: position.half() * frequency.half(),
                "table": lambda right: right.float()}], frequency=lambda right: right.half().double(),
-    exponent=lambda right: right.half().double())
+    exponent=lambda right: right.half().double(), position=lambda right: right.bfloat16().double())
 mistake("added to something", pairs=0, why="The table is not the encoding alone: sines and cosines have been added to "
         "ones, or multiplied by √d_model.", look="what does the table hold before you write into it, and do you write "
         "with `=` or `+=`?", table=[lambda right: right + 1, lambda right, even: right * math.sqrt(2 * even.shape[1])])
 mistake("a table of fixed size", pairs=0, why="The encoding is cut out of a table that is made for a fixed number of "
     "positions: a longer text gets too few rows.", look="how long a text can your table serve?",
     variants=[lambda length, d_model, size=size: positions.sinusoidal_encoding(min(length, size), d_model)
-              for size in (12, 16, 20, 32, 50, 64, 100, 128)])
+              for size in (12, 16, 20, 32, 50, 64, 100, 128, 256, 512)])
 mistake("the rows brought to length 1", pairs=0, why="Every row is divided by its length. The sines and "
     "cosines should stay as they are: each pair has length 1 already.",
     look="what is done to the table after it has been filled?",

@@ -8,9 +8,9 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, norm
 from transformer_lessons.first_steps import softmax
 
 
-def draw_scores(generator, shape, far=None):
-    """Scores of unit scale; or, where far is not 0, a little nearer to 0 than far * 1000."""
-    near = normal(generator, *shape).numpy()
+def draw_scores(generator, shape, far=None, zeros=-1):
+    """Scores of unit scale, zeros in one column; or, where far is not 0, a little nearer to 0 than far * 1000."""
+    near = normal(generator, *shape).numpy() * (np.arange(shape[-1]) != zeros)
     far = np.zeros(shape) if far is None else np.array(far)
     return (np.where(far == 0, near, far * (1000 - np.abs(near))),)
 
@@ -41,10 +41,10 @@ exercise = Exercise(
         ''',
     sizes=[
         {"shape": (3,)}, {"shape": (2, 3)}, {"shape": (3, 3)}, {"shape": (2, 3, 4)}, {"shape": (3, 3, 3)},
-        {"shape": (2, 3, 5, 4)}, {"shape": (4, 1)}, {"shape": (2,), "far": [1, 1]}, {"shape": (3,), "far": [1, 0, -1]},
+        {"shape": (2, 3, 5, 4), "zeros": 2},
+        {"shape": (4, 1)}, {"shape": (2,), "far": [1, 1]}, {"shape": (3,), "far": [1, 0, -1]},
         {"shape": (2,), "far": [-1, -1]}, {"shape": (3,), "far": [-1, 0, 1]}, {"shape": (2,), "far": [-0.4, -0.4]},
-        {"shape": (3, 4), "far": [[1, 1, 1, 1], [-1, -1, -1, -1], [1, -1, 0, 1]]},
-    ],
+        {"shape": (3, 4), "far": [[1, 1, 1, 1], [-1, -1, -1, -1], [1, -1, 0, 1]]}],
     draw=draw_scores, reference=softmax, returns="weights", shapes={"weights": "the shape of scores"},
     symptoms=[lambda observed, expected, scores: scale_sentence(observed, scores)],
     hints=[("the weights of a row", "Take one row of scores by hand: three exponentials, one sum, three divisions. "
@@ -72,6 +72,8 @@ class Softmax(Steps):
 
 SUM_ONE_ROW = "sum one row of your weights."
 WHICH_DIMENSION = "which dimension holds the scores that compete?"
+ZERO_MASKED = ("A score that is exactly 0 gets no weight. But nothing is masked, and the exponential of 0 is 1.",
+               "`== 0`: which scores are 0?")
 WHICH_SUM = "which numbers must add up to what, so that their parts add up to 1?"
 WHICH_NUMBER = "which number makes sure that no exponent is above 0?"
 NOTHING_ELSE = "does the contract ask for anything but exponentials, a sum and a division?"
@@ -372,6 +374,8 @@ mistake("a sigmoid of each score", why="Each score goes through a sigmoid of its
 mistake("sigmoids divided by their sum", why="Each score goes through a sigmoid before the division. The rows sum to "
     "1, but the ratios between the weights are not those of the exponentials.", look=RATIO,
     variants=[lambda scores: divided(sigmoid(scores))])
+mistake("a score of 0 taken for masked", *ZERO_MASKED, pairs=0,
+    shifted=lambda right, scores: np.where(scores == 0, -np.inf, right))
 mistake("only the largest", why="The largest score takes the whole weight of 1. A softmax leaves something for all.",
     look="two scores that differ by a hair: should one get everything?",
     variants=[lambda scores: (np.arange(scores.shape[-1]) == scores.argmax(axis=-1)[..., None]).astype(float)])

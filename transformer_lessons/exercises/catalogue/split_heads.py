@@ -10,10 +10,8 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, norm
 SIZES_OF_HEADS = [
     {"batch": 1, "length": 3, "num_heads": 2, "d_head": 3, "labels": True},
     {"batch": 3, "length": 3, "num_heads": 3, "d_head": 3},
-    {"batch": 2, "length": 6, "num_heads": 3, "d_head": 4},
-    {"batch": 3, "length": 5, "num_heads": 4, "d_head": 2},
-    {"batch": 5, "length": 4, "num_heads": 2, "d_head": 6},
-    {"batch": 4, "length": 12, "num_heads": 4, "d_head": 3},
+    {"batch": 2, "length": 6, "num_heads": 3, "d_head": 4}, {"batch": 3, "length": 5, "num_heads": 4, "d_head": 2},
+    {"batch": 5, "length": 4, "num_heads": 2, "d_head": 6}, {"batch": 4, "length": 12, "num_heads": 4, "d_head": 3},
 ]
 
 def labelled(batch, length, d_model):

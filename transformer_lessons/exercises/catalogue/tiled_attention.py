@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.exercises.catalogue import attention_family as shared
-from transformer_lessons.exercises.catalogue.attend_with_cache import NOT_HERE, zeros_hidden
+from transformer_lessons.exercises.catalogue.attend_with_cache import ADDED, NOT_HERE, zeros_hidden
 from transformer_lessons.exercises.catalogue.online_softmax import far_below, warm_up
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal, replacement
 from transformer_lessons.language import long_context
@@ -368,6 +368,9 @@ mistake("the tile on the diagonal not masked", why="Tiles in the future are left
         "no mask: in it, a query sees the keys right after "
         "itself.", look="the first query of a block: may it see the last key of the same "
         "block?", variants=[tiled(masked=lambda scores: scores)])
+mistake("the mask added to the scores", *ADDED, variants=[
+    tiled(masked=lambda scores, start, left, one=one: scores + one * seen(scores, start, left), **more)
+    for more in ({}, {"tiles": lambda length, block: range(0, length, block)}) for one in (1, -1)])
 mistake("the maximum taken before the mask", why="The maximum runs over scores of the future, too, and the mask comes "
         "only after that: where a forbidden score leads by far, every allowed exponential is 0, and 0 / 0 is not a "
         "number.", look="which scores should the maximum of a row run over?",

@@ -146,9 +146,9 @@ exercise = Exercise(
         ''',
     sizes=[{"template": template} for template in ("{A}, {b}!", " '{A}'{b}, {c}-{d}' {a}\n",
         "{A} {b}:\n\t{c},  {d}\n\n{b} {a}, {b}?\r\n", "{a}é{b} {n}{c}; {d}_{e} {f}e\u0301 Ж{b}ß… {n}.{n}", "", "{a}",
-        "?! \n", "{B}. {a}'{b}, {c}’{d} -- “{e} {f}” ({n}) {g}\n{A}:  {h} {a}-{b}; {B}, {c}.\n", )], draw=draw_text,
-    reference=lambda text: tokenization.tokenize(text), observe=as_list, same=same_tokens, checks=[is_a_list],
-    symptoms=[what_the_tokens_show], signs=signs_of_cutting,
+        "?! \n", "\ufeff{B}. {a}'{b}, {c}’{d} -- “{e} {f}” ({n})\xa0{g}\n{A}:\0  {h} {a}-{b}; {B}, {c}.\n")],
+    draw=draw_text, reference=lambda text: tokenization.tokenize(text), observe=as_list, same=same_tokens,
+    checks=[is_a_list], symptoms=[what_the_tokens_show], signs=signs_of_cutting,
     hints=[("something is missing", "Join your tokens and compare them with the text. What a split cuts at is thrown "
          "away: is there a place without any character to cut at?"),
         ("the cuts are in the wrong places", 'In a regular expression `\\b` stands for the place between a word and '
@@ -280,7 +280,7 @@ for pattern in (rf"[\w{mark}]+|[^\w{mark}]", rf"[\w{mark}]+|\s+|[^\w\s{mark}]", 
 rf"\w+(?:[{mark}]\w+)*|\W"))))
 mistake("a word glued to what stands beside it", why="A word and the space or punctuation beside it make one token: "
     "the text is cut at one end of each word, not at the other.", look="how many word boundaries does one word have?",
-    pieces=[*split(r"\b(?=\w)", r"(?<=\w)\b", r"\b\s", r"\b(?=\s)"), *found(r" ?\w+|[^\w]+",
+    pieces=[*split(r"\b(?=\w)", r"(?<=\w)\b", r"\b\s", r"\b(?=\s)"), *found(r" ?\w+|[^\w]+", r" ?\w+|[^\w ]+| +",
 r"\s?\w+|\W+?", r"\w+\s*|\W+", r"\w+\s?|\W+", r"\s*\w+|\W+", r" ?\w+| ?[^\s\w]+|\s+",
 r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", r"\w+\s?|[^\w\s]+\s?|\s+", r"\w+\s*|[^\w\s]\s*|\s+", r"\w+[.,!?;:]?|\s+",
 r"\w+\W?|\W+", r" ?\w+|[^\w\s]+|\s+(?!\S)|\s+", r" ?\w+|[^\w\s]+|\s+")])

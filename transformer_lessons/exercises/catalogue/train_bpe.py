@@ -207,6 +207,19 @@ mistake("counts compared as text", why="The counts are compared as text, in whic
     "an f-string in the key of `max`: is \"9\" smaller than \"10\"?", chosen=[
         best(lambda count, pair: (str(count), pair)), best(lambda count, pair: str(count)),
         best(lambda count, pair: f"{count} {pair}"), best(lambda count, pair: str((count, pair)))])
+mistake("tied pairs merged together", why="All the pairs that are most frequent are merged in one round. But the "
+    "first of these merges changes how often the others occur.", look="the word t, u, v: when (u, v) is merged, how "
+    "often does (t, u) still occur?", pairs=0, variants=[lambda words, number: together(words, number)])
+
+def together(words, number):
+    merges = []
+    while len(merges) < number and (counts := byte_pairs.count_pairs(words)):
+        most = max(counts.values())
+        for pair in sorted((pair for pair, count in counts.items() if count == most), reverse=True):
+            merges.append(pair)
+            words = {tuple(byte_pairs.merge(word, pair)): count for word, count in words.items()}
+    return merges[:number]
+
 mistake("WordPiece's score", why="The pair's count is divided by the counts of its two parts. WordPiece scores pairs "
     "like this, so that rare parts are joined first; byte pairs go by the count alone.", look="the key of `max`: is a "
     "division asked for?",

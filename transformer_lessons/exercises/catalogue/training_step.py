@@ -340,8 +340,11 @@ mistake("a step that the optimizer does not make", pairs=0, why="The weights are
     move=[*map(moved_by, (None, 0.1, 0.01, 1e-3)), *(lambda optimizer, kind=kind: kind(
         optimizer.param_groups[0]["params"], lr=optimizer.param_groups[0]["lr"]).step()
         for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW))])
-mistake("two steps", pairs=0, why="The optimizer makes two steps with the gradients of one loss.",
-    look="how often is optimizer.step() called?", move=lambda optimizer: (optimizer.step(), optimizer.step()))
+mistake("more than one step", pairs=0, why="The optimizer makes more than one step: two with the gradients of one "
+    "loss, or one for each sequence.", look="how often is optimizer.step() called, and is it in a loop?",
+    move=lambda optimizer: (optimizer.step(), optimizer.step()),
+    variants=[lambda model, optimizer, tokens: np.mean(
+        [TrainingStep()(model, optimizer, row) for row in tokens.split(1)])])
 mistake("eval mode", pairs=0, why="The model is put into eval mode, so dropout and the like are switched off while it "
         "learns. Eval mode is for evaluating and writing.", look="where is model.eval() called?",
     predict=[lambda model, inputs: model.eval()(inputs)],
