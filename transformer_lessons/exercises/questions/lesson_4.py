@@ -127,7 +127,7 @@ QUESTIONS = (
         "The average can hide what each head does.",
         slips={
             (1, 8, 60, 60): "You get this with average_attn_weights=False, which is not the default.",
-            (8, 60, 60): "The batch dimension is still there, but another one is not.",
+            (8, 60, 60): "PyTorch keeps the batch dimension and drops another one.",
             (60, 60): "The input has a batch dimension, and so do the weights.",
             (1, 60, 512): "This is the shape of the other result, the output.",
         },

@@ -91,7 +91,7 @@ QUESTIONS = (
         "be 0.1 to the power of 10, or 0.0000000001.",
         slips={
             0.1**10: "This is the slope without skips. Differentiate x + f(x).",
-            2: "You added the slopes of the layers to 1. In a chain, slopes multiply.",
+            2: "You added the slopes of the ten functions f to 1. In a chain, the slopes of the layers multiply.",
             1.1: "This is one layer. There are ten in a chain.",
             11: "You added ten slopes of 1.1. The slopes of a chain of functions multiply.",
         },
