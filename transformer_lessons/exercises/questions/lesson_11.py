@@ -67,7 +67,7 @@ QUESTIONS = (
             ),
             wrong(
                 "No: a single layer cannot copy tokens",
-                "It can: value and output may carry a token's vector over unchanged. It lacks the place to copy from.",
+                "It can: value and output may carry a token's vector unchanged. It cannot find the place to copy from.",
             ),
         ),
     ),
