@@ -1395,3 +1395,22 @@ def test_a_loop_that_reaches_every_block_is_not_said_to_stop_at_the_first():
         angles = offset // 10000 ** (torch.arange(0, d_model, 2) / d_model)
         return torch.block_diag(*(torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles))
     assert "which angle does it get" in text(check("shift_matrix", whole_angles))
+
+
+class TheFirstMaskIsKept(layers.EncoderLayer):
+    def forward(self, x, mask=None):
+        if getattr(self, "kept", None) is None:
+            self.kept = mask
+        return super().forward(x, self.kept)
+
+
+class TheFirstKeysAreKept(attention.MultiHeadAttention):
+    def forward(self, query, key, value, mask=None):
+        self.first = getattr(self, "first", (key, value))
+        return super().forward(query, *self.first, mask)
+
+
+@pytest.mark.parametrize(("name", "answer"), [("EncoderLayer", TheFirstMaskIsKept),
+                                              ("MultiHeadAttention", TheFirstKeysAreKept)])
+def test_what_a_module_keeps_of_its_first_call_is_seen_in_the_next(name, answer):
+    assert check(name, answer).mistake == "something kept from the first call"

@@ -297,6 +297,8 @@ def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple
     inspections = []
     if exercise.is_module:
         inspections = [lambda test=test: run(lambda: test(draws, answer, case)) for test in (repeated, trained)]
+        inspections += [lambda one=one, other=other: run(lambda: kept(draws, answer, one, other))
+                        for one, other in zip(draws.cases, exercise.cases(draws.seed + 1), strict=True)]
     elif exercise.gradients:
         inspections = [lambda one=one: differentiated(draws, answer, one, run) for one in draws.cases]
     inspections += [lambda test=test, one=one: run(lambda: tested(draws, answer, one, test))
@@ -341,6 +343,17 @@ def repeated(draws, answer, case):
         return ("different on a second call",
                 "A second call of the same module, with the same inputs, gives another result.",
                 "what does `forward` change in `self`?")
+    return None
+
+
+def kept(draws, answer, case, other):
+    """Does a module that has been called give what a new one gives, for other inputs of the same sizes?"""
+    used, new = (make(draws.exercise, answer, case, draws.dtype, inputs_for(draws, case)) for _ in range(2))
+    used(*inputs_for(draws, case))
+    if not same(draws.exercise, freeze(used(*inputs_for(draws, other))), freeze(new(*inputs_for(draws, other)))):
+        return ("something kept from the first call",
+                "Called again with other inputs of the same sizes, a module does not give what a new one gives.",
+                "what does `forward` keep in `self`, or elsewhere?")
     return None
 
 
