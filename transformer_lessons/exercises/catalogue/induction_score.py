@@ -38,7 +38,7 @@ exercise = Exercise(
     hints=[("which weights", "Write down two blocks of three: a b c a b c, at positions 0 to 5. The query at 3 reads "
             "a. Where was a before, and which position came after it? Do the same for 4 and 5."),
            ("the first query", "From which t on has the token been there before? For the tokens before that one there "
-            "is nothing to find; they must not be counted, neither above the line nor below it."),
+            "is nothing to find: leave them out of the sum and out of the count."),
            ("the tool", "The places are on one diagonal of the table. With an offset of 1 - period it begins one query "
             "too early. torch.diagonal needs dim1 and dim2; a loop over t does as well.")],
     solution='''

@@ -192,10 +192,10 @@ exercise = Exercise(
     names_steps=False,
     hints=[("which tokens are accepted", "p.gather(1, token[:, None]) takes from each row the probability of its "
         "token. If p is twice q, is it ever rejected? If p is half of q, how often?"),
-           ("what to draw instead", "Accepting gives each token min(p, q). To reach p, what is still missing of each "
-               "token? That is what to draw from, once it sums to 1."),
-           ("the draw", "torch.multinomial takes rows of weights; they need not sum to 1, but a row of zeros it "
-               "refuses, and where p and q are equal nothing is ever drawn again. torch.where puts both together.")],
+           ("what to draw instead", "Accepting gives each token min(p, q). What has to be added to that, token by "
+               "token, to reach p? That is what to draw from, once it sums to 1."),
+           ("the draw", "torch.multinomial takes rows of weights; they need not sum to 1, but it refuses a row of "
+               "zeros. Where p equals q, nothing is ever drawn again. torch.where puts both together.")],
     solution='''
         import torch
 
