@@ -23,11 +23,11 @@ exercise = Exercise(
     contract="""
         EncoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: attention, a
         MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden); and norm_1 and
-        norm_2, each an nn.LayerNorm(d_model). forward(x, mask=None), with x (batch, length, d_model), returns
-        a tensor like x. Each of the two parts, first the attention of x to itself (with the mask), then the
-        feed-forward, has its output added to its input, and the sum normalised: post-norm, as in the paper.
-        A query that may attend to nothing gets weights of 0, as from the package's attention. Dropout is
-        optional.
+        norm_2, used in this order, each an nn.LayerNorm(d_model). forward(x, mask=None), with x (batch, length,
+        d_model), returns a tensor like x. Each of the two parts, first the attention of x to itself (with the
+        mask), then the feed-forward, has its output added to its input, and the sum normalised: post-norm, as in
+        the paper. A query that may attend to nothing gets weights of 0, as from the package's attention. Dropout
+        is optional.
         """,
     stub='''
         class EncoderLayer(nn.Module):

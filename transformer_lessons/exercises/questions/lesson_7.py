@@ -100,7 +100,7 @@ QUESTIONS = (
     ),
     OneOf(
         "7.5",
-        "The line of the paper",
+        "The line in the paper",
         "f is attention or feed-forward, norm is layer norm, x is the residual stream. Which line is in "
         "the 2017 paper?",
         (
@@ -213,7 +213,7 @@ QUESTIONS = (
         "7.10",
         "One feed-forward layer for all blocks",
         "A model has six blocks with feed-forward layers of 2,099,712 parameters each. All six are "
-        "replaced with one that they share. How many parameters are saved?",
+        "replaced with one that the blocks share. How many parameters are saved?",
         right=5 * FEED_FORWARD,
         why="5 × 2,099,712 = 10,498,560, more than half of the blocks' parameters, if they are encoder blocks. Every "
         "shape still fits, so the question is what the model can still learn; this lesson tries it.",
@@ -251,7 +251,7 @@ QUESTIONS = (
     ),
     OneOf(
         "7.12",
-        "Thirty-two attentions without a skip",
+        "Thirty-two attention layers without a skip",
         "Sixteen random tokens go through 32 self-attention layers with random weights, without skips or "
         "feed-forward layers. What becomes of the tokens?",
         (
