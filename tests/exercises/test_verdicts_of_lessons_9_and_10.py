@@ -712,3 +712,13 @@ def test_layer_norm_with_epsilon_outside_the_root_is_named():
         return gain * x / (x.square().mean(-1, keepdim=True).sqrt() + epsilon)
 
     assert check("rms_norm", answer).mistake == "layer norm"
+
+
+def test_weights_divided_after_the_softmax_are_named():
+    def answer(query, key, value):
+        group = query.shape[1] // key.shape[1]
+        key, value = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
+        scores = (query @ key.mT).masked_fill(torch.ones(query.shape[2], key.shape[2]).triu(1) == 1, -torch.inf)
+        weights = scores.softmax(-1) / math.sqrt(query.shape[-1])
+        return weights @ value, weights
+    assert check("grouped_query_attention", answer).mistake == "the scale after the softmax"

@@ -349,6 +349,13 @@ mistake("exponentials out of range", pairs=0, why="The exponential is taken of s
 mistake("the mask after the softmax", pairs=2, why="The weights of later keys are set to 0 after the softmax, so the "
     "rows no longer sum to 1.", look="sum the first row of the weights.",
     variants=[{"masked": lambda scaled: scaled, "weights": lambda masked: masked.softmax(-1).tril()}])
+
+def scaled_afterwards(self, query, key, value):
+    key, value = self.shared(query, key, value)
+    weights = self.masked(query @ key.mT).softmax(-1) / math.sqrt(query.shape[-1])
+    return weights @ value, weights
+mistake("the scale after the softmax", hint=3, why="The weights are divided by √d_head after the softmax, so the rows "
+    "sum to 1/√d_head, not to 1.", look="the order of the two operations.", variants=[{"__call__": scaled_afterwards}])
 mistake("a mask for the output alone", hint=2, why="The output is made with a mask, the weights that are returned are "
     "without one.", look="with which weights is the output made?",
     variants=[{"__call__": lambda self, right, step, query, key, value: (right[0], (
