@@ -21,6 +21,9 @@ from textwrap import dedent
 
 import repository
 from anchors import slug
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 import transformer_lessons
 from transformer_lessons.exercises import check
@@ -154,9 +157,13 @@ def first_playground(lesson):
 
 
 def icon(number):
-    """A lesson's small picture from the course map; its colours turn with the page's."""
-    return re.sub(r'="(#[0-9a-f]{6})"', lambda found: f'="light-dark({found[1]}, {draw.turned(found[1])})"',
-                  draw.icon(number))
+    """A lesson's small picture from the course map."""
+    return in_both_themes(draw.icon(number))
+
+
+def in_both_themes(svg):
+    """A picture whose colours turn with the page's."""
+    return re.sub(r'="(#[0-9a-f]{6})"', lambda found: f'="light-dark({found[1]}, {draw.turned(found[1])})"', svg)
 
 
 ANSWERS = {  # on the front page: what a learner might write
@@ -168,8 +175,11 @@ ANSWERS = {  # on the front page: what a learner might write
 
 
 def verdicts():
-    """Answers to choose from, and what the check says of each: it is asked while the page is written."""
-    name, right, panels = "scaled_dot_product_attention", ANSWERS["right"], []
+    """Answers to choose from, and what the check says of each: it is asked while the page is written.
+
+    Of the right one it says little; the page adds the numbers that it expected of the others.
+    """
+    name, right, panels, expected = "scaled_dot_product_attention", ANSWERS["right"], [], ""
     for lines in ANSWERS.values():
         size = ["d = query.shape[-1]"] if lines[0] else []
         code = "\n    ".join([f"def {name}(query, key, value):", *size, "scores = query @ key.mT", *filter(None, lines),
@@ -178,12 +188,21 @@ def verdicts():
         exec(code, definitions)
         with contextlib.redirect_stdout(io.StringIO()) as said:
             check(name, definitions[name])
-        shown = escape(code, quote=False)
-        for line, other in zip(lines, right, strict=True):
-            if line and line != other:
-                shown = shown.replace(escape(line, quote=False), f"<mark>{escape(line, quote=False)}</mark>")
-        panels.append(f"<pre>{shown}</pre>{verdict(said.getvalue())}")
+        wrong = set(lines) - set(right)
+        shown = "\n".join(re.sub(r"^(\s*)(.+)", r"\1<mark>\2</mark>", line) if plain_line.strip() in wrong else line
+                          for plain_line, line in zip(code.split("\n"), coloured(code).split("\n"), strict=True))
+        panels.append(f'<pre class="highlight">{shown}</pre>{verdict(said.getvalue())}')
+        expected = expected or "\n".join(re.findall(r"\S {4}([\d. ]+)$", said.getvalue(), flags=re.MULTILINE))
+    panels[-1] += ("<p>On the same inputs, the weights are now the expected ones, and each row sums to 1:</p>"
+                   f'<pre class="numbers">{expected}</pre>'
+                   f'<p>This check knows <a href="exercises/{name}.html">{len(EXERCISES[name].mistakes)} mistakes</a> '
+                   "by name.</p>")
     return choices("answer", "An answer, and its verdict", ANSWERS, panels)
+
+
+def coloured(code):
+    """Python as HTML, in the colours of the cells."""
+    return highlight(code, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)).rstrip("\n")
 
 
 def choices(name, legend, labels, panels):
@@ -333,7 +352,7 @@ def samples(exercise):
 
 def question_html(question, answered):
     """A question to be clicked or filled in; answered: its model answer follows on the page anyway."""
-    text = "".join(f"<pre>{escape(part, quote=False)}</pre>\n" if part.startswith("    ")
+    text = "".join(f'<pre class="highlight">{coloured(dedent(part))}</pre>\n' if part.startswith("    ")
                    else f"<p>{in_html(part)}</p>\n" for part in blocks(question.text))
     if isinstance(question, SeveralOf):
         ask = "Click a choice." if question.kind == "choice" else "Click every choice that you think is right."
@@ -510,16 +529,19 @@ def pieces_of(source):
 
 
 def with_zoom(name, text):
-    """Diagrams as links to themselves, light and dark, wide and narrow: a click opens them larger."""
+    """Diagrams as links to themselves, wide and narrow: a click opens them larger.
+
+    They stand in the page, so that they are lettered in its fonts, and turn dark with it.
+    """
     up = "../" * name.count("/")
 
     def figure(alt, picture):
-        pair = (("only-light", ""), ("only-dark", "dark/"))
-        links = "".join(f'<a class="zoom {kind}" href="{up}beside/imgs/{place}{picture}"><picture>'
-                        f'<source media="(max-width: 46em)" srcset="{up}beside/imgs/{place}narrow/{picture}">'
-                        f'<img src="{up}beside/imgs/{place}{picture}" alt="{escape(alt)}"></picture></a>'
-                        for kind, place in pair)
-        return f'<p class="diagram">{links}</p>'
+        pair = ""
+        for place in ("", "narrow/"):
+            svg = (ROOT / "imgs" / place / picture).read_text(encoding="utf-8").strip()
+            svg = re.sub(r"<(title|desc) .*?</\1>\n", "", svg, flags=re.DOTALL)
+            pair += in_both_themes(re.sub(r'aria-labelledby="[^"]*"', f'aria-label="{escape(alt)}"', svg))
+        return f'<p class="diagram"><a class="zoom" href="{up}beside/imgs/{picture}">{pair}</a></p>'
 
     if not name.endswith(".ipynb"):
         return re.sub(r"!\[([^\]]+)\]\((?:\.\./)*imgs/([\w.]+)\)", lambda found: figure(*found.groups()), text)
@@ -565,7 +587,7 @@ SIGNS = {"sqrt": "√", "sum": "Σ", "cdot": "·", "times": "×", "to": "→", "
 
 def words_of(text):
     """Prose without tags and marks, for an excerpt."""
-    text = re.sub(r"(?s)<form.*?</form>|<details.*?</details>|<pre>.*?</pre>|```.*?```|\$\$.*?\$\$|<[^>]+>", " ", text)
+    text = re.sub(r"(?s)<(form|svg|details|pre)\b.*?</\1>|```.*?```|\$\$.*?\$\$|<[^>]+>", " ", text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\\([a-z]+)", lambda command: SIGNS.get(command[1], ""), text)
     return " ".join(re.sub(r"[`*|{}$\\]", "", text).split())[:400]

@@ -59,4 +59,5 @@
   };
   field.oninput = () => find(field.value);
   find(field.value);
+  if (!field.value) field.focus();
 })();

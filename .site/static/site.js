@@ -1,20 +1,36 @@
 // Small things that style sheets cannot do.
 (() => {
+  // A table with gaps of two at most between its columns.
+  const closer = table => {
+    const lines = table.split('\n'), gone = new Set();
+    for (let at = 0, gap = 0; at < Math.max(...lines.map(line => line.length)); at++) {
+      gap = lines.every(line => (line[at] ?? ' ') === ' ') ? gap + 1 : 0;
+      if (gap > 2) gone.add(at);
+    }
+    return lines.map(line => line.split('').filter((_, at) => !gone.has(at)).join('')).join('\n');
+  };
+
   // On a phone long lines go on below, indented as they are, and not out of sight; but columns of numbers stay columns.
   if (matchMedia('(max-width: 46em)').matches)
-    document.querySelectorAll('.cell pre, .highlight-python pre, .verdicts pre:not(.numbers)').forEach(pre => {
+    document.querySelectorAll('.cell pre, .highlight-python pre, .verdicts pre:not(.numbers), .question pre').forEach(pre => {
       const output = pre.closest('.cell_output');
       const rows = output ? pre.textContent.match(/^(?:.*\S {2,}\S| *(?:\[|array|tensor))/gm)?.length ?? 0 : 0;
-      if (rows > 1 && rows >= pre.textContent.match(/^.*\S/gm).length / 2) return;
+      const sentences = /^(?! *(?:\[|array|tensor)).*?(?:\S ?){31}/m.test(pre.textContent);  // beside a name; they may go on below
+      if (rows > 1 && rows >= pre.textContent.match(/^.*\S/gm).length / 2 && !sentences) {
+        if (pre.scrollWidth > pre.clientWidth) pre.textContent = pre.textContent.replace(/(?:.*\S.*\n?)+/g, closer);
+        return;
+      }
       pre.querySelectorAll('.c1').forEach(remark => remark.classList.toggle('short', remark.textContent.length < 30));
       const far = /^ {9,}.{30}/m.test(pre.textContent);  // what stands below a bracket far to the right moves to the left
       let before = 0;
-      pre.innerHTML = pre.innerHTML.replace(/<span><\/span>|\n$/g, '').split('\n').map(line => {
+      pre.innerHTML = pre.innerHTML.replace(/<span><\/span>|\n$/g, '').replace(/\n{3,}/g, '\n\n').split('\n').map(line => {
         const text = line.replace(/<[^>]+>/g, ''), spaces = text.match(/^ */)[0].length;
         const indent = far ? Math.min(spaces, before + 4) : spaces;
         if (indent === spaces) before = spaces;
         if (output && text === line)  // breaks first where its parts stand apart
           line = line.replace(/\S+(?: \S+)*(?= {2})|(?<= {2})\S+(?: \S+)*/g, '<span class="part">$&</span>');
+        line = line.replace(/(?<=\[<\/span>)(?:(?:<span class="o">-<\/span>)?<span class="m.">[^<]*<\/span><span class="p">,<\/span> ){1,3}/g,
+          numbers => numbers.replaceAll(' <', '\u00a0<').replaceAll('> ', '>\u00a0'));  // a short row of numbers stays whole
         line = line.replace(/^((?:<[^>]+>)*) +/, `$1${' '.repeat(indent)}`).replace(/(\)<\/span>)(<span class="o">\.<)/g, '$1<wbr>$2');
         if (RegExp(`\\S{${Math.max(8, 38 - indent)}}`).test(text))  // else within a name or a number
           line = line.replace(/(<span class="p">[^<]*[([{]<\/span>)/g, '$1<wbr>');
@@ -39,36 +55,67 @@
     if (before?.querySelector('img')) before.hidden = true;
   });
 
-  // Presenting: a button, and the key p; what was at the top stays there. n and b go to the next part, or by a
-  // screen to what is cut there, and back; Escape leaves.
+  // The phone's header has no search of its own.
+  const find = document.createElement('a');
+  Object.assign(find, {className: 'find-here', ariaLabel: 'Search', href: document.querySelector('[role="search"]').action});
+  document.querySelector('.header-right').prepend(find);
+
+  // Presenting: a button, and the key p. It goes screen by screen: one begins with a heading, or with what the one
+  // before could not show whole, and what comes later is not seen yet. Clickers send Page Down and Page Up.
+  const root = document.documentElement;
+  const fits = height => height < 0.97 * innerHeight;
+  const pieces = () => [...document.querySelectorAll('article section > :not(section)')]
+    .flatMap(piece => piece.matches('.cell') && !fits(piece.offsetHeight) ? [...piece.children] : piece)
+    .filter(piece => piece.offsetHeight);
+  const topOf = piece => piece.getBoundingClientRect().top + scrollY - innerHeight / 50;
+  const screens = () => {
+    const tops = [];
+    pieces().forEach((piece, number, all) => {
+      const before = all[number - 1], heading = /^H[123]$/, begins = before && topOf(before);
+      const top = topOf(piece), end = top + piece.offsetHeight;
+      const led = before?.textContent.trim().endsWith(':') && !heading.test(all[number - 2]?.tagName) && fits(end - begins);
+      const cut = !fits(end - tops.at(-1)) && top > tops.at(-1) + 40;
+      if (!before || !heading.test(before.tagName) && (cut || heading.test(piece.tagName))) tops.push(cut && led ? begins : top);
+      while (end > tops.at(-1) + innerHeight) tops.push(tops.at(-1) + 0.85 * innerHeight);
+    });
+    return tops;
+  };
+  let here = 0;
+  const show = (tops, number) => {
+    scrollTo({top: tops[number], behavior: 'instant'});
+    here = scrollY;
+    document.activeElement.blur();  // the next key is for the screen
+    document.body.dataset.screen = `${number + 1} / ${tops.length}`;
+    pieces().forEach(piece => piece.classList.toggle('later', topOf(piece) > (tops[number + 1] ?? Infinity) - 1));
+  };
+  const showAll = () => document.querySelectorAll('.later').forEach(piece => piece.classList.remove('later'));
   const present = () => {
-    const first = [...document.querySelectorAll('article :is(h1, h2, h3, p, .cell, .question)')]
-      .find(element => element.offsetHeight && element.getBoundingClientRect().top >= 0);
-    document.documentElement.classList.toggle('presenting');
+    const first = pieces().find(piece => piece.getBoundingClientRect().bottom > 0);  // what was at the top stays there
+    const presenting = root.classList.toggle('presenting');
     fit();
-    first?.scrollIntoView({behavior: 'instant'});
-    document.activeElement.blur();
+    showAll();
+    if (!presenting) return first?.scrollIntoView({behavior: 'instant'});
+    const tops = screens();
+    show(tops, Math.max(0, tops.findLastIndex(top => top <= topOf(first) + 1)));
   };
   document.querySelectorAll('button.present').forEach(button => {
     button.hidden = false;
     button.onclick = present;
   });
+  addEventListener('scroll', () => { if (Math.abs(scrollY - here) > 3) showAll(); });
+  addEventListener('resize', showAll);
   addEventListener('keydown', event => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.('input, select, .playground, .attention-explorer, dialog')) return;
-    const presenting = document.documentElement.classList.contains('presenting');
+    const presenting = root.classList.contains('presenting'), clicker = presenting && event.key.startsWith('Page');
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest?.(clicker ? 'dialog' : 'input, select, .playground, .attention-explorer, dialog')) return;
     if (event.key === 'p' || event.key === 'Escape' && presenting) present();
-    if (!presenting || !'nb'.includes(event.key)) return;
-    const on = event.key === 'n', step = on ? 1 : -1;
-    const places = (what, end) => [...document.querySelectorAll(what)].filter(element => element.offsetHeight)
-      .map(element => element.getBoundingClientRect()[end] - innerHeight / 50);
-    const parts = places('article :is(h1, h2, h3)', 'top');
-    const part = on ? parts.find(top => top > 2) : parts.findLast(top => top < -2);
-    const whole = 'article section > :is(p, ul, ol, .formula, .question, details), article .cell:not(:has(img)), article .cell:has(img) > div';
-    const ends = places(whole, 'bottom');
-    const cut = places(whole, 'top').find((top, number) => on ? ends[number] > 0.98 * innerHeight : top > -0.95 * innerHeight);
-    const by = Math.abs(part) < innerHeight ? part : cut * step > 40 && cut < innerHeight ? cut : 0.85 * innerHeight * step;
-    scrollBy({top: by, behavior: 'instant'});
-  });
+    const step = {n: 1, ArrowRight: 1, PageDown: 1, b: -1, ArrowLeft: -1, PageUp: -1}[event.key];
+    if (!presenting || !step) return;
+    event.preventDefault();
+    const tops = screens();
+    const number = step > 0 ? tops.findIndex(top => top > scrollY + 2) : tops.findLastIndex(top => top < scrollY - 2);
+    if (number >= 0) show(tops, number);
+  }, true);  // before a playground keeps the keys to itself
 
   // On paper nothing is folded.
   let folded = [];
@@ -86,7 +133,7 @@
     all.filter(element => element.tagName === 'PRE' && wide(element)).map(pre => {
       const style = getComputedStyle(pre), sides = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
       return [pre, style.fontSize, (pre.clientWidth - sides) / (pre.scrollWidth - sides)];
-    }).filter(([,, part]) => part > 0.8).forEach(([pre, size, part]) => { pre.style.fontSize = `${(part - 0.005) * parseFloat(size)}px`; });
+    }).filter(([,, part]) => part > 0.75).forEach(([pre, size, part]) => { pre.style.fontSize = `${(part - 0.005) * parseFloat(size)}px`; });
     all.forEach(element => {
       if (wide(element)) element.tabIndex = 0;
       else element.removeAttribute('tabindex');
@@ -183,16 +230,15 @@
   const screen = document.createElement('dialog');
   screen.className = 'enlarged';
   screen.innerHTML = '<button aria-label="Close">×</button><div tabindex="0"></div>';
-  screen.onclick = event => { if (event.target.tagName !== 'IMG') screen.close(); };
+  screen.onclick = event => { if (!event.target.closest('img, svg')) screen.close(); };
   document.addEventListener('click', event => {
     const link = event.target.closest?.('a.zoom');
     const figure = event.target.closest?.('.cell_output :is(img, a.image-reference)')?.closest('a, img');
     if (!(link || figure) || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    const shown = link ? [...link.querySelectorAll('img')].find(one => one.width) : figure.querySelector('img') ?? figure;
-    const picture = shown.cloneNode(), here = shown.getBoundingClientRect().width;
-    picture.src = shown.currentSrc;
-    const fits = Math.min(innerWidth - 48, (innerHeight - 120) * shown.naturalWidth / shown.naturalHeight);
+    const shown = link ? [...link.children].find(one => one.getBoundingClientRect().width) : figure.querySelector('img') ?? figure;
+    const picture = shown.cloneNode(true), {width: here, height} = shown.getBoundingClientRect();
+    const fits = Math.min(innerWidth - 48, (innerHeight - 120) * here / height);
     picture.style.width = `${fits < 1.25 * here ? 2 * here : fits}px`;
     screen.querySelector('div').replaceChildren(picture);
     if (!screen.isConnected) document.body.append(screen);

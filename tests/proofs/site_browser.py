@@ -6,8 +6,8 @@ as phones, tablets and desktops are, light and dark: no formula fails, no pictur
 alternative text, no diagram has letters under 11 px, nothing stands out of the page, no link to another page
 is dead, the console is empty, nothing is asked for from elsewhere, and axe-core finds nothing serious. Then a
 stranger on a phone finds the reason for √d in two taps, a search finds, every answer on the front page shows
-its verdict, pictures are enlarged, every typed answer to a question is read rightly, and on paper nothing is
-folded.
+its verdict, pictures are enlarged, every typed answer to a question is read rightly, a clicker presents a lesson
+screen by screen, and on paper nothing is folded.
 axe-core is read from AXE (the path of axe.min.js), or fetched by npm into a folder that is gone afterwards.
 Screenshots go to the folder that SCREENSHOTS names, where it is set.
 """
@@ -24,7 +24,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from browser import requests_elsewhere, start_browser
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 VIEWS = [("phone", 360, "light"), ("phone", 390, "dark"), ("tablet", 768, "light"), ("desktop", 1440, "light"),
@@ -52,15 +54,17 @@ for (const image of all('img')) {
 }
 for (const explorer of all('.attention-explorer'))
   if (!explorer.querySelector('form')) fault('an explorer does not run', explorer);
-for (const diagram of all('.diagram img')) {  // its smallest letters are drawn 12 high
-  const scale = diagram.getBoundingClientRect().width / diagram.naturalWidth;
-  if (diagram.offsetParent && 12 * scale < 11) fault('small letters', diagram);
+for (const diagram of all('.diagram svg')) {  // its smallest letters are drawn 12 high
+  const {width} = diagram.getBoundingClientRect();
+  if (width && 12 * width / diagram.viewBox.baseVal.width < 11) fault('small letters', diagram);
+  if (!diagram.ariaLabel) fault('a diagram without alternative text', diagram);
 }
 const scrolls = e => e.closest('pre, .table-wrapper, .formula');
-const wide = all('article *').filter(e => e.getBoundingClientRect().right > arguments[0] + 1 && !scrolls(e));
+const wide = all('article *, .mobile-header *')
+  .filter(e => e.getBoundingClientRect().right > arguments[0] + 1 && !scrolls(e));
 wide.slice(0, 3).forEach(element => fault('it stands out of the page', element));
 return {
-  faults, formulas: all('math').length, pictures: all('img').length,
+  faults, formulas: all('math').length, pictures: all('img, .diagram svg').length,
   links: all('a[href]').map(a => a.href).filter(href => href.startsWith('file:')),
 };
 """
@@ -189,6 +193,10 @@ def search(browser, site):
     found = [link.get_attribute("href") for link in links]
     right = any("03_scaling.html" in address for address in found)
     photograph(browser, "search-results")
+    see(browser, 360, "light")
+    visit(browser, (site / "index.html").as_uri())
+    browser.find_element(By.CSS_SELECTOR, ".mobile-header a[aria-label=Search]").click()
+    WebDriverWait(browser, 20).until(lambda b: b.switch_to.active_element.get_attribute("name") == "q")
     return ([] if right else [f"a search finds {found}"]) + loud(browser)
 
 
@@ -208,12 +216,12 @@ def chosen(browser, site):
 
 ENLARGE = """
 const faults = [];
-for (const picture of document.querySelectorAll('.diagram img, .cell_output img')) {
+for (const picture of document.querySelectorAll('.diagram svg, .cell_output img')) {
   const here = picture.getBoundingClientRect().width;
   if (!here) continue;
-  picture.click();
-  const large = document.querySelector('.enlarged img').getBoundingClientRect().width;
-  if (large < 1.2 * here) faults.push(`${picture.alt.slice(0, 60)}: ${here} px become ${large}`);
+  picture.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}));
+  const large = document.querySelector('.enlarged :is(img, svg)').getBoundingClientRect().width;
+  if (large < 1.2 * here) faults.push(`${(picture.alt ?? picture.ariaLabel).slice(0, 60)}: ${here} px become ${large}`);
   document.querySelector('.enlarged').close();
 }
 return faults;
@@ -253,6 +261,32 @@ def typed(browser, site):
     return faults
 
 
+SCREEN = """
+const pieces = [...document.querySelectorAll('article section > :not(section, .cell), article .cell > *')];
+const seen = pieces.filter(piece => piece.offsetHeight && !piece.closest('.later'))
+  .map(piece => piece.getBoundingClientRect()).filter(box => box.bottom > 1 && box.height < innerHeight);
+return [document.body.dataset.screen, seen.filter(box => box.top > -1).length,
+        seen.filter(box => box.top > 0 && box.bottom > innerHeight).length];
+"""
+
+
+def presented(browser, site):
+    """A clicker goes through a lesson and back; every screen holds something, and cuts nothing that could be whole."""
+    see(browser, 1920, "light", height=1080)
+    visit(browser, (site / "notebooks/01_self_attention.html").as_uri())
+    ActionChains(browser).send_keys("p").perform()
+    settle(browser)
+    screens = [browser.execute_script(SCREEN)]
+    count = int(screens[0][0].split("/")[1])
+    for key in [Keys.PAGE_DOWN] * (count - 1) + [Keys.PAGE_UP] * (count - 1):
+        ActionChains(browser).send_keys(key).perform()
+        screens.append(browser.execute_script(SCREEN))
+    numbers = [*range(1, count + 1), *range(count - 1, 0, -1)]
+    came = [int(name.split("/")[0]) for name, *_ in screens]
+    faults = [] if count > 20 and came == numbers else [f"the screens come as {came}"]
+    return faults + [f"screen {name}: {seen} parts, {cut} cut" for name, seen, cut in screens if not seen or cut]
+
+
 def on_paper(browser, site):
     """What is printed is the lesson, with everything unfolded."""
     see(browser, 1300, "dark")
@@ -289,6 +323,7 @@ def main(arguments):
                 faulty += report("answers on the front page", chosen(browser, site))
                 faulty += report("pictures, enlarged", enlarged(browser, site))
                 faulty += report("typed answers", typed(browser, site))
+                faulty += report("presented by a clicker", presented(browser, site))
                 faulty += report("on paper nothing is folded", on_paper(browser, site))
         finally:
             browser.quit()

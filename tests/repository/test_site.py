@@ -110,12 +110,23 @@ def test_a_verdicts_sentences_are_whole_and_its_columns_stay():
     assert shown[2][1] == "yours: weights    expected\n0.50  0.66  0.55    0.45  0.30  0.25"
 
 
-def test_every_diagram_has_its_narrow_and_its_dark_version_and_every_lesson_its_icon(written):
+def test_every_diagram_stands_in_its_page_wide_and_narrow_in_both_themes_with_its_alternative_text(written):
+    diagrams = []
     for name, text in written.items():
-        for picture in set(re.findall(r"beside/imgs/(?:dark/)?(\w+\.svg)", text)):
-            for place in ("", "dark/", "narrow/", "dark/narrow/"):
-                assert (ROOT / "imgs" / place / picture).is_file(), name
-                assert f"beside/imgs/{place}{picture}" in text
+        parts = ["".join(cell["source"]) for cell in cells_of(text, "markdown")] if name.endswith(".ipynb") else [text]
+        diagrams += re.findall(r'<p class="diagram">(.+?)</p>', "\n".join(parts), flags=re.DOTALL)
+        assert not re.search(r"!\[[^]]*\]\([^)]*\.svg\)", "\n".join(parts)), name
+    assert len(diagrams) > 12
+    for diagram in diagrams:
+        picture = re.search(r'href="[./]*beside/(imgs/\w+\.svg)"', diagram)[1]
+        assert (ROOT / picture).is_file()
+        assert re.findall(r'<svg [^>]*width="(\d+)"', diagram) == ["760", "380"], picture
+        assert len(set(re.findall(r'<svg [^>]*role="img" aria-label="([^"]+)"', diagram))) == 1, picture
+        assert not re.search(r'="#|\bid=|aria-labelledby|\n\s*\n', diagram), picture
+        assert "light-dark(#1f2328, " in diagram
+
+
+def test_every_lesson_has_its_icon(written):
     assert written["index.md"].count('<svg xmlns="http://www.w3.org/2000/svg" width="136"') == len(pages.LESSONS)
 
 

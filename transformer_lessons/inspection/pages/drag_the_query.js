@@ -8,10 +8,7 @@
   const view = make('div', {className: 'view'}, stage);
   const plane = draw('svg', {viewBox: '0 0 340 340', width: '100%', role: 'group',
     'aria-label': 'A plane with four keys, the query, and the output'}, make('div', {className: 'plane'}, view));
-  for (const end of ['x', 'y']) {
-    const other = end === 'x' ? 'y' : 'x';
-    draw('line', {[end + 1]: 0, [end + 2]: 340, [other + 1]: middle, [other + 2]: middle, stroke: 'var(--faint)'}, plane);
-  }
+  draw('path', {d: `M0 ${middle}H340M${middle} 0V340`, stroke: 'var(--faint)'}, plane);
   const corners = hull(data.keys).map(key => at(key).join()).join(' ');
   draw('polygon', {points: corners, fill: 'var(--output)', opacity: 0.12}, plane);
   const shafts = data.keys.map(key => arrow(key, 'var(--key)'));
@@ -46,15 +43,19 @@
     return line;
   }
 
+  function name(label, x, y, far, up) {  // beside a point, or over or under it where it would cover the name of a key
+    set(label, {x: x + far, y: y + 5, 'text-anchor': far < 0 ? 'end' : 'start'});
+    const own = label.getBBox();
+    const covers = box => own.x < box.x + box.width && box.x < own.x + own.width && Math.abs(own.y - box.y) < box.height;
+    if (labels.some(key => covers(key.parentElement.getBBox()))) set(label, {x, y: up ? y - Math.abs(far) : y + Math.abs(far) + 13, 'text-anchor': 'middle'});
+  }
+
   function hull(points) {  // its corners, in order
     const centre = blend(points.map(() => 1 / points.length), points);
     return [...points].sort((a, b) => Math.atan2(a[1] - centre[1], a[0] - centre[0]) - Math.atan2(b[1] - centre[1], b[0] - centre[0]));
   }
 
-  function move(to) {
-    query = to.map(part => Math.round(10 * Math.min(Math.max(part, -3), 3)) / 10);
-    show();
-  }
+  const move = to => { query = to.map(part => Math.round(10 * Math.min(Math.max(part, -3), 3)) / 10); show(); };
 
   function show() {
     const scores = data.keys.map(key => dot(query, key));
@@ -66,9 +67,6 @@
     set(grip, {cx: x, cy: y});
     const [cx, cy] = at(average);
     set(output, {cx, cy});
-    const side = cx < x ? -1 : 1;  // each name on the far side of the other
-    set(outputName, {x: cx + 13 * side, y: cy + 5, 'text-anchor': side < 0 ? 'end' : 'start'});
-    set(queryName, {x: x - 20 * side, y: y + 5, 'text-anchor': side < 0 ? 'start' : 'end'});
     cells.forEach((row, number) => {
       row[0].textContent = two(scores[number]);
       row[2].textContent = two(weights[number]);
@@ -77,7 +75,10 @@
       labels[number].textContent = two(weights[number]);
       set(shafts[number], {'stroke-width': 2 + 6 * weights[number]});
     });
-    said.textContent = `Query (${query.map(two).join(', ')}): weights ${weights.map(two).join(', ')}, output (${average.map(two).join(', ')}).`;
+    const side = cx < x ? -1 : 1;  // each name on the far side of the other
+    name(outputName, cx, cy, 13 * side, cy < y);
+    name(queryName, x, y, -20 * side, cy >= y);
+    said.textContent = `Query (${query.map(two).join(', ')}): weights ${weights.map(two).join(', ')}, output (${average.map(two).join(', ')}).`.replace(/(\(\S+) /g, '$1\u00a0');
   }
 
   plane.onclick = pull;
