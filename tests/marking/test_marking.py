@@ -179,6 +179,13 @@ def test_the_gradients_of_an_earlier_call_are_still_there_in_the_next(mistake):
     assert here == there == ("failed", mistake)
 
 
+def test_a_lent_optimizer_has_its_settings():
+    exercise, name = EXERCISES["training_step"], "a step that the optimizer does not make"
+    for by_its_learning_rate in (exercise.mistakes[name].variants[0], exercise.mistakes[name].variants[4]):
+        here, there = declared.verdicts("training_step", by_its_learning_rate, Draws(exercise, 11))
+        assert here == there == ("failed", name)
+
+
 @pytest.mark.parametrize(
     ("name", "mistakes"),
     [

@@ -139,7 +139,9 @@ class Scope:
             about["modules"] = [[name, *attributes_of(one)] for name, one in value.named_modules()]
             about["own"] = [[name, self.number(one)] for name, one in value.named_parameters(remove_duplicate=False)]
         if isinstance(value, torch.optim.Optimizer):
-            about["groups"] = [[self.number(one) for one in group["params"]] for group in value.param_groups]
+            about["groups"] = [{name: setting for name, setting in group.items() if type(setting) in (bool, int, float)}
+                               | {"params": [self.number(one) for one in group["params"]]}
+                               for group in value.param_groups]
         return ["lent", about]
 
     def borrow(self, node):
@@ -147,7 +149,7 @@ class Scope:
         about = node[1]
         number = about["number"]
         if "groups" in about:
-            groups = [{"params": [self.parameters[n] for n in group]} for group in about["groups"]]
+            groups = [group | {"params": [self.parameters[n] for n in group["params"]]} for group in about["groups"]]
             return StandInOptimizer(groups, lambda what: self.request({"do": what, "target": number}))
 
         def call(*inputs):
