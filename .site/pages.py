@@ -345,7 +345,7 @@ def samples(exercise):
     mistakes = [mistake for mistake in exercise.mistakes.values() if not mistake.raises][:SAMPLES]
     reports = [judge(exercise, implementation(mistake.variants[0]), first_draws(exercise), run=attempt)
                for mistake in mistakes]
-    card = choices(f"sample-{exercise.name}", "An answer with this mistake, and its verdict",
+    card = choices(f"sample-{exercise.name}", "What the check says of an answer with this mistake",
                    [mistake.name for mistake in mistakes], [verdict(report.message) for report in reports])
     return fold("Wrong answers, and what the check says", card)
 

@@ -1074,8 +1074,8 @@ def next_token(d):
     Above, a line is cut at word boundaries into tokens: My, space, lantern, space, sleeps, comma and space,
     and. Below it a row of targets, and under each target its input, the token before it. The model, a
     LanguageModel, turns the row of inputs into logits at every position. In training, the logits of all positions
-    are compared with the targets: that is the loss. In writing, the softmax of the last logits gives each token a
-    chance; one is drawn and appended to the text, and the model reads again.
+    are compared with the targets: that is the loss. In writing, all the tokens are read, and the softmax of the last
+    logits gives each token a chance; one is drawn and appended to the text, and the model reads again.
     """
     text = d.box(28, 62, 704, 34, "My lantern sleeps, and", EMPTY, 15)
     d.label(392, 111, "`tokenize`: cut at word boundaries", 13, MUTED, "start")
@@ -1098,8 +1098,8 @@ def next_token(d):
     d.arrow(logits.right(), drawn.left(), ink=OUTPUT.line)
     d.arrow(drawn.top(0.92), (730.4, 143), tokens.right(), ink=OUTPUT.line)
     d.label(720, 404, "writing: draw from the softmax of the last", 13, OUTPUT.ink, "end")
-    d.label(MARGIN, 430, "␣ is a space. The model reads what it has written, and writes on.", 13, MUTED,
-            "start")
+    d.label(MARGIN, 430, "␣ is a space. In writing there are no targets: all the tokens are read, and the new one is "
+            "appended.", 13, MUTED, "start")
 
 
 @narrow(height=530)
@@ -1122,8 +1122,8 @@ def narrow_next_token(d):
     drawn = d.box(140, 428, 100, 30, "next token", OUTPUT, 13)
     d.arrow((190, 413), drawn.top(), ink=OUTPUT.line)
     d.arrow(drawn.right(), (366, 443), (366, 144), tokens.right(), ink=OUTPUT.line)
-    d.label(LEFT, 480, "writing: draw from the softmax of the last logits,", 13, OUTPUT.ink, "start")
-    d.label(LEFT, 500, "append the token, and read again. ␣ is a space.", 13, OUTPUT.ink, "start")
+    d.label(LEFT, 480, "writing: all the tokens are read; draw from the", 13, OUTPUT.ink, "start")
+    d.label(LEFT, 500, "softmax of the last logits, append. ␣ is a space.", 13, OUTPUT.ink, "start")
 
 
 # --- Lesson 9 -----------------------------------------------------------------------------------------------

@@ -60,50 +60,109 @@
   Object.assign(find, {className: 'find-here', ariaLabel: 'Search', href: document.querySelector('[role="search"]').action});
   document.querySelector('.header-right').prepend(find);
 
-  // Presenting: a button, and the key p. It goes screen by screen: one begins with a heading, or with what the one
-  // before could not show whole, and what comes later is not seen yet. Clickers send Page Down and Page Up.
+  // Presenting: a button, and the key p. It goes screen by screen: as few as hold each part of the lesson, and evenly
+  // filled. What is on others is not seen. Clickers send Page Down and Page Up.
   const root = document.documentElement;
-  const fits = height => height < 0.97 * innerHeight;
+  const room = () => 0.96 * innerHeight;
+  const margin = () => innerHeight / 50;
   const pieces = () => [...document.querySelectorAll('article section > :not(section)')]
-    .flatMap(piece => piece.matches('.cell') && !fits(piece.offsetHeight) ? [...piece.children] : piece)
+    .flatMap(piece => piece.matches('.cell') && (piece.offsetHeight > room() || piece.querySelector('.cell_output:not(details *) img')) ? [...piece.children] : piece)
     .filter(piece => piece.offsetHeight);
-  const topOf = piece => piece.getBoundingClientRect().top + scrollY - innerHeight / 50;
-  const screens = () => {
-    const tops = [];
-    pieces().forEach((piece, number, all) => {
-      const before = all[number - 1], heading = /^H[123]$/, begins = before && topOf(before);
-      const top = topOf(piece), end = top + piece.offsetHeight;
-      const led = before?.textContent.trim().endsWith(':') && !heading.test(all[number - 2]?.tagName) && fits(end - begins);
-      const cut = !fits(end - tops.at(-1)) && top > tops.at(-1) + 40;
-      if (!before || !heading.test(before.tagName) && (cut || heading.test(piece.tagName))) tops.push(cut && led ? begins : top);
-      while (end > tops.at(-1) + innerHeight) tops.push(tops.at(-1) + 0.85 * innerHeight);
+  const box = piece => piece.getBoundingClientRect();
+  const heading = piece => /^H[123]$/.test(piece?.tagName);
+  const from = (one, other) => box(other).bottom - box(one).top;
+
+  // Pictures are as large as leaves room for what leads to them.
+  const resize = () => {
+    const all = [...document.querySelectorAll('article .diagram svg, article .cell_output img')];
+    all.forEach(picture => { picture.style.maxHeight = ''; });
+    if (!root.classList.contains('presenting')) return;
+    all.filter(picture => box(picture).height).forEach(picture => {
+      const piece = picture.closest('.cell, .diagram'), {height} = box(picture), own = box(piece).height - height;
+      let first = piece;
+      while (!heading(first) && first.previousElementSibling) first = first.previousElementSibling;
+      const last = piece.parentElement.lastElementChild, code = piece.firstElementChild.offsetHeight;
+      const lead = room() - own - (box(piece).top - box(first).top);
+      const tail = room() - (own - code) - (box(last).bottom - box(piece).bottom);
+      const high = Math.max(...[lead, tail].filter(one => one > innerHeight / 2), 0) || room() - own;
+      picture.style.maxHeight = `${Math.min(high, room() - own)}px`;
     });
-    return tops;
   };
-  let here = 0;
-  const show = (tops, number) => {
-    scrollTo({top: tops[number], behavior: 'instant'});
+
+  // The first piece of every screen: of all ways to part what stands below a heading, the best.
+  const screens = () => {
+    const all = pieces(), starts = [];
+    for (let begin = 0, end; begin < all.length; begin = end) {
+      end = begin + 1;
+      while (end < all.length && (!heading(all[end]) || heading(all[end - 1]))) end++;
+      const best = {[end]: [0, []]};
+      for (let one = end - 1; one >= begin; one--) {
+        for (let next = one + 1; next <= end; next++) {
+          const height = from(all[one], all[next - 1]), last = all[next - 1];
+          if (next > one + 1 && height > room()) break;
+          const loose = next < end && (heading(last) ? 5 : last.matches('.cell_input') ? 0.2 : last.textContent.trim().endsWith(':') ? 0.4 : 0);
+          const cost = best[next][0] + Math.ceil(height / room()) + 0.3 * Math.max(0, 1 - height / room()) ** 2 + loose;
+          if (!(best[one]?.[0] <= cost)) best[one] = [cost, [all[one], ...best[next][1]]];
+        }
+      }
+      starts.push(...best[begin][1]);
+    }
+    return starts;
+  };
+  let starts = [], at = 0, here = 0;
+  const ofScreen = () => {
+    const all = pieces(), next = starts[at + 1];
+    return all.filter(piece => !(piece.compareDocumentPosition(starts[at]) & 4) && !(next && piece.compareDocumentPosition(next) & 2) && piece !== next);
+  };
+  const scroll = top => {
+    scrollTo({top, behavior: 'instant'});
     here = scrollY;
-    document.activeElement.blur();  // the next key is for the screen
-    document.body.dataset.screen = `${number + 1} / ${tops.length}`;
-    pieces().forEach(piece => piece.classList.toggle('later', topOf(piece) > (tops[number + 1] ?? Infinity) - 1));
   };
-  const showAll = () => document.querySelectorAll('.later').forEach(piece => piece.classList.remove('later'));
+  const count = () => { document.body.dataset.screen = `${at + 1} / ${starts.length}`; };
+  const showAll = () => document.querySelectorAll('.elsewhere').forEach(piece => piece.classList.remove('elsewhere'));
+  const show = (shown = ofScreen()) => {  // the pieces of a screen, or of a step: what is short stands a little lower
+    const free = Math.max(0, room() - from(shown[0], shown.at(-1)));
+    scroll(scrollY + box(shown[0]).top - margin() - (free > innerHeight / 4 ? Math.min(free / 3, innerHeight / 5) : 0));
+    document.activeElement.blur();  // the next key is for the screen
+    count();
+    pieces().forEach(piece => piece.classList.toggle('elsewhere', !shown.includes(piece)));
+  };
   const present = () => {
-    const first = pieces().find(piece => piece.getBoundingClientRect().bottom > 0);  // what was at the top stays there
+    const first = pieces().find(piece => box(piece).bottom > 0);  // what was at the top stays there
     const presenting = root.classList.toggle('presenting');
     fit();
+    resize();
     showAll();
     if (!presenting) return first?.scrollIntoView({behavior: 'instant'});
-    const tops = screens();
-    show(tops, Math.max(0, tops.findLastIndex(top => top <= topOf(first) + 1)));
+    starts = screens();
+    at = Math.max(0, starts.findLastIndex(start => box(start).top <= box(first).top + 1));
+    show();
   };
   document.querySelectorAll('button.present').forEach(button => {
     button.hidden = false;
     button.onclick = present;
   });
-  addEventListener('scroll', () => { if (Math.abs(scrollY - here) > 3) showAll(); });
-  addEventListener('resize', showAll);
+  addEventListener('scroll', () => {  // by hand
+    if (!root.classList.contains('presenting') || Math.abs(scrollY - here) <= 3) return;
+    showAll();
+    at = Math.max(0, starts.findLastIndex(start => box(start).top < innerHeight / 2));
+    count();
+  });
+  addEventListener('resize', () => {
+    if (!root.classList.contains('presenting')) return;
+    resize();
+    showAll();
+    starts = screens();
+    at = Math.min(at, starts.length - 1);
+    count();
+  });
+  addEventListener('toggle', event => {  // what is opened is seen whole, if it fits
+    if (!root.classList.contains('presenting') || !event.target.open) return;
+    resize();
+    const {top, bottom, height} = box(event.target), cell = event.target.closest('.cell');
+    const first = cell && box(cell).height < room() ? box(cell).top : top;
+    if (bottom > innerHeight - margin()) scroll(scrollY + Math.min(bottom - innerHeight + margin(), first - margin()));
+  }, true);
   addEventListener('keydown', event => {
     const presenting = root.classList.contains('presenting'), clicker = presenting && event.key.startsWith('Page');
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -112,9 +171,15 @@
     const step = {n: 1, ArrowRight: 1, PageDown: 1, b: -1, ArrowLeft: -1, PageUp: -1}[event.key];
     if (!presenting || !step) return;
     event.preventDefault();
-    const tops = screens();
-    const number = step > 0 ? tops.findIndex(top => top > scrollY + 2) : tops.findLastIndex(top => top < scrollY - 2);
-    if (number >= 0) show(tops, number);
+    const all = ofScreen(), below = all.findIndex(piece => box(piece).bottom > innerHeight + 2 * margin());
+    if (step > 0 && below >= 0) {  // something was opened, so there is more
+      if (box(all[below]).top > 2 * margin()) return show(all.slice(below));
+      return scroll(scrollY + 0.85 * innerHeight);
+    }
+    if (step < 0 && box(all[0]).top < 0) return show();
+    if (!starts[at + step]) return;
+    at += step;
+    show();
   }, true);  // before a playground keeps the keys to itself
 
   // On paper nothing is folded.
@@ -133,7 +198,7 @@
     all.filter(element => element.tagName === 'PRE' && wide(element)).map(pre => {
       const style = getComputedStyle(pre), sides = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
       return [pre, style.fontSize, (pre.clientWidth - sides) / (pre.scrollWidth - sides)];
-    }).filter(([,, part]) => part > 0.75).forEach(([pre, size, part]) => { pre.style.fontSize = `${(part - 0.005) * parseFloat(size)}px`; });
+    }).filter(([, size, part]) => part > 0.75 && part * parseFloat(size) > 11.1).forEach(([pre, size, part]) => { pre.style.fontSize = `${(part - 0.005) * parseFloat(size)}px`; });
     all.forEach(element => {
       if (wide(element)) element.tabIndex = 0;
       else element.removeAttribute('tabindex');
@@ -225,7 +290,8 @@
   });
 })();
 
-// A diagram or a figure opens larger: as large as the screen, or twice as large as on the page, to be moved about.
+// A diagram or a figure opens larger: as large as the screen, or, where that is not much, twice as large as on the page,
+// to be moved about.
 (() => {
   const screen = document.createElement('dialog');
   screen.className = 'enlarged';
@@ -239,7 +305,9 @@
     const shown = link ? [...link.children].find(one => one.getBoundingClientRect().width) : figure.querySelector('img') ?? figure;
     const picture = shown.cloneNode(true), {width: here, height} = shown.getBoundingClientRect();
     const fits = Math.min(innerWidth - 48, (innerHeight - 120) * here / height);
-    picture.style.width = `${fits < 1.25 * here ? 2 * here : fits}px`;
+    const presenting = document.documentElement.classList.contains('presenting');  // then all of it is to be seen
+    picture.style.maxHeight = 'none';
+    picture.style.width = `${fits < 1.25 * here && !presenting ? 2 * here : fits}px`;
     screen.querySelector('div').replaceChildren(picture);
     if (!screen.isConnected) document.body.append(screen);
     screen.showModal();

@@ -263,7 +263,7 @@ def typed(browser, site):
 
 SCREEN = """
 const pieces = [...document.querySelectorAll('article section > :not(section, .cell), article .cell > *')];
-const seen = pieces.filter(piece => piece.offsetHeight && !piece.closest('.later'))
+const seen = pieces.filter(piece => piece.offsetHeight && !piece.closest('.elsewhere'))
   .map(piece => piece.getBoundingClientRect()).filter(box => box.bottom > 1 && box.height < innerHeight);
 return [document.body.dataset.screen, seen.filter(box => box.top > -1).length,
         seen.filter(box => box.top > 0 && box.bottom > innerHeight).length];

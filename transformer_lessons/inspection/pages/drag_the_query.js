@@ -1,5 +1,5 @@
   // Lesson 1: four vectors that answer, one that asks, and the average moving inside their polygon.
-  const unit = 50, middle = 170;  // pixels
+  const unit = 60, middle = 170, end = 2.5;  // pixels, and where the query ends
   const at = ([x, y]) => [middle + unit * x, middle - unit * y];
   make('p', {className: 'name', textContent: 'Drag the round handle, the query, or use the arrow keys. a to d are keys and values '
     + 'in one; the output is their weighted average.'}, stage);
@@ -9,26 +9,17 @@
   const plane = draw('svg', {viewBox: '0 0 340 340', width: '100%', role: 'group',
     'aria-label': 'A plane with four keys, the query, and the output'}, make('div', {className: 'plane'}, view));
   draw('path', {d: `M0 ${middle}H340M${middle} 0V340`, stroke: 'var(--faint)'}, plane);
-  const corners = hull(data.keys).map(key => at(key).join()).join(' ');
-  draw('polygon', {points: corners, fill: 'var(--output)', opacity: 0.12}, plane);
+  draw('polygon', {points: hull(data.keys).map(key => at(key).join()).join(' '), fill: 'var(--output)', opacity: 0.12}, plane);
   const shafts = data.keys.map(key => arrow(key, 'var(--key)'));
-  const labels = data.keys.map((key, number) => {
-    const [x, y] = at(key.map(part => part * (1 + 0.24 / Math.hypot(...key))));
-    const side = Math.abs(key[0]) < Math.abs(key[1]) ? 'middle' : key[0] < 0 ? 'end' : 'start';
-    const label = draw('text', {class: 'named', x, y: y + 4, 'text-anchor': side}, plane);
-    label.textContent = `${data.names[number]} `;
-    return draw('tspan', {fill: 'var(--weight)'}, label);
-  });
+  const labels = data.keys.map((key, number) => draw('tspan', {fill: 'var(--weight)'},
+    Object.assign(draw('text', {class: 'named'}, plane), {textContent: `${data.names[number]} `})));
   const asking = arrow(data.query, 'var(--query)', false);  // its end is the handle
   const output = draw('circle', {r: 7, fill: 'var(--output)', stroke: 'var(--paper)', 'stroke-width': 2}, plane);
-  const [queryName, outputName] = ['query', 'output'].map(name => {
-    const label = draw('text', {class: 'named', style: `fill: var(--${name})`}, plane);
-    label.textContent = name;
-    return label;
-  });
+  const [queryName, outputName] = ['query', 'output'].map(name =>
+    Object.assign(draw('text', {class: 'named', style: `fill: var(--${name})`}, plane), {textContent: name}));
   const handle = draw('circle', {class: 'handle', r: 14, fill: 'var(--query)', 'fill-opacity': 0.35, stroke: 'var(--query)',
     'stroke-width': 2, tabindex: 0, role: 'slider', 'aria-label': 'Query: drag it, or move it with the arrow keys',
-    'aria-valuemin': -3, 'aria-valuemax': 3}, plane);
+    'aria-valuemin': -end, 'aria-valuemax': end}, plane);
   const grip = draw('circle', {class: 'handle grip', r: 28, fill: 'transparent'}, plane);  // what a finger gets hold of
   const numbers = make('div', {className: 'numbers'}, view);
   const cells = table('Scores and weights', ['key', 'query · key', '', 'weight', ''], data.names, numbers);
@@ -38,16 +29,20 @@
 
   function arrow([x, y], colour, tip = true) {
     const [endX, endY] = at([x, y]);
-    const line = draw('line', {x1: middle, y1: middle, x2: endX, y2: endY, stroke: colour, 'stroke-width': 3}, plane);
     if (tip) draw('circle', {cx: endX, cy: endY, r: 4, fill: colour}, plane);
-    return line;
+    return draw('line', {x1: middle, y1: middle, x2: endX, y2: endY, stroke: colour, 'stroke-width': 3}, plane);
   }
 
-  function name(label, x, y, far, up) {  // beside a point, or over or under it where it would cover the name of a key
-    set(label, {x: x + far, y: y + 5, 'text-anchor': far < 0 ? 'end' : 'start'});
-    const own = label.getBBox();
-    const covers = box => own.x < box.x + box.width && box.x < own.x + own.width && Math.abs(own.y - box.y) < box.height;
-    if (labels.some(key => covers(key.parentElement.getBBox()))) set(label, {x, y: up ? y - Math.abs(far) : y + Math.abs(far) + 13, 'text-anchor': 'middle'});
+  const around = ([x, y], far) => ({x: x - far, y: y - far, width: 2 * far, height: 2 * far});
+  const along = point => Array.from({length: 12}, (_, i) => around(at(point.map(part => part * (i + 1) / 12)), 3));
+  const both = (one, other, from, size) => Math.max(0, Math.min(one[from] + one[size], other[from] + other[size]) - Math.max(one[from], other[from]));
+  const beside = ([x, y], far, h, v) => [[x + h * far, y], [x, y + v * (far + 8)], [x - h * far, y], [x, y - v * (far + 8)],
+    ...[[h, v], [h, -v], [-h, v], [-h, -v]].map(([h, v]) => [x + h * far, y + v * far])].map(spot => [...spot, spot[0] - x]);
+
+  function name(label, spots, taken) {  // at the first of the spots where it covers least
+    const put = ([x, y, side]) => (set(label, {x, y: y + 5, 'text-anchor': side < 0 ? 'end' : side ? 'start' : 'middle'}), label.getBBox());
+    const cost = own => sum(taken.map(box => both(own, box, 'x', 'width') * both(own, box, 'y', 'height'))) + 20 * Math.max(0, -own.x, own.x + own.width - 350);
+    taken.push(put(spots.map(spot => [cost(put(spot)), spot]).sort(([one], [other]) => one - other)[0][1]));
   }
 
   function hull(points) {  // its corners, in order
@@ -55,17 +50,16 @@
     return [...points].sort((a, b) => Math.atan2(a[1] - centre[1], a[0] - centre[0]) - Math.atan2(b[1] - centre[1], b[0] - centre[0]));
   }
 
-  const move = to => { query = to.map(part => Math.round(10 * Math.min(Math.max(part, -3), 3)) / 10); show(); };
+  const move = to => { query = to.map(part => Math.round(10 * Math.min(Math.max(part, -end), end)) / 10); show(); };
 
   function show() {
     const scores = data.keys.map(key => dot(query, key));
     const weights = softmax(scores.map(score => factor.value * score));
     const average = blend(weights, data.keys);
-    const [x, y] = at(query);
+    const [x, y] = at(query), [cx, cy] = at(average);
     set(asking, {x2: x, y2: y});
     set(handle, {cx: x, cy: y, 'aria-valuenow': query[0], 'aria-valuetext': `(${query.join(', ')})`});
     set(grip, {cx: x, cy: y});
-    const [cx, cy] = at(average);
     set(output, {cx, cy});
     cells.forEach((row, number) => {
       row[0].textContent = two(scores[number]);
@@ -75,9 +69,14 @@
       labels[number].textContent = two(weights[number]);
       set(shafts[number], {'stroke-width': 2 + 6 * weights[number]});
     });
-    const side = cx < x ? -1 : 1;  // each name on the far side of the other
-    name(outputName, cx, cy, 13 * side, cy < y);
-    name(queryName, x, y, -20 * side, cy >= y);
+    const taken = [around([x, y], 15), around([cx, cy], 8), ...[query, ...data.keys].flatMap(along)];
+    data.keys.forEach((key, number) => {
+      const outside = at(key.map(part => part * (1 + 0.26 / Math.hypot(...key)))), [h, v] = [Math.sign(key[0]), -Math.sign(key[1])];
+      name(labels[number].parentElement, [[...outside, Math.abs(key[0]) < Math.abs(key[1]) ? 0 : h], ...beside(at(key), 20, h, v), ...beside(at(key), 32, h, v)], taken);
+    });
+    const [h, v] = [cx < x ? -1 : 1, cy < y ? -1 : 1];  // each name on the far side of the other
+    name(outputName, [...beside([cx, cy], 13, h, v), ...beside([cx, cy], 26, h, v)], taken);
+    name(queryName, [...beside([x, y], 20, -h, -v), ...beside([x, y], 32, -h, -v)], taken);
     said.textContent = `Query (${query.map(two).join(', ')}): weights ${weights.map(two).join(', ')}, output (${average.map(two).join(', ')}).`.replace(/(\(\S+) /g, '$1\u00a0');
   }
 
