@@ -190,7 +190,7 @@ def test_a_lent_optimizer_has_its_settings():
     ("name", "mistakes"),
     [
         ("online_softmax", ["all the scores at once", "three passes"]),
-        ("tiled_attention", ["a table of length × length", "a whole mask"]),
+        ("tiled_attention", ["a table of length × length", "a whole mask", "tiles larger than the block"]),
     ],
 )
 def test_how_an_answer_computes_is_seen_by_both(name, mistakes):

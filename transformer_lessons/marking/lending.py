@@ -200,9 +200,9 @@ class Noting(TorchDispatchMode):
         return result
 
     def sizes(self, tensor):
-        """(which input's memory it uses, or None; its size; the size of its memory; its dtype)"""
+        """(which input's memory it uses, or None; its shape; the size of its memory; its dtype)"""
         storage = tensor.untyped_storage()
-        return (self.places.get(storage.data_ptr()), tensor.numel(), storage.nbytes() // tensor.element_size(),
+        return (self.places.get(storage.data_ptr()), list(tensor.shape), storage.nbytes() // tensor.element_size(),
                 str(tensor.dtype).removeprefix("torch."))
 
 

@@ -374,9 +374,9 @@ def replay(operations, inputs, modes):
     """Shows the operations of the other process to those who watch operations here: names and sizes, but no numbers."""
     known = [tensor for one in inputs for tensor in tensors_of(one)]
 
-    def ghost(place, numbers, stored, dtype):
+    def ghost(place, shape, stored, dtype):
         tensor = torch.empty(stored, dtype=DTYPES[dtype], device="meta") if place is None else known[place]
-        return tensor.detach().as_strided((numbers,), (0,))
+        return tensor.detach().as_strided(shape, [0] * len(shape))
 
     for name, given, made in operations:
         made = tuple(ghost(*one) for one in made)
