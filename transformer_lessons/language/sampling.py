@@ -100,10 +100,10 @@ class Cache:
         if start > self.start:
             self.start, self.length = start, 0
         unread = self.tokens[:, self.start + self.length :]  # (batch, query)
-        with torch.inference_mode():  # quicker than no_grad, where a step is as small as this
+        with torch.inference_mode():  # quicker than no_grad; a copy made outside is a tensor like any other
             logits = self.model(unread, self)[:, -1]  # (batch, vocabulary)
         self.length += unread.shape[1]
-        return logits.clone()  # outside, so that it is a tensor like any other: (batch, vocabulary)
+        return logits.clone()  # (batch, vocabulary)
 
     def extend(self, attention, key, value):
         """Adds the keys and values of the tokens being read; returns those of all tokens so far."""
