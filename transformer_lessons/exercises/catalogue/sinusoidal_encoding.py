@@ -368,8 +368,9 @@ mistake("the cosines in column i + 1", pairs=0, why="The sine of pair i goes to 
 mistake("position 0 left out", hint=1, why="Row 0 is all 0: it is left out or overwritten. Position 0 has an encoding "
         "too, sines of 0 and cosines of 1.", look="each loop and slice over the positions, and whatever sets row 0.",
     table=lambda right: emptied(right, 0))
-mistake("an integer table", why="Sines and cosines have been cut down to whole numbers, nearly all to 0: the table (or "
-    "what fills it) holds integers.", look="the dtype of the table when it is made.", table=lambda right: right.long())
+mistake("an integer table", pairs=0, why="Sines and cosines have been cut down to whole numbers, nearly all to 0: the "
+    "table (or what fills it) holds integers.", look="the dtype of the table when it is made.",
+    table=[lambda right: right.long(), lambda right: right.float().long()])
 mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequencies, have been rounded. Decimals are "
     "cut for showing, not for computing.", look="every call of `round`.",
     table=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3)],
