@@ -96,14 +96,15 @@ def test_beside_numbers_the_line_that_raises_is_the_place_to_look():
     report, words = said(NAME, runs_for_squares)
     assert "the numbers are not right" in words
     assert "it raises" in words
-    look = "on some inputs an error is raised: print what goes into weights = torch.softmax(query @ query, -1)"
-    assert f"{LOOK}{look}" in words
+    look = "print what goes into this line, which raises an error on some inputs: "
+    assert f"{LOOK}{look}weights = torch.softmax(query @ query, -1)" in words
     assert len(report.message.splitlines()) <= 12
 
 
 @pytest.mark.parametrize(("evidence", "more", "look"), [
     (("With x=1:", "yours 2, expected 3"), ("at the line: f(x)",), "print what goes into that line, just before it."),
-    (("With x:", "yours: y  expected", "1  2"), (), "on some inputs an error is raised: print what goes into f(x)")])
+    (("With x:", "yours: y  expected", "1  2"), (),
+     "print what goes into this line, which raises an error on some inputs: f(x)")])
 def test_the_line_that_raises_stands_below_the_evidence_only_where_that_is_short(evidence, more, look):
     finding = Finding("wrong.", why="With x=4 it raises ValueError: no", evidence=evidence)
     found = placed(finding, [Outcome("raised", error="ValueError: no", line="f(x)")])

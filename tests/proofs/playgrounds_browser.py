@@ -82,12 +82,12 @@ def drag_the_query(page):
         page.expect(expected(query, factor))
     page.slide(0, 1)
     plane = page.root.find_element(By.CSS_SELECTOR, "svg")
-    unit = 50 * plane.rect["width"] / 340  # pixels
-    for x, y in [(1.5, 2.5), (-2, -0.5), (0, 0), (-3, 3)]:
+    unit = 60 * plane.rect["width"] / 340  # pixels
+    for x, y in [(1.5, 2.5), (-2, -0.5), (0, 0), (-2.5, 2.5)]:
         ActionChains(page.browser).move_to_element_with_offset(plane, unit * x, -unit * y).click().perform()
         page.expect(expected(np.array([x, y]), 1))
     page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
-    page.expect(expected(np.array([-2.8, 2.9]), 1))
+    page.expect(expected(np.array([-2.3, 2.4]), 1))
     move = "const [plane, x] = arguments, box = plane.getBoundingClientRect(), start = performance.now();"\
         "plane.dispatchEvent(new PointerEvent('pointermove', {clientX: box.x + x, clientY: box.y + 99}));"\
         "document.body.offsetHeight; return performance.now() - start"

@@ -352,7 +352,8 @@ def kept(draws, answer, case, other):
     used(*inputs_for(draws, case))
     if not same(draws.exercise, freeze(used(*inputs_for(draws, other))), freeze(new(*inputs_for(draws, other)))):
         return ("something kept from the first call",
-                "Called again with other inputs of the same sizes, a module does not give what a new one gives.",
+                "Called a second time, with other inputs of the same sizes, a module gives a different result from a "
+                "new one.",
                 "what does `forward` keep in `self`, or elsewhere?")
     return None
 

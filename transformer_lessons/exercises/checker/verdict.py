@@ -144,7 +144,8 @@ def placed(finding: Finding, raised: Sequence[Outcome]) -> Finding:
     if not outcome.line and (not look or "that line" in look):
         look = "call it yourself, in a cell of its own, and read where the traceback ends."
     elif not look and len(evidence) > 2:  # numbers beside each other: the line would be cut off
-        return replace(finding, look=f"on some inputs an error is raised: print what goes into {outcome.line}")
+        look = f"print what goes into this line, which raises an error on some inputs: {outcome.line}"
+        return replace(finding, look=look)
     if at_line(outcome) and at_line(outcome)[0] not in evidence:
         evidence = (*evidence, *at_line(outcome))
     return replace(finding, evidence=evidence, look=look or "print what goes into that line, just before it.")

@@ -40,9 +40,11 @@
     ...[[h, v], [h, -v], [-h, v], [-h, -v]].map(([h, v]) => [x + h * far, y + v * far])].map(spot => [...spot, spot[0] - x]);
 
   function name(label, spots, taken) {  // at the first of the spots where it covers least
-    const put = ([x, y, side]) => (set(label, {x, y: y + 5, 'text-anchor': side < 0 ? 'end' : side ? 'start' : 'middle'}), label.getBBox());
-    const cost = own => sum(taken.map(box => both(own, box, 'x', 'width') * both(own, box, 'y', 'height'))) + 20 * Math.max(0, -own.x, own.x + own.width - 350);
-    taken.push(put(spots.map(spot => [cost(put(spot)), spot]).sort(([one], [other]) => one - other)[0][1]));
+    const {width, height} = label.size?.width ? label.size : label.size = label.getBBox();  // asked once: it lays out the page
+    const boxes = spots.map(([x, y, side]) => ({x: x - width * (1 - Math.sign(side)) / 2, y: y + 5 - 0.8 * height, width, height}));
+    const costs = boxes.map(own => sum(taken.map(box => both(own, box, 'x', 'width') * both(own, box, 'y', 'height'))) + 20 * Math.max(0, -own.x, own.x + own.width - 350));
+    taken.push(boxes[costs.indexOf(Math.min(...costs))]);
+    set(label, {x: taken.at(-1).x, y: taken.at(-1).y + 0.8 * height});
   }
 
   function hull(points) {  // its corners, in order
@@ -55,8 +57,7 @@
   function show() {
     const scores = data.keys.map(key => dot(query, key));
     const weights = softmax(scores.map(score => factor.value * score));
-    const average = blend(weights, data.keys);
-    const [x, y] = at(query), [cx, cy] = at(average);
+    const average = blend(weights, data.keys), [x, y] = at(query), [cx, cy] = at(average);
     set(asking, {x2: x, y2: y});
     set(handle, {cx: x, cy: y, 'aria-valuenow': query[0], 'aria-valuetext': `(${query.join(', ')})`});
     set(grip, {cx: x, cy: y});
