@@ -347,14 +347,15 @@ def repeated(draws, answer, case):
 
 
 def kept(draws, answer, case, other):
-    """Does a module that has been called give what a new one gives, for other inputs of the same sizes?"""
-    used, new = (make(draws.exercise, answer, case, draws.dtype, inputs_for(draws, case)) for _ in range(2))
-    used(*inputs_for(draws, case))
-    if not same(draws.exercise, freeze(used(*inputs_for(draws, other))), freeze(new(*inputs_for(draws, other)))):
+    """Is a module that has been called right for other inputs of the same sizes?"""
+    ours, theirs = (make(draws.exercise, one, case, draws.dtype, inputs_for(draws, case))
+                    for one in (answer, draws.exercise.reference))
+    ours(*inputs_for(draws, case))
+    if not same(draws.exercise, freeze(ours(*inputs_for(draws, other))), freeze(theirs(*inputs_for(draws, other)))):
         return ("something kept from the first call",
-                "Called a second time, with other inputs of the same sizes, a module gives a different result from a "
-                "new one.",
-                "what does `forward` keep in `self`, or elsewhere?")
+                "The first call gives the right numbers, but a second one, with other inputs of the same sizes, does "
+                "not.",
+                "what does `forward` keep, in `self` or elsewhere?")
     return None
 
 
