@@ -1404,11 +1404,11 @@ class TheFirstMaskIsKept(layers.EncoderLayer):
         return super().forward(x, self.kept)
 
 
-class MasksAreKeptInTheClass(layers.EncoderLayer):
-    known = {}
+KEPT = {}
 
+class MasksAreKeptElsewhere(layers.EncoderLayer):
     def forward(self, x, mask=None):
-        return super().forward(x, self.known.setdefault(None if mask is None else tuple(mask.shape), mask))
+        return super().forward(x, KEPT.setdefault(None if mask is None else tuple(mask.shape), mask))
 
 
 class TheFirstKeysAreKept(attention.MultiHeadAttention):
@@ -1418,7 +1418,7 @@ class TheFirstKeysAreKept(attention.MultiHeadAttention):
 
 
 @pytest.mark.parametrize(("name", "answer"), [("EncoderLayer", TheFirstMaskIsKept),
-                                              ("EncoderLayer", MasksAreKeptInTheClass),
+                                              ("EncoderLayer", MasksAreKeptElsewhere),
                                               ("MultiHeadAttention", TheFirstKeysAreKept)])
 def test_what_a_module_keeps_of_its_first_call_is_seen_in_the_next(name, answer):
     assert check(name, answer).mistake == "something kept from the first call"
