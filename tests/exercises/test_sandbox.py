@@ -408,6 +408,37 @@ def test_a_call_that_cannot_be_stopped_is_left_behind_silent_and_the_verdict_say
     assert "good morning" not in capsys.readouterr().out
 
 
+def importing(folder, monkeypatch, seconds):
+    """An answer that imports a module which takes its time, and then gives what the module holds."""
+    (folder / "slow_to_import.py").write_text(
+        f"import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end:\n    pass\nHELD = 4\n")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "slow_to_import", raising=False)
+
+    def answer():
+        import slow_to_import
+        return slow_to_import.HELD
+    return answer
+
+
+def test_an_import_is_neither_counted_nor_cut_off(tmp_path, monkeypatch):
+    answer = importing(tmp_path, monkeypatch, 0.8)
+    outcome = sandbox.run_safely(answer, seconds=0.4)
+    assert (outcome.kind, outcome.value) == ("value", 4)
+    assert 0.5 < outcome.importing < 30
+
+
+def test_the_time_of_an_import_is_not_counted_for_all_the_calls_either(tmp_path, monkeypatch):
+    answer = importing(tmp_path, monkeypatch, 1)
+    assert verdict(lambda *inputs: answer() and right(*inputs), limits=Limits(check=0.9)).status == "passed"
+
+
+def test_an_import_that_never_ends_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(sandbox, "IMPORT_LIMIT", 0.3)
+    outcome = sandbox.run_safely(importing(tmp_path, monkeypatch, 60), seconds=0.2)
+    assert (outcome.kind, outcome.stuck) == ("endless", False)
+
+
 def test_many_slow_calls_are_given_up_together():
     report = verdict(slow, limits=Limits(check=1.5))
     assert report.mistake == "endless"

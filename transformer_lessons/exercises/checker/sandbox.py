@@ -55,6 +55,7 @@ class Outcome:
     line: str = ""  # the learner's line that raised
     printed: int = 0  # lines
     stuck: bool = False  # endless, and could not be stopped
+    importing: float = 0.0  # seconds that went into imports, which are not counted
     changed_inputs: tuple = ()  # the names of the inputs that the call changed
     unfinished: str = ""  # empty, because of this function, which the answer calls
 
@@ -88,11 +89,12 @@ def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
     with captured(), GlobalState():
         thread = start(work)
         try:
-            if wait(done, seconds):
-                outcome = box["outcome"]
-                outcome.printed = box["printed"]
-                return outcome
-            return Outcome("endless", stuck=not stop(thread))
+            ended, importing = wait(done, thread, seconds)
+            if not ended:
+                return Outcome("endless", stuck=not stop(thread), importing=importing)
+            outcome = box["outcome"]
+            outcome.printed, outcome.importing = box["printed"], importing
+            return outcome
         except BaseException:  # Ctrl-C: the learner wants to stop waiting
             stop(thread)
             raise
@@ -141,13 +143,34 @@ def start(work):
     return thread
 
 
-def wait(done, seconds):
-    """In short slices, so that Ctrl-C gets through on every system."""
-    end = time.monotonic() + seconds
-    while not done.wait(min(0.05, max(0.0, end - time.monotonic()))):
-        if time.monotonic() >= end:
-            return False
-    return True
+def wait(done, thread, seconds):
+    """(does it end in time, the seconds it spent on imports): in short slices, so that Ctrl-C gets through everywhere.
+
+    Imports are not counted, up to a limit of their own. PyTorch imports parts of itself when they are first needed,
+    which takes seconds on a busy machine, and a module whose import is cut off stays broken for the whole process.
+    """
+    last = time.monotonic()
+    end, importing = last + seconds, 0.0
+    while not done.wait(min(0.05, max(0.0, end - last))):
+        now = time.monotonic()
+        if imports(thread) and importing < IMPORT_LIMIT:
+            importing += now - last
+            end += now - last
+        if now >= end:
+            return False, importing
+        last = now
+    return True, importing
+
+
+IMPORT_LIMIT = 30.0  # seconds
+
+
+def imports(thread):
+    """Is the thread in the middle of an import?"""
+    frame = sys._current_frames().get(thread.ident)
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None
 
 
 runaways = []
