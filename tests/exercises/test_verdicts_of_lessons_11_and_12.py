@@ -256,7 +256,7 @@ def test_a_token_that_misses_itself_only_behind_a_cache_is_described_truly():
 
     found = check("attend_with_cache", answer)
     assert found.mistake == "the diagonal missing"
-    assert "at least where the cache holds something" in text(found)
+    assert "but not itself, or not always" in text(found)
 
 
 def test_a_maximum_that_starts_at_0_is_said_to_stay_only_where_scores_are_far_below():
@@ -920,3 +920,193 @@ def test_tiles_with_a_mask_of_floats_that_is_added_to_the_scores_are_named(end):
         return torch.cat(outputs, -2)
 
     assert check("tiled_attention", answer).mistake == "the mask added to the scores"
+
+
+def test_a_diagonal_sliced_from_before_the_period_is_named():
+    report = check("induction_score", lambda weights, period: weights.diagonal(1 - period, -2, -1)[
+        ..., period - 1:].mean((0, 2)))
+    assert report.mistake == "the first queries left out"
+    assert "almost a period too late" in text(report)
+
+
+def test_a_mask_shifted_by_the_heads_is_named():
+    def answer(query, keys, values, new_key, new_value):
+        past = keys.shape[1] if keys.shape[2] else 0
+        keys, values = joined(keys, values, new_key, new_value)
+        mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(past)
+        return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
+
+    assert check("attend_with_cache", answer).mistake == "shifted by the heads"
+
+
+def test_a_token_that_sees_itself_when_it_comes_alone_is_not_said_never_to_see_itself():
+    def answer(query, keys, values, new_key, new_value):
+        past, new = keys.shape[2], query.shape[2]
+        keys, values = joined(keys, values, new_key, new_value)
+        late = torch.ones(new, past + new).triu(past + (new == 1)) == 1
+        scores = (query @ keys.mT / math.sqrt(query.shape[-1])).masked_fill(late, -torch.inf)
+        return scores.softmax(-1).nan_to_num() @ values, keys, values
+
+    report = check("attend_with_cache", answer)
+    assert report.mistake == "the diagonal missing"
+    assert "but not itself, or not always" in text(report)
+
+
+def test_a_sum_rescaled_only_where_all_rows_rise_is_named():
+    def answer(blocks):
+        largest = blocks[0].amax(-1, keepdim=True)
+        total = (blocks[0] - largest).exp().sum(-1, keepdim=True)
+        for scores in blocks[1:]:
+            raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
+            if (raised > largest).all():
+                total = total * (largest - raised).exp()
+            total, largest = total + (scores - raised).exp().sum(-1, keepdim=True), raised
+        return torch.cat([(scores - largest).exp() / total for scores in blocks], -1)
+
+    assert check("online_softmax", answer).mistake == "rescaled only where all rows rise"
+
+
+def test_tiles_divided_by_d_once_are_not_said_to_be_scaled_twice():
+    def answer(query, key, value, block):
+        return tiled(-torch.inf, -torch.inf)(query / math.sqrt(query.shape[-1]), key, value, block)
+
+    report = check("tiled_attention", answer)
+    assert report.mistake == "scaled by d, not √d"
+    assert "divided by d, or by √d twice" in text(report)
+
+
+def ratio_and_residual(p, q, token):
+    residual = (p - q).clamp(min=0)
+    rows = torch.arange(len(token))
+    return p[rows, token] / q[rows, token], torch.where(residual.sum(-1, keepdim=True) > 0, residual, p)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_one_row_with_equal_p_and_q_does_not_decide_for_the_others(kept):
+    def answer(p, q, token, u):
+        ratio, residual = ratio_and_residual(p, q, token)
+        if ((p - q).clamp(min=0).sum(-1) == 0).any():
+            residual = p
+            if kept:
+                return token
+        return torch.where(u < ratio, token, torch.multinomial(residual, 1)[:, 0])
+
+    assert check("speculate", answer).mistake == "all rows treated as the equal ones"
+
+
+def test_draws_that_land_in_other_rows_are_named():
+    def answer(p, q, token, u):
+        ratio, residual = ratio_and_residual(p, q, token)
+        rejected, tokens = u >= ratio, token.clone()
+        tokens[rejected] = torch.multinomial(residual, 1)[:int(rejected.sum()), 0]
+        return tokens
+
+    assert check("speculate", answer).mistake == "another row's draw"
+
+
+def test_the_ratio_of_the_first_row_is_named_whatever_is_drawn_where_nothing_is_missing():
+    def answer(p, q, token, u):
+        _, residual = ratio_and_residual(p, q, token)
+        return torch.where(u < (p[0] / q[0])[token], token, torch.multinomial(residual, 1)[:, 0])
+
+    assert check("speculate", answer).mistake == "the first row for all"
+
+
+def test_a_first_token_whose_weights_are_set_to_0_is_not_said_to_shorten_the_range():
+    def answer(weights):
+        return F.pad(weights[..., 1:], (1, 0)).diagonal(-1, -2, -1).mean((0, 2))
+
+    report = check("previous_token_score", answer)
+    assert report.mistake == "the first query left out"
+    assert "is missing from the sum" in text(report)
+    assert "too late" not in text(report)
+
+
+def test_exchanged_dimensions_are_not_called_merged():
+    def answer(heads, number):
+        heads = heads.clone()
+        heads[:, number] = 0
+        return heads.transpose(1, 2)
+
+    report = check("ablate_head", answer)
+    assert report.mistake == "the heads in another shape"
+    assert "merged" not in text(report)
+
+
+def lens(mean_of=lambda x: x, variance_of=lambda x: x, centred=True):
+    """A logit lens whose mean and variance are those of other stages."""
+    def answer(residuals, norm, unembedding):
+        x = residuals - centred * mean_of(residuals).mean(-1, keepdim=True)
+        x = x / (variance_of(residuals).var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
+        return (x * norm.weight + norm.bias) @ unembedding.T
+    return answer
+
+
+@pytest.mark.parametrize(("answer", "mistake", "true", "false"), [
+    (lens(mean_of=lambda x: x[-1]), "the last stage's statistics for all", "numbers of the last one", "are divided by"),
+    (lens(variance_of=lambda x: x[0]), "the first stage's statistics for all", "numbers of the first", "get the mean"),
+    (lens(centred=False), "the mean left in", "is not subtracted", "divided by their root mean square"),
+    (lens(*2 * [lambda x: x.roll(-1, 0)]), "the statistics of a neighbour", "or of the one after it", "stage before."),
+    (lambda x, norm, table: norm(x[:, :, :-1]) @ table.T, "positions left out", "or all but one", "one position alone"),
+    (lambda x, norm, table: norm(x.transpose(1, 2)) @ table.T, "dimensions swapped", "swapped", "do not come first"),
+    (lambda x, norm, table: norm(x + x[:1]) @ table.T, "the stages added up", "or the first", "one layer has added"),
+    (lambda x, norm, table: (norm(x) @ table.T).diff(dim=0, prepend=torch.zeros(1, *x.shape[1:3], len(table))),
+     "differences between stages", "those of another stage", "the last stage")])
+def test_what_is_said_of_a_lens_holds_of_every_variant(answer, mistake, true, false):
+    report = check("logit_lens", answer)
+    assert report.mistake == mistake
+    assert true in text(report)
+    assert false not in text(report)
+
+
+def test_a_head_silenced_at_all_positions_but_one_is_not_said_to_be_silenced_at_one():
+    def answer(heads, number):
+        heads = heads.clone()
+        heads[:, number, 1:] = 0
+        return heads
+
+    report = check("ablate_head", answer)
+    assert report.mistake == "a part of the head left"
+    assert "at some positions" in text(report)
+
+
+def test_a_first_score_that_is_subtracted_from_all_is_not_called_a_maximum():
+    def answer(blocks):
+        powers = [(scores - blocks[0][..., :1]).exp() for scores in blocks]
+        return torch.cat(powers, -1) / sum(part.sum(-1, keepdim=True) for part in powers)
+
+    report = check("online_softmax", answer)
+    assert report.mistake == "a number of the first block for all"
+    assert "or its first score" in text(report)
+
+
+def test_scores_without_an_exponential_are_not_called_logarithms():
+    def answer(blocks):
+        largest = torch.cat([scores.amax(-1, keepdim=True) for scores in blocks], -1).amax(-1, keepdim=True)
+        total = sum((scores - largest).exp().sum(-1, keepdim=True) for scores in blocks)
+        return torch.cat([(scores - largest) / total for scores in blocks], -1)
+
+    report = check("online_softmax", answer)
+    assert report.mistake == "no exponential in the weights"
+    assert "or scores divided by the sum" in text(report)
+
+
+def tiles_of(scale, step=0):
+    """Attention in tiles with another scale, each position seeing as many steps too far."""
+    def answer(query, key, value, block):
+        length, outputs = query.shape[-2], []
+        for start in range(0, length, block):
+            scores = query[..., start:start + block, :] @ key.mT / scale(query, block)
+            late = torch.arange(length) > torch.arange(start, min(start + block, length))[:, None] + step
+            outputs.append(scores.masked_fill(late, -torch.inf).softmax(-1) @ value)
+        return torch.cat(outputs, -2)
+    return answer
+
+
+@pytest.mark.parametrize(("answer", "mistake", "true"), [
+    (tiles_of(lambda query, block: block), "scaled by the block", "the block's size or its root"),
+    (tiles_of(lambda query, block: math.sqrt(query.shape[-1]), 1), "one step into the future", "always or where both")])
+def test_what_is_said_of_tiles_holds_of_every_variant(answer, mistake, true):
+    report = check("tiled_attention", answer)
+    assert report.mistake == mistake
+    assert true in text(report)

@@ -225,8 +225,7 @@ def put(number, scores, mask):
     return scores.masked_fill(~mask, number).softmax(-1)
 
 
-@pytest.mark.parametrize("number", [-3, -7, -20, -50, -100, -123, -300, -500, -700, -744, -800, -990, -1000, -1300,
-                                    -1600])
+@pytest.mark.parametrize("number", [-3, -20, -123, -500, -744, -800, -1000, -1600])
 @pytest.mark.parametrize("hide", [added, put])
 def test_of_a_number_that_is_too_small_nothing_is_said_of_nan_or_of_weights_thrown_away(number, hide):
     alone = found("masked_softmax", lambda scores, mask: hide(number, scores, mask) * mask.any(-1, keepdim=True))
@@ -1422,3 +1421,205 @@ class TheFirstKeysAreKept(attention.MultiHeadAttention):
                                               ("MultiHeadAttention", TheFirstKeysAreKept)])
 def test_what_a_module_keeps_of_its_first_call_is_seen_in_the_next(name, answer):
     assert check(name, answer).mistake == "something kept from the first call"
+
+
+def softmax_over_the_batch_of_lowered_logits(logits, temperature, top_k, generator):
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    scaled = (logits - logits.amax(dim=-1, keepdim=True)) / temperature
+    if top_k is not None:
+        scaled = scaled.masked_fill(scaled < scaled.topk(top_k).values[:, -1:], -torch.inf)
+    return torch.multinomial(scaled.softmax(dim=0), 1, generator=generator)[:, 0]
+
+
+def what_is_missing_goes_to_the_last_of_the_k(logits, temperature, top_k, generator):
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    sorted_ones = ((logits - logits.amax(dim=-1, keepdim=True)) / temperature).softmax(dim=-1).sort(descending=True)
+    probabilities, ids = sorted_ones.values[:, :top_k], sorted_ones.indices[:, :top_k]
+    drawn = torch.rand(len(ids), 1, dtype=torch.float64, generator=generator)
+    places = (probabilities.cumsum(dim=-1) < drawn).sum(dim=-1, keepdim=True).clamp(max=ids.shape[1] - 1)
+    return ids.gather(1, places)[:, 0]
+
+
+@pytest.mark.parametrize(("answer", "name"), [
+    (softmax_over_the_batch_of_lowered_logits, "softmax over the batch"),
+    (what_is_missing_goes_to_the_last_of_the_k, "the top k after the softmax, not renormalised")])
+def test_a_single_fault_before_the_draw_is_not_taken_for_two(answer, name):
+    assert check("sample_next", answer).mistake == name
+
+
+class TheMeanOfTheHeads(attention.MultiHeadAttention):
+    def forward(self, query, key, value):
+        query, key, value = (attention.split_heads(layer(x), self.num_heads) for layer, x in (
+            (self.linear_q, query), (self.linear_k, key), (self.linear_v, value)))
+        weights = attention.scaled_dot_product_attention(query, key, value)[1]
+        heads = weights.mean(dim=1, keepdim=True) @ value
+        return self.linear_out(attention.merge_heads(heads)), weights
+
+
+class ValuesProjectedLast(attention.MultiHeadAttention):
+    def forward(self, query, key, value):
+        query, key = self.linear_q(query), self.linear_k(key)
+        query, key, value = (attention.split_heads(x, self.num_heads) for x in (query, key, value))
+        heads, weights = attention.scaled_dot_product_attention(query, key, value)
+        return self.linear_out(self.linear_v(attention.merge_heads(heads))), weights
+
+
+def test_values_that_are_split_are_not_asked_whether_they_are():
+    report = check("MultiHeadAttention", TheMeanOfTheHeads)
+    assert report.mistake == "the features averaged with the weights of all the heads"
+    assert "split" not in text(report)
+
+
+def test_a_linear_v_that_comes_after_the_average_is_spoken_of():
+    assert "or only after the average" in text(check("MultiHeadAttention", ValuesProjectedLast))
+
+
+def test_tokens_that_change_in_turn_are_not_said_not_to():
+    def overwritten(model, tokens):
+        before = model(tokens)
+        for place in range(1, tokens.shape[1]):
+            changed = tokens.clone()
+            changed[:, place] = (changed[:, place] + 1) % (tokens.max() + 1)
+            largest = (model(changed) - before)[:, :place].abs().max().item()
+        return largest
+    report = check("future_leak", overwritten)
+    assert report.mistake == "only the last token counts"
+    assert "its turn" not in text(report)
+
+
+def test_a_root_without_decimals_is_not_asked_for_another_size():
+    def whole(query, key, value):
+        weights = (query @ key.mT / int(query.shape[-1] ** 0.5)).softmax(dim=-1)
+        return weights @ value, weights
+    assert "print what the scores are divided by" in text(check("scaled_dot_product_attention", whole))
+
+
+def counted_from_the_front(query, key, value):
+    weights = (query[:, :, None] * key[:, None]).sum(dim=-1).softmax(dim=-1)
+    return weights @ value, weights
+
+
+def divided_in_the_row(x):
+    weights = np.exp(x @ x.T - (x @ x.T).max())
+    for row in weights:
+        for place in range(len(row)):
+            row[place] /= row.sum()
+    return weights @ x, weights
+
+
+def centred(x):
+    return first_steps.self_attention(x - x.mean(axis=0))
+
+
+def bfloat16_angles(length, d_model):
+    frequencies = 10000 ** (-torch.arange(0, d_model, 2) / d_model)
+    angles = torch.arange(length, dtype=torch.bfloat16)[:, None] * frequencies.bfloat16()
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1).float()
+
+
+def slices_as_wide_as_there_are_heads(x, num_heads):
+    return torch.stack([x[..., num_heads * head:num_heads * (head + 1)] for head in range(num_heads)], dim=1)
+
+
+def over_the_third_dimension(x, gain, bias, eps=1e-5):
+    variance, mean = torch.var_mean(x, dim=2, correction=0, keepdim=True)
+    return gain * (x - mean) / torch.sqrt(variance + eps) + bias
+
+
+class TheSumAsksTheMemory(layers.DecoderLayer):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        total = x + self.self_attention(x, x, x, mask)[0]
+        x = self.norm_1(total)
+        x = self.norm_2(x + self.cross_attention(total, memory, memory, memory_mask)[0])
+        return self.norm_3(x + self.feed_forward(x))
+
+
+@pytest.mark.parametrize(("exercise", "answer", "name"), [
+    ("attention", counted_from_the_front, "works with one leading dimension only"),
+    ("self_attention", divided_in_the_row, "the sum changes while it divides"),
+    ("self_attention", centred, "the vectors centred first"),
+    ("sinusoidal_encoding", bfloat16_angles, "half precision"),
+    ("split_heads", slices_as_wide_as_there_are_heads, "num_heads taken for d_head"),
+    ("layer_norm", over_the_third_dimension, "over the third dimension"),
+    ("DecoderLayer", TheSumAsksTheMemory, "an earlier x asks the memory")])
+def test_a_known_mistake_is_named_in_another_style(exercise, answer, name):
+    assert check(exercise, answer).mistake == name
+
+
+def test_differences_from_pad_id_are_not_called_right():
+    report = check("padding_mask", lambda tokens, pad_id: (tokens - pad_id)[:, None, None, :])
+    assert report.mistake == "the tokens, not a mask"
+    assert "numbers are right" not in text(report)
+
+
+@pytest.mark.parametrize("count", [len, torch.numel])
+def test_a_loss_that_is_divided_once_more_is_named(count):
+    def divided(model, optimizer, tokens):
+        logits = model(tokens[:, :-1])
+        losses = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
+        loss = (losses.mean() if count is len else losses.sum()) / count(tokens)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+    assert check("training_step", divided).mistake == "a multiple of the gradients"
+
+
+def lowered_by_the_largest_of_the_batch(logits, temperature, top_k, generator):
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    scaled = (logits - logits.max()) / temperature
+    if top_k is not None:
+        scaled = scaled.masked_fill(scaled < scaled.topk(top_k).values[:, -1:], -torch.inf)
+    return torch.multinomial(scaled.exp(), 1, generator=generator)[:, 0]
+
+
+def test_exponentials_that_are_0_in_a_whole_row_are_found():
+    assert check("sample_next", lowered_by_the_largest_of_the_batch).mistake == "exponentials out of range"
+
+
+def test_other_probabilities_are_not_said_to_come_of_the_temperature_alone():
+    def squared(logits, temperature, top_k, generator):
+        if temperature == 0:
+            return logits.argmax(dim=-1)
+        scaled = (logits - logits.amax(dim=-1, keepdim=True)) / temperature
+        if top_k is not None:
+            scaled = scaled.masked_fill(scaled < scaled.topk(top_k).values[:, -1:], -torch.inf)
+        return torch.multinomial(scaled.softmax(dim=-1) ** 2, 1, generator=generator)[:, 0]
+    assert "as when something is done to the temperature" in text(check("sample_next", squared))
+
+
+def test_turns_counted_by_the_batch_are_named():
+    def by_the_batch(model, tokens):
+        before, largest = model(tokens), 0.0
+        for place in range(1, len(tokens)):
+            changed = tokens.clone()
+            changed[:, place:] = (changed[:, place:] + 1) % (tokens.max() + 1)
+            largest = max(largest, (model(changed) - before)[:, :place].abs().max().item())
+        return largest
+    assert check("future_leak", by_the_batch).mistake == "as many turns as sequences"
+
+
+def test_a_loss_that_is_rounded_is_named():
+    def rounded(model, optimizer, tokens):
+        logits = model(tokens[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return round(loss.item(), 3)
+    assert check("training_step", rounded).mistake == "the loss rounded"
+
+
+def test_a_second_softmax_of_the_top_k_alone_is_named():
+    def again(logits, temperature, top_k, generator):
+        if temperature == 0:
+            return logits.argmax(dim=-1)
+        probabilities = (logits / temperature).softmax(dim=-1)
+        if top_k is not None:
+            kept = probabilities.topk(top_k)
+            probabilities = torch.zeros_like(probabilities).scatter(1, kept.indices, kept.values).softmax(dim=-1)
+        return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+    assert check("sample_next", again).mistake == "softmax twice"

@@ -722,3 +722,148 @@ def test_weights_divided_after_the_softmax_are_named():
         weights = scores.softmax(-1) / math.sqrt(query.shape[-1])
         return weights @ value, weights
     assert check("grouped_query_attention", answer).mistake == "the scale after the softmax"
+
+
+@pytest.mark.parametrize("squeezed", [lambda result: result.squeeze(), lambda result: result.squeeze(0)])
+def test_a_batch_of_one_keeps_its_dimension(squeezed):
+    norm = check("rms_norm", lambda x, gain, epsilon=1e-5: squeezed(F.rms_norm(x, gain.shape, gain, epsilon)))
+    gates = check("swiglu", lambda x, gate, up, down: squeezed(gated(x, gate, up, down, F.silu)))
+    assert norm.mistake == gates.mistake == "wrong number of dimensions"
+
+
+def test_tokens_that_are_kept_short_are_named():
+    def counts(words):
+        return {pair: count for pair, count in byte_pairs.count_pairs(words).items() if len(b"".join(pair)) <= 16}
+
+    assert check("train_bpe", lambda words, number: trained(words, number, counts)).mistake == "long tokens left out"
+
+
+def changed(counts, parts, sign, count):
+    for pair in pairwise(parts):
+        counts[pair] += sign * count
+
+
+@pytest.mark.parametrize("dropped", [True, False])
+def test_counts_that_have_fallen_to_0_are_not_merged(dropped):
+    def answer(words, number):
+        counts, merges = byte_pairs.count_pairs(words), []
+        words = [[list(word), count] for word, count in words.items()]
+        while len(merges) < number and counts:
+            merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
+            for word in words:
+                new = byte_pairs.merge(word[0], merges[-1])
+                changed(counts, word[0], -1, word[1])
+                changed(counts, new, 1, word[1])
+                word[0] = new
+            if dropped:
+                del counts[merges[-1]]
+        return merges
+
+    assert check("train_bpe", answer).mistake == "pairs that are gone merged"
+
+
+def test_an_index_of_words_that_no_new_pair_enters_is_named():
+    def answer(words, number):
+        counts, merges = byte_pairs.count_pairs(words), []
+        words = [[list(word), count] for word, count in words.items()]
+        where = {pair: [word for word in words if pair in pairwise(word[0])] for pair in counts}
+        while len(merges) < number and max(counts.values(), default=0) > 0:
+            merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
+            for word in where.get(merges[-1], []):
+                new = byte_pairs.merge(word[0], merges[-1])
+                changed(counts, word[0], -1, word[1])
+                changed(counts, new, 1, word[1])
+                word[0] = new
+            del counts[merges[-1]]
+        return merges
+
+    assert check("train_bpe", answer).mistake == "new pairs found in no word"
+
+
+@pytest.mark.parametrize("errors", ["replace", "ignore"])
+def test_bytes_that_are_no_characters_are_not_decoded(errors):
+    def decoded(parts):
+        return tuple(part.decode("utf-8", errors).encode() for part in parts)
+
+    found = [check("count_pairs", lambda words: counted(words, lambda word: pairwise(decoded(word)), {})),
+             check("merge", lambda parts, pair: byte_pairs.merge(decoded(parts), decoded(pair))),
+             check("apply_merges", lambda parts, ranks: byte_pairs.apply_merges(decoded(parts), ranks))]
+    assert {report.mistake for report in found} == {"bytes read as text"}
+
+
+def test_a_lowest_rank_kept_from_the_round_before_has_a_place_to_look():
+    def answer(parts, ranks):
+        lowest, parts = math.inf, list(parts)
+        while known := [pair for pair in pairwise(parts) if ranks.get(pair, math.inf) < lowest]:
+            lowest = min(ranks[pair] for pair in known)
+            parts = byte_pairs.merge(parts, min(known, key=ranks.get))
+        return parts
+
+    report = check("apply_merges", answer)
+    assert report.mistake == "only one merge"
+    assert "a lowest rank that is kept from the round before" in text(report)
+
+
+def test_a_dictionary_of_arrays_is_not_said_to_be_no_dictionary():
+    arrays = text(check("from_gpt2", lambda tensors: {name: one.numpy() for name, one in tensors.items()}))
+    assert "is a dictionary whose values are not all tensors; a dictionary from names to tensors is expected" in arrays
+    numbered = text(check("from_gpt2", lambda tensors: dict(enumerate(tensors.values()))))
+    assert "is a dictionary whose keys are not all strings; a dictionary from names to tensors is expected" in numbered
+
+
+def test_heads_mixed_with_positions_are_not_said_to_be_mixed_with_features():
+    def answer(query, key, value):
+        (_, _, length, d_head), group = query.shape, query.shape[1] // key.shape[1]
+        key, value = (one[:, :, :, None].expand(-1, -1, -1, group, -1).reshape(query.shape) for one in (key, value))
+        scores = (query @ key.mT / math.sqrt(d_head)).masked_fill(torch.ones(length, length).triu(1) == 1, -torch.inf)
+        return scores.softmax(-1) @ value, scores.softmax(-1)
+
+    report = check("grouped_query_attention", answer)
+    assert report.mistake == "heads reshaped"
+    assert "mixes heads with positions or features" in text(report)
+
+
+@pytest.mark.parametrize("bytes_of", [
+    lambda words: range(256), lambda words: {byte for word in words for byte in word}])
+def test_a_number_from_which_the_bytes_are_subtracted_is_named(bytes_of):
+    report = check("train_bpe", lambda words, number: trained(words, number - len(bytes_of(words))))
+    assert report.mistake == "number taken for the vocabulary's size"
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_a_list_that_ends_with_the_first_merge_is_named(flag):
+    def answer(parts, pair):
+        new, skip = [], False
+        for first, second in zip(parts, [*parts[1:], None], strict=True):
+            if skip:
+                continue
+            skip = (first, second) == pair
+            new.append(first + second if skip else first)
+            if skip and not flag:
+                break
+        return new
+
+    assert check("merge", answer).mistake == "all after the first merge lost"
+
+
+def test_scores_summed_over_the_key_heads_are_named():
+    def answer(query, key, value):
+        scores = torch.einsum("bhid,bkjd->bhij", query, key) / math.sqrt(query.shape[-1])
+        future = torch.ones(query.shape[2], query.shape[2]).triu(1) == 1
+        weights = scores.masked_fill(future, -torch.inf).softmax(-1)
+        return weights @ value.repeat_interleave(query.shape[1] // key.shape[1], 1), weights
+
+    assert check("grouped_query_attention", answer).mistake == "the key heads merged into one"
+
+
+def test_heads_behind_the_positions_are_not_called_merged():
+    def answer(query, key, value):
+        group, length = query.shape[1] // key.shape[1], query.shape[2]
+        key, value = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
+        scores = (query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(
+            torch.ones(length, length).triu(1) == 1, -torch.inf)
+        return (scores.softmax(-1) @ value).transpose(1, 2), scores.softmax(-1)
+
+    report = check("grouped_query_attention", answer)
+    assert report.mistake == "the heads behind the positions"
+    assert "behind the positions, or side by side" in text(report)

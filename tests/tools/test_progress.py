@@ -47,9 +47,9 @@ def told(tmp_path_factory):
     write(folder, "untouched.ipynb", STUB, CHECK, ask, 'answer("1.2")')
     write(folder, "helped.ipynb", helper, "1 / 0", RIGHT_WITH_HELP, CHECK, 'answer("1.1", 4)')
     write(folder, "mistaken.ipynb", INVERTED, CHECK, 'answer("1.1", 14)', FIXED, CHECK_FIXED)
-    write(folder, "repaired.ipynb", INVERTED, CHECK, RIGHT, CHECK, ask, 'answer("1.1", 4)')
+    write(folder, "repaired.ipynb", INVERTED, CHECK, RIGHT, CHECK, INVERTED, CHECK, ask, 'answer("1.1", 4)',
+          _6="wrong-on-purpose")
     write(folder, "broken.ipynb", RIGHT, CHECK, other, "raise ValueError('mine')")
-    write(folder, "purpose.ipynb", INVERTED, CHECK, RIGHT, _2="wrong-on-purpose")
     write(folder, "06_masking.mine.ipynb", HOSTILE, RIGHT, 'report = judge("causal_mask", causal_mask)',
           "print('✓ padding_mask')")
     nbformat.write(new_notebook(cells=[new_code_cell("1 / 0")]), folder / "no_lesson.ipynb")
@@ -86,7 +86,6 @@ def row(mark, name, words):
     "broken": [row("✓", "causal_mask", "passed"), row("○", "padding_mask", "not reached"),
                "  ! code cell 4: NameError: name 'padding_mask' is not defined",
                "  ! code cell 5: ValueError: mine"],
-    "purpose": [],
     "06_masking.mine": [row("✓", "causal_mask", "passed"),
                         row("○", "padding_mask", "check removed"), row("○", "masked_softmax", "check removed"),
                         row("○", "future_leak", "check removed")],
@@ -99,7 +98,7 @@ def test_the_table_tells_what_is_solved(told, name, lines):
 
 
 def test_nothing_in_the_folder_is_skipped_silently(told):
-    assert set(told[0]) == {"untouched", "helped", "mistaken", "repaired", "broken", "purpose", "06_masking.mine",
+    assert set(told[0]) == {"untouched", "helped", "mistaken", "repaired", "broken", "06_masking.mine",
                             "no_lesson", "no_notebook", "no_cells"}
 
 

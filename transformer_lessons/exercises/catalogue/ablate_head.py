@@ -114,9 +114,8 @@ mistake("several heads silenced", pairs=2, why="More than one head is silenced: 
             lambda heads, number: heads * (torch.arange(heads.shape[1]) < number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) >= number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) <= number)[:, None, None]])
-mistake("a part of the head left", pairs=4, why="The head is silenced in one sequence, at one position or in one "
-    "feature "
-    "only.", look="how many indices stand between your brackets? Each one leaves something out.",
+mistake("a part of the head left", pairs=4, why="The head is silenced only in part: in one sequence, at some "
+    "positions or in one feature.", look="how many indices stand between your brackets? Each one leaves something out.",
     erased=[lambda heads, number: zero_at(heads, (0, number)), lambda heads, number: zero_at(heads, (-1, number)),
             lambda heads, number: zero_at(heads, (slice(None), number, -1)),
             lambda heads, number: zero_at(heads, (slice(None), number, 0)),
@@ -205,9 +204,10 @@ mistake("another head in its place", pairs=0, why="The head's output is replaced
     erased=[lambda heads, number: put(heads, number, heads[:, number - 1]),
             lambda heads, number: put(heads, number, heads[:, (number + 1) % heads.shape[1]]),
             lambda heads, number: put(heads, number, heads[:, 0] if number else heads[:, -1])])
-mistake("the heads merged", pairs=1, why="The heads come back merged, (batch, length, d_model); they should keep their "
-    "shape.", look="the shape of the result.", handed=[lambda ablated: attention.merge_heads(ablated),
-    lambda ablated: ablated.transpose(1, 2), lambda ablated: ablated.sum(1)])
+mistake("the heads in another shape", pairs=1, why="The heads come back side by side, with two dimensions exchanged, "
+    "or added up; they should keep their shape.", look="the shape of the result.",
+    handed=[lambda ablated: attention.merge_heads(ablated), lambda ablated: ablated.transpose(1, 2),
+            lambda ablated: ablated.sum(1)])
 mistake("that head alone", pairs=0, why="Only the head itself comes back, silent or not; all heads are expected.",
     look="the shape of the result.", variants=[{"erased": lambda heads, number: heads[:, number]},
     {"erased": lambda heads, number: torch.zeros_like(heads[:, number])}])

@@ -6,8 +6,10 @@ from itertools import pairwise
 import torch
 
 from transformer_lessons.exercises.catalogue.merge import (
+    AS_TEXT,
     AT_H,
     PART_OF_A_PART,
+    as_text,
     from_the_right,
     in_a_text,
     is_a_list,
@@ -254,8 +256,8 @@ def one_by_one(parts, ranks, chosen):
 # How long it goes on
 mistake = exercise.section(hint=2)
 mistake("only one merge", pairs=2, why="One pair is merged and no other: the loop ends after a single round.",
-    look="`return`, or `if` "
-    "where `while` is needed.", rounds=[lambda parts: min(1, len(parts))])
+    look="`return`, `if` where `while` is needed, or a lowest rank that is kept "
+    "from the round before.", rounds=[lambda parts: min(1, len(parts))])
 mistake("stopped at two parts", why="It stops as soon as two parts are left, even if this last pair has a rank.",
     look="how many parts must a word have to contain a pair?",
     candidates=[lambda right, parts: right if len(parts) > 2 else []])
@@ -319,6 +321,7 @@ mistake("only one place merged", why="A single place is merged, and then it ends
 
 # What a merge does, and what comes back
 mistake = exercise.section(hint=2)
+mistake(**AS_TEXT, prepared=[lambda parts: as_text(parts, "replace"), lambda parts: as_text(parts, "ignore")])
 mistake(CACHED, why=OLD_RESULT, look="what is kept from one call to the next, and under which key?",
     variants=[lambda parts, ranks: kept(tuple(parts), parts, ranks), lambda parts, ranks: kept(b"".join(parts), parts,
         ranks)])

@@ -65,8 +65,8 @@ exercise = Exercise(
     draw=draw, reference=lambda *inputs: WithCache()(*inputs), returns=("output", "keys", "values"), names_steps=False,
     checks=[sums_to_one], shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
             "values": "(batch, heads, past + new, d_v)"},
-    hints=[("what is kept", "Keys and values have their positions in the last dimension but one. The new ones come "
-        "after the old ones: which function joins two tensors along a dimension?"),
+    hints=[("what is kept", "The positions of keys and values are in the second-to-last dimension. New keys and "
+        "values come after old ones: which function joins two tensors along a dimension?"),
            ("who sees whom", "With 3 old tokens and 2 new ones, write down the mask by hand: two rows, five columns. "
                "In which column is the last True of the first row? What number must tril get?"),
            ("the attention itself", "It is lesson 3's: query · key / √d_head, the mask, a softmax over all the keys, "
@@ -161,8 +161,7 @@ mistake("the cache counted twice", why="The old tokens are counted once as colum
         "each other's future.", pairs=0,
     look="a number that you give to tril or triu, or positions that you compare: from which column do they count?",
     allowed=lambda new, total: ones(new, total).tril(2 * (total - new)))
-mistake("the diagonal missing", why="A new token sees what came before, but not itself, at least where the "
-        "cache holds something.",
+mistake("the diagonal missing", why="A new token sees what came before, but not itself, or not always.",
     look="the last new token: how many of all the keys should it see?",
     allowed=lambda new, total: ones(new, total).tril(total - new - 1),
     variants=[{"allowed": lambda new, total: ones(new, total).tril(total - new - 1),
@@ -182,6 +181,10 @@ mistake("shifted by the new tokens, not the old", pairs=0, why="The mask is shif
         "it should be shifted by the number of old ones.",
     look="with 3 old tokens and 2 new ones: which number must tril get?",
     allowed=lambda new, total: ones(new, total).tril(new))
+mistake("shifted by the heads", pairs=0, why="The mask is shifted by the number of heads, dimension 1 of `keys`, where "
+        "it should be shifted by the number of old tokens.", look="with 3 old tokens and 2 new ones: which number must "
+        "tril get, and which dimension of `keys` has it?", visible=lambda masked: masked.masked_fill(
+            ~ones(*masked.shape[-2:]).tril(masked.shape[1]), -torch.inf))
 mistake("a softmax for the old tokens and one for the new", pairs=0, why="Old and new tokens get a softmax each, and "
         "the two outputs are averaged or added up: how well an old token matches is never compared with how well a "
         "new one does.",

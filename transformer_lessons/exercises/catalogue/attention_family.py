@@ -65,7 +65,8 @@ mistake("the key's first two dimensions swapped", why="Dimensions 0 and 1 of the
 mistake("works with one leading dimension only", pairs=3,
     why="With exactly one dimension before (length, features) it is right, but the contract allows none, or several.",
     look="which lines count dimensions from the front, or unpack exactly three sizes?",
-    scores=[lambda query, key: query @ key.transpose(1, 2), lambda query, key: query @ key.permute(0, 2, 1)],
+    scores=[lambda query, key: query @ key.transpose(1, 2), lambda query, key: query @ key.permute(0, 2, 1),
+            lambda query, key: (query[:, :, None] * key[:, None]).sum(-1)],
     attend=lambda right, query: next(right for _, _, _ in [query.shape]))
 mistake("works with two leading dimensions only", pairs=3, why="With exactly two dimensions before (length, features) "
     "it is right, but the contract allows none, one, or more.",
@@ -121,8 +122,7 @@ mistake("queries and keys swapped", why="The keys ask and the queries answer: ea
     look="rows ask. Whose row is it?", scores=lambda step, query, key, value: step(key, query, value))
 mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries: the weights that "
     "they give to one key sum to 1. And each row of the weights belongs to a key.", look="rows ask. Whose row is it, "
-    "and whose weights must sum to 1?",
-    variants=[{"scores": lambda step, query, key, value: step(key, query, value),
+    "and whose weights must sum to 1?", variants=[{"scores": lambda step, query, key, value: step(key, query, value),
                "output": lambda weights, value: weights.mT @ value}])
 mistake("queries meet the values", why="The scores are query · value: the keys are never used to find anything.",
     look="what is a key for, and what is a value for?", scores=lambda step, query, value: step(query, value, value))

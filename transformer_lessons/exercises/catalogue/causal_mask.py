@@ -118,9 +118,8 @@ mistake("the last row left empty", why="The last query may attend to nothing, no
         "right.", look="the last row: what fills it?", triangle=lambda right: changed(right, -1))
 mistake("the first row left full", why="The first query may attend to everything, all of the future included; the "
         "other rows are right.", look=START, triangle=lambda right: changed(right, 0, to=True))
-mistake("the first few see each other", why="The first few positions may all attend to each other, "
-    "later ones included; the rows after them are right.",
-    look="the row of the first query: which keys has it already seen?",
+mistake("the first few see each other", why="The first few positions may all attend to each other, later ones "
+    "included; the rows after them are right.", look="the row of the first query: which keys has it already seen?",
     triangle=[lambda right, few=few: changed(right, np.s_[:few, :few], to=True) for few in (3, 2, 4)])
 mistake("only one key or query kept from the future", pairs=2, why="Only some cells above the diagonal are forbidden: "
         "those of the last key, or those of the first query; the other rows or columns keep their future.",

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations, pairwise, product
 
-from transformer_lessons.exercises.catalogue.merge import letters, spelled
+from transformer_lessons.exercises.catalogue.merge import AS_TEXT, as_text, letters, spelled
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, integers
 from transformer_lessons.language import byte_pairs
@@ -162,7 +162,8 @@ def in_all_texts(words, mark, apart=False):
     return Counter(pair for word, count in words.items() for pair in in_the_text(word, pairs, mark, apart) * count)
 
 mistake("a pair counted once a word", pairs=2, why="A pair that occurs in several places of a word is counted in one "
-    "of them only.", look="`set`, or `in`, inside the loop over words: what becomes of a pair that comes again?",
+    "of them only.", look="`set`, `in`, or a dictionary made of one word's pairs: what becomes of a pair that comes "
+    "again?",
     pairs_of=[lambda right: list(dict.fromkeys(right))])
 mistake("repeated pairs counted again", pairs=0, why="A pair that a word has several times gets all of its places each "
     "time it is met: two places are counted as four.", look="`count` inside the loop over pairs: how often is it "
@@ -242,6 +243,8 @@ mistake("counted by the word's length", why="The count is multiplied by the leng
 
 # Which pairs
 mistake = exercise.section(hint=1)
+mistake(**AS_TEXT, key=[lambda first, second: tuple(as_text((first, second), "replace")),
+    lambda first, second: tuple(as_text((first, second), "ignore"))])
 mistake("across the words", why="The words are put in a row, so that the last part of one word and the first of the "
     "next "
     "are counted as neighbours.", look="two words of one part each: how many pairs do they have?",

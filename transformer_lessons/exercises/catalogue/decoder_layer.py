@@ -269,9 +269,10 @@ mistake("the memory in the self-attention", pairs=0, why="The first attention re
     attended=[lambda self, x, memory, memory_mask: self.self_attention(x, memory, memory, memory_mask)[0],
               lambda self, x, memory, mask: self.self_attention(x, memory, memory, mask)[0],
               lambda self, x, memory: self.self_attention(x, memory, memory)[0]])
-mistake("the layer's input asks the memory", why="The queries of the second attention are the x that came into the "
-    "layer, not what the first attention and norm_1 have made of it.",
-    look="which x asks the memory? It has changed since the first part.", asking=lambda x: x)
+mistake("an earlier x asks the memory", why="The queries of the second attention are the x that came into the layer, "
+    "or its sum with what the first attention gives, not what norm_1 has made of this sum.",
+    look="which x asks the memory? It has changed twice on the way.",
+    asking=[lambda x: x, lambda x, attended: x + attended])
 mistake("the attention alone asks the memory", pairs=0,
     why="The second attention's queries are the first one's output, before x is added and it is normalised.",
     look="which x asks the memory?", asking=lambda attended: attended)

@@ -225,8 +225,7 @@ mistake("NaN for a query that may attend to nothing", *family.NAN, pairs=0,
     attended=lambda self, x, mask: family.by_hand(self.attention, family.filled(-torch.inf))(x, x, x, mask)[0])
 mistake("the attention by hand, with another scale", hint=1, pairs=0, why="The attention is written out by hand, and "
     "its scores are not divided by √d_head, as they are in the package's.",
-    look="what are the scores divided by before the softmax?",
-    attended=[lambda self, x, mask, power=power, weigh=weigh:
+    look="what are the scores divided by before the softmax?", attended=[lambda self, x, mask, power=power, weigh=weigh:
                   family.by_hand(self.attention, weigh, x.shape[-1] ** power)(x, x, x, mask)[0]
               for power in (0, 0.5) for weigh in (family.filled(-1e9), masks.masked_softmax)])
 mistake("linear_out left out", hint=1, pairs=0, why="The attention is written out by hand, and its heads are put side "

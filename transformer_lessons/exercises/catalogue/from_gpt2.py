@@ -40,12 +40,24 @@ class Translated(str):
 
 Translated.__name__ = "dictionary from names to tensors"  # so that a verdict can say that one is expected
 
+class NotTensors(dict):
+    """Other things stand under the names, such as arrays."""
+
+class NotNames(dict):
+    """Tensors under other things than names."""
+
+NotTensors.__name__ = "dictionary whose values are not all tensors"
+NotNames.__name__ = "dictionary whose keys are not all strings"
+
 def by_name(call, tensors):
     """What is made of a file, with its first fault: an entry missing or too many, a shape or numbers."""
     right, made = Translation()(tensors), call(tensors)
-    if not isinstance(made, dict) or not all(
-            isinstance(name, str) and isinstance(one, torch.Tensor) for name, one in made.items()):
+    if not isinstance(made, dict):
         return made
+    if not all(isinstance(one, torch.Tensor) for one in made.values()):
+        return NotTensors(made)
+    if not all(isinstance(name, str) for name in made):
+        return NotNames(made)
     if any(one.is_meta for one in made.values()):
         return made
     made = {name: made[name].detach().to_dense().double().clone() for name in sorted(made)}
@@ -100,7 +112,7 @@ exercise = Exercise(
     contract="""from_gpt2(tensors) takes a dictionary from the names of a published GPT-2 to tensors and returns one
         from the course's names to tensors, by the table in the lesson. A name may begin with `transformer.`, which is
         dropped. GPT-2 keeps the weights of linear maps as (in, out), the course as (out, in). `c_attn` holds queries,
-        keys and values side by side, in this order: of its weight the columns, of its bias the numbers. The causal
+        keys and values in this order: as thirds of the columns of its weight, and as thirds of its bias. The causal
         masks `h.0.attn.bias`, `h.1.attn.bias`, … are left out. tensors itself stays as it was.""",
     stub='''
         def from_gpt2(tensors):

@@ -152,10 +152,10 @@ exercise = Exercise(
         length, features), returns a float: the most by which any number in the output at any position changes
         when only tokens after that position change. It is 0 for a model that cannot look ahead. A leak may be
         from any token to any position before it, in any sequence of the batch, which may be a single one.
-        Tokens are replaced, never removed: the text keeps its length. Every id from 0 to tokens.max() is a
-        token, there are at least two, and it does not matter which other one takes a token's place: in the
-        models that are used here every change counts the same. The model comes in eval mode; model and
-        tokens stay as they are.
+        Tokens are replaced, never removed: the text keeps its length. The ids run from 0 to tokens.max(),
+        which is at least 1. It does not matter which other id takes a token's place: in the models that are
+        used here every change counts the same. The model comes in eval mode; model and tokens stay as they
+        are.
         """,
     stub='''
         def future_leak(model, tokens):
@@ -175,7 +175,7 @@ exercise = Exercise(
     draw=draw_model, reference=lambda model, tokens: Detector()(model, tokens),
     returns="leak", symptoms=(leaks_seen,), checks=(is_a_float, finds_leaks_among_two_tokens), names_steps=False,
     hints=[("what to change", "Choose a position. Which tokens come after it? Make a copy of the tokens in which only "
-                              "these are other ones, and run the model on both."),
+                              "these are replaced, and run the model on both."),
            ("what to compare", "Up to the position you chose, both runs have read the same tokens. Compare the outputs "
                                "there, and nowhere else."),
            ("a leak is missed", "One choice of position is not enough: a leak may be anywhere. Keep the largest "
@@ -292,8 +292,7 @@ mistake("the token in the middle replaced by itself", why="Where a later token i
     look="let the largest token be 8. What takes the place of a 4?", changed=put(lambda tokens: tokens.max() - tokens))
 mistake("another sequence's token", why="A token is replaced by one from another sequence. That may be the same token, "
         "and in a batch of one there is no other sequence: then nothing changes, and a leak is missed.",
-    look="print both texts, for this batch and for a batch of one.",
-    changed=put(lambda tokens: tokens.roll(1, 0)))
+    look="print both texts, for this batch and for a batch of one.", changed=put(lambda tokens: tokens.roll(1, 0)))
 mistake(MAY_BE_THE_SAME, why=OF_THE_SAME, look=NOT_THE_SAME,
     changed=put(lambda tokens: tokens.roll(1, 1), lambda tokens: tokens.roll(-1, 1),
                 lambda tokens: tokens.median().expand_as(tokens), lambda tokens: tokens.min().expand_as(tokens),
@@ -317,8 +316,8 @@ mistake("a softmax before the comparison", hint=3, pairs=0, why="The outputs go 
 
 # A leak that is missed
 mistake = exercise.section(hint=3)
-mistake("only the last token changed", why="Only what changes with the last token counts, so a leak from any token "
-        "before it is missed.", look="which tokens are later than the first position? Does each of them get its turn?",
+mistake("only the last token counts", why="Only what changes with the last token counts, so a leak from any token "
+        "before it is missed.", look="which tokens are later than the first position? What becomes of what each shows?",
     variants=styled(ONE_PLACE, places=lambda length: [length - 1]))
 mistake("only the first position", why="Only what changes at the first position counts, so a leak into any position "
         "after it is missed.", look="is there a `return` inside the loop? Which positions are compared?",
@@ -333,6 +332,11 @@ mistake("the last place left out", why="A leak from the last token into the posi
         "token never changes alone, because the loop ends too early or the later tokens are only put in another order.",
     look="the last position but one. What becomes of the only token after it?",
     variants=styled(ONE_TOKEN, places=lambda length: range(1, length - 1)))
+mistake("as many turns as sequences", pairs=0, why="The loop takes the size of the batch for the length: with fewer "
+    "sequences than tokens, the last places have no turn, and leaks are missed.", look="the end of your range: which "
+    "dimension of tokens does it come from?", variants=styled(ONE_TOKEN, ONE_PLACE, variants=[{
+        "__call__": lambda self, step, model, tokens: setattr(self, "turns", len(tokens)) or step(model, tokens),
+        "places": lambda self: range(1, self.turns), "most": lambda sizes: max([0.0, *sizes])}]))
 mistake("the first place left out", why="A leak from the second token into the first position is missed: the loop "
         "starts one step too late.", look="the first value of your loop. Which positions does it compare?",
     variants=styled(ONE_PLACE, places=lambda length: range(2, length)))

@@ -110,9 +110,9 @@ exercise = Exercise(
         (batch, key_heads, length, d_head), where heads is a multiple of key_heads, returns (output, weights). The heads
         of queries form key_heads groups of neighbours of equal size, and group g uses head g of keys and values.
         weights (batch, heads, length, length) is the softmax over the keys of query · key / √d_head, causal: each
-        position attends to itself and those before it, and gives the others a weight of 0, even where their scores
-        lead by 1,000. output (batch, heads, length, d_head) is the average of the values with these weights. Gradients
-        flow to all three.""",
+        position attends to itself and those before it, and gives the others a weight of 0, even if their scores
+        are larger by 1,000. output (batch, heads, length, d_head) is the average of the values with these weights.
+        Gradients flow to all three.""",
     stub='''
         def grouped_query_attention(query, key, value):
             """(output, weights), causal: neighbouring query heads share a head of keys and values."""
@@ -212,9 +212,10 @@ mistake("the number of key heads taken for the size of a group", why="The number
     shared=[by_index(lambda heads, group, number: heads // number), lambda query, key, value:
             (key.repeat_interleave(key.shape[1], 1), value.repeat_interleave(key.shape[1], 1)),
             lambda query, key, value: (key.repeat(1, key.shape[1], 1, 1), value.repeat(1, key.shape[1], 1, 1))])
-mistake("the key heads merged into one", why="The heads of keys and values are averaged or summed into one, which all "
-    "query heads use.", shared=[lambda query, key, value, by=by: tuple(
-        by(one, 1, keepdim=True).expand_as(query) for one in (key, value)) for by in (torch.mean, torch.sum)])
+mistake("the key heads merged into one", why="The heads of keys, of values or of both are averaged or summed into one, "
+    "which all query heads use.", shared=[lambda right, query, key, value, by=by, merged=merged: tuple(
+        by(one, 1, keepdim=True).expand_as(query) if n in merged else right[n] for n, one in enumerate((key, value)))
+        for merged in ((0, 1), (0,), (1,)) for by in (torch.mean, torch.sum)])
 
 def in_groups(query, key):
     """(batch, key heads, heads of a group, length, d_head)"""
@@ -267,7 +268,7 @@ mistake("repeated along the positions", why="Each key is repeated along the sequ
             lambda query, key, value: (key.repeat(1, 1, group_of(query, key), 1),
                                        value.repeat(1, 1, group_of(query, key), 1))])
 mistake("heads reshaped", why="The repeated heads, or the queries, are brought into shape by a reshape that mixes "
-    "heads, positions and features.", look="every view and reshape: which dimensions does it merge or split?",
+    "heads with positions or features.", look="every view and reshape: which dimensions does it merge or split?",
     shared=[lambda query, key, value: tuple(one.repeat(1, 1, 1, group_of(query, key)).reshape(query.shape)
                                             for one in (key, value)),
             lambda query, key, value: tuple(one.repeat_interleave(group_of(query, key), 2).reshape(query.shape)
@@ -406,6 +407,7 @@ mistake("dropout", pairs=0, why="Dropout sets some of the weights, or of the out
     output=lambda right: F.dropout(right, 0.1))
 mistake("weights transposed for the output", why="The output reads the weights by columns.", look="output row 0 "
     "belongs to query 0. Which row of the weights is that?", output=lambda weights, value: weights.mT @ value)
-mistake("the heads merged", why="The heads of the output are put side by side. That comes after this function.",
+mistake("the heads behind the positions", why="The heads of the output are put behind the positions, or side by side. "
+    "That comes after this function.",
     look="the shape of the output in the contract.",
     handed=[lambda output: output.transpose(1, 2).flatten(2), lambda output: output.transpose(1, 2)])

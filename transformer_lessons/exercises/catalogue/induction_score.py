@@ -135,15 +135,16 @@ mistake("the second block left out", pairs=0, why="The queries of the second blo
              lambda right, first: right[first:] if len(right) > first else right],
     variants=[{"queries": lambda right, first: right[first:], "number": number}
               for number in (shared.at_least_one, shared.all_of_them)])
-mistake("the first queries left out", pairs=0, why="Wherever the sequence is long enough, counting begins at query "
-    "2 · period - 1, not at `period`: for example because the diagonal with offset 1 - period is cut as if it began at "
+mistake("the first queries left out", pairs=0, why="Wherever the period and the sequence are long enough, counting "
+    "begins almost a period too late: for example because the diagonal with offset 1 - period is cut as if it began at "
     "query 0.", look="from which query on do you count? And to which query does the first number of that diagonal "
     "belong?",
     queries=[lambda right, first: right[first - 1:], lambda right, first: right[min(first, len(right)) - 1:],
              lambda right, first: right[first - 1:] if len(right) >= first else right[-1:],
              lambda right, first: right[first - 1:] if len(right) >= first else right],
-    variants=[{"queries": lambda right, first: right[first - 1:], "number": number}
-              for number in (shared.at_least_one, shared.all_of_them)])
+    variants=[*({"queries": lambda right, first: right[first - 1:], "number": number}
+                for number in (shared.at_least_one, shared.all_of_them)),
+              {"queries": lambda right, first: right[first - 2:]}])
 mistake("the last period alone", pairs=0, why="No more than the last `period` queries are counted, however many have a "
     "copy before them.", look="the beginning of your range.",
     queries=[lambda length, first: torch.arange(length - first, length), lambda right, first: right[-first:]])

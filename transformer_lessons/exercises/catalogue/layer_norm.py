@@ -188,6 +188,8 @@ DIMENSIONS = (  # the name, what is wrong, and the dimensions
                            "same feature of other positions.", lambda count: -2),
     ("over the second dimension", "Mean and variance run over dimension 1, which holds the features only where there "
                                   "is no batch.", lambda count: 1),
+    ("over the third dimension", "Mean and variance run over dimension 2, which holds the features only where x has "
+                                 "three dimensions.", lambda count: 2),
     ("over positions and features", "Mean and variance run over two dimensions at once, so the vectors of a sequence "
                                     "mix.", lambda count: (-2, -1), lambda count: tuple(range(1, count))),
     ("over everything", "There is one mean and one variance for the whole tensor, so all its vectors mix.",
@@ -250,9 +252,8 @@ mistake("x added", why="x is added to the result. That residual is the work of t
 
 mistake = exercise.section(hint=3)
 mistake("x is changed", why="The work is done inside x itself, so the caller's numbers are lost.",
-    look="`-=`, `/=`, `*=`, `+=`, and methods whose name ends in _.",
-    variants=[lambda x, gain, bias, eps=1e-5:
-                  F.layer_norm(x.sub_(x.mean(-1, keepdim=True)), gain.shape, gain, bias, eps)])
+    look="`-=`, `/=`, `*=`, `+=`, and methods whose name ends in _.", variants=[lambda x, gain, bias, eps=1e-5:
+        F.layer_norm(x.sub_(x.mean(-1, keepdim=True)), gain.shape, gain, bias, eps)])
 mistake("x is changed, and the unbiased variance", why="The work is done inside x itself, so the caller's numbers are "
     "lost; and the squared deviations are divided by one less than the number of features.",
     look="`-=`, `/=`, `*=`, `+=`, and methods whose name ends in _. And the arguments of .var() and .std().",

@@ -104,10 +104,9 @@ mistake = exercise.section(hint=2)
 OWN = "how large is the stream at stage 0, and how large at the last one? Whose mean and variance does each stage need?"
 mistake("no norm", pairs=1, why="The stream goes to the table as it is, without the final norm.",
     look="what does the model do between its last layer and its logits?", normed=lambda x: x)
-mistake("the last stage's statistics for all", pairs=2, why="All stages are divided by the standard deviation of the "
-    "last "
-    "one. The stream grows from layer to layer, so the early stages come out at the wrong size, and "
-    "their predictions look more or less decided than they are.", look=OWN,
+mistake("the last stage's statistics for all", pairs=2, why="All stages are normalised by numbers of the last one: "
+    "its mean, its standard deviation or its length. The stream changes from layer to layer, so these do not fit the "
+    "early stages.", look=OWN,
     normed=[lambda x, norm: normalised(x, norm, x[-1].mean(-1, keepdim=True), x[-1].var(-1, correction=0,
     keepdim=True)),
             lambda x, norm: normalised(x, norm, None, x[-1].var(-1, correction=0, keepdim=True)),
@@ -123,12 +122,13 @@ mistake("the last stage's statistics for all", pairs=2, why="All stages are divi
             lambda x, norm: normalised(x, norm, None, x[-1].var(correction=0)),
             lambda x, norm: (x - x[-1].mean(-1, keepdim=True)) / (x[-1].var(-1, correction=0, keepdim=True)
                                                                   + norm.eps).sqrt()])
-mistake("the first stage's statistics for all", why="All stages get the mean and the standard deviation of the first.",
+mistake("the first stage's statistics for all", why="All stages are normalised by numbers of the first one, "
+    "such as its standard deviation.",
     look=OWN, normed=[lambda x, norm: normalised(x, norm, x[0].mean(-1, keepdim=True),
                                                  x[0].var(-1, correction=0, keepdim=True)),
                       lambda x, norm: normalised(x, norm, None, x[0].var(-1, correction=0, keepdim=True))])
-mistake("the statistics of the stage before", pairs=0, why="Each stage gets the mean and the variance of its "
-    "neighbour.",
+mistake("the statistics of a neighbour", pairs=0, why="Each stage gets the mean and the variance of the stage before "
+    "it, or of the one after it.",
     look=OWN, normed=[lambda x, norm: normalised(x, norm, x.roll(1, 0).mean(-1, keepdim=True),
                                                  x.roll(1, 0).var(-1, correction=0, keepdim=True)),
                       lambda x, norm: normalised(x, norm, x.roll(-1, 0).mean(-1, keepdim=True),
@@ -178,9 +178,8 @@ mistake("another epsilon", pairs=2, why="The norm uses an epsilon other than nor
             * norm.weight + norm.bias,
             *(lambda x, norm, eps=eps: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True) - norm.eps + eps)
               for eps in (1e-6, 1e-8, 1e-12))])
-mistake("the mean left in", pairs=1, why="The vectors are divided by their root mean square and the mean is not "
-    "subtracted: "
-    "that is RMSNorm, and this norm is nn.LayerNorm.", look="which two numbers does nn.LayerNorm compute of a vector?",
+mistake("the mean left in", pairs=1, why="The mean of each vector is not subtracted, as in RMSNorm; this norm is "
+    "nn.LayerNorm, which subtracts it.", look="which two numbers does nn.LayerNorm compute of a vector?",
     normed=[lambda x, norm: x / (x.square().mean(-1, keepdim=True) + norm.eps).sqrt() * norm.weight + norm.bias,
             lambda x, norm: x / (x.square().mean(-1, keepdim=True) + norm.eps).sqrt() * norm.weight,
             lambda x, norm: normalised(x, norm, 0)])
@@ -212,9 +211,8 @@ def attributed(x, norm, bias, centre):
     added = added - centre * added.mean(-1, keepdim=True)
     return added / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt() * norm.weight + bias * norm.bias
 
-mistake("the stages added up", pairs=1, why="The stages are added up once more, as if each were what one layer has "
-    "added; "
-    "they are the whole stream already.", look="what does the contract say that a stage holds?",
+mistake("the stages added up", pairs=1, why="Earlier stages, or the first, are added to each stage once more; each "
+    "is the whole stream already.", look="what does the contract say that a stage holds?",
     stages=[lambda residuals: residuals.cumsum(0), lambda residuals: residuals + residuals[:1]])
 mistake("the first stage left out", pairs=1, why="The stage before the first layer is missing.",
     look="how many stages come in, and how many go out?", stages=lambda residuals: residuals[1:])
@@ -234,12 +232,12 @@ mistake("the sequences averaged", pairs=0, why="The sequences of the batch are a
             lambda residuals: residuals.mean(1, keepdim=True), lambda residuals: residuals.mean(1),
             lambda residuals: residuals.sum(1)],
     normed=lambda x, norm: norm(x).mean(1, keepdim=True))
-mistake("one position alone", pairs=1, why="Only one position comes back, the last one mostly; the contract asks for "
-    "the "
+mistake("positions left out", pairs=1, why="Only one position comes back, or all but one; the contract asks for the "
     "logits at all of them.", look="the shape of the result.",
     stages=[lambda residuals: residuals[:, :, -1], lambda residuals: residuals[:, :, -1:], lambda residuals: residuals[
         :, :, :-1], lambda residuals: residuals[:, :, 0]])
-mistake("the batch before the stages", pairs=1, why="The stages do not come first: the dimensions are swapped.",
+mistake("dimensions swapped", pairs=1, why="Stages, sequences and positions are not where they were: dimensions are "
+    "swapped.",
     look="the shape of the result.", stages=[lambda residuals: residuals.transpose(0, 1),
     lambda residuals: residuals.transpose(1, 2), lambda residuals: residuals.permute(1, 2, 0, 3)])
 
@@ -263,7 +261,7 @@ mistake("log-probabilities", pairs=1, why="The logits have gone through a log-so
     "or a sigmoid has been taken; logits are asked for.", look="what stands between the product with the table and the "
     "`return`?", logits=[*(lambda right, dim=dim: right.log_softmax(dim) for dim in (-1, 0, 1, 2)),
                          lambda right: F.logsigmoid(right)])
-mistake("the likeliest token", pairs=1, why="Only the likeliest token, or the largest logit, comes back.",
+mistake("the likeliest token", pairs=1, why="Only the likeliest token, its logit or its probability comes back.",
     look="the shape of the result.", logits=[lambda right: right.argmax(-1), lambda right: right.amax(-1),
     lambda right: right.argmax(-1).double(), lambda right: right.softmax(-1).amax(-1)])
 mistake("the logits centred", pairs=0, why="The mean of the logits is subtracted from each, or the largest.",
@@ -278,8 +276,8 @@ mistake("a table without its lengths", pairs=0, why="The rows of the table are b
     "come back, "
     "not logits.", look="what is done to the table before the product?",
     logits=lambda normed, unembedding: normed @ F.normalize(unembedding, dim=-1).T)
-mistake("differences from the last stage", pairs=0, why="The logits of one stage are subtracted from those of the "
-    "others.",
+mistake("differences between stages", pairs=0, why="From the logits of a stage those of another stage are "
+    "subtracted.",
     look="every subtraction but that of the norm itself.", handed=[lambda logits: logits - logits[-1],
     lambda logits: logits - logits[0],
     lambda logits: torch.cat([logits[:1], logits.diff(dim=0)]), lambda logits: logits.diff(dim=0)])

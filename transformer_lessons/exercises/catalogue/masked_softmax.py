@@ -139,12 +139,12 @@ def signs_of_weight(observed, expected, scores, mask):
 exercise = Exercise(
     name="masked_softmax", lesson=6, title="A softmax that keeps to the mask", difficulty=2, importance=3, minutes=10,
     contract="""
-        masked_softmax(scores, mask): the softmax of the scores (…, query, key) over the last dimension, among
-        the places where the boolean mask, which broadcasts to the scores, is True. Everywhere else the weight
-        is exactly 0; a row with nothing allowed is all 0, never NaN. It also holds for scores around 1000 and
-        -1000, and where a score that is hidden leads by as much; it leaves both inputs as they were. It works on
-        torch tensors, and gradients flow through it to the scores: they are finite, even in a row with nothing
-        allowed, where they are 0.
+        masked_softmax(scores, mask): the softmax of the scores (…, query, key) over the last dimension,
+        restricted to the places where the boolean mask is True (it broadcasts to the scores). Everywhere else
+        the weight is exactly 0; a row with nothing allowed is all 0, never NaN. This also holds for scores
+        around 1000 and -1000, and where a hidden score is 1000 above the others; both inputs stay as they were.
+        It works on torch tensors, and gradients flow through it to the scores: they are finite, even in a row
+        with nothing allowed, where they are 0.
         """,
     stub='''
         def masked_softmax(scores, mask):
@@ -166,7 +166,7 @@ exercise = Exercise(
         ("NaN", "Softmax divides by a sum. What is that sum in a row where nothing is allowed, and when should such a "
                 "row be put right: before or after the division?"),
         ("the input changes", "Methods whose name ends in _ write into the tensor they are called on. Each has a "
-                              "sister without the _, whose result must be kept.")],
+                              "counterpart without the _, whose result you must keep.")],
     solution='''
         import torch
 
@@ -256,8 +256,7 @@ mistake("a score of 0 for what is forbidden", why="A forbidden score becomes 0, 
     look="which score has an exponential of exactly 0? And where a power of ten stands: what is its sign?",
     variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores * allowed))
 mistake("a number too small", pairs=len(ADDED), why="The forbidden scores are not made negative enough: they can "
-    "still take some of the weight.",
-    look="which score has an exponential of exactly 0, whatever the others are?",
+    "still take some of the weight.", look="which score has an exponential of exactly 0, whatever the others are?",
     hidden=[*map(added, ADDED), *map(filled, FILLED)],  # the added ones first: they are tried together with others
     variants=ended(raw, times_mask, hidden=[*map(filled, FILLED), *map(added, ADDED[2:])])[len(FILLED + ADDED) - 2:])
 mistake("a tiny weight for forbidden places", pairs=0, why="Forbidden places get a weight that is tiny, but not 0. The "

@@ -149,8 +149,17 @@ def sweep(fits, **settings):
     """A whole answer; fits(first, second, pair)."""
     return lambda parts, pair: swept(parts, lambda first, second: fits(first, second, pair), **settings)
 
+AS_TEXT = {"name": "bytes read as text", "pairs": 0, "why": "The parts are decoded, and bytes that are no character by "
+    "themselves are replaced or left out: different parts become the same.", "look": "`decode` with `errors=…`: what "
+    "becomes of a byte above 127?"}
+
+def as_text(parts, errors):
+    return [part.decode(errors=errors).encode() for part in parts]
+
 # Where the place goes on
 mistake = exercise.section(hint=1)
+mistake(**AS_TEXT, hint=2, variants=[lambda parts, pair, errors=errors: byte_pairs.merge(
+    as_text(parts, errors), tuple(as_text(pair, errors))) for errors in ("replace", "ignore")])
 mistake("overlapping pairs merged", pairs=2, why="A part that has just been joined to the one before it is used again "
     "for the next pair: three equal parts become two tokens, and a part has been used twice.",
     look="three parts b\"a\" and the pair (b\"a\", b\"a\"): how many parts should be left, and of how many bytes in "
@@ -164,6 +173,11 @@ mistake("the second part kept", why="After a merge the place moves on by one par
     variants=[sweep(lambda first, second, pair: (first, second) == pair, step=1),
         {"chosen": lambda found: found, "built": lambda parts, chosen, token:
             [token if place in chosen else part for place, part in enumerate(parts)]}])
+mistake("all after the first merge lost", pairs=0, why="The list that comes back ends with the first merge: what "
+    "stands after it is lost.", look="`break`, `return`, and a name such as `skip`: what becomes of the rest?",
+    variants=[
+        lambda parts, pair: next(([*parts[:place], pair[0] + pair[1]] for place, two in enumerate(pairwise(parts))
+                                  if two == pair), list(parts))])
 mistake("more than two parts joined", why="Where the second part of the pair follows several times in a row, all "
     "of them are joined to the first. A merge joins two parts, and no more.", look="the parts a, b, b and "
     "the pair (a, b): how many parts does the new token take?", variants=[lambda parts, pair: swallowed(parts, pair)])

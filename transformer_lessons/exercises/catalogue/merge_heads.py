@@ -106,9 +106,8 @@ mistake("every head a position of its own", why="After the transpose, length and
 mistake("positions and features in one dimension",
     why="The result is (batch, heads, length · d_head): positions and features have become one dimension.",
     look="which two dimensions must become one, and are they neighbours already?", moved=lambda x: x)
-mistake("not merged yet", why="Heads and length are swapped, but heads and features are still two dimensions: "
-    "(batch, length, heads, d_head).", look="how many dimensions does the contract ask for?",
-    joined=lambda heads: heads)
+mistake("not merged yet", why="Heads and length are swapped, but heads and features are still two dimensions: (batch, "
+    "length, heads, d_head).", look="how many dimensions does the contract ask for?", joined=lambda heads: heads)
 mistake("the input as it was", why="x comes back as it was, still in heads.", look="most tensor methods return a new "
     "tensor and leave the old one alone. Is the new one kept?", variants=[lambda x: x])
 mistake("batch and positions in one dimension", why="The features are merged, but batch and length have become one "

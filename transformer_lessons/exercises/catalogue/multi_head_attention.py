@@ -190,8 +190,9 @@ mistake("the queries not projected", why="The queries are the input as it is: li
     look=UNUSED, queries=lambda query: query)
 mistake("the keys not projected", why="The keys are the input as it is: linear_k has no part in them.", look=UNUSED,
     keys=lambda key: key)
-mistake("the values not projected", hint=2, why="The values are the input as it is: linear_v has no part in them.",
-    look=UNUSED, values=lambda value: value)
+mistake("the values not projected", hint=2, why="The values are the input as it is: linear_v has no part in them, or "
+    "only after the average.", look="what is averaged: value or what linear_v makes of it?", values=lambda value: value,
+    variants=[{"values": lambda value: value, "merged": lambda self, step, heads: self.linear_v(step(heads))}])
 mistake("projections made and never used", why="Query, key and value go into the heads as they are: linear_q, linear_k "
     "and linear_v are made, but have no part in the result.", look=UNUSED,
     variants=[{"queries": lambda query: query, "keys": lambda key: key, "values": lambda value: value}])
@@ -266,8 +267,7 @@ mistake("all cut by one length", pairs=0, why="The queries and the keys are give
         "split": lambda self, x: x.reshape(len(x), self.length, self.num_heads, self.d_head).transpose(1, 2)}])
 mistake("heads split by view alone", why="The projected numbers, of all three roles or of one, are only regrouped into "
     "heads, in the order in which they are stored: a head gets one stretch of neighbouring numbers, where it should "
-    "get its slice of every position.",
-    look="is there a transpose between cutting the features and using the heads?",
+    "get its slice of every position.", look="is there a transpose between cutting the features and using the heads?",
     split=[lambda x, right: x.reshape(right.shape),
            lambda self, x: x.reshape(self.num_heads, len(x), x.shape[1], self.d_head).transpose(0, 1)],
     scores=[lambda queries, keys: attention.merge_heads(queries).reshape(queries.shape) @ keys.mT,
@@ -283,7 +283,7 @@ mistake("transposed before the cut", *split_heads.TRANSPOSED_FIRST, pairs=0,
 mistake("heads interleaved", *split_heads.INTERLEAVED, pairs=2,
     variants=[{"split": lambda self, x: x.unflatten(-1, (self.d_head, self.num_heads)).permute(0, 3, 1, 2), **more}
 for more in ({}, {"merged": lambda heads: heads.permute(0, 2, 3, 1).flatten(2)})])
-mistake("num_heads and d_head exchanged", *split_heads.EXCHANGED,
+mistake("num_heads taken for d_head", *split_heads.EXCHANGED,
     variants=[{"split": lambda self, x: x.unflatten(-1, (self.d_head, self.num_heads)).transpose(1, 2), **more}
 for more in ({}, {"scaled": lambda self, scores: scores / math.sqrt(self.num_heads)})])
 mistake("the heads attend to each other", why="The heads have not been moved before the positions, so the products and "
@@ -361,9 +361,8 @@ mistake("scaled by another number", pairs=0, why="The scores are divided by a nu
         lambda scores: scores / 8, lambda self, scores: scores / math.log(self.d_head)])
 mistake("the scale after the softmax", why="The division comes after the softmax, not before it: the weights, or what "
     "the heads make with them, come out too small, and the softmax gets the scores as they are.",
-    look="the order of the two operations.",
-    variants=[{"scaled": lambda scores: scores, **late}
-for late in ({"weights": lambda self, right: right / math.sqrt(self.d_head)},
+    look="the order of the two operations.", variants=[{"scaled": lambda scores: scores, **late}
+        for late in ({"weights": lambda self, right: right / math.sqrt(self.d_head)},
 {"weights": lambda self, right: right / math.sqrt(self.num_heads * self.d_head)},
 {"average": lambda self, right: right / math.sqrt(self.d_head)})])
 mistake("query · value", why="The queries are compared with the values, and the keys are never used: the scores must "
@@ -371,8 +370,7 @@ mistake("query · value", why="The queries are compared with the values, and the
     scores=lambda queries, values: queries @ values.mT)
 mistake("the keys reshaped, not transposed", why="For the product the keys are only regrouped into (d_head, key), in "
     "the order in which they are stored, so columns mix features of several keys.", look="does reshape exchange two "
-    "dimensions?",
-    scores=[lambda queries, keys: queries @ keys.reshape(keys.mT.shape),
+    "dimensions?", scores=[lambda queries, keys: queries @ keys.reshape(keys.mT.shape),
             lambda queries, keys: queries @ attention.merge_heads(keys).reshape(keys.mT.shape)])
 mistake("cosines for dot products", pairs=0, why="Queries and keys are divided by their lengths, so the scores are "
     "cosines, between -1 and 1, where dot products are asked for.",
@@ -449,9 +447,9 @@ mistake("averaged without the weights", pairs=0, why="All the values of a head c
     "the weights have no part in the output.", look="where are the weights used?",
     average=[lambda queries, values: values.mean(dim=-2, keepdim=True).expand_as(queries),
              lambda queries, values: values.sum(dim=-2, keepdim=True).expand_as(queries)])
-mistake("every head averages all the features", pairs=0, why="Each head's weights average all the features of the "
-    "values, not only its d_head, and the results are added or averaged.",
-    look="are the values split into heads as well?",
+mistake("the features averaged with the weights of all the heads", pairs=0, why="Every feature of the values is "
+    "averaged with the weights of all the heads, added up or averaged, not only with those of its own head.",
+    look="the weights that are multiplied by the values of one head: whose are they?",
     variants=[{"average": lambda weights, values: weights @ attention.merge_heads(values)[:, None],
 "merged": merged} for merged in (lambda heads: heads.sum(dim=1), lambda heads: heads.mean(dim=1))])
 mistake("merged without the transpose", why="The heads are only regrouped into a new shape, in the order in which "
@@ -492,8 +490,8 @@ mistake("only one head reaches the output", pairs=0, why="The weights are those 
         lambda self, heads: F.pad(heads[:, -1], (0, (self.num_heads - 1) * self.d_head)),
         lambda self, heads: F.pad(heads[:, -1], ((self.num_heads - 1) * self.d_head, 0))])
 mistake("the heads in reverse", pairs=0, why="The heads are put side by side in the opposite order, the last one "
-    "first.",
-    look="which head's features does a position start with?", merged=lambda heads: attention.merge_heads(heads.flip(1)))
+    "first.", look="which head's features does a position start with?",
+    merged=lambda heads: attention.merge_heads(heads.flip(1)))
 mistake("view of what has been transposed", *merge_heads.NO_VIEW, pairs=0, raises=True,
     merged=lambda heads: heads.transpose(1, 2).view(len(heads), heads.shape[2], -1))
 

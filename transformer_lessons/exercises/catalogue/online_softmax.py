@@ -108,7 +108,7 @@ exercise = Exercise(
         online_softmax(blocks) returns the softmax over all the scores, as one tensor (…, length). blocks is a list of
         one or more tensors (…, size) with the same leading dimensions, perhaps none; the sizes, at least 1, may differ
         and add up to length. No maximum, sum or softmax may be taken over all the scores put together, and each block
-        may be read twice: once for the maximum and the sum, once more for its weights. Scores of any size must work.
+        may be read twice: once for the maximum and the sum, once for its weights. Finite scores of any size must work.
         """,
     stub='''
         def online_softmax(blocks):
@@ -126,7 +126,7 @@ exercise = Exercise(
         "sum of exp(score - largest). Which values should they have before the first block?"),
            ("when the maximum rises", "The sum so far is a sum of exp(score - old). You want exp(score - new). The two "
                "differ by one factor, the same for every term: which?"),
-           ("the weights", "Only after the last block are maximum and sum final. Then go through the blocks once more, "
+           ("the weights", "Maximum and sum are final only after the last block. Then go through the blocks once more, "
                "and put their weights side by side with torch.cat.")],
     solution='''
         import torch
@@ -201,6 +201,11 @@ mistake("the sum not rescaled", why="When a block raises the maximum, the sum so
         "sum of exponentials relative to the old maximum.",
     look=FACTOR + " And if you rescale: is the old maximum still there when you do?",
     rescaled=lambda total: total)
+mistake("rescaled only where all rows rise", pairs=0, why="The sum so far is rescaled only if the block raises the "
+        "maximum of every row; otherwise it stays as it was, also in rows whose maximum rises.", look="`all` in a "
+        "condition: does each row have a maximum of its own?", rescaled=lambda right, total, largest, raised:
+            right if bool((raised > largest).all()) else total)
+
 def wrong_way_from(low):
     return {"rescaled": lambda total, largest, raised: total * (raised - largest).exp(),
             "start": lambda column: (torch.full_like(column, low), torch.zeros_like(column))}
@@ -357,9 +362,9 @@ def without_maximum(blocks):
     return torch.cat([block.exp() for block in blocks], dim=-1) / sum(
         block.exp().sum(dim=-1, keepdim=True) for block in blocks)
 
-mistake("the maximum of the first block", why="The maximum of the first block serves for all: later scores may be "
-        "larger by so much that their exponentials are "
-        "infinite.", look="a first block of 0, a second of 1000.", pairs=0,
+mistake("a number of the first block for all", why="The maximum of the first block, or its first score, is subtracted "
+        "from all the scores: others may be larger by so much that their exponentials are infinite.",
+    look="a first block of 0, a second of 1000.", pairs=0,
     variants=[{"raised": lambda largest, scores: torch.where(largest.isinf(), scores.amax(-1, keepdim=True), largest)},
               lambda blocks: shifted_by(blocks, blocks[0][..., :1])])
 
@@ -445,7 +450,8 @@ mistake("the weights not divided by the sum", why="The exponentials come back un
 mistake("the maximum missing in the weights", why="The sum is one of exp(score - maximum), but the weights are made of "
         "exp(score).", look="is the same number subtracted above and below the line?", pairs=2,
     weights=[lambda scores, total: scores.exp() / total])
-mistake("the logarithm of the weights", why="The logarithms of the weights come back: negative numbers.",
+mistake("no exponential in the weights", why="What comes back lacks the exponential: logarithms of the weights, or "
+        "scores divided by the sum.",
     look="what should all the weights sum to?", pairs=2,
     weights=[lambda scores, largest, total: scores - largest - total.log(), lambda scores, largest, total: (
         scores - largest) / total])

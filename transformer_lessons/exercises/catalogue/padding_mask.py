@@ -191,7 +191,8 @@ mistake("one answer for all the tokens", why="The whole tensor is asked one ques
         "compares it place by place?",
     variants=[lambda tokens, pad_id: True, lambda tokens, pad_id: False, lambda tokens, pad_id: pad_id not in tokens,
               lambda tokens, pad_id: (tokens != pad_id).any(), lambda tokens, pad_id: (tokens != pad_id).all()])
-mistake("the tokens, not a mask", why="It hands back token ids. A mask holds only True and False: one for each place, "
-        "whatever token stands there.", look="the dtype of the result.",
+mistake("the tokens, not a mask", why="It hands back token ids, or numbers made of them. A mask holds only True "
+        "and False: one for each place, whatever token stands there.", look="the dtype of the result.",
     variants=[lambda tokens, pad_id: (tokens * (tokens != pad_id))[:, None, None, :],
+              lambda tokens, pad_id: (tokens - pad_id)[:, None, None, :],
               lambda tokens, pad_id: tokens[tokens != pad_id], lambda tokens, pad_id: tokens[:, None, None, :]])

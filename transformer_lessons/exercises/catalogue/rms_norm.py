@@ -37,7 +37,7 @@ exercise = Exercise(
            {"shape": (3, 2), "scale": 0.02, "mean": 0.0, "epsilon": 0.3},  # the whole vector is shorter than epsilon
            {"shape": (2, 6), "scale": 3e-3, "mean": 0.0}, {"shape": (5,)},
            {"shape": (2, 5), "scale": 3e-3, "mean": 0.0, "epsilon": 0.0},
-           {"shape": (3, 4), "scale": 0.0, "mean": 0.0}],
+           {"shape": (3, 4), "scale": 0.0, "mean": 0.0}, {"shape": (1, 1, 6)}],
     draw=draw, reference=lambda x, gain, epsilon=1e-5: F.rms_norm(x, gain.shape, gain, epsilon), gradients=True,
     symptoms=(size_of_rows,),
     hints=[("which number divides", "Three operations, and the name lists them from right to left: square the "

@@ -261,9 +261,8 @@ mistake("multiplied where it should be divided", pairs=0, why="The position is m
     variants=[{"frequencies": lambda exponents, base: base ** exponents.float(),
                "angles": lambda places, frequencies: places.float() * frequencies}])
 mistake("the exponential forgotten", pairs=0, why="The position is multiplied by the exponent, or by the logarithm of "
-        "the frequency: nothing raises the base to a power.", look="the line that makes the frequencies: where is the "
-        "power, or the exp?",
-    frequencies=[lambda exponents, base: -exponents * math.log(base), lambda exponents: exponents,
+    "the frequency: nothing raises the base to a power.", look="the line that makes the frequencies: where is the "
+    "power, or the exp?", frequencies=[lambda exponents, base: -exponents * math.log(base), lambda exponents: exponents,
                  lambda exponents, base: exponents / base])
 mistake("base ignored", why="The frequencies are those of base 10000 whatever is asked for.",
     look="where does `base` appear in your code?", frequencies=lambda step, exponents: step(exponents, 10000))

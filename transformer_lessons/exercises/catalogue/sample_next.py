@@ -227,7 +227,7 @@ exercise = Exercise(
         {"batch": LARGE, "vocabulary": 2, "temperature": 4.0, "top_k": None, "spread": 5.0},
         {"batch": LARGE, "vocabulary": 60, "temperature": 0.0001, "top_k": None, "spread": 2e-6, "wider": 5.08},
         {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.25},
-        {"batch": 5, "vocabulary": 6, "temperature": 0.002, "top_k": None, "level": 1.5},
+        {"batch": 5, "vocabulary": 6, "temperature": 0.001, "top_k": None, "level": 1.5},
         {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": None}], draw=draw_logits,
     reference=lambda *inputs: SampleNext()(*inputs), returns="tokens", shapes={"tokens": "(batch,)"},
     observe=judged_draws, same=same_draws, checks=[draws_from_the_generator], symptoms=[what_the_draws_show],
@@ -314,10 +314,9 @@ mistake("only low temperatures work", why="A temperature above 1 changes nothing
 mistake("only high temperatures work", why="A temperature below 1 changes nothing, or is taken for 1; above 1 all is "
     "right.", look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
 mistake("another temperature than the given one", why="The tokens come about as often as at another temperature than "
-    "the given one: something is done to the temperature, to what is divided by it, or to the noise, if noise is added "
-    "for the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise is "
-    "added: which distribution must it have?",
-    scaled=[lambda logits, temperature: logits / (1 + temperature),
+    "the given one, as when something is done to the temperature, to what is divided by it, or to the noise, if noise "
+    "is added for the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise "
+    "is added: which distribution must it have?", scaled=[lambda logits, temperature: logits / (1 + temperature),
         lambda logits, temperature: logits / math.sqrt(temperature),
         lambda logits, temperature: logits / (2 * temperature),
         *(lambda logits, temperature, least=least: logits / max(temperature, least) for least in (0.01, 0.1, 0.05))])
@@ -344,24 +343,22 @@ mistake = exercise.section(hint=2)
 mistake("top_k ignored", why="Every token can be drawn, whatever top_k says.",
     look="is what you have made of top_k used in the lines after it?", kept=lambda logits: logits)
 mistake("the k smallest kept", why="The tokens with the smallest logits are kept, and the likely ones left out.",
-    look="does your sort go up or down? And which side of the threshold is left out?",
-    kept=lambda step, logits, top_k:
+    look="does your sort go up or down? And which side of the threshold is left out?", kept=lambda step, logits, top_k:
         logits if top_k is None else step(-logits, top_k).neg().nan_to_num(posinf=-torch.inf))
 mistake("the k largest left out", why="The tokens that should be kept are left out, and the others can be drawn.",
     look="which side of the threshold is left out?", kept=lambda logits, top_k:
         logits if top_k is None else logits.masked_fill(among_largest(logits, top_k), -torch.inf))
 mistake("one candidate too many", why="With top_k = 3, four tokens can be drawn: one more than there should be.",
     look=THRESHOLD, kept=lambda step, logits, top_k: step(logits, top_k and min(top_k + 1, logits.shape[-1])))
-mistake("one candidate too few", pairs=2, why="With top_k = 3, only two tokens can be drawn: one less than there "
-    "should be.",
-    look=THRESHOLD, kept=[lambda step, logits, top_k: logits if top_k is None else step(logits, top_k - 1),
+mistake("one candidate too few", pairs=2, look=THRESHOLD, why="With top_k = 3, only two tokens can be drawn: one less "
+    "than there should be.", kept=[lambda step, logits, top_k: logits if top_k is None else step(logits, top_k - 1),
         lambda step, logits, top_k: logits if top_k is None else step(logits, max(top_k - 1, 1))])
 mistake("only the likeliest kept", pairs=0, why="Whatever top_k is, only the largest logit of a row is kept.",
     look=THRESHOLD, kept=lambda step, logits, top_k: step(logits, top_k and 1))
 mistake("the first ids kept, not the likeliest", why="The first top_k tokens of the vocabulary are kept, not the "
     "likeliest: nothing is sorted.", look="print which tokens are left, beside the logits. Where do the largest stand?",
     kept=lambda logits, top_k:
-logits if top_k is None else logits.masked_fill(torch.arange(logits.shape[-1]) >= top_k, -torch.inf))
+        logits if top_k is None else logits.masked_fill(torch.arange(logits.shape[-1]) >= top_k, -torch.inf))
 mistake("token 0 never left out", why="Token 0 can always be drawn, even where it is not among the top_k largest.",
     look="every index 0, and every slice that starts at 1: which tokens can it leave out?",
     kept=lambda right, logits, top_k: right if top_k is None else torch.cat([logits[:, :1], right[:, 1:]], dim=-1))
@@ -380,7 +377,7 @@ def above(threshold, others=-torch.inf):
         logits if top_k is None else logits.where(logits >= threshold(logits, top_k), others))
 
 def from_the_largest(pick):
-    return lambda logits, top_k: pick(logits - logits.amax(dim=-1, keepdim=True), top_k)
+    return lambda logits, top_k: logits.where(pick(logits - logits.amax(-1, True), top_k).isfinite(), -torch.inf)
 
 def picked_after_softmax(pick):
     return {"kept": lambda logits, top_k: (logits, top_k),
@@ -406,8 +403,7 @@ mistake("the place among the k, not the id", why="What comes back, with a top_k 
     look="`topk` and `sort` give two things. What are the second ones for?",
     variants=[{"__call__": place_among_k}, {"drawn": downwards},
         {"drawn": downwards, "largest": lambda logits: certain(torch.zeros(len(logits), dtype=torch.int64), logits)},
-        {"kept": lambda right, logits, top_k: (
-            right if top_k is None else right.sort(dim=-1).values.roll(top_k - logits.shape[-1], dims=-1))}])
+        {"kept": lambda right, top_k: right if top_k is None else right.sort()[0].roll(top_k - right.shape[-1], -1)}])
 
 def after_softmax(give):
     """The k likeliest picked after the softmax; give: what becomes of these and of the rest of 1."""
@@ -424,6 +420,7 @@ mistake("the top k after the softmax, not renormalised", pairs=2, why="After the
     look="what do the probabilities of a row sum to just before the draw?",
     variants=[after_softmax(lambda kept, rest: torch.cat([kept[:, :1] + rest, kept[:, 1:]], dim=1)),
         after_softmax(lambda kept, rest: torch.cat([kept[:, :-1], kept[:, -1:] + rest], dim=1)),
+        after_softmax(lambda kept, rest: kept + rest * (kept == kept.where(kept > 0, 1).amin(-1, keepdim=True))),
         after_softmax(lambda kept, rest: torch.cat([kept, rest], dim=1)),
         after_softmax(lambda kept, rest: fail("probabilities do not sum to 1"))])
 mistake("top_k=None not handled", pairs=2, why="With top_k=None it raises an error: None is no number.",
@@ -446,11 +443,11 @@ mistake("numbers that are no probabilities", why="What is drawn from are not pro
     "finite, as in logits.", look="what does `torch.multinomial` take: logits, logarithms or probabilities?",
     probabilities=[lambda logits: logits.log_softmax(dim=-1),
                    lambda logits: fail("probabilities are not non-negative")])
-mistake("exponentials that overflow", why="At a small temperature the logits become huge, and their exponentials "
-    "infinite: what comes out is not a number.", look="which number, subtracted from all the logits of a row, leaves "
-    "no exponent above 0 and changes no probability?",
-    probabilities=[lambda logits: logits.exp(),
-                   lambda right, logits: fail("probabilities contain NaN") if logits.exp().isinf().any() else right])
+mistake("exponentials out of range", why="At a small temperature the logits become huge. Their exponentials are "
+    "infinite, or 0 in a whole row, and what comes out are no probabilities.", look="which number, subtracted from all "
+    "the logits of a row, makes the largest exponent 0?", probabilities=[lambda logits: logits.exp(),
+        lambda right, logits: right if (logits - logits.max()).exp().sum(-1).all() else fail("no probabilities"),
+        lambda right, logits: fail("probabilities contain NaN") if logits.exp().isinf().any() else right])
 mistake("no exponential", why="The logits become weights without an exponential: shifted, cut off at 0, squared, or "
     "without their signs.", look="what turns logits into probabilities, and a difference of 1 into a ratio of e?",
     probabilities=[lambda logits: logits - logits.min(dim=-1, keepdim=True).values, lambda logits: logits.relu(),
@@ -474,10 +471,12 @@ mistake("a sigmoid for the softmax", why="A sigmoid makes a number between 0 and
     "with these, unlikely tokens come too often.", look="two logits are one apart. What is the ratio of the two "
     "probabilities?", probabilities=lambda logits: logits.sigmoid())
 mistake("softmax twice", why="The softmax is applied to its own result, which makes the probabilities nearly equal.",
-    look="which functions take logits, and apply a softmax?", probabilities=lambda right: right.softmax(dim=-1))
+    look="which functions take logits, and apply a softmax?", probabilities=lambda right: right.softmax(dim=-1),
+    variants=[after_softmax(lambda kept, rest: kept.softmax(dim=-1))])
 mistake("softmax over the batch", why="The softmax runs down the columns, over the batch: rows that have nothing to do "
     "with each other compete.", look="the probabilities of one row must sum to 1. Which dimension holds them?",
-    probabilities=lambda logits: logits.softmax(dim=0))
+    probabilities=[lambda logits: logits.softmax(dim=0),
+        lambda logits: (logits - logits.amax(dim=-1, keepdim=True)).softmax(dim=0)])
 mistake("the sign flipped", why="The unlikeliest tokens are drawn most often: a sign is wrong, or logarithms of "
     "probabilities count the wrong way round.", look="should a larger logit make a token likelier?",
     probabilities=[lambda step, logits: step((-logits).masked_fill(logits.isinf(), -torch.inf)),

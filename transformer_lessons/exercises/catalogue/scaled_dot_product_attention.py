@@ -82,7 +82,8 @@ PAIRED = ("scaled by the number of keys", "scaled by the features of a value",  
           "scaled by 2 d", "scaled by a fixed number")
 for name, what, scaled in shared.DIVISORS:
     mistake(name, why=f"The scores are divided by {what}, not by the square root of the number of features.",
-        look="which size of the query does a dot product sum over?", pairs=int(name in PAIRED), scaled=scaled)
+        look="print what the scores are divided by. For a query of 8 features it should be 2.83.",
+        pairs=int(name in PAIRED), scaled=scaled)
 
 exercise.adopt(shared.family, hints={"weights": 1, "output": 3}, pairs=shared.USUAL_PAIRS)
 clipped = exercise.mistakes["the scores clipped"]  # these scores show a wider limit, too, and one before the scale

@@ -87,8 +87,8 @@ mistake("queries and keys swapped", pairs=2, why="Queries and keys are swapped: 
             lambda weights, back: weights.diagonal(back + 2, -2, -1)])
 
 mistake = family.section(topic="queries")
-mistake("the first query left out", why="Counting begins one query too late: the first that should count is missing.",
-    look="the beginning of your range or slice. Which is the first query that counts?",
+mistake("the first query left out", why="The weight of the first query that should count is missing from the sum.",
+    look="the beginning of your range or slice, and weights that are set to 0. Which is the first query that counts?",
     pairs=3, variants=ranges(lambda right: right[1:]))
 mistake("the first two queries left out", why="Counting begins two queries too late.", pairs=0,
     look="the beginning of your range or slice. Which is the first query that counts?",

@@ -136,8 +136,7 @@ mistake("positions added", pairs=0, why="Something that depends on the position 
     variants=[{"__call__": lambda step, x: step(x + np.arange(len(x))[:, None])},
               {"__call__": lambda step, x: step(x + sinusoids(x))}])
 mistake("the scores clipped", why="Scores beyond a limit are cut off: different scores become equal.",
-    look=WHAT_BETWEEN,
-    scores=[lambda right, low=low, high=high: np.clip(right, low, high)
+    look=WHAT_BETWEEN, scores=[lambda right, low=low, high=high: np.clip(right, low, high)
             for low, high in ((-1, 1), (-0.5, 0.5), (-2, 2), (-3, 3), (0, None), (None, 1), (0, 1))])
 mistake("only the neighbours", why="Each vector attends only to itself and to its neighbours; the contract lets each "
     "attend to all.", look="the corners of your weights.", scores=lambda right, x: np.where(apart(x) < 2, right, -1e9))
@@ -238,7 +237,8 @@ mistake("projections that nobody asked for", hint=1, pairs=0, why="x is multipli
               for seed in (0, 42) for drawn in ("randn", "rand")])
 mistake("the vectors centred first", pairs=2, why="A mean is subtracted from the vectors before they meet. The "
     "contract compares them as they are.", look=WHAT_BEFORE,
-    scores=[lambda step, x: step(x - x.mean(axis=0)), lambda step, x: step(x - x.mean(axis=1, keepdims=True))])
+    scores=[lambda step, x: step(x - x.mean(axis=0)), lambda step, x: step(x - x.mean(axis=1, keepdims=True))],
+    variants=[{"__call__": lambda step, x: step(x - x.mean(axis=0))}])
 mistake("the sign flipped", why="The scores enter the softmax with the opposite sign: the worst match gets the largest "
     "weight.", look="every minus on the way to the softmax.", scores=lambda right: -right)
 mistake("signs lost", pairs=3,
@@ -262,6 +262,7 @@ mistake("the sum changes while it divides", why="The sum is taken again after so
     weights=[lambda scores: np.apply_along_axis(divided_in_turn, -1, np.exp(scores)),
              lambda scores: divided_in_turn(np.exp(scores)), lambda scores: divided_in_turn(np.exp(scores), depth=None),
              lambda scores: np.apply_along_axis(divided_in_turn, -1, np.exp(lowered(scores))),
+             lambda scores: np.apply_along_axis(divided_in_turn, -1, np.exp(lowered(scores, None))),
              lambda scores: divided_in_turn(np.exp(lowered(scores, None)))])
 mistake("the sum not cleared between the rows", pairs=0,
     why="The sum of one row is still there when the next one is added, so later rows are divided by too much.",

@@ -109,7 +109,7 @@ def signs_of_a_fit(observed, expected, offset, d_model):
         yield "not right for every position"
 
 exercise = Exercise(
-    name="shift_matrix", lesson=5, title="A shift is a rotation", difficulty=3, importance=2, minutes=20,
+    name="shift_matrix", lesson=5, title="A shift is a rotation", difficulty=3, importance=2, minutes=15,
     contract="""shift_matrix(offset, d_model) returns a float tensor (d_model, d_model) that moves any position on by
         offset: with encoding = sinusoidal_encoding(length, d_model), encoding[p + offset] equals
         matrix @ encoding[p] for every p. One matrix serves all positions. The offset may be 0 or negative.""",

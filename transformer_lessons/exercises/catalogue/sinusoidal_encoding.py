@@ -54,10 +54,10 @@ exercise = Exercise(
     tolerance=1e-4,  # of 1: angles in float32 are right to 3e-5 at position 600, those in float16 are not
     hints=[("the places are wrong", "Write down row 1 for d_model 4 by hand: sin(1), cos(1), sin(0.01), cos(0.01). "
             "Which columns are a pair?"),
-           ("the frequencies are wrong", "The pairs turn by 1 radian per position, then slower and slower, to almost "
-            "1/10000. For d_model 4 the two frequencies are 1 and 1/100; what are the exponents of 10000?"),
+           ("the frequencies are wrong", "The pairs turn by 1 radian per position, then more and more slowly, down to "
+            "almost 1/10000. For d_model 4 the two frequencies are 1 and 1/100; what are the exponents of 10000?"),
            ("the tool", "Make the positions a column, (length, 1), and the frequencies a row, (d_model / 2,): their "
-            "product is every angle at once. Then fill columns 0::2 with the sines and 1::2 with the cosines.")],
+            "product holds every angle at once. Then fill columns 0::2 with the sines and 1::2 with the cosines.")],
     solution='''
         import torch
 
@@ -171,8 +171,7 @@ mistake("every pair at the same frequency", why="Every pair turns by 1 radian a 
         "missing, as when 2i // d_model rounds it down.", look="the exponents: print them. Is there a `//` in your "
         "formula?", exponent=lambda pair: 0 * pair)
 mistake("the slowest pair first", why="The frequencies come in the opposite order: the first pair of columns has the "
-    "last one.",
-    look="which columns should turn fastest?", pair=lambda right: right.flip(0))
+    "last one.", look="which columns should turn fastest?", pair=lambda right: right.flip(0))
 
 # The frequency (with base 100 it is the exponent halved)
 mistake("another base than 10000", pairs=2, why="The base of the power is not 10000, so all frequencies but the first "
@@ -235,10 +234,9 @@ def exchanged(exponent, by_row=False):
         angles = column / 10000 ** exponent(row, length, d_model)
         return torch.where((row if by_row else column) % 2 == 0, angles.sin(), angles.cos())
     return table
-mistake("position and column exchanged", why="Position and column are swapped in the formula: the column is "
-        "divided by a power that comes from the position.", look="which of the two should each row have in common, and "
-        "which each column?",
-    variants=[exchanged(lambda row, length, d_model: 2 * (row // 2) / d_model),
+mistake("position and column exchanged", why="Position and column are swapped in the formula: the column is divided by "
+    "a power that comes from the position.", look="which of the two should each row have in common, and which each "
+    "column?", variants=[exchanged(lambda row, length, d_model: 2 * (row // 2) / d_model),
               exchanged(lambda row, length, d_model: 2 * (row // 2) / length, by_row=True),
               exchanged(lambda row, length, d_model: row / d_model)])
 mistake("length and d_model exchanged", why="length and d_model are swapped: there are d_model rows and length "
@@ -337,8 +335,7 @@ mistake("a table never filled", why="The table is still as it was made: zeros or
         "written into it.", look="does anything assign into the table: `encoding[…] = …`?",
     table=[lambda right: torch.zeros_like(right), lambda right: torch.ones_like(right)])
 mistake("only the sines filled in", why="Zeros stand in place of the cosines: these have not been written into the "
-    "table.",
-    look="the line that fills columns 1, 3, 5, …", odd=lambda right: 0 * right)
+    "table.", look="the line that fills columns 1, 3, 5, …", odd=lambda right: 0 * right)
 mistake("only the cosines filled in", why="Zeros stand in place of the sines: these have not been written into the "
         "table, or have been overwritten.", look="the line that fills columns 0, 2, 4, …", even=lambda right: 0 * right)
 mistake("only row 0 filled in", pairs=0, why="Only row 0 is right, and everything below it is 0: either the loop ends "
@@ -379,9 +376,10 @@ mistake("half precision", pairs=0, why="The angles were computed in half precisi
     "digits: far from position 0, sines and cosines are then clearly wrong.", look="the dtype of positions and "
     "frequencies.", angles=[lambda position, frequency, half=half: (position.to(half) * frequency.to(half)).double()
                             for half in (torch.half, torch.bfloat16)],
-    variants=[{"angles": lambda position, frequency: position.half() * frequency.half(),
-               "table": lambda right: right.float()}], frequency=lambda right: right.half().double(),
-    exponent=lambda right: right.half().double(), position=lambda right: right.bfloat16().double())
+    variants=[{"angles": lambda position, frequency, half=half: position.to(half) * frequency.to(half),
+               "table": lambda right: right.float()} for half in (torch.half, torch.bfloat16)],
+    frequency=lambda right: right.half().double(), exponent=lambda right: right.half().double(),
+    position=lambda right: right.bfloat16().double())
 mistake("added to something", pairs=0, why="The table is not the encoding alone: sines and cosines have been added to "
         "ones, or multiplied by √d_model.", look="what does the table hold before you write into it, and do you write "
         "with `=` or `+=`?", table=[lambda right: right + 1, lambda right, even: right * math.sqrt(2 * even.shape[1])])
@@ -389,7 +387,6 @@ mistake("a table of fixed size", pairs=0, why="The encoding is cut out of a tabl
     "positions: a longer text gets too few rows.", look="how long a text can your table serve?",
     variants=[lambda length, d_model, size=size: positions.sinusoidal_encoding(min(length, size), d_model)
               for size in (12, 16, 20, 32, 50, 64, 100, 128, 256, 512)])
-mistake("the rows brought to length 1", pairs=0, why="Every row is divided by its length. The sines and "
-    "cosines should stay as they are: each pair has length 1 already.",
-    look="what is done to the table after it has been filled?",
+mistake("the rows brought to length 1", pairs=0, why="Every row is divided by its length. The sines and cosines should "
+    "stay as they are: each pair has length 1 already.", look="what is done to the table after it has been filled?",
     table=lambda right: right / right.norm(dim=-1, keepdim=True))

@@ -12,7 +12,7 @@ exercise = Exercise(
     name="sliding_window_mask", lesson=12, title="A sliding window", difficulty=1, importance=2, minutes=5,
     contract="""sliding_window_mask(length, window) returns a boolean tensor (length, length), True where a query (row)
         may attend to a key (column): to itself and to the window - 1 positions before it. Window 1 is the position
-        itself alone; a window longer than the sequence is a causal mask.""",
+        itself alone; a window longer than the sequence gives a causal mask.""",
     stub='''
         def sliding_window_mask(length, window):
             """A boolean tensor (length, length): True for a position itself and the window - 1 before it."""
@@ -23,7 +23,7 @@ exercise = Exercise(
     returns="mask", shapes={"mask": "(query, key)"},
     hints=[("the band", "Write down the row of query 3 for length 5 and window 2. Which keys "
             "does it allow, and how many?"),
-           ("the far edge", "For query i the newest key is i. Which is the oldest, if i itself counts as one of the "
+           ("the far edge", "For query i the newest key is i. Which is the oldest, if i itself counts as part of the "
             "window?"),
            ("the tool", "The distance between query and key is torch.arange(length)[:, None] - torch.arange(length). "
             "Between which two numbers must it lie? Or cut a causal mask once more, with triu.")],

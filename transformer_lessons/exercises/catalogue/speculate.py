@@ -14,8 +14,8 @@ ROWS = [  # p, q and three drafted tokens: a group of rows for each
     ([0.05, 0.48, 0.05, 0.42], [0.20, 0.05, 0.70, 0.05], (0, 2, 3)),
     ([0.00, 0.50, 0.35, 0.15], [0.30, 0.10, 0.50, 0.10], (0, 2, 1)),
     ([0.50, 0.06, 0.24, 0.20], [0.20, 0.60, 0.02, 0.18], (1, 0, 3)),
-    ([0.50, 0.06, 0.24, 0.20], [0.50, 0.06, 0.24, 0.20], (2, 0, 3)),
-    ([0.10, 0.40, 0.20, 0.30], [0.10, 0.40, 0.20, 0.30], (1, 3, 0))]
+    ([0.10, 0.40, 0.20, 0.30], [0.35, 0.15, 0.42, 0.08], (0, 2, 3)),
+    ([0.50, 0.06, 0.24, 0.20], [0.50, 0.06, 0.24, 0.20], (2, 0, 3))]
 GROUPS = 6  # those of two of them take turns in a batch
 TOKENS = torch.ones(1, 4).double().as_subclass(Chances)  # of a few rows, whichever they are
 
@@ -310,7 +310,8 @@ mistake("the first row for all", why="The probabilities of one row, the first of
         "rejected, serve for every row: in the ratio, in the second draw, or in both.",
     look="is there an index such as [0] where every row should be meant?", pairs=0,
     accepted=[lambda p, q, token: (p[0] / q[0])[token][:, None]],
-    variants=[{"residual": lambda p, q: (p[:1] - q[:1]).clamp(min=0).expand_as(p)},
+    variants=[*or_from_p(lambda p, q, token: (p[0] / q[0])[token][:, None]),
+              {"residual": lambda p, q: (p[:1] - q[:1]).clamp(min=0).expand_as(p)},
               {"residual": lambda p, q: (p[:1] - q[:1]).clamp(min=0).expand_as(p),
                "accepted": lambda p, q, token: (p[0] / q[0])[token][:, None]}])
 
@@ -321,11 +322,12 @@ mistake("every row meets every row", why="The result has a number for every pair
 mistake("one decision for the whole batch", why="The batch is decided as one: all of its tokens are kept, or all are "
         "drawn again. But each row has a u and a ratio of its own.", look="`all`, `any` or `if`: how many decisions "
         "does a batch of three rows need?", pairs=0,
-    variants=[lambda *inputs: as_one(*inputs, decided=torch.all), lambda *inputs: as_one(*inputs, decided=torch.any)])
+    variants=[lambda *inputs, decided=decided, spare=spare: as_one(*inputs, decided, spare)
+              for decided in (torch.all, torch.any) for spare in (lambda p: p, torch.ones_like)])
 
-def as_one(p, q, token, u, decided):
+def as_one(p, q, token, u, decided, spare):
     residual = Speculate().residual(p, q, token)
-    residual = torch.where(residual.sum(dim=-1, keepdim=True) > 0, residual, p)
+    residual = torch.where(residual.sum(dim=-1, keepdim=True) > 0, residual, spare(p))
     keep = decided(u < (of_token(p, token) / of_token(q, token))[:, 0])
     return token if keep else torch.multinomial(residual, 1)[:, 0]
 
@@ -341,6 +343,26 @@ def in_order(p, q, token, u, spare):
     residual = torch.where(residual.sum(dim=-1, keepdim=True) > 0, residual, spare(p))
     keep = (u < (of_token(p, token) / of_token(q, token))[:, 0]).cummin(dim=0).values
     return torch.where(keep, token, torch.multinomial(residual, 1)[:, 0])
+
+mistake("all rows treated as the equal ones", why="Where one row has p equal to q, no other row gets its own second "
+        "draw either: all drafts are kept, or what is rejected is drawn from p or with equal chances.", look="`any` or "
+        "`all`: which rows have no residual?", pairs=0, variants=[
+    {"accepted": lambda right, p, q: torch.ones_like(right) if one_is_equal(p, q) else right},
+    {"residual": lambda right, p, q: p if one_is_equal(p, q) else right},
+    {"residual": lambda right, p, q: torch.ones_like(p) if one_is_equal(p, q) else right}])
+
+def one_is_equal(p, q):
+    return bool((p == q).all(-1).any())
+
+mistake("another row's draw", why="A rejected row can get the token that was drawn for another row, as when the "
+        "draws of all rows are cut to the number of rejections.", look="which rows are drawn, which ones are filled, "
+        "and do they correspond?", pairs=0, variants=[
+    lambda *inputs: misplaced(*inputs, spare=lambda p: p), lambda *inputs: misplaced(*inputs, spare=torch.ones_like)])
+
+def misplaced(p, q, token, u, spare):
+    residual, rejected = Speculate().residual(p, q, token), u >= (of_token(p, token) / of_token(q, token))[:, 0]
+    residual = torch.where(residual.sum(dim=-1, keepdim=True) > 0, residual, spare(p))
+    return token.masked_scatter(rejected, torch.multinomial(residual, 1)[:int(rejected.sum()), 0])
 
 # What is drawn instead
 mistake = exercise.section(hint=2)
@@ -364,7 +386,12 @@ mistake("the difference without its sign", why="What is drawn again comes from |
 mistake("divided by the sum over the batch", pairs=0, why="Before the second draw, each token's number is divided by "
         "its sum over the batch. A row should be divided by its own sum, over the vocabulary.",
     look="`sum(0)`: which dimension of (batch, vocabulary) should sum to 1?",
-    residual=lambda right: right / right.sum(0).clamp(min=1e-300))
+    residual=[lambda right: over_the_batch(right), lambda right, p: over_the_batch(
+        torch.where(right.sum(-1, keepdim=True) > 0, right, p))])
+
+def over_the_batch(residual):
+    return residual / residual.sum(0).clamp(min=1e-300)
+
 mistake("a chance for every token", why="After a rejection every token has a chance, as from a softmax of p - q or "
         "from equal chances, also those that the draft "
         "overrates.", look="which tokens should have no chance at all in the second draw?",

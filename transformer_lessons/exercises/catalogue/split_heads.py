@@ -65,7 +65,7 @@ class Split(Steps):
 INTERLEAVED = ("The features are dealt out to the heads one by one, like cards: head 0 gets the features 0, num_heads, "
                "2·num_heads and so on, where it should get the first d_head features, side by side.",
                "when the last dimension is cut in two, which comes first: the head or the feature within it?")
-EXCHANGED = ("Each head is num_heads features wide, and there are d_head of them: the two sizes are swapped.",
+EXCHANGED = ("Each head is num_heads features wide, as if num_heads were the size of a head, not how many there are.",
              "what does your number count: the pieces, or the features in a piece?")
 OVERLAPPING = ("The slice of the next head starts just one feature after the slice of the one before, so the slices "
                "overlap, and the last features are never read.",
@@ -82,8 +82,7 @@ COUNTS_HEADS = "which dimension of the result should count the heads?"
 mistake = exercise.section(hint=3)
 mistake("heads split by view", hint=2, why="A view or a reshape only regroups the numbers, in the order in which "
     "they are stored: a head gets one stretch of neighbouring numbers, where it should get its slice of every "
-    "position.",
-    look="which positions do the numbers of head 0 come from?",
+    "position.", look="which positions do the numbers of head 0 come from?",
     variants=[lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1),
               lambda x, num_heads: x.reshape(len(x), num_heads, -1, x.shape[1]),
               lambda x, num_heads: x.reshape(len(x), num_heads, -1, x.shape[1]).transpose(2, 3),
@@ -97,9 +96,10 @@ mistake("batch and length exchanged in the reshape", hint=2, why="The reshape na
               lambda x, num_heads: x.reshape(x.shape[1], len(x), num_heads, -1).permute(1, 2, 3, 0)])
 mistake("heads interleaved", *INTERLEAVED,
     cut=lambda x, num_heads, d_head: x.unflatten(-1, (d_head, num_heads)).transpose(2, 3))
-mistake("num_heads and d_head exchanged", *EXCHANGED,
+mistake("num_heads taken for d_head", *EXCHANGED,
     cut=lambda x, num_heads, d_head: x.unflatten(-1, (d_head, num_heads)),
-    variants=[lambda x, num_heads: x.reshape(len(x), -1, x.shape[1], num_heads)])
+    variants=[lambda x, num_heads: x.reshape(len(x), -1, x.shape[1], num_heads),
+              lambda x, num_heads: torch.stack(x.split(num_heads, dim=-1)[:num_heads], dim=1)])
 mistake("the heads behind the positions", why="The features are cut into heads, but the heads still come after the "
     "positions: (batch, length, heads, d_head).", look="after the cut, which two dimensions have to be swapped?",
     moved=lambda heads: heads)

@@ -21,9 +21,9 @@ exercise = Exercise(
     name="swiglu", lesson=10, title="A feed-forward with a gate", difficulty=1, importance=3, minutes=6,
     contract="""swiglu(x, gate, up, down), with x (…, d_model), gate and up (d_hidden, d_model) and down
         (d_model, d_hidden), returns a tensor (…, d_model). The three are weights as nn.Linear keeps them, (out, in),
-        without biases. The map by gate goes through SiLU, z times the sigmoid of z, and is then multiplied, feature by
-        feature, by the map by up; the map by down makes the result. x is left as it was. Gradients
-        flow to all four.""",
+        without biases. Apply gate and up to x. The first result goes through SiLU, z times the sigmoid of z, and is
+        multiplied, feature by feature, by the second; applying down to the product gives the result. x is left as it
+        was. Gradients flow to all four.""",
     stub='''
         def swiglu(x, gate, up, down):
             """(…, d_model) to the same shape: SiLU of one map of x, times another, then back."""
@@ -31,7 +31,8 @@ exercise = Exercise(
     sizes=[{"lead": (2,), "d_model": 2, "d_hidden": 3}, {"lead": (3,), "d_model": 3, "d_hidden": 3},
            {"lead": (), "d_model": 4, "d_hidden": 3}, {"lead": (2, 5), "d_model": 3, "d_hidden": 4},
            {"lead": (2, 3), "d_model": 5, "d_hidden": 7, "scale": 6.0},
-           {"lead": (3,), "d_model": 2, "d_hidden": 4, "gates": (800.0, 100.0, -100.0)}],
+           {"lead": (3,), "d_model": 2, "d_hidden": 4, "gates": (800.0, 100.0, -100.0)},
+           {"lead": (1, 1), "d_model": 4, "d_hidden": 6}],
     draw=draw, reference=lambda x, gate, up, down: SwiGLU()(x, gate, up, down), gradients=True,
     shapes={"result": "(…, d_model)"},
     hints=[("it raises, or the shapes differ", "nn.Linear(in, out) keeps its weight as (out, in). F.linear(x, weight) "

@@ -91,9 +91,10 @@ exercise = Exercise(
     contract="""
         tiled_attention(query, key, value, block) returns the output (…, length, d_v) of causal scaled dot-product
         attention: query and key are (…, length, d_head), value is (…, length, d_v), with any leading dimensions, and
-        position i attends to the positions up to i. The scores are made in tiles of at most block keys (or at most
-        block queries); block, at least 1, need not divide the length and may be larger. No tensor of length × length
-        numbers may be made on the way, neither of scores nor a mask. Scores of any size must work.
+        position i attends to the positions up to i. The scores are made in tiles of at most block queries and block
+        keys; strips, longer in one direction, are allowed, too. block, at least 1, need not divide length and may be
+        larger; if smaller, no tensor of length × length numbers may be made, of scores or a mask. Scores of any size
+        must work.
         """,
     stub='''
         def tiled_attention(query, key, value, block):
@@ -112,11 +113,10 @@ exercise = Exercise(
     returns="output", shapes={"output": "(…, length, d_v)"}, names_steps=False,
     checks=[never_the_whole_table, sums_to_one],
     hints=[("how to begin", "Take one block of queries. For each of its rows keep three things: the largest score so "
-        "far, the sum of the exponentials, and the weighted sum of the values. Go through the blocks of keys from the "
-            "first on."),
+        "far, the sum of the exponentials and the weighted sum of the values. Go through the blocks of keys in order."),
            ("when the maximum rises", "Both sums so far were made with the old maximum. Multiply both by exp(old - "
                "new) before you add the new tile. Divide once, after the last tile."),
-           ("who sees whom", "A tile of keys before the block of queries is seen whole, a tile after it not at all. "
+           ("who sees whom", "A tile of keys before the block of queries is seen in full, one after it not at all. "
                "Only the tile on the diagonal needs a mask: row i of the tile sees its columns up to i.")],
     solution='''
         import math
@@ -407,8 +407,8 @@ mistake("every query of a block sees only what its first may see", why="The mask
         "themselves.", look="how many rows does the mask of a tile need?",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(
         torch.arange(scores.shape[-1]) + left > start, -torch.inf))])
-mistake("one step into the future", why="Each position also attends to the one right after it, if both are in the same "
-        "block.",
+mistake("one step into the future", why="Each position also attends to the one right after it, always or where both "
+        "are in the same block.",
     look="the number that you give to tril or triu, or compare positions with.",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, 1), -torch.inf)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, 1), -torch.inf),
@@ -490,14 +490,13 @@ mistake("joined along another dimension", why="The outputs of the blocks are joi
                     dim=1))])
 mistake("only the last block of outputs", why="Only the outputs of the last block of queries come back.",
     look="where are the earlier outputs kept?", variants=[tiled(joined=lambda outputs: outputs[-1])])
-mistake("scaled by the block", why="The scores are divided by the root of the block's size, not of the number of "
-        "features.",
+mistake("scaled by the block", why="The scores are divided by the block's size or its root, not by the root of the "
+        "number of features.",
     look="which size of the query does a dot product sum over?",
     variants=[tiled(scale=lambda block: block ** -0.5), tiled(scale=lambda block: 1 / block),
               tiled(scale=lambda query, block: min(block, query.shape[-2]) ** -0.5)])
-mistake("scaled twice", why="The scale is applied twice: to the queries and to the scores, so the scores are divided "
-        "by d.",
-    look="in how many places do you divide?", variants=[tiled(scale=lambda right: right ** 2)])
+mistake("scaled by d, not √d", why="The scores are divided by d, or by √d twice: once as queries and once as scores.",
+    look="in how many places do you divide, and by what?", variants=[tiled(scale=lambda right: right ** 2)])
 mistake("no scale", why="The scores are not divided by √d.", look="lesson 3: what stands under the dot products?",
     pairs=1, asked=lambda query: query * math.sqrt(query.shape[-1]))
 mistake("multiplied by √d", why="The scores are multiplied by √d, where they should be divided.",

@@ -310,9 +310,8 @@ mistake("empty tokens kept", pairs=4, why="There are empty tokens: before a cut 
     "at its end, nothing is left.", look="print the tokens of a text that is one word.", kept=lambda pieces: pieces,
     variants=[{"kept": lambda pieces: pieces, "pieces": pieces}
 for pieces in [*split(r"(\W+)", r"(\b)"), *found(r"\w*|\W+", r"\w+|\W*")]])
-mistake("the empty text as a token", pairs=0, why="The empty text becomes one token, an empty one. It has "
-    "no tokens: the list should be empty.", look="print the tokens of an empty text.",
-    listed=lambda tokens: tokens or [""])
+mistake("the empty text as a token", pairs=0, why="The empty text becomes one token, an empty one. It has no tokens: "
+    "the list should be empty.", look="print the tokens of an empty text.", listed=lambda tokens: tokens or [""])
 mistake("the first or last piece cut off", pairs=2, why="The first piece, the last, or both are left out unseen: they "
     "are empty only where the text begins or ends with a word.", look="join the tokens of a text that begins with a "
     "space and ends in a full stop.", kept=lambda pieces: pieces[1:-1],

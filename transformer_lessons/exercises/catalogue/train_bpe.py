@@ -88,7 +88,7 @@ exercise = Exercise(
         ({"s t u v": 4, "t u": 3, "s t": 2, "u v u v": 2}, 6, {}),
         ({"v w x": 5, "w x y": 4, "x y v": 3, "y v w x": 2}, 7, {}), ({}, 12, {"random": 12}), ({}, 25, {"random": 15}),
         ({"t u": 3, "t x": 3, "s u": 3}, 3, {"random": 4}), ({"t u": 3, "u v": 2}, 1, {}),
-        ({"t u": 3, "t v": 3}, 1, {}))],
+        ({"t u": 3, "t v": 3}, 1, {}), ({" ".join(32 * "t"): 2, "u v": 5}, 6, {}))],
     draw=draw, reference=lambda words, number: byte_pairs.train_bpe(words, number), returns="merges", names_steps=False,
     same=same_merges, checks=[are_pairs], symptoms=[what_the_merges_show],
     hints=[("which pair is next", "max(counts, key=…) with a key that returns two things: how often the pair occurs, "
@@ -264,7 +264,7 @@ def apart(parts):
 
 mistake("a pair counted once a word", why="A pair that a word has in several places is counted for that word only "
     "once.",
-    look="a `set` of pairs: what becomes of a pair that comes again?",
+    look="a `set` or a dictionary made of one word's pairs: what becomes of a pair that comes again?",
     pairs_of=lambda right: list(dict.fromkeys(right)))
 mistake("across the words", why="The words are put in a row, so that the last part of one word and the first of the "
     "next make a "
@@ -305,6 +305,26 @@ mistake("counts never taken away", pairs=3, why="New counts are added to the old
         {"counts": lambda self, right: added_up(self, {pair: count for pair, count in right.items()
                                                        if not kept(self) or b"".join(self.last) in pair}),
          "rewritten": lambda self, right, pair: (kept(self).pop(pair), vars(self).update(last=pair), right)[2]}])
+
+mistake("new pairs found in no word", pairs=0, why="Each pair is merged in the words that held it at the start: in "
+    "which words a new pair stands is never noted, so it is chosen and changes nothing.", look="where do you note "
+    "which words hold a pair, and when does that have to be brought up to date?", variants=[
+        lambda words, number: noted_once(words, number), lambda words, number: noted_once(words, number, False)])
+
+def noted_once(words, number, dropped=True):
+    """The pair that was merged is dropped from the counts, or its count is only lowered where a word has changed."""
+    words, merges, counts = TrainBPE().prepared(words), [], byte_pairs.count_pairs(words)
+    holders = {pair: [place for place, (parts, _) in enumerate(words) if pair in pairwise(parts)] for pair in counts}
+    while len(merges) < number and (most := max(counts.values(), default=0)) > 0:
+        merges.append(max(pair for pair, count in counts.items() if count == most))
+        for place in holders.get(merges[-1], ()):
+            parts, count = words[place]
+            words[place] = byte_pairs.merge(parts, merges[-1]), count
+            counts.subtract({pair: times * count for pair, times in Counter(pairwise(parts)).items()})
+            counts.update({pair: times * count for pair, times in Counter(pairwise(words[place][0])).items()})
+        if dropped:
+            del counts[merges[-1]]
+    return merges
 
 mistake("neighbours taken from before the merge", pairs=0, why="Counts are changed place by place, with the neighbours "
     "that each place had before the merge. Where the pair stands twice in a row, as in t, u, t, u, the new pair "
@@ -402,9 +422,10 @@ mistake("one merge too many", pairs=2, why="There is one merge more than `number
 mistake("number tested too late", why="The number of merges is tested only after one has been made, so a merge is made "
     "even if `number` is 0.", look="number=0: what does the loop do "
     "before it asks for the first time?", rounds=[lambda number: number or 10 ** 6, lambda number: max(1, number)])
-mistake("number taken for the vocabulary's size", why="The 256 bytes are subtracted from `number`; it is the number "
-    "of merges.",
-    look="what does `number` count?", rounds=[lambda number: max(0, number - 256)])
+mistake("number taken for the vocabulary's size", why="The single bytes, all 256 or those of the text, are subtracted "
+    "from `number`; it is the number of merges.",
+    look="what does `number` count?", rounds=[lambda number: max(0, number - 256)], variants=[lambda words, number:
+        byte_pairs.train_bpe(words, max(0, number - len({byte for word in words for byte in word})))])
 mistake("ended at pairs that occur once", why="It ends when every pair occurs only once; the contract goes on until "
     "no word has "
     "two parts.", look="the condition of the loop. How often does a pair have to occur?",
@@ -414,6 +435,10 @@ mistake("ended at rare pairs", why="It ends although there are pairs left, becau
     look="the condition of the loop. How often does a pair have to occur?",
     ended=[lambda counts: not counts or max(counts.values()) < 3,
         lambda counts: not counts or max(counts.values()) < 4])
+mistake("long tokens left out", pairs=0, why="A pair is left out where its token would be longer than a limit, such "
+    "as the 16 of SentencePiece; the contract sets none.", look="every comparison with a length.", counts=[
+        lambda right, limit=limit: Counter({pair: right[pair] for pair in right if len(b"".join(pair)) < limit})
+        for limit in (17, 16, 9, 8)])
 mistake("ended at the first whole word", why="It ends as soon as one of the words is a single part, although others "
     "may still have pairs.", look="the condition of the loop: `any` or `all`?",
     counts=[lambda right, words: right if all(len(parts) > 1 for parts, count in words) else Counter()])
@@ -423,6 +448,22 @@ mistake("stopped at two parts", why="It stops as soon as no word has more than t
 mistake("no end before number", why="When no word has two parts any more, it raises an error: `max` of nothing has no "
     "answer.",
     look="a text of a single word: after how many merges is it one token?", ended=[lambda counts: False])
+mistake("pairs that are gone merged", pairs=0, why="It goes on when no word has two parts any more: pairs that once "
+    "occurred are still among the counts, with 0.", look="what becomes of a count that has fallen to 0?",
+    variants=[lambda words, number: with_zeros(words, number), lambda words, number: with_zeros(words, number, True)])
+
+def with_zeros(words, number, dropped=False):
+    """Every pair stays in the counts, or only the one that was merged is dropped from them."""
+    counts, merges, words = Counter(), [], TrainBPE().prepared(words)
+    while len(merges) < number:
+        now = TrainBPE().counts(words)
+        counts = Counter({pair: now[pair] for pair in {**counts, **now} if not dropped or pair not in merges})
+        if not counts:
+            break
+        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
+        words = [(byte_pairs.merge(parts, merges[-1]), count) for parts, count in words]
+    return merges
+
 mistake("repeated at the end", why="When there is no pair left, the last merge is added again and again until there "
     "are `number`.",
     look="what should happen when nothing is left to merge?",

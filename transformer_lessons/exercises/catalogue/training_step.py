@@ -252,8 +252,7 @@ mistake("the classes in the last dimension", pairs=0, raises=True,
     loss=lambda logits, targets: F.cross_entropy(logits, targets))
 mistake("a view of rows that do not lie side by side", pairs=0, why="A slice such as `tokens[:, 1:]` "
     "skips one position in each row, so the rows do not lie side by side in memory, and `view` cannot join them: "
-    "hence the error.",
-    look="the last sentence of the error message.",
+    "hence the error.", look="the last sentence of the error message.",
     loss=lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.view(-1)))
 mistake("the logits without the logarithm", pairs=0, why="The loss is the logit of each target with its sign changed, "
     "averaged. That is what nll_loss gives for logits: it expects the logarithms of probabilities.",
@@ -295,8 +294,8 @@ mistake("a step before backward", pairs=1, why="The optimizer makes its step bef
     "there: it finds none, and the model learns nothing.",
     look="the order: what computes the gradients, and what uses them?", improve=in_order("clear", "move", "back"))
 mistake("a step between the loss and backward", pairs=0, raises=True,
-    why="The optimizer makes its step with the gradients of "
-    "the batch before, and changes weights that backward still needs: PyTorch refuses to go back through them.",
+    why="The optimizer makes its step with the gradients of the batch before, and changes weights that backward still "
+        "needs: PyTorch refuses to go back through them.",
     look="the order: what computes the gradients, and what uses them?", improve=in_order("move", "clear", "back"))
 mistake("no step", why="The gradients are computed, but nothing changes the weights.",
     look="which object knows the learning rate and moves the weights?", move=lambda: None)
@@ -309,11 +308,13 @@ mistake("gradient ascent", why="The weights move towards a higher loss: the sign
 FACTORS = (1 / 4, 1 / 2, 1 / 8, 2, 1024, 2 ** 16)  # accumulated gradients, and scaled losses
 mistake("a multiple of the gradients", pairs=0, why="The step uses a multiple or a fraction of the gradients, as when "
     "they are accumulated over several batches or the loss is scaled, and nothing brings them back to their size.",
-    look="what is multiplied or divided between the loss and the step, and how often does backward run?",
+    look="what are the loss and its gradients multiplied or divided by, and how often does backward run?",
     back=[lambda loss, factor=factor: (factor * loss).backward() for factor in FACTORS],
     loss=[lambda right, factor=factor: factor * right for factor in (1 / 4, 1 / 8, 1024)],
     variants=[{"loss": lambda right, targets, count=count: count(targets) * right,
-        "result": lambda right, tokens, count=count: right / count(tokens[:, 1:])} for count in (len, torch.numel)])
+        "result": lambda right, tokens, count=count: right / count(tokens[:, 1:])} for count in (len, torch.numel)]
+    + [{"loss": lambda right, targets: right / len(targets)},
+       {"loss": lambda right, targets: right * targets.shape[1] / (targets.shape[1] + 1)}])
 
 def clipped(clip, limit):
     """The step, with gradients made smaller before it."""
@@ -370,4 +371,6 @@ mistake("no loss returned", pairs=0, why="The step is made, but the function ret
     look="does it end in `return …`?", result=lambda: None)
 mistake("with the wrong sign", pairs=0, why="The step is right, but the number returned is minus the loss.",
     look="the sign of what is returned.", result=lambda right: -right)
+mistake("the loss rounded", pairs=0, why="The step is right, but the loss that comes back is rounded.", look="each "
+    "call of `round`.", result=[lambda right, places=places: round(right, places) for places in (3, 2, 1)])
 mistake(A_TENSOR, pairs=0, why=OF_A_TENSOR, look=INTO_A_FLOAT, result=lambda loss: loss)
