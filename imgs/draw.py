@@ -143,7 +143,7 @@ class Drawing:
         self.add("path", d=path(points), fill="none", stroke=ink, stroke_width=width,
                  stroke_dasharray="4 4" if dashed else None)
 
-    def arrow(self, *points, ink=LINE, width=1.5):
+    def arrow(self, *points, ink=LINE, width=1.5, dashed=False):
         """Through all the points; the tip lies exactly on the last."""
         (x0, y0), (x, y) = points[-2:]
         length = math.dist((x0, y0), (x, y))
@@ -151,7 +151,7 @@ class Drawing:
         back, half = (9.5, 4.5) if width < 3 else (13, 7)
         base = x - back * dx, y - back * dy
         left, right = (base[0] - half * dy, base[1] + half * dx), (base[0] + half * dy, base[1] - half * dx)
-        self.line(*points[:-1], (base[0] + dx, base[1] + dy), ink=ink, width=width)
+        self.line(*points[:-1], (base[0] + dx, base[1] + dy), ink=ink, width=width, dashed=dashed)
         self.add("path", d=path([(x, y), left, right]) + "Z", fill=ink)
 
     def grid(self, x, y, rows, width=22, height=None, colour=PLAIN, size=13):
@@ -674,7 +674,7 @@ def split_and_merge(d):
 
     A matrix of four positions and six features; the colour of a feature says to which of three heads it
     belongs. In memory the rows follow one another, numbered 0 to 23. Right: reshape to (length, heads,
-    d_head), then transpose: every head gets its own two features of all four positions, one colour a head.
+    d_head), then transpose: every head gets its own two features of all four positions, one colour per head.
     Wrong: view as (heads, length, d_head) at once: head 0 gets all the features of position 0 and the first
     two of position 1, and all colours are scrambled.
     """
@@ -1069,13 +1069,13 @@ LINE_OF_A_PLAY = ["My", "␣", "lantern", "␣", "sleeps", ",␣", "and"]
 
 @diagram(height=452)
 def next_token(d):
-    """From a text to its next token, and on
+    """From a text to its next token, again and again
 
     Above, a line is cut at word boundaries into tokens: My, space, lantern, space, sleeps, comma and space,
     and. Below it a row of targets, and under each target its input, the token before it. The model, a
     LanguageModel, turns the row of inputs into logits at every position. In training, the logits of all positions
-    are compared with the targets: that is the loss. In writing, all the tokens are read, and the softmax of the last
-    logits gives each token a chance; one is drawn and appended to the text, and the model reads again.
+    are compared with the targets: that is the loss. When the model generates, it reads all the tokens, and the softmax
+    of the last logits gives each token a probability; one is drawn and appended to the text, and the model reads again.
     """
     text = d.box(28, 62, 704, 34, "My lantern sleeps, and", EMPTY, 15)
     d.label(392, 111, "`tokenize`: cut at word boundaries", 13, MUTED, "start")
@@ -1097,9 +1097,9 @@ def next_token(d):
     drawn = d.box(620, 352, 120, 32, "next token", OUTPUT)
     d.arrow(logits.right(), drawn.left(), ink=OUTPUT.line)
     d.arrow(drawn.top(0.92), (730.4, 143), tokens.right(), ink=OUTPUT.line)
-    d.label(720, 404, "writing: draw from the softmax of the last", 13, OUTPUT.ink, "end")
-    d.label(MARGIN, 430, "␣ is a space. In writing there are no targets: all the tokens are read, and the new one is "
-            "appended.", 13, MUTED, "start")
+    d.label(720, 404, "generating: draw from the softmax of the last logits", 13, OUTPUT.ink, "end")
+    d.label(MARGIN, 430, "␣ is a space. When the model generates, there are no targets: it reads all the tokens, and "
+            "the new one is appended.", 13, MUTED, "start")
 
 
 @narrow(height=530)
@@ -1122,7 +1122,7 @@ def narrow_next_token(d):
     drawn = d.box(140, 428, 100, 30, "next token", OUTPUT, 13)
     d.arrow((190, 413), drawn.top(), ink=OUTPUT.line)
     d.arrow(drawn.right(), (366, 443), (366, 144), tokens.right(), ink=OUTPUT.line)
-    d.label(LEFT, 480, "writing: all the tokens are read; draw from the", 13, OUTPUT.ink, "start")
+    d.label(LEFT, 480, "generating: read all the tokens, draw from the", 13, OUTPUT.ink, "start")
     d.label(LEFT, 500, "softmax of the last logits, append. ␣ is a space.", 13, OUTPUT.ink, "start")
 
 
@@ -1139,8 +1139,8 @@ def byte_pairs(d):
 
     Five rows show the word rings. In the first it is cut into the bytes r, i, n, g and s. Rank 0 joins n and g,
     rank 1 joins i and ng, rank 3 joins r and ing, rank 4 joins ring and s: one token is left. Below, the word kings,
-    which the training text does not have, goes the same way as far as it can: k, ing, s are left, since no rank has
-    k and ing, or ing and s.
+    which is not in the training text, goes the same way as far as it can: k, ing, s are left, since neither k and ing
+    nor ing and s have a rank.
     """
     rings(d, 244, 48, 62)
     d.label(524, 78, "5 tokens", 13, MUTED, "start")
@@ -1202,7 +1202,7 @@ def induction_circuit(d):
     answer = d.box(652, 100, 80, 34, "next: 1", OUTPUT, 15)
     d.arrow(tokens[2].top(), (tokens[2].middle[0], 74), (692, 74), answer.top(), ink=VALUE.line)
     d.label(480, 62, "and copies what stands there", 13, VALUE.ink)
-    d.label(MARGIN, 302, "Neither head is of use without the other.", 13, MUTED, "start")
+    d.label(MARGIN, 302, "Here neither head is of use without the other.", 13, MUTED, "start")
 
 
 @narrow(height=366)
@@ -1219,7 +1219,7 @@ def narrow_induction_circuit(d):
     d.label(LEFT, 106, "and copies\nwhat stands\nthere", 12, VALUE.ink, "start")
     d.label(362, 286, "layer 1 looks for the place after 7", 12, QUERY.ink, "end")
     d.label(LEFT, 310, "Above, the tokens; below, what layer 0 notes:", 12, MUTED, "start")
-    d.label(LEFT, 328, "what came before. Neither head is of use alone.", 12, MUTED, "start")
+    d.label(LEFT, 328, "what came before. Here neither head is of use alone.", 12, MUTED, "start")
 
 
 # --- Lesson 10 ----------------------------------------------------------------------------------------------
@@ -1305,7 +1305,8 @@ def tiles(d):
     d.label(left + TILES * cell + 14, top + 0.5 * cell, "in the future: never made", 13, MUTED, "start")
     y = top + 2.5 * cell
     carried = d.box(480, y - 46, 252, 92, CARRIED, OUTPUT)
-    d.arrow((left + 12, y), carried.left(), ink=OUTPUT.line, width=2.5)
+    d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
+    d.arrow((left + 2.5 * cell, y), carried.left(), ink=OUTPUT.line, dashed=True)
     d.label(606, y - 70, "carried from tile to tile", 13, MUTED)
     d.label(MARGIN, 350, "When the largest score rises, both sums are multiplied by exp(old − new).", 13, MUTED,
             "start")
@@ -1323,7 +1324,8 @@ def narrow_tiles(d):
     d.label(left + 4 * cell + 8, top + 0.5 * cell, "never\nmade", 13, MUTED, "start")
     y = top + 2.5 * cell
     carried = d.box(74, 348, 252, 84, CARRIED, OUTPUT)
-    d.arrow((left + 12, y), (342, y), (342, 390), carried.right(), ink=OUTPUT.line, width=2.5)
+    d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
+    d.arrow((left + 2.5 * cell, y), (342, y), (342, 390), carried.right(), ink=OUTPUT.line, dashed=True)
     d.label(74, 330, "carried from tile to tile", 13, MUTED, "start")
     d.label(LEFT, 456, "When the largest score rises, both sums are\nmultiplied by exp(old − new).", 12, MUTED, "start")
 

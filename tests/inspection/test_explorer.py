@@ -151,7 +151,7 @@ def test_ablated_heads_are_shown_beside_the_model_as_it_is_with_what_each_predic
     torch.nn.init.normal_(model.embedding.weight)
     heads = {"layers.0.attention": [0, 1]}
     explorer = explore(model, "to be", vocabulary=vocabulary, ablated=heads)
-    name = "attention, without head 0 of layers.0.attention, without head 1 of layers.0.attention"
+    name = "attention, without head 0 of layer 0, without head 1 of layer 0"
     words = ["to", "␣", "be"]
     assert told(explorer) == [("attention", [2, 2, 3, 3], words, words), (name, [2, 2, 3, 3], words, words)]
     assert model.training

@@ -30,6 +30,14 @@ def test_several_runs_are_their_mean_in_a_band_from_the_lowest_to_the_highest(dr
     assert {tuple(point) for point in band} == {(0.0, 1.0), (0.0, 5.0), (1.0, 2.0), (1.0, 2.5)}
 
 
+def test_a_logarithmic_axis_of_less_than_two_powers_of_ten_has_plain_numbers(drawn):
+    for numbers in ([1.5, 30.0], [1.5, 3000.0]):
+        plots.show_lines([0, 1], {"loss": numbers}, "title", "step", "loss", log_y=True)
+    near, far = ({label.get_text() for label in axis.get_yticklabels()} for axis in drawn)
+    assert near >= {"2", "5", "10", "20"}
+    assert "2" not in far
+
+
 def test_figures_have_a_style_of_their_own_and_leave_a_learners_figures_alone():
     before = dict(matplotlib.rcParams)
     one = plots.show_lines([0, 1], {"loss": [2.0, 1.0]}, "title", "step", "loss")

@@ -100,8 +100,9 @@ def in_eval_mode(model):
 
 
 def without(heads):
-    """How a run without these heads is called."""
-    return "".join(f", without head {number} of {name}" for name, numbers in heads.items() for number in numbers)
+    """How a run without these heads is called: layers.0 and layers.0.attention are layer 0."""
+    names = {path: re.sub(r"^layers\.(\d+)(\.attention)?$", r"layer \1", path) for path in heads}
+    return "".join(f", without head {number} of {names[path]}" for path in heads for number in heads[path])
 
 
 def predictions(model, ids, spell):
@@ -162,7 +163,7 @@ def picture(groups, title):
 
 
 def row_name(name, layer):
-    """“layer 0”, and “layer 0⏎without head 1 of layers.0” for the maps of a run without heads."""
+    """“layer 0”, and “layer 0⏎without head 1 of layer 0” for the maps of a run without heads."""
     stack, comma, heads = name.partition(", without head")
     return f"{stack}, layer {layer}".removeprefix("attention, ") + (f"\nwithout head{heads}" if comma else "")
 

@@ -34,11 +34,12 @@ def drag_the_query():
     """Lesson 1: four keys, which are the values too, a query that can be dragged, and a factor for the scores."""
     from transformer_lessons.inspection import plots
     keys = np.array([[2.0, 0.5], [0.5, 2.0], [-1.5, 1.0], [1.0, -1.5]])
-    query = np.array([0.0, -1.0])
+    query = np.array([-0.3, -0.6])
     weights = softmax(keys @ query)
+    output = weights @ keys
     title = "The output stays inside the polygon of the values, wherever the query points"
-    picture = plots.show_arrows(np.array([*keys, query, weights @ keys]), title, [*"abcd", "query", "output"], keys)
-    words = f"The query (0, -1) gives a, b, c, d the weights {said(weights)}; the output is ({said(weights @ keys)})."
+    picture = plots.show_arrows(np.array([*keys, query, output]), title, [*"abcd", "query", "output"], keys)
+    words = f"The query (-0.3, -0.6) gives a, b, c, d the weights {said(weights)}; the output is ({said(output)})."
     data = {"keys": keys.tolist(), "names": list("abcd"), "query": query.tolist()}
     return Playground("drag_the_query", title, words, picture, data)
 

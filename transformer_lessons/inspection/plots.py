@@ -13,6 +13,7 @@ import numpy as np
 from matplotlib import font_manager, rc_context
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import LogLocator
 
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]  # safe for any eyes
 DENSITY = 2  # pixels of the file to a pixel of the page
@@ -193,6 +194,10 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
         axis.minorticks_off()
     if log_y:
         axis.set_yscale("log")
+        low, high = axis.get_ylim()
+        if high < 100 * low:  # one or two powers of ten say too little: 1, 2, 5, 10 and so on instead
+            axis.yaxis.set(major_locator=LogLocator(subs=(1, 2, 5)), major_formatter="{x:g}")
+            axis.minorticks_off()
     alt = alt or f"Line chart of {y_label} against {x_label}: {title}."
     return finish(figure, axis, title, x_label, y_label, alt)
 

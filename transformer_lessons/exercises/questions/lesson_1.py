@@ -39,8 +39,8 @@ QUESTIONS = (
             ),
             wrong(
                 "(2, 1)",
-                "Here the dot product is 4, because each larger entry is multiplied by a smaller one. The "
-                "query does better than that with itself.",
+                "Here the dot product is 1 × 2 + 2 × 1 = 4: the larger entry of each vector meets the smaller one "
+                "of the other. The query does better than that with itself.",
             ),
             right(
                 "(3, 3)",

@@ -15,8 +15,8 @@ QUESTIONS = (
     Number(
         "10.1",
         "RMSNorm by hand",
-        "A vector has the two features 1 and 7. What does RMSNorm (gain 1, a negligible epsilon) make of the "
-        "second?",
+        "A vector has the two features 1 and 7. What does RMSNorm (gain 1, a negligible epsilon) turn the second "
+        "into?",
         right=1.4,
         why="The squares are 1 and 49, their mean is 25, its root 5, and 7 / 5 = 1.4.",
         slips={
@@ -45,14 +45,14 @@ QUESTIONS = (
                 "RMSNorm subtracts nothing, so the 10 stays, in the features and in the number that divides them. "
                 "LayerNorm subtracts the mean, and the 10 with it.",
             ),
-            wrong("Neither", "A norm that subtracts no mean keeps what all features have in common."),
+            wrong("Neither", "A norm that does not subtract the mean keeps the 10."),
         ),
     ),
     Number(
         "10.3",
         "As many weights with a gate",
         "GPT-2's feed-forward has two linear maps, with d_model = 768 and a hidden layer of 3072. A SwiGLU has three. "
-        "How wide may its hidden layer be for the same number of weights, biases left out?",
+        "How wide can its hidden layer be with the same number of weights, biases left out?",
         right=2048,
         why="2 × 768 × 3072 = 3 × 768 × 2048: two thirds of the width, so 8/3 of d_model instead of 4 times d_model.",
         slips={
@@ -112,7 +112,7 @@ QUESTIONS = (
         "Small models, each with one change from GPT-2, are trained on 300 batches of Shakespeare's characters. Which "
         "changes lower the loss by more than the gap between two runs of GPT-2 with different seeds?",
         (
-            wrong("RMSNorm for LayerNorm", "The losses agree within the noise. What it saves is work and parameters."),
+            wrong("RMSNorm for LayerNorm", "The losses agree within the noise. It saves arithmetic and parameters."),
             right(
                 "SwiGLU for GELU, with about as many weights",
                 "It does with both seeds, by 0.04 and 0.09. Two seeds cannot say how much it helps on average.",
@@ -131,29 +131,30 @@ QUESTIONS = (
     OneOf(
         "10.7",
         "A mistake without an error",
-        "You copy GPT-2's weights into maps made by nn.Linear, and forget to transpose them (d_model is 768). For "
-        "which of these does load_state_dict raise no error?",
+        "You copy GPT-2's weights into nn.Linear layers, and forget to transpose them (d_model is 768). For which of "
+        "these does load_state_dict raise no error?",
         (
             wrong("None: it checks all shapes.", "It does, but for one of them the two shapes are the same."),
-            wrong("mlp.c_fc", "It is (768, 3072), and the map expects (3072, 768): an error."),
+            wrong("mlp.c_fc", "It is (768, 3072), and the layer expects (3072, 768): an error."),
             right(
                 "attn.c_proj",
-                "It is (768, 768), and so is its transpose. It loads, and the model gives other answers.",
+                "It is (768, 768), and so is its transpose. It loads, as would the three square parts of "
+                "c_attn, and the model gives other answers.",
             ),
-            wrong("mlp.c_proj", "It is (3072, 768), and the map expects (768, 3072): an error."),
+            wrong("mlp.c_proj", "It is (3072, 768), and the layer expects (768, 3072): an error."),
         ),
     ),
     FreeText(
         "10.8",
-        "Changes that do not lower the loss",
+        "Changes that hardly affect the loss",
         "Using RMSNorm, dropping the biases and sharing key heads changed the loss of our small models by too little "
         "to tell from chance. Why do many of today's models do all three?",
-        model="A lower loss is not the only reason to change a model. RMSNorm does less work for each vector and has "
-        "half the parameters; the loss stays the same within the noise. The same holds without biases, and there is "
-        "less to store and to load. Fewer heads of keys make the cache smaller: a quarter of the heads need a quarter "
+        model="A lower loss is not the only reason to change a model. RMSNorm does less arithmetic for each vector and "
+        "has half the parameters; the loss stays the same within the noise. The same holds without biases, and there "
+        "is less to store and load. Fewer heads of keys make the cache smaller: a quarter of the heads need a quarter "
         "of the memory, so longer texts or larger batches fit, and there is less to read for each new token.",
         points=(
-            "RMSNorm: less to compute, half the parameters, the same loss within the noise.",
+            "RMSNorm: less arithmetic, half the parameters, the same loss within the noise.",
             "No biases: fewer parameters, the same loss within the noise.",
             "Grouped queries: the cache shrinks in proportion to the number of key heads.",
         ),

@@ -22,12 +22,11 @@ QUESTIONS = (
         "11.2",
         "Which head comes first",
         "Layer 0 has to note at each token which token came before it; layer 1 has to look for such notes. In "
-        "training, which of the two heads learns its job first?",
+        "training on our rows, which of the two heads learns its job first?",
         (
             wrong(
                 "Layer 0's, because layer 1 builds on it",
-                "A note that nobody reads changes no logit in a useful way, so nothing rewards it. Without a reader "
-                "there is hardly a gradient towards it.",
+                "On random tokens, a note that nobody reads is no help, so hardly any gradient rewards it.",
             ),
             wrong(
                 "Layer 1's, because it is nearer to the loss",
@@ -57,8 +56,9 @@ QUESTIONS = (
             ),
             right(
                 "No: a key does not know which token stands before it",
-                "In the first layer a key is made from its own token and position alone. For a query to find "
-                "it by the token before it, an earlier layer would have to bring that token there.",
+                "In the first layer a key is made from its own token and position alone, so no query can find it by "
+                "the token before it. Only positions are left, and with periods that vary, one head cannot make do "
+                "with them.",
             ),
             wrong(
                 "Yes, if its vectors are wide enough",
@@ -149,8 +149,8 @@ QUESTIONS = (
         "11.7",
         "Which position brings the answer back",
         "A block of 12 tokens, then its first 6 again: 18 positions, counted from 0. In the corrupted text, the "
-        "token at position 5 is another one. At which position must layer 0's output from the clean run be put in, "
-        "for the model to know what comes after position 17?",
+        "token at position 5 is another one. At which position must you put in layer 0's output from the clean run "
+        "so that the model knows what comes after position 17?",
         right=6,
         why="Position 17 holds the block's token 5, and the answer is the block's token 6, which stands at position 6. "
         "There layer 0 notes what came before, and that note is what the last query looks for.",
@@ -170,7 +170,7 @@ QUESTIONS = (
         "known are right?",
         (
             right(
-                "About as few as before layer 0",
+                "Hardly more than before layer 0",
                 "What layer 0 adds is a note for layer 1 to find, and not a prediction. The lens sees predictions "
                 "only.",
             ),
@@ -201,15 +201,16 @@ QUESTIONS = (
             ),
             wrong(
                 "About half",
-                "Half would mean that it looks up much of the passage. None of its heads does that.",
+                "To save half, it would have to look up much of the passage, and none of its heads does that.",
             ),
             right(
                 "About the same",
-                "It has no induction heads, so a text that it has just read is nearly as new to it as any other.",
+                "It has no induction heads, so it cannot look up what came next last time. Having read the text helps "
+                "it only a little.",
             ),
             wrong(
                 "Twice as much, because it is confused",
-                "A repeated text is still a text of the kind it has learned. It pays what such a text costs.",
+                "A repeated text is still a text of the kind it has learned, so it costs what such texts cost.",
             ),
         ),
     ),

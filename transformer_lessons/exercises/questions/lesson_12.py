@@ -8,7 +8,7 @@ QUESTIONS = (
         "Where attention overtakes the matrices",
         "A layer has d_model = 128 and d_hidden = 512. Its six matrices cost 4 · 128² + 2 · 128 · 512 = 196,608 "
         "multiplications for each token. Each key costs a query 128 multiplications for its score, and 128 more "
-        "for its part in the average. With how many keys does attention cost a token as much as the matrices?",
+        "for its part in the average. At how many keys does attention cost a token as much as the matrices do?",
         right=768,
         why="Scores and averages together cost 2 · 128 = 256 multiplications a key, and 196,608 / 256 = 768. With "
         "d_hidden = 4 d_model it is always 6 d_model.",
@@ -65,7 +65,7 @@ QUESTIONS = (
         "12.4",
         "How far back windows reach",
         "Four layers attend with a window of 8, the position itself included. How many positions back can a "
-        "token lie and still affect the output?",
+        "token be and still affect the output?",
         right=28,
         why="One layer reaches 7 positions back. The next layer reads what it has brought, and reaches 7 further: "
         "4 · 7 = 28.",
@@ -105,7 +105,7 @@ QUESTIONS = (
             ),
             right(
                 "The time is about four times as long; the table stays as it is.",
-                "Each tile costs what it did before, and there are about four times as many. Only the memory stops "
+                "Each tile costs what it did before, and there are about four times as many. Only the table stops "
                 "growing.",
             ),
             wrong(
@@ -141,7 +141,7 @@ QUESTIONS = (
                 "After a rejection the token is drawn from the residual, which is exactly what the draft lacks.",
             ),
             wrong(
-                "Rare tokens come more often.",
+                "Rare tokens come up more often.",
                 "They are drafted more often, but accepted only with p / q, which is small for them.",
             ),
             wrong(

@@ -97,7 +97,7 @@ QUESTIONS = (
             ),
             right(
                 "There are as many keys as values.",
-                "A weight belongs to one key and multiplies one value, so each key needs its value.",
+                "A weight belongs to one key and multiplies one value, so each key needs a value.",
             ),
         ),
     ),
@@ -144,7 +144,7 @@ QUESTIONS = (
                 "similar direction can still score higher.",
             ),
             wrong(
-                "Nothing is lost: any scores can be had with one matrix as well as with two.",
+                "Nothing is lost: one matrix can give any scores that two can.",
                 "With two matrices, W_Q W_Kᵀ can be any matrix of rank at most d_k. With one it is W Wᵀ, "
                 "which is always symmetric and has no negative eigenvalue.",
             ),

@@ -71,7 +71,7 @@ QUESTIONS = (
                 "[[0, 2], [4, 6]]",
                 "To take every second entry, view would have to skip some. It only groups them.",
             ),
-            wrong("An error", "Eight entries fit into 1 × 2 × 2 × 2, and here view requires nothing else."),
+            wrong("An error", "Eight entries fit into 1 × 2 × 2 × 2, and that is all view needs here."),
         ),
     ),
     OneOf(
@@ -169,29 +169,29 @@ QUESTIONS = (
             ),
             wrong(
                 "The width of a head",
-                "All heads together have 512 features. With more heads, each of them has fewer.",
+                "All heads together have 512 features. The more heads, the fewer each one gets.",
             ),
             right(
                 "The number of attention weights",
-                "There are 16 tables now, one for each head. The parameters and multiplications stay the "
-                "same: twice as many heads, each half as wide.",
+                "There are 16 tables now, one for each head. The parameters and the work in the matrix products "
+                "stay the same: twice as many heads, each half as wide.",
             ),
         ),
     ),
     FreeText(
         "4.9",
         "Why several heads",
-        "Parameters and multiplications do not depend on the number of heads. Why, then, several narrow "
-        "heads rather than one wide one?",
+        "Neither the parameters nor the multiplications in the matrix products depend on the number of "
+        "heads. Why, then, several narrow heads rather than one wide one?",
         model="One head gives a query one set of weights, and so one average. All values go through the same "
         "map, so what is stored in the same feature of two tokens ends up as one sum. Several heads give "
         "several averages, each with weights of its own and in features of its own; if they blend "
-        "differently, linear_out can take the blends apart and combine them. The price is that each head "
-        "compares vectors by only d_head features: its W_Q W_Kᵀ has rank at most d_head.",
+        "in different proportions, linear_out can take the blends apart and combine them. The price is that each "
+        "head compares vectors by only d_head features: its W_Q W_Kᵀ has rank at most d_head.",
         points=(
             "One head gives one average for each query.",
             "The heads' averages are kept side by side, and linear_out combines them.",
-            "The price is a lower rank, not more parameters or multiplications.",
+            "The price is a lower rank, not more parameters or larger matrix products.",
         ),
     ),
 )

@@ -18,7 +18,7 @@ QUESTIONS = (
         "outputs for “dog” compare?",
         (
             wrong(
-                "They differ, because “dog” stands elsewhere.",
+                "They differ, because “dog” is somewhere else.",
                 "The position of a token appears nowhere in the formula. It would have to be put in.",
             ),
             wrong(
@@ -294,7 +294,7 @@ QUESTIONS = (
         points=(
             "Order: from positions. Without positions or mask, attention sees a bag of words.",
             "Direction, in a model that writes: a mask (lesson 6).",
-            "Recurrence is left only in generation, from output to input.",
+            "Recurrence remains only in generation, where each output becomes part of the next input.",
         ),
     ),
 )

@@ -48,7 +48,7 @@ QUESTIONS = (
         "weights to 0. What do the weights of the second token (index 1) sum to?",
         right=0.5,
         why="Softmax gave 1/4 to each of the four keys, and the mask keeps two. The hidden keys still have "
-        "an influence: their scores were in the sum that divided every exponential.",
+        "an influence: their exponentials were in the sum by which softmax divides.",
         slips={
             1: "This is what they should sum to, and would, if the mask came before the softmax.",
             0.25: "This is the sum of the first token's row, or a single weight. The second token also sees "
@@ -92,8 +92,8 @@ QUESTIONS = (
             (3, 7, 7): "Broadcasting aligns from the right, and would take the 3 for heads.",
             (1, 1, 1, 7): "This hides the same keys in every sentence. Each has padding of its own.",
         },
-        pointer="Go through batch, heads, query and key: does the mask differ along this dimension? If "
-        "not, its size there is 1.",
+        pointer="Take batch, heads, query and key in turn: does the mask differ along that dimension? "
+        "If not, its size there is 1.",
     ),
     OneOf(
         "6.6",
@@ -108,8 +108,8 @@ QUESTIONS = (
             ),
             wrong(
                 "It is zero at the padding.",
-                "The mask hides padding as keys. As queries, the padded places still attend to the real "
-                "tokens.",
+                "The mask hides padding only as keys. As queries, the padded positions still attend to the "
+                "real tokens.",
             ),
             wrong(
                 "It is a little different at the real tokens, because the softmax has more terms.",
@@ -217,7 +217,8 @@ QUESTIONS = (
             right(
                 "The future leaks: the model sees what it should predict.",
                 "Only the future can reveal the next digit. Look for a mask that is missing, shifted or "
-                "inverted, for heads merged wrongly, or for targets that are not shifted.",
+                "inverted, or for heads merged wrongly. Targets that are not shifted look the same: the model "
+                "then copies its own input.",
             ),
         ),
     ),
@@ -225,15 +226,15 @@ QUESTIONS = (
         "6.11",
         "Solved, but is it right",
         "Your model solves the reversal task without a mistake. Why does this not prove that it is right? "
-        "How does checking both halves help, and what escapes it as well?",
-        model="Success shows that the model can do this task, not how it does it. With a leak it copies the "
-        "answer it should predict; other faults are learned away, as a missing scale is undone by smaller "
-        "queries. The random half is a negative control: there no honest model can expect to beat "
+        "How does checking both halves help, and what still slips through?",
+        model="Success shows that the model can do this task, not how it does it. With a leak it can copy the "
+        "answer it should predict; training works round other faults, as when smaller queries make up for a "
+        "missing scale. The random half is a negative control: there no honest model can expect to beat "
         "ln(vocabulary), so a leak gives itself away once training has found it. Faults that neither leak nor "
         "hinder, such as a different scale, escape both halves. Neither loss reveals them: compare the numbers with "
         "an independent implementation.",
         points=(
-            "A leak makes the task easier, so success is no evidence against it.",
+            "A leak can make the task easier, so success is no evidence against it.",
             "The random half has a known best loss, ln(vocabulary); a model that beats it is leaking.",
             "Training works round many faults: compare numbers, not success.",
         ),

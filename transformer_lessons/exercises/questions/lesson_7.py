@@ -69,8 +69,8 @@ QUESTIONS = (
         "A feed-forward layer has d_model = 512 and d_hidden = 2048, and both its linear maps have biases. "
         "How many parameters does it have?",
         right=FEED_FORWARD,
-        why="(512 × 2048 + 2048) + (2048 × 512 + 512) = 2,099,712. Apart from a few biases, this is twice as "
-        "many as multi-head attention of the same width has.",
+        why="(512 × 2048 + 2048) + (2048 × 512 + 512) = 2,099,712. Biases aside, that is twice as many as "
+        "in multi-head attention of the same width.",
         slips={
             2 * 512 * 2048: "These are the weights alone: each output of a linear map has a bias as well.",
             512 * 2048 + 2048: "This is linear_in alone.",
@@ -93,6 +93,7 @@ QUESTIONS = (
             0.1**10: "This is the slope without skips. Differentiate x + f(x).",
             2: "You added the slopes of the ten functions f to 1. In a chain, the slopes of the layers multiply.",
             1.1: "This is one layer. There are ten in a chain.",
+            2.6: "Right to one decimal, but two are asked for.",
             11: "You added ten slopes of 1.1. The slopes of a chain of functions multiply.",
         },
         pointer="Differentiate x + f(x) for one layer; then the chain rule multiplies.",
@@ -184,7 +185,7 @@ QUESTIONS = (
     OneOf(
         "7.9",
         "Where the dense layers are the same",
-        "A model has six blocks, each with its dense layers (feed-forward). Where do they have the same "
+        "Each block of the paper's Transformer has dense layers (feed-forward). Where do these layers have the same "
         "weights?",
         (
             wrong(
@@ -285,7 +286,7 @@ QUESTIONS = (
         "every position?",
         model="Yes: each block has its own, and within a block the same weights serve every position. A "
         "block reads what the blocks below have written, and has work of its own to do. Positions share weights "
-        "because the treatment of a token should depend on what its vector holds, not on where it is. That is "
+        "because what happens to a token should depend only on its vector, which already holds the position. That is "
         "also why any length fits. Sharing across blocks also works, because all shapes agree, and in six "
         "encoder blocks of the paper's sizes it would save 5/6 of two thirds of the parameters. The price is "
         "paid in what the blocks can learn.",
@@ -303,7 +304,7 @@ QUESTIONS = (
         model="With x + f(x) the slope of each layer is 1 plus that of f, so a gradient gets past f however "
         "little f passes on: ten slopes of 0.1 leave 0.0000000001 without skips, 2.59 with them. In pre-norm "
         "the skips form an identity path through the whole stack; in post-norm there is a norm on it after "
-        "every sum. Around attention skips matter most: attention replaces each token by an average, "
+        "every sum. Around attention skips matter most: attention replaces each token with an average, "
         "and only the skip guarantees that the token itself is kept. Without skips tokens become more alike "
         "from layer to layer, and with equal weights they are the same at once.",
         points=(

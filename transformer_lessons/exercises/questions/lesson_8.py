@@ -90,7 +90,8 @@ QUESTIONS = (
             1 / 5000: "This is the probability of each token. The loss is minus its logarithm.",
             5000: "This is the perplexity: the number of equal choices. The loss is its logarithm.",
         },
-        pointer="The loss is -ln(p), where p is the probability that the model gave to the token that came.",
+        pointer="The loss is -ln(p), where p is the probability that the model gave to the token that actually "
+        "came next.",
         tolerance=0.06,
     ),
     Number(
@@ -107,8 +108,7 @@ QUESTIONS = (
             2 * log(2): "This is the mean loss, in nats per token. Perplexity is its exponential.",
             24 / 7: "You averaged the probabilities first. Average their logarithms.",
             14 / 3: "You averaged the inverse probabilities: 2 and so on. Average their logarithms.",
-            64: "This is the perplexity of all three tokens taken as one. Perplexity is given for each "
-            "token.",
+            64: "This is the perplexity of all three tokens taken as one. Perplexity is per token.",
         },
         pointer="Average the losses -ln(p) over the tokens, then take the exponential.",
         tolerance=0.01,
@@ -178,12 +178,12 @@ QUESTIONS = (
             wrong(
                 "The model has too many parameters.",
                 "On text that it has memorised, a model may go below the floor, but validation text should "
-                "be new to it. On new text, no size of model passes the floor.",
+                "be new to it. On new text, no model goes below the floor on average, whatever its size.",
             ),
             wrong(
                 "The entropy must be an estimate.",
-                "For the complete works it could only be one. The invented play's grammar has known "
-                "probabilities.",
+                "For the complete works an estimate is all there is. The invented play is drawn from tables "
+                "whose probabilities we know.",
             ),
         ),
     ),
@@ -230,13 +230,13 @@ QUESTIONS = (
         (
             wrong(
                 "Because they hardly change when a token is added.",
-                "They do not change at all: with a cache the logits are the same, up to rounding. There "
-                "must be a reason.",
+                "They do not change at all: with a cache the logits are the same, up to rounding. The "
+                "question is why.",
             ),
             wrong(
                 "Because the attention weights stay the same.",
-                "Each new token has a query, and so a row of weights, of its own. It is not the weights that "
-                "are kept.",
+                "Those of the earlier tokens do, but they are not needed again. The new token has a row of "
+                "weights of its own, and its output takes the earlier keys and values.",
             ),
             wrong(
                 "Because they do not depend on the tokens.",
@@ -257,10 +257,10 @@ QUESTIONS = (
         "before you congratulate them?",
         model="First, what a token is: a loss is for one token, so characters, pieces of words and words "
         "compare only in bits per character, with all characters counted. Second, which text: losses depend "
-        "on the edition and on the part held out. Third, whether that part was truly unseen: overlapping "
-        "sequences that are split at random, or a model chosen on the very text it is then evaluated on, "
-        "make it look better. Last, whether unknown words were counted: replacing rare words with one "
-        "“unknown” token lowers the loss, but does not give the text back.",
+        "on the edition and on the part held out. Third, whether that part was truly unseen: splitting "
+        "overlapping sequences at random, or choosing a model on the very text it is then evaluated on, makes "
+        "the loss look better than it is. Last, whether unknown words were counted: replacing rare words with "
+        "one “unknown” token lowers the loss, but does not give the text back.",
         points=(
             "The unit: bits per character, on the same text.",
             "The split: by blocks of text, before sequences are made.",

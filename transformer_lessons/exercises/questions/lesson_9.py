@@ -52,8 +52,7 @@ QUESTIONS = (
     OneOf(
         "9.4",
         "Without words",
-        "English text is one long list of bytes, not cut into words. What do most of the first ten merges have in "
-        "common?",
+        "A play is one long list of bytes, not cut into words. What do most of the first ten merges have in common?",
         (
             right(
                 "They contain a space or a line break.",
@@ -160,13 +159,12 @@ QUESTIONS = (
             ),
             wrong(
                 "Nothing for the first token, the emoji for the second",
-                "That is what a program shows if it keeps the bytes until the character is complete.",
+                "Each token is decoded as it arrives, without waiting for the next one.",
             ),
             wrong("An error", 'errors="replace" is there to prevent one.'),
             right(
                 "Only replacement characters",
-                "Neither half is a character, so each becomes �, once or more. The bytes must be kept until a "
-                "character is complete.",
+                "Neither half is a character, so each becomes �, once or more.",
             ),
         ),
     ),

@@ -2,8 +2,8 @@
   const sliders = make('div', {className: 'sliders'}, stage);
   const say = position => String(position);
   const range = {min: 0, max: data.last, step: 1};
-  const asks = slider('The query stands at', {...range, value: data.query_at}, say, sliders, show);
-  const answers = slider('The key stands at', {...range, value: data.key_at}, say, sliders, show);
+  const asks = slider('Query at position', {...range, value: data.query_at}, say, sliders, show);
+  const answers = slider('Key at position', {...range, value: data.key_at}, say, sliders, show);
   const both = slider('Both, moved together by', {min: -data.last, max: data.last, step: 1, value: 0}, say, sliders, shift);
   const view = make('div', {className: 'view'}, stage);
   const faces = data.frequencies.map((frequency, pair) => {
