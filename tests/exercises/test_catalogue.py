@@ -143,7 +143,8 @@ def test_every_verdict_on_a_mistake_is_short_and_plain(exercise):
 
 RESULTS = [
     0, 0.0, -1.5, 16 ** 4990, -2 ** 64, float("nan"), True, "text", b"bytes", [], [1], ["a", 3], [[1.0]], (), (1, 2),
-    (None, None), {}, {"a": 1}, {1, 2}, object, np.zeros(0), np.zeros((2, 3)), np.array("text"), np.float64(2),
+    ["a"], ["word", " "], [b"a", b"b"], ((2, 3), (2, 3)), [(b"a", b"b")], {(b"a", b"b"): 1}, (None, None), {}, {"a": 1},
+    {1, 2}, object, np.zeros(0), np.zeros((2, 3)), np.array("text"), np.float64(2),
     torch.zeros(0), torch.tensor(1.0), torch.full((2, 3), torch.nan), torch.zeros(2, 3, 4, dtype=torch.bool),
     torch.zeros(3, dtype=torch.int64), torch.zeros(2, 2, dtype=torch.complex64), (torch.zeros(2, 3), torch.zeros(2, 3)),
     torch.zeros(2, 3, device="meta"), iter("ab"), range(3), Ellipsis, lambda: None,

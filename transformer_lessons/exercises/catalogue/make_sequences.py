@@ -52,7 +52,10 @@ def signs_of_rows(observed, expected, ids, length):
     if not isinstance(observed, (list, tuple)) or len(observed) != 2:
         return
     if all(isinstance(rows, (list, tuple)) for rows in observed):
-        whole = {len(row) for rows in observed for row in rows} == {length}
+        every = [row for rows in observed for row in rows]
+        if not all(isinstance(row, (list, tuple, torch.Tensor)) and getattr(row, "ndim", 1) for row in every):
+            return
+        whole = {len(row) for row in every} == {length}
         yield from ["not two tensors", "ragged rows"] if whole else ["ragged rows"]
         return
     if not all(isinstance(rows, torch.Tensor) and rows.ndim == 2 and not rows.is_meta for rows in observed):
@@ -110,9 +113,9 @@ exercise = Exercise(
     hints=[("the targets", "Write down seven tokens, the inputs of two rows of three, and under each input the token "
          "that follows it in the text. What follows the last input of a row?"),
         ("the number of rows",
-         "The last target is a token, too. Of n tokens, how many have a next one, and how many rows do they fill?"),
-        ("how to cut", "Cut off as many tokens as fill whole rows, and give them the shape (number, length): once from "
-         "the first token on, once from the second.")],
+         "The last target needs a token, too. Of n tokens, how many have a next one, and how many rows do those fill?"),
+        ("how to cut", "Take as many tokens as fill whole rows, and give them the shape (number, length): once "
+         "starting from the first token, once from the second.")],
     solution='''
         def make_sequences(ids, length):
             number = (len(ids) - 1) // length
@@ -164,20 +167,20 @@ TAIL = "what does the contract say about the tail?"
 SECOND_ROW = "six tokens and rows of three: what is the last target of the second row?"
 FIRST_TOKEN = "is the first token of the text the first input?"
 mistake = exercise.section(hint=2)
-mistake("overlapping rows", pairs=2, why="The rows overlap: a row starts before the one before it has come to its end, "
-    "so tokens come several times.", look="how many tokens lie between the start of a row and the start of the next?",
+mistake("overlapping rows", pairs=2, why="The rows overlap: a row starts before the previous one has ended, so tokens "
+    "appear more than once.", look="how many tokens lie between the start of a row and the start of the next?",
     starts=[lambda ids, length: list(range(len(ids) - length)),
         lambda ids, length: list(range(0, len(ids) - length, max(length // 2, 1))),
         lambda ids, length: list(range(len(ids) - length - 1)),
         lambda ids, length: list(range(0, len(ids) - length, max(length - 1, 1)))],
     variants=[lambda ids, length: (ids.unfold(0, length, 1), ids[1:].unfold(0, length, 1))])
 mistake("gaps between the rows", why="The rows start more than `length` tokens apart, so some tokens are never an "
-    "input.", look="with which token does the second row of inputs begin, and which was the last input of the first?",
+    "input.", look="which token is the last input of the first row, and which is the first input of the second?",
     starts=[lambda ids, length: list(range(0, len(ids) - length, length + 1)),
         lambda ids, length: list(range(0, len(ids) - length - 1, length + 1))])
 # The first variant replaces `row` too, by itself: so it is not paired with "the text read down the columns".
-mistake("a row that fits is dropped", pairs=3, why="One row fewer comes back than there could be: tokens that would "
-    "fill one, and its targets, are dropped.", look="seven tokens and rows of three: which token is the last target?",
+mistake("a row that fits is dropped", pairs=3, why="There is one row fewer than there could be: tokens that would fill "
+    "a row and its targets are dropped.", look="seven tokens and rows of three: which token is the last target?",
     variants=[{"starts": lambda right: right[:-1], "row": lambda right: right},
               {"starts": lambda ids, length: [length * row for row in range(len(ids) // length - 1)]},
               {"starts": lambda ids, length: [length * row for row in range((len(ids) - 2) // length)]},
@@ -190,14 +193,14 @@ mistake("one row too many", why="Rows are counted as if every token had a next o
     "exactly, the last row of inputs has no token left for its last target.", look=SECOND_ROW, starts=starts_in_all,
     variants=[lambda ids, length: tuple(map(torch.from_numpy, shaped(ids.numpy(), length, len(ids) // length))),
         lambda ids, length: (ids.unfold(0, length, length), ids[1:].unfold(0, length, length))])
-mistake("the number of rows rounded up", raises=True, why="The number of rows is rounded up, as if the tail filled one "
-    "too: there are not enough tokens for so many rows.", look="what does the contract say about the tail? And which "
+mistake("the number of rows rounded up", raises=True, why="The number of rows is rounded up, as if the tail filled a "
+    "row too: there are not enough tokens for that many.", look="what does the exercise say about the tail? And which "
     "tokens have a next one?", variants=[lambda ids, length: shaped(ids, length, -(-len(ids) // length))])
 
 def before_a(filler):
     return lambda inputs: F.pad(inputs.flatten()[1:], (0, 1), value=filler).reshape(inputs.shape)
-mistake("the very last target made up", pairs=2, why="The last target of the last row is not the token that comes "
-    "next, if there is one: something else stands there, padding or the first token of the text.", look=SECOND_ROW,
+mistake("the very last target made up", pairs=2, why="The last target of the last row is not the next token (if there "
+    "is one) but something else: padding, or the first token of the text.", look=SECOND_ROW,
     variants=[{"starts": starts_in_all, "targets": targets_from(lambda ids: ids.repeat(2))},
         {"targets": lambda inputs: inputs.roll(-1)},
         {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(-1)},
@@ -215,39 +218,41 @@ def padded(ids, start, length, filler=0):
 
 def padded_targets(filler):
     return lambda ids, starts, length: torch.stack([padded(ids, start + 1, length, filler) for start in starts])
-mistake("the tail padded, not dropped", why="The tail that does not fill a row is kept, and the row filled up with "
+mistake("the tail padded, not dropped", why="The tail that does not fill a row is kept, and its row is filled up with "
     "padding.", look=TAIL, variants=[{"starts": starts_to_the_end, "row": padded},
         {"starts": lambda ids, length: list(range(0, len(ids), length)), "row": padded},
         {"starts": starts_to_the_end, "row": padded, "targets": padded_targets(-100)},
         *({"starts": starts_to_the_end, "row": lambda ids, start, length: padded(ids[:-1], start, length),
            "targets": padded_targets(filler)} for filler in (0, -100))])
-mistake("the tail in an overlapping row", why="One more row, counted from the end of the text backwards, takes up the "
-    "tail: it overlaps with the row before it.", look=TAIL,
+mistake("the tail in an overlapping row", why="An extra row, counted back from the end of the text, takes in the tail: "
+    "it overlaps the row before it.", look=TAIL,
     starts=lambda right, ids, length: right if (len(ids) - 1) % length == 0 else [*right, len(ids) - 1 - length])
-mistake("the beginning dropped, not the tail", why="What does not fill a row is dropped at the beginning, not at the "
-    "end.", look=FIRST_TOKEN, starts=lambda right, ids, length: [start + (len(ids) - 1) % length for start in right])
-mistake("the first token left out", why="The inputs begin with the second token, the targets one later: the first is "
-    "never read.", look=FIRST_TOKEN, starts=lambda step, ids, length: [start + 1 for start in step(ids[1:], length)])
+mistake("the beginning dropped, not the tail", why="The tokens that do not fill a row are dropped at the beginning, "
+    "not at the end.",
+    look=FIRST_TOKEN, starts=lambda right, ids, length: [start + (len(ids) - 1) % length for start in right])
+mistake("the first token left out", why="The inputs begin with the second token, and the targets with the third: the "
+    "first is never read.",
+    look=FIRST_TOKEN, starts=lambda step, ids, length: [start + 1 for start in step(ids[1:], length)])
 
 # The shape of the rows
 mistake = exercise.section(hint=3)
-mistake("length taken for the number of rows", why="There are `length` rows; it should be the rows that are `length` "
-    "tokens long.", look="which of the two sizes in (number, length) is given?",
+mistake("length taken for the number of rows", why="There are `length` rows; instead, each row should be `length` "
+    "tokens long.", look="which of the two sizes in (number, length) are you given?",
     variants=[{"__call__": lambda self, ids, length: self.handed(*shaped(ids, (len(ids) - 1) // length, length))},
         lambda ids, length: shaped(ids, len(ids) // length, length)])
 mistake("the text read down the columns", why="The text runs down the columns: neighbours in a row are not neighbours "
     "in the text.", look="does the first row read like the beginning of the text?",
     variants=[{"row": lambda ids, start, length: ids[start // length::(len(ids) - 1) // length][:length],
         "targets": lambda ids, length: shaped(ids, (len(ids) - 1) // length, length)[1].T}])
-mistake("rows and columns swapped", why="Both results are (length, number): each row of the text stands in a column.",
+mistake("rows and columns swapped", why="Both results are (length, number): each row has become a column.",
     look="the shapes, and the order of their two sizes.", handed=lambda inputs, targets: (inputs.T, targets.T))
 
 # The targets
 FIRST_TARGET = "the first input and the first target: which token of the text is each?"
 LAST_TARGET = "the last target of the first row: which token comes after the last input?"
 mistake = exercise.section(hint=1)
-mistake("targets not shifted", why="The targets are the inputs: the model is asked for the very token that it has just "
-    "been shown.", look=FIRST_TARGET, targets=lambda inputs: inputs)
+mistake("targets not shifted", why="The targets are the inputs: the model is asked to predict the very token it has "
+    "just been shown.", look=FIRST_TARGET, targets=lambda inputs: inputs)
 
 def behind(filler):
     return [lambda inputs: F.pad(inputs.flatten()[:-1], (1, 0), value=filler).reshape(inputs.shape),
@@ -258,27 +263,28 @@ mistake("targets shifted the wrong way", pairs=2,
         *(one for filler in FILLERS[:4] for one in behind(filler))],
     variants=[{"starts": starts_in_all, "targets": targets_from(lambda ids: ids.roll(2))},
         {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(1)}])
-mistake("targets rolled within their rows", pairs=2, why="Each row is rolled around by itself: the token that falls "
-    "out at one end comes in again at the other, where a token of the next row belongs.", look=LAST_TARGET,
+mistake("targets rolled within their rows", pairs=2, why="Each row is rolled by itself: the token that drops off one "
+    "end comes back at the other. The last target should be the token after the row.", look=LAST_TARGET,
     targets=[lambda inputs: inputs.roll(-1, dims=1), lambda inputs: inputs.roll(1, dims=1)],
     variants=[{"starts": starts_in_all, "targets": lambda inputs: inputs.roll(-1, dims=1)},
         {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(1, dims=1)}])
 
 def ends(filler):
     return lambda inputs: F.pad(inputs[:, 1:], (0, 1), value=filler)
-mistake("the last target of each row made up", pairs=2, why="Within a row the targets are right; but at its end, where "
-    "the first token of the next row belongs, something else stands: padding, or a token of this row once more.",
+mistake("the last target of each row made up", pairs=2, why="In each row all targets are right but the last: where the "
+    "next token of the text belongs, there is something else, such as padding or a token of this row again.",
     look=LAST_TARGET,
     targets=[ends(0), lambda inputs: torch.cat([inputs[:, 1:], inputs[:, -1:]], dim=1), *map(ends, FILLERS[1:])],
     variants=[{"starts": starts_in_all, "targets": ends(filler)} for filler in FILLERS])
 mistake("targets too far ahead",
-    why="The targets are more than one token ahead of their inputs: what is in between is skipped.", look=FIRST_TARGET,
+    why="The targets are more than one token ahead of their inputs: the tokens in between are skipped.",
+    look=FIRST_TARGET,
     targets=[targets_from(lambda ids: ids[1:]),
              lambda right, inputs: F.pad(right.flatten()[1:], (0, 1)).reshape(inputs.shape)],
     variants=[
         {"starts": lambda step, ids, length: step(ids[1:], length), "targets": targets_from(lambda ids: ids[1:])}])
-mistake("the next row as targets", pairs=2, why="The targets of a row are the row after it (for the last, perhaps the "
-    "first), not the tokens that come right after its inputs.",
+mistake("the next row as targets", pairs=2, why="The targets of a row are the whole row after it (for the last row, "
+    "perhaps the first), not the token right after each input.",
     look="the first input and the first target: how far apart are they in the text?",
     variants=[{"__call__": lambda self, ids, length:
 self.handed(ids.unfold(0, length, length)[:-1], ids.unfold(0, length, length)[1:])},
@@ -286,11 +292,11 @@ self.handed(ids.unfold(0, length, length)[:-1], ids.unfold(0, length, length)[1:
 {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(-1, dims=0)},
 {"__call__": lambda right: (right[0][:-1], right[0][1:])}])
 mistake("one target for a whole row", pairs=2, why="Each row has a single target, the token after its end; every input "
-    "should have one, its own next token.", look="how many tokens does a row predict while it is read from left to "
+    "should have its own: the next token.", look="how many tokens does a row predict while it is read from left to "
     "right?", targets=[lambda right: right[:, -1], lambda right: right[:, -1:]])
 mistake("rows one token short", hint=3, pairs=2,
-    why="In `length` tokens there are only length - 1 that are followed by another one, so the rows are a token short.",
-    look="how many tokens does a row need so that `length` inputs all have a target?",
+    why="Of `length` tokens, only length - 1 are followed by another of them, so the rows are a token short.",
+    look="how many tokens does a row need for all of its `length` inputs to have a target?",
     variants=[{"__call__": lambda self, ids, length: self.handed(ids.unfold(0, length, length)[:, :-1],
         ids.unfold(0, length, length)[:, 1:])}, {"targets": lambda inputs: inputs[:, 1:]},
         {"starts": starts_in_all, "targets": lambda inputs: inputs[:, 1:]},
@@ -299,16 +305,16 @@ mistake("one added to the ids", why="The targets are the ids of the inputs plus 
     "of the text.", look="is the token after number 7 always number 8?", targets=lambda inputs: inputs + 1)
 mistake("targets before inputs", hint=3, pairs=0,
     why="The two results come in the wrong order: the targets first, and the inputs second.",
-    look="the `return` line, and the order that the contract names.", handed=lambda inputs, targets: (targets, inputs))
+    look="the `return` line: which order does the exercise ask for?", handed=lambda inputs, targets: (targets, inputs))
 
 # What is handed over
 mistake = exercise.section(hint=3)
 mistake("targets without rows",
-    why="The targets come as one long row; they should have the shape of the inputs, (number, length).",
+    why="The targets come as one long row; like the inputs, they should have the shape (number, length).",
     look="the shape of what you return.", handed=[lambda inputs, targets: (inputs, targets.flatten()),
         lambda inputs, targets: (inputs.flatten(), targets.flatten())],
     variants=[lambda ids, length: (ids[:-1], ids[1:])])
-mistake("not two tensors", pairs=6, why="The rows do not come as two tensors, inputs and targets.",
+mistake("not two tensors", pairs=6, why="The result is not a pair of tensors, (inputs, targets).",
     look="the `return` line: two tensors, of shape (number, length) each.",
     handed=[lambda inputs, targets: torch.stack([inputs, targets]),
         lambda inputs, targets: torch.stack([inputs, targets], dim=1),
@@ -323,8 +329,8 @@ mistake("not two tensors", pairs=6, why="The rows do not come as two tensors, in
 def ragged(ids, length, end):
     starts = range(0, end, length)
     return [ids[start:start + length] for start in starts], [ids[start + 1:start + 1 + length] for start in starts]
-mistake("ragged rows", hint=2, why="The text is split into rows and the tail is kept as a shorter one, in a list: that "
-    "makes no tensor of shape (number, length).", look=TAIL,
+mistake("ragged rows", hint=2, why="The text is split into rows and the tail is kept as a shorter one: rows of "
+    "different lengths make no tensor (number, length).", look=TAIL,
     variants=[{"__call__": lambda ids, length: (list(ids[:-1].split(length)), list(ids[1:].split(length)))},
         lambda ids, length: (ids.split(length), ids[1:].split(length)),
         lambda ids, length: ragged(ids, length, len(ids)),
