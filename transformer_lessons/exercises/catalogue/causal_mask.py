@@ -55,9 +55,9 @@ ONE_TRUE = "rows ask, columns answer. Which row should have a single True?"
 def changed(mask, place, to=False):
     mask[place] = to
     return mask
-mistake("the mask inverted", hint=1, why="True stands where attending is forbidden. Here, as in "
-        "F.scaled_dot_product_attention, True means may attend.", look="read the first row aloud: may the first query "
-        "attend to itself?", triangle=lambda length: square(length).triu(1))
+mistake("the mask inverted", hint=1, why="True marks what is forbidden. Here, as in F.scaled_dot_product_attention, "
+        "True means attending is allowed.", look="read the first row aloud: may the first query attend to itself?",
+        triangle=lambda length: square(length).triu(1))
 mistake("the mask transposed", why="Each position may attend to itself and to everything after it: rows and columns "
         "are swapped.", look=ONE_TRUE, triangle=lambda length: square(length).triu())
 mistake("the diagonal missing", why="No position may attend to itself, and the first one may attend to nothing at all.",
@@ -78,11 +78,11 @@ mistake("the last one before it missing too", why="No position may attend to its
 mistake("transposed, and one step off", why="Each position may attend to the one before it, to itself and to "
         "everything after it: rows and columns are swapped, and the triangle is a step too wide.",
     look=ONE_TRUE, triangle=lambda length: square(length).triu(-1))
-mistake("inverted, and one step off", hint=1, why="True stands where attending is forbidden, and the cells just right "
-    "of the diagonal, one step into the future, are not among them.", look="the first row, cell by cell: what may the "
-    "first query attend to?", triangle=lambda length: square(length).triu(2))
+mistake("inverted, and one step off", hint=1, why="True marks what is forbidden, and leaves out the cells just right "
+    "of the diagonal, one step into the future.", look="the first row, cell by cell: what may the first query attend "
+    "to?", triangle=lambda length: square(length).triu(2))
 mistake("everything allowed", hint=3, why="Every position may attend to every other, the future included.",
-    look="is the result of your triangle kept? Most tensor methods return a new tensor and leave the old one alone.",
+    look="do you keep the triangle that you make? Most tensor methods return a new tensor and leave the old one alone.",
     triangle=lambda length: square(length))
 
 # Another shape than a triangle
@@ -90,7 +90,7 @@ mistake = exercise.section(hint=1)
 LAST_ROW = "the row of the last query: how many keys has it seen?"
 START = "the first row: what fills it? If a loop does, where does it start?"
 mistake("nothing allowed", why="No position may attend to anything, not even to itself: there is no True in the table.",
-    look="what stands in the table at the start, and which lines change it?", triangle=lambda length: ~square(length))
+    look="what is in the table at the start, and which lines change it?", triangle=lambda length: ~square(length))
 mistake("only the diagonal", why="Each position may attend to itself alone, so it learns nothing of what came before.",
     look=LAST_ROW, triangle=lambda right: right.triu())
 mistake("only the last position", why="Each position may attend to itself and to the one before it, no further back.",
@@ -109,30 +109,30 @@ mistake("the triangle mirrored", hint=2, why="The triangle leans on the wrong di
 mistake("the triangle upside down", hint=2, why="The first query may attend to everything and the last one only to the "
         "first key: the rows are in reverse.", look="the row of the first query: how many keys has it seen?",
     triangle=lambda right: right.flip(0))
-mistake("everything but itself", why="Each position may attend to all the others, the future included, and not to "
+mistake("everything but itself", why="Each position may attend to all the others, the future included, but not to "
         "itself.", look="the row of the first query: which keys has it already seen?",
     triangle=lambda length: ~torch.eye(length, dtype=torch.bool))
 mistake("the first row left empty", why="The first query may attend to nothing, not even to itself; the other rows are "
         "right.", look=START, triangle=lambda right: changed(right, 0))
 mistake("the last row left empty", why="The last query may attend to nothing, not even to itself; the other rows are "
         "right.", look="the last row: what fills it?", triangle=lambda right: changed(right, -1))
-mistake("the first row left full", why="The first query may attend to everything, all of the future included; the "
-        "other rows are right.", look=START, triangle=lambda right: changed(right, 0, to=True))
+mistake("the first row left full", why="The first query may attend to everything, the whole future included; the other "
+        "rows are right.", look=START, triangle=lambda right: changed(right, 0, to=True))
 mistake("the first few see each other", why="The first few positions may all attend to each other, later ones "
     "included; the rows after them are right.", look="the row of the first query: which keys has it already seen?",
     triangle=[lambda right, few=few: changed(right, np.s_[:few, :few], to=True) for few in (3, 2, 4)])
 mistake("only one key or query kept from the future", pairs=2, why="Only some cells above the diagonal are forbidden: "
-        "those of the last key, or those of the first query; the other rows or columns keep their future.",
-    look="does a loop, or an index, reach every row, and in each of them every later key?",
+        "those of the last key, or those of the first query; elsewhere the future is still allowed.",
+    look="does your loop or index reach every row, and every later key in it?",
     triangle=[lambda length: changed(square(length), np.s_[:-1, -1]),
               lambda length: changed(square(length), np.s_[0, 1:])])
 mistake("only the first key", why="Every position may attend to the first key alone, not even to itself.",
     look="the row of the last query. And does a loop overwrite what an earlier round has done?",
     triangle=lambda length: (torch.arange(length) == 0).repeat(length, 1))
-mistake("only the next one forbidden", why="Each position is kept from the one right after it, but not from those "
-        "further ahead.", look="the row of the first query: which keys has it not seen yet?",
+mistake("only the next one forbidden", why="No position may attend to the one right after it, but those further ahead "
+        "are allowed.", look="the row of the first query: which keys has it not seen yet?",
     triangle=lambda right, length: square(length).triu(2) | right)
-mistake("the wrong size", pairs=2, why="The table has a row and a column too many or too few.",
+mistake("the wrong size", pairs=2, why="The table has one row and one column too many, or too few.",
     look="the shape: one row for each query, one column for each key.",
     triangle=[lambda step, length: step(length + 1), lambda step, length: step(length - 1)])
 
@@ -141,10 +141,10 @@ TO_BE_ADDED = ("These are numbers to add to the scores: 0 where a query may atte
                "it may not. The contract asks for True and False.",
                "the dtype of the result: which question does each cell answer with yes or no?")
 ADDED_INVERTED = ("These are numbers to add to the scores, and the very negative ones stand where a query may attend. "
-                  "The contract asks for True and False, and True means may attend.",
+                  "The contract asks for True and False, and True means attending is allowed.",
                   "the dtype of the result, and its first row.")
-ZERO_TIMES_INFINITY = ("The mask is multiplied by infinity, and 0 times infinity is not a number: NaN stands in the "
-                       "table.", "print 0 * float('inf'). And does the contract ask for numbers at all?")
+ZERO_TIMES_INFINITY = ("The mask is multiplied by infinity, and 0 times infinity is not a number: the table holds NaN.",
+                       "print 0 * float('inf'). And does the contract ask for numbers at all?")
 mistake("a mask to be added", *TO_BE_ADDED, pairs=12,
     form=[lambda allowed, number=number: torch.where(allowed, 0.0, number) for number in VERY_NEGATIVE])
 mistake("a mask to be added, with 1 for 0", pairs=2, why="These are numbers to add to the scores, and where a query "
@@ -155,6 +155,6 @@ mistake("a mask to be added, and inverted", *ADDED_INVERTED,
 mistake("zero times infinity", *ZERO_TIMES_INFINITY, pairs=4,
     form=[lambda allowed: (~allowed) * -torch.inf, lambda allowed: allowed * -torch.inf,
           lambda allowed: allowed * torch.inf, lambda allowed: (~allowed) * torch.inf])
-mistake("a table of fixed size", pairs=0, why="The mask is cut out of a table that is made for a fixed number of "
-    "positions: a longer text gets a mask that is too small.", look="how long a text can your table serve?",
+mistake("a table of fixed size", pairs=0, why="The mask is cut from a table made for a fixed number of positions: a "
+    "longer text gets a mask that is too small.", look="how long a text can your table handle?",
     variants=[lambda length, size=size: with_tril(min(length, size)) for size in (*range(9, 26), 32, 50, 64, 100, 128)])

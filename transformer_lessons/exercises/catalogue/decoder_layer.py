@@ -33,9 +33,9 @@ exercise = Exercise(
         d_hidden); and norm_1, norm_2 and norm_3, used in this order, each an nn.LayerNorm(d_model). forward(x,
         memory, mask=None, memory_mask=None), with x (batch, target, d_model) and memory, the encoder's output,
         (batch, source, d_model), returns a tensor like x. Three parts in this order: x attends to itself (mask), then
-        to the memory (memory_mask), then the feed-forward. Each has its output added to its input, and the sum
-        normalised, post-norm. The masks are not always causal, and a query that may attend to nothing gets weights of
-        0, as from the package's attention. Dropout is optional.
+        to the memory (memory_mask), then the feed-forward. Each part's output is added to its input, and the sum is
+        normalised: post-norm. The masks are not always causal, and a query that may attend to nothing gets weights of
+        0, as in the package's attention. Dropout is optional.
         """,
     stub='''
         class DecoderLayer(nn.Module):
@@ -53,11 +53,11 @@ exercise = Exercise(
            {"batch": 2, "target": 3, "source": 3, "d_model": 4, "num_heads": 2, "d_hidden": 5, "masked": "targets"}],
     build=("d_model", "num_heads", "d_hidden"), draw=draw_decoded, reference=layers.DecoderLayer,
     returns="x", shapes={"x": "(batch, target, d_model)"}, tolerance=2e-4,
-    hints=[("it raises", "An attention returns (output, weights). And in the second one there are as many queries as "
-            "targets, and as many keys and values as places in the memory: who asks, and who answers?"),
+    hints=[("it raises", "Attention returns (output, weights). And the second one has as many queries as targets, and "
+            "as many keys and values as places in the memory: who asks, and who answers?"),
            ("the numbers differ", "The same thing happens three times: a part reads x; its output is added to x; the "
-            "sum is normalised and is the new x. In the second part keys and values come from elsewhere."),
-           ("only with masks", "Each attention has its own mask. Which keys is each of them about?")],
+            "sum is normalised and becomes the new x. In the second part, keys and values come from elsewhere."),
+           ("only with masks", "Each attention has its own mask. Which keys is each mask about?")],
     solution='''
         from torch import nn
 
@@ -142,13 +142,13 @@ NAMES = "the names of the attentions in forward."
 mistake = exercise.section(hint=2)
 SUMS = "added_1", "added_2", "added_3"
 mistake("no residual around the self-attention", why="x itself is not added to the self-attention's output.",
-    look="what becomes of x when the self-attention gives 0?", added_1=lambda part: part)
+    look="what is left of x if the self-attention returns 0?", added_1=lambda part: part)
 mistake("no residual around the cross-attention", why="x itself is not added to what the cross-attention found in the "
-    "memory.", look="what becomes of x when the cross-attention gives 0?", added_2=lambda part: part)
+    "memory.", look="what is left of x if the cross-attention returns 0?", added_2=lambda part: part)
 mistake("no residual around the feed-forward", *family.NO_RESIDUAL, added_3=lambda part: part)
 mistake("no residual at all", *family.NO_RESIDUALS, variants=[dict.fromkeys(SUMS, lambda part: part)])
 mistake("the layer's input added again", pairs=0, why="The x that came into the layer is added to the output of a "
-    "later part, not the one that this part read.", look="which x is added the second and the third time? It has "
+    "later part, not the x that this part read.", look="which x is added the second and the third time? It has "
     "changed since the first.", variants=family.each_and_all(SUMS[1:], lambda part, start: start + part))
 mistake("the x before the cross-attention added at the end", pairs=0, why="The x that went into the cross-attention is "
     "added to the feed-forward's output, so what was found in the memory is passed on only through the feed-forward.",
@@ -175,8 +175,8 @@ def added_after_the_norm(self, x, memory, mask, memory_mask):
     x = x + self.norm_2(memory + self.looked_up(x, memory, memory_mask, mask))
     return self.after_feed_forward(x + self.forwarded(x))
 
-mistake("the memory as the residual", pairs=0, why="The memory is added to a part's output, in place of x or besides "
-    "it; what is added is always the part's own input, x. With another number of places than targets, this raises.",
+mistake("the memory as the residual", pairs=0, why="The memory is added to a part's output, in place of x or as well "
+    "as x; only the part's own input, x, should be. When the memory and the targets differ in length, this raises.",
     look="each sum: what did the part read as its queries, and what is added to its output?",
     forward=[with_memory(["x"], ["memory"], ["x"]), with_memory(["x"], ["x", "memory"], ["x"]),
              with_memory(["x"], ["x"], ["memory"]), with_memory(["x"], ["memory"], ["memory"]),
@@ -211,11 +211,11 @@ mistake("no norm after the cross-attention", why="The sum after the cross-attent
 mistake("no norm at the end", why="The sum after the feed-forward is not normalised.", look="where is norm_3 used?",
     after_feed_forward=lambda total: total)
 mistake("no norms", *family.NO_NORMS, variants=[dict.fromkeys(AFTER, lambda total: total)])
-mistake("the norms swapped", pairs=0, why="The norms come in another order than in the contract, so parts get each "
-    "other's.", look="each norm has weights of its own. Which of them belongs to which part?",
+mistake("the norms swapped", pairs=0, why="The norms are not used in the order of their numbers, so parts get each "
+    "other's.", look="each norm has weights of its own. Which norm belongs to which part?",
     variants=[family.norms(AFTER, order) for order in ((2, 1, 3), (1, 3, 2), (3, 2, 1), (2, 3, 1), (3, 1, 2))])
 mistake("one norm used twice", pairs=2, why="One norm serves several parts, under one name or under several; each "
-    "part has its own.", look="the names of the norms in forward, and what `__init__` makes of each name.",
+    "part has its own.", look="the names of the norms in forward, and what `__init__` assigns to each name.",
     variants=[family.norms(AFTER[1:2], [1]), family.norms(AFTER[2:], [2]),
         *(family.norms(AFTER, order) for order in ((1, 1, 1), (1, 2, 1), (2, 2, 3), (3, 2, 3), (1, 3, 3), (1, 1, 2)))])
 
@@ -225,16 +225,16 @@ mistake("the cross-attention first", why="x attends to the memory before it atte
 mistake("the feed-forward too early", pairs=0, why="The feed-forward comes before one of the attentions, or before "
     "both; it is the last of the three parts.", look=ORDER,
     forward=[sublayers(order=(1, 3, 2)), sublayers(order=(1, 3, 2), norms=(1, 3, 2)), sublayers(order=(3, 1, 2))])
-mistake("parts side by side", pairs=0, why="Several parts read the same x, and their outputs are added at once: the "
-    "later ones never see what the earlier ones found.", look="what goes into each part, and what is added to what?",
+mistake("parts side by side", pairs=0, why="Several parts read the same x, and all their outputs are added at once: "
+    "later ones never see what earlier ones found.", look="what goes into each part, and what is added to what?",
     variants=[{"after_attention": lambda total: total, "asking": lambda x: x},
               {"after_attention": lambda total: total, "asking": lambda x: x, "after_looking": lambda total: total,
                "fed": lambda x: x}])
 mistake("no cross-attention", why="Nothing is read from the memory, or what is read is thrown away: the decoder does "
-    "not know what it is to translate.", look="what becomes of the cross-attention's output?",
+    "not know what it is to translate.", look="where is the cross-attention's output used?",
     forward=[sublayers(order=(1, 3), norms=(1, 3)), sublayers(order=(1, 3), norms=(1, 2))], added_2=lambda x: x)
 mistake("no self-attention", why="The targets never attend to each other, or what they find is thrown away.",
-    look="what becomes of the self-attention's output?", added_1=lambda x: x,
+    look="where is the self-attention's output used?", added_1=lambda x: x,
     forward=[sublayers(order=(2, 3), norms=(2, 3)), sublayers(order=(2, 3), norms=(1, 2))])
 mistake("no feed-forward", *family.NO_FEED_FORWARD, added_3=lambda x: x,
     variants=[{"added_3": lambda x: x, "after_feed_forward": lambda total: total}])
@@ -261,7 +261,7 @@ mistake("the memory asks itself", hint=1, pairs=0, why="In the second attention 
     "keys and values do: x asks nothing.", look="who asks in the second attention? The result has a row for each "
     "query.", variants=with_any_mask(lambda memory: (memory, memory, memory)))
 mistake("keys or values from x", hint=1, pairs=0, why="In the second attention keys and values come from different "
-    "places, one from x; both belong to the memory.", look="a key and its value are two sides of one thing. Of which?",
+    "places, one from x; both belong to the memory.", look="a key and its value are two sides of one thing. Of what?",
     variants=with_any_mask(lambda x, memory: (x, memory, x), lambda x, memory: (x, x, memory),
                            lambda x, memory: (memory, memory, x)))
 mistake("the memory in the self-attention", pairs=0, why="The first attention reads the memory too, so the targets "
@@ -269,12 +269,12 @@ mistake("the memory in the self-attention", pairs=0, why="The first attention re
     attended=[lambda self, x, memory, memory_mask: self.self_attention(x, memory, memory, memory_mask)[0],
               lambda self, x, memory, mask: self.self_attention(x, memory, memory, mask)[0],
               lambda self, x, memory: self.self_attention(x, memory, memory)[0]])
-mistake("an earlier x asks the memory", why="The queries of the second attention are the x that came into the layer, "
-    "or its sum with what the first attention gives, not what norm_1 has made of this sum.",
+mistake("an earlier x asks the memory", why="The second attention's queries are the x that came into the layer, or its "
+    "sum with the first attention's output, not what norm_1 makes of this sum.",
     look="which x asks the memory? It has changed twice on the way.",
     asking=[lambda x: x, lambda x, attended: x + attended])
 mistake("the attention alone asks the memory", pairs=0,
-    why="The second attention's queries are the first one's output, before x is added and it is normalised.",
+    why="The second attention's queries are the first one's output, before x is added and the sum normalised.",
     look="which x asks the memory?", asking=lambda attended: attended)
 mistake("the memory normalised", why="The memory goes through one of the norms first; it is the encoder's output, "
     "ready to be read.", look="what goes into each norm?",
@@ -285,7 +285,7 @@ mistake("the feed-forward reads too early an x", pairs=0, why="The feed-forward 
     "alone.", look="what goes into the feed-forward?", fed=[lambda looked: looked, lambda first: first, lambda x: x])
 mistake("one attention for both", pairs=2,
     why="The same attention does both jobs, under one name or under two; each job has an attention of its own.",
-    look="the names of the attentions in forward, and what `__init__` makes of each name.",
+    look="the names of the attentions in forward, and what `__init__` assigns to each name.",
     second_attention=lambda self: self.self_attention, first_attention=lambda self: self.cross_attention)
 mistake("the two attentions swapped",
     why="x attends to itself with cross_attention and to the memory with self_attention.", look=NAMES,
@@ -294,29 +294,29 @@ mistake("the two attentions swapped",
 
 # The masks
 mistake = exercise.section(hint=3)
-mistake("the masks swapped", why="Each attention gets the other one's mask: memory_mask speaks of places in the "
-    "memory, mask of targets.", look="which keys is each mask about?",
+mistake("the masks swapped", why="Each attention gets the other one's mask: memory_mask is about places in the memory, "
+    "mask about targets.", look="which keys is each mask about?",
     variants=[{"first_mask": lambda memory_mask: memory_mask, "second_mask": lambda mask: mask}])
-mistake("mask for the memory", why="mask reaches the second attention, though it says who may attend to which target, "
-    "not to which place in the memory.", look="whose keys does the second attention read?",
+mistake("mask for the memory", why="mask reaches the second attention, though it says which targets may be read, not "
+    "which places in the memory.", look="whose keys does the second attention read?",
     second_mask=[lambda mask: mask, lambda memory_mask, mask: memory_mask if mask is None else memory_mask & mask])
-mistake("memory_mask for the targets", why="memory_mask reaches the first attention, though it speaks of places in the "
-    "memory, not of targets.", look="whose keys does the first attention read?",
+mistake("memory_mask for the targets", why="memory_mask reaches the first attention, though it is about places in the "
+    "memory, not about targets.", look="whose keys does the first attention read?",
     first_mask=[lambda memory_mask: memory_mask,
                 lambda mask, memory_mask: memory_mask if mask is None else memory_mask & mask])
-mistake("mask dropped", why="mask does not reach the self-attention, so every target attends to all of them, whatever "
+mistake("mask dropped", why="mask does not reach the self-attention, so every target attends to all targets, whatever "
     "mask says.", look="the arguments of the first attention.", first_mask=lambda: None)
-mistake("mask in the place of a memory_mask of None", pairs=0, why="Where there is no memory_mask, the cross-attention "
-    "gets the mask of the targets, though every place in the memory may be read then.",
-    look="what does the second attention get where memory_mask is None?",
+mistake("mask in the place of a memory_mask of None", pairs=0, why="When there is no memory_mask, the cross-attention "
+    "gets the targets' mask, though every place in the memory may then be read.",
+    look="what does the second attention get when memory_mask is None?",
     second_mask=lambda memory_mask, mask: mask if memory_mask is None else memory_mask,
     variants=[{"looked_up": lambda step, x, memory, memory_mask, mask: step(
         x, memory, mask if memory_mask is None and memory.shape[1] == x.shape[1] else memory_mask, mask)}])
 mistake("memory_mask dropped", why="memory_mask does not reach the cross-attention, so every place in the memory is "
     "read, whatever memory_mask says.", look="the arguments of the second attention.", second_mask=lambda: None)
-mistake("memory_mask only together with a mask", pairs=0, why="memory_mask reaches the cross-attention only where "
-    "there is a mask too; each of the two may come alone.", look="the `if` around the attentions: what does it ask "
-    "for, and what does it decide?", second_mask=lambda memory_mask, mask: None if mask is None else memory_mask)
+mistake("memory_mask only together with a mask", pairs=0, why="memory_mask reaches the cross-attention only when there "
+    "is a mask too; either may come alone.", look="the `if` around the attentions: what does it test, and what does it "
+    "decide?", second_mask=lambda memory_mask, mask: None if mask is None else memory_mask)
 
 def skipped(*parts):
     """A forward without these attentions where their masks are None."""
@@ -329,10 +329,10 @@ mistake("an attention skipped where there is no mask", *family.SKIPPED, pairs=0,
     attended=lambda right, mask: torch.zeros_like(right) if mask is None else right,
     looked_up=lambda right, memory_mask: torch.zeros_like(right) if memory_mask is None else right,
     forward=[skipped(1), skipped(2), skipped(1, 2)])
-mistake("both masks dropped", why="No mask reaches an attention: every query attends to everything.",
+mistake("both masks dropped", why="Neither mask reaches its attention: every query attends to everything.",
     look="the arguments of the two attentions.", variants=[{"first_mask": lambda: None, "second_mask": lambda: None}])
-mistake("a mask inverted", pairs=3, why="A mask is inverted on its way into the attention, where True means may "
-    "attend, as it does here.", look="what does True mean in the masks you get, and in those you pass on?",
+mistake("a mask inverted", pairs=3, why="A mask is inverted on its way into the attention, where True means “may "
+    "attend”, just as it does here.", look="what does True mean in the masks you get, and in those you pass on?",
     variants=family.each_and_all(("first_mask", "second_mask"), lambda right: None if right is None else ~right))
 
 def by_hand(weigh):

@@ -24,10 +24,10 @@ exercise = Exercise(
         EncoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: attention, a
         MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden); and norm_1 and
         norm_2, used in this order, each an nn.LayerNorm(d_model). forward(x, mask=None), with x (batch, length,
-        d_model), returns a tensor like x. Each of the two parts, first the attention of x to itself (with the
-        mask), then the feed-forward, has its output added to its input, and the sum normalised: post-norm, as in
-        the paper. A query that may attend to nothing gets weights of 0, as from the package's attention. Dropout
-        is optional.
+        d_model), returns a tensor like x. Two parts in this order: x attends to itself (with the mask), then the
+        feed-forward. Each part's output is added to its input, and the sum is normalised: post-norm, as in the
+        paper. A query that may attend to nothing gets weights of 0, as in the package's attention. Dropout is
+        optional.
         """,
     stub='''
         class EncoderLayer(nn.Module):
@@ -45,10 +45,10 @@ exercise = Exercise(
     build=("d_model", "num_heads", "d_hidden"), draw=draw_encoded, reference=layers.EncoderLayer,
     returns="x", shapes={"x": "(batch, length, d_model)"}, tolerance=2e-4,
     hints=[("it raises", "The attention returns two things, (output, weights), and takes four: query, key, value, "
-                         "mask. Only one of the two is added to x."),
-           ("the numbers differ", "Twice the same three steps: a part reads x; its output is added to x; the sum is "
-                                  "normalised and is the new x."),
-           ("only with a mask", "The mask is for the attention alone. Does it get there, and unchanged?")],
+                         "mask. Only one of the two it returns is added to x."),
+           ("the numbers differ", "The same three steps, twice: a part reads x; its output is added to x; the sum is "
+                                  "normalised and becomes the new x."),
+           ("only with a mask", "The mask is for the attention alone. Does it get there unchanged?")],
     solution='''
         from torch import nn
 
@@ -107,23 +107,23 @@ FED = "what goes into the feed-forward?"
 mistake = exercise.section(hint=2)
 SUMS = "added_1", "added_2"
 mistake("no residual around the attention", why="x itself is not added to the attention's output.",
-    look="what becomes of x when the attention gives 0?", added_1=lambda part: part)
+    look="what is left of x if the attention returns 0?", added_1=lambda part: part)
 mistake("no residual around the feed-forward", *family.NO_RESIDUAL, added_2=lambda part: part)
 mistake("no residual at all", *family.NO_RESIDUALS, variants=[dict.fromkeys(SUMS, lambda part: part)])
 mistake("the layer's input added at the end",
-    why="The x that came into the layer is added to the feed-forward's output, not the one that the feed-forward read.",
+    why="The x that came into the layer is added to the feed-forward's output, not the x that the feed-forward read.",
     look="which x is added the second time? It has changed since the first.", added_2=lambda part, start: start + part)
 mistake("the sum added, not the norm of it", *family.SUM_ADDED, added_2=lambda part, total: total + part)
 mistake("both the input and the middle added", pairs=0, why="At the end three things are added: the feed-forward's "
     "output, what it read, and once more the x that came into the layer.",
-    look="how many times is x on its way into the last norm?", added_2=lambda x, part, start: start + x + part)
+    look="count what is added up before the last norm.", added_2=lambda x, part, start: start + x + part)
 mistake("the input added twice", *family.ADDED_TWICE, pairs=0,
     variants=family.each_and_all(SUMS, lambda x, part: x + x + part))
-mistake("a part's output added twice", pairs=0, why="A part's output is added twice, so it weighs double.",
+mistake("a part's output added twice", pairs=0, why="A part's output is added twice, so it counts double.",
     look="count how often the output is added.", variants=family.each_and_all(SUMS, lambda x, part: x + part + part))
 mistake("multiplied, not added", *family.MULTIPLIED, pairs=0,
     variants=family.each_and_all(SUMS, lambda x, part: x * part))
-mistake("subtracted, not added", pairs=0, why="A part's output is subtracted from its input, where it should be added.",
+mistake("subtracted, not added", pairs=0, why="A part's output is subtracted from its input, instead of added to it.",
     look=family.MULTIPLIED[1], variants=family.each_and_all(SUMS, lambda x, part: x - part))
 
 # The norms
@@ -153,18 +153,18 @@ mistake("no norm after the attention", why="The sum after the attention is not n
 mistake("no norm at the end", why="The sum after the feed-forward is not normalised: norm_2 is not used there.",
     look="where is norm_2 used?", after_feed_forward=lambda total: total)
 mistake("no norms", *family.NO_NORMS, variants=[dict.fromkeys(AFTER, lambda total: total)])
-mistake("the norms swapped", why="norm_2 does the work of norm_1 and the other way round; the contract uses them in "
-    "their order.", look="each norm has its own weights. Which comes first?", variants=[family.norms(AFTER, (2, 1))])
+mistake("the norms swapped", why="norm_1 and norm_2 are used in the wrong order.",
+    look="each norm has its own weights. Which comes first?", variants=[family.norms(AFTER, (2, 1))])
 mistake("one norm used twice", pairs=2,
     why="The same norm serves both parts, under one name or under two; each part has its own.",
-    look="the names of the norms in forward, and what `__init__` makes of each name.",
+    look="the names of the norms in forward, and what `__init__` assigns to each name.",
     variants=[family.norms(AFTER[1:], [1]), family.norms(AFTER[:1], [2])])
 mistake("one norm only, in the other's place", pairs=0, why="There is only one norm, and it stands where the other one "
     "belongs.", look="the names of the norms in forward: each part has its own.",
     variants=[{"after_attention": lambda total: total} | family.norms(AFTER[1:], [1]),
               family.norms(AFTER[:1], [2]) | {"after_feed_forward": lambda total: total}])
 mistake("normalised before and after", pairs=0, why="There is a norm before a part and another one after its sum; the "
-    "contract has only the one after.", look="count the norms: two for the whole layer.",
+    "exercise has only the one after.", look="count the norms: two for the whole layer.",
     forward=in_styles("before and after"), attended=lambda self, x, mask: self.attention(self.norm_1(x), x, x, mask)[0])
 
 # The parts
@@ -176,27 +176,27 @@ mistake("the feed-forward reads the layer's input", why="The feed-forward reads 
 mistake("the feed-forward reads the attention alone", pairs=0, why="The feed-forward reads the attention's output as "
     "it is, before x is added and the sum normalised.", look=FED, fed=lambda attended: attended)
 mistake("the two parts side by side", pairs=0,
-    why="Both parts read the x that came into the layer, or its norm, and all is added at once: the feed-forward never "
-        "sees what the attention found.", look="what goes into the feed-forward, and what is added to what?",
+    why="Both parts read the layer's input, as it is or normalised, and everything is added at once: the feed-forward "
+        "never sees what the attention found.", look="what goes into the feed-forward, and what is added to what?",
     forward=[lambda self, x, mask: self.norm_2(x + self.attended(x, mask) + self.feed_forward(x)),
              lambda self, x, mask: self.norm_2(x + self.attended(x, mask) + self.feed_forward(self.norm_1(x))),
              lambda self, x, mask: self.norm_1(x + self.attended(x, mask) + self.feed_forward(x)),
              lambda self, x, mask: self.norm_2(self.norm_1(x + self.attended(x, mask) + self.feed_forward(x)))])
-mistake("no attention", why="The attention is never used, or its output is lost, so no position learns of another.",
-    look="what becomes of the attention's output?", added_1=lambda x: x, forward=sublayers(order=[2], norms=[2]))
+mistake("no attention", why="The attention is never used, or its output is lost, so no position reads another.",
+    look="where is the attention's output used?", added_1=lambda x: x, forward=sublayers(order=[2], norms=[2]))
 mistake("no feed-forward", *family.NO_FEED_FORWARD, forward=sublayers(order=[1], norms=[1]), added_2=lambda x: x)
-mistake("the attention twice", pairs=0, why="x goes through the attention, its sum and its norm twice; the contract "
+mistake("the attention twice", pairs=0, why="x goes through the attention, its sum and its norm twice; the exercise "
     "has them once.", look="count the calls of the attention.",
     forward=lambda self, step, x, mask: step(self.norm_1(x + self.attended(x, mask)), mask))
 mistake("the feed-forward twice", pairs=0, why="x goes through the feed-forward, its sum and its norm twice; the "
-    "contract has them once.", look="count the calls of the feed-forward.",
+    "exercise has them once.", look="count the calls of the feed-forward.",
     forward=lambda self, right: self.norm_2(right + self.feed_forward(right)))
-mistake("the feed-forward of the feed-forward", pairs=0, why="What the feed-forward gives goes through it once more, "
+mistake("the feed-forward of the feed-forward", pairs=0, why="The feed-forward's output goes through it once more, "
     "before anything is added.", look="count the calls of the feed-forward.",
     forwarded=lambda self, x: self.feed_forward(self.feed_forward(x)))
 mistake("the whole layer twice", pairs=0,
-    why="x goes through the whole layer twice. Several layers are for the model to stack, each with weights of its "
-        "own.", look="count how often each part is called.", forward=lambda right, step, mask: step(right, mask))
+    why="x goes through the whole layer twice. Stacking layers is the model's job, and each layer has its own "
+        "weights.", look="count how often each part is called.", forward=lambda right, step, mask: step(right, mask))
 mistake("an activation too many", *family.ACTIVATION, pairs=0,
     after_feed_forward=lambda self, total: self.norm_2(total).relu(),
     after_attention=lambda self, total: self.norm_1(total).relu(),
@@ -205,14 +205,14 @@ mistake("an activation too many", *family.ACTIVATION, pairs=0,
 # What goes into the attention, and what comes out
 mistake = exercise.section(hint=3)
 mistake("the weights for the output", hint=1, pairs=0, why="Of the two things that the attention returns, the weights "
-    "are taken, not the output. Usually this raises: the weights have other dimensions than x.",
-    look="what does the package's MultiHeadAttention return, in which order?",
+    "are used, not the output. Usually this raises: their dimensions are not those of x.",
+    look="what does the package's MultiHeadAttention return, and in which order?",
     attended=lambda self, x, mask: self.attention(x, x, x, mask)[1],
     variants=[{"attended": lambda self, x, mask: self.attention(x, x, x, mask)[1], "added_2": lambda x: x}])
 mistake("the mask dropped", why="The mask does not reach the attention, so every position reads every other one, "
     "whatever the mask says.", look="the arguments of the attention.", hidden=lambda: None)
-mistake("the mask inverted", why="The mask is inverted on its way into the attention, where True means may attend, as "
-    "it does here.", look="what does True mean in the mask you get, and in the one you pass on?",
+mistake("the mask inverted", why="The mask is inverted on its way into the attention, where True means “may attend”, "
+    "just as it does here.", look="what does True mean in the mask you get, and in the one you pass on?",
     hidden=lambda mask: None if mask is None else ~mask)
 mistake("the mask transposed", why="The mask reaches the attention with its last two dimensions swapped, so keys and "
     "queries change places.", look="what happens to the mask on its way into the attention?",
@@ -224,7 +224,7 @@ mistake("an average for a query that may attend to nothing", *family.AVERAGE,
 mistake("NaN for a query that may attend to nothing", *family.NAN, pairs=0,
     attended=lambda self, x, mask: family.by_hand(self.attention, family.filled(-torch.inf))(x, x, x, mask)[0])
 mistake("the attention by hand, with another scale", hint=1, pairs=0, why="The attention is written out by hand, and "
-    "its scores are not divided by √d_head, as they are in the package's.",
+    "its scores are not divided by √d_head; the package's are.",
     look="what are the scores divided by before the softmax?", attended=[lambda self, x, mask, power=power, weigh=weigh:
                   family.by_hand(self.attention, weigh, x.shape[-1] ** power)(x, x, x, mask)[0]
               for power in (0, 0.5) for weigh in (family.filled(-1e9), masks.masked_softmax)])
@@ -233,9 +233,9 @@ mistake("linear_out left out", hint=1, pairs=0, why="The attention is written ou
     attended=[lambda self, x, mask, weigh=weigh:
                   family.by_hand(self.attention, weigh, end=lambda heads: heads)(x, x, x, mask)[0]
               for weigh in (masks.masked_softmax, family.filled(-1e9))])
-mistake("a dimension too many in the mask", pairs=0, why="The mask is given one more dimension on its way into the "
-    "attention, so its queries, or its batch, meet the heads. Usually this raises.", look="the masks come ready for "
-    "attention. What does unsqueeze do to a shape?", hidden=lambda mask: None if mask is None else mask.unsqueeze(1))
+mistake("a dimension too many in the mask", pairs=0, why="The mask gains a dimension on its way into the attention, so "
+    "it no longer lines up with the scores. Usually this raises.", look="the masks come ready for the attention. What "
+    "does unsqueeze do to a shape?", hidden=lambda mask: None if mask is None else mask.unsqueeze(1))
 mistake("the attention skipped where there is no mask", *family.SKIPPED, pairs=0,
     attended=lambda right, mask: torch.zeros_like(right) if mask is None else right,
     forward=lambda self, right, x, mask: self.norm_2(x + self.feed_forward(x)) if mask is None else right)

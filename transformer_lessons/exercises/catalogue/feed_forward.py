@@ -9,9 +9,9 @@ from transformer_lessons.exercises.checker.exercise import Exercise, normal, par
 
 LAYERS = [f"{layer}.{part}" for layer in ("linear_in", "linear_out") for part in ("weight", "bias")]
 LAST_DROPPED, FIRST_DROPPED = "dropout after linear_out", "dropout before linear_in"
-ONLY_HERE = "The only dropout that the contract allows stands between the ReLU and linear_out."
-OF_LAST = f"In training mode, numbers of the result are set to 0 after linear_out. {ONLY_HERE}"
-OF_FIRST = f"In training mode, numbers of x are set to 0 before linear_in reads them. {ONLY_HERE}"
+ONLY_HERE = "Dropout is allowed only between the ReLU and linear_out."
+OF_LAST = f"In training mode, numbers in the result are set to 0 after linear_out. {ONLY_HERE}"
+OF_FIRST = f"In training mode, numbers in x are set to 0 before linear_in reads them. {ONLY_HERE}"
 AFTER, FIRST_LINE = "what happens after linear_out?", "the first line of forward."
 
 def in_training(module, x, **weights):
@@ -35,7 +35,7 @@ def drops_only_after_relu(module, x):
     Dropout before the ReLU passes: it gives the same numbers as dropout after it.
     """
     other = ("wrong in training mode", "In training mode the result is not what linear_in, ReLU and linear_out give, "
-             "with or without dropout between the last two.", "what does `forward` do in training mode alone?")
+             "with or without dropout between the last two.", "what does `forward` do only in training mode?")
     generator = torch.Generator().manual_seed(0)
     hidden, features = parameters(module, LAYERS)["linear_in.weight"].shape
     seen = min(hidden, features)  # hidden feature i is read from x[i], and is the whole of output i
@@ -72,8 +72,8 @@ exercise = Exercise(
     contract="""
         FeedForward(d_model, d_hidden) is a module with linear_in, from d_model to d_hidden, and linear_out,
         from d_hidden to d_model, both nn.Linear with bias. forward(x), with x (batch, length, d_model), goes
-        through linear_in, ReLU and linear_out. Nothing is added and nothing normalised: that is the layer's work.
-        Dropout between the ReLU and linear_out is allowed, and nowhere else.
+        through linear_in, ReLU and linear_out. Nothing is added and nothing normalised: that is the layer's job.
+        Dropout is allowed between the ReLU and linear_out, and nowhere else.
         """,
     stub='''
         class FeedForward(nn.Module):
@@ -126,23 +126,23 @@ class FeedForward(nn.Module):
     def added(self, output, x):
         return output
 
-LAST = "the last line: what is asked of this module, and what of the layer around it?"
-LINEAR = "what does nn.Linear do besides the product?"
+LAST = "the last line: does it do anything after linear_out?"
+LINEAR = "what does nn.Linear do besides multiplying?"
 ORDER = "the order of the three steps."
 
 # The activation
 mistake = exercise.section(hint=2)
 mistake("no activation", why="There is no activation between the two layers, and two linear layers in a row can do no "
-    "more than one.", look="is the result of ReLU what goes into linear_out?", activated=lambda hidden: hidden)
+    "more than one.", look="is it ReLU's result that goes into linear_out?", activated=lambda hidden: hidden)
 mistake("the activation at the end", why="ReLU comes after the second layer, not between the two.", look=ORDER,
     variants=[{"activated": lambda hidden: hidden, "ended": lambda output: output.relu()}])
 mistake("the activation twice", why="ReLU comes after the second layer, too, where there should be no activation.",
     look=AFTER, ended=lambda output: output.relu())
-mistake("something done to the result", why="What linear_out gives goes through a tanh, a sigmoid, a softmax or a "
+mistake("something done to the result", why="The output of linear_out goes through a tanh, a sigmoid, a softmax or a "
     "GELU; it should be returned as it is.", look=AFTER,
     ended=[lambda output: output.tanh(), lambda output: output.sigmoid(), lambda output: output.softmax(-1),
            lambda output: F.gelu(output)], pairs=4)
-mistake("the activation first", why="ReLU is applied to x itself, before the first layer, not to what comes out of it.",
+mistake("the activation first", why="ReLU is applied to x itself, not to what comes out of the first layer.",
     look=ORDER, variants=[{"hidden": lambda self, x: self.linear_in(x.relu()), "activated": lambda hidden: hidden}])
 mistake("ReLU on x as well", why="ReLU is applied to x as well, before the first layer reads it.",
     look="what happens before linear_in?", hidden=lambda self, x: self.linear_in(x.relu()))
@@ -152,21 +152,21 @@ ACTIVATIONS = (  # the name, what is wrong, and the functions
      F.gelu, lambda hidden: F.gelu(hidden, approximate="tanh"), lambda hidden: hidden * torch.sigmoid(1.702 * hidden)),
     ("SiLU for ReLU", "SiLU (swish) is smooth, as in many newer models; this exercise asks for ReLU, as in the paper.",
      F.silu),
-    ("leaky ReLU for ReLU", "A leaky ReLU lets part of what is negative through; ReLU lets nothing.",
+    ("leaky ReLU for ReLU", "A leaky ReLU lets part of every negative number through; ReLU does not.",
      *(lambda hidden, slope=slope: F.leaky_relu(hidden, slope) for slope in (0.01, 0.1, 0.2, 0.05, 0.3, 0.25))),
     ("ELU for ReLU", "ELU turns negative numbers into numbers between -1 and 0; ReLU turns them into 0.", F.elu),
     ("SELU for ReLU", "SELU stretches positive numbers, and turns negative ones into numbers between -1.76 and 0; ReLU "
                       "leaves the positive ones as they are and turns the others into 0.", F.selu),
-    ("sigmoid for ReLU", "A sigmoid squeezes all numbers between 0 and 1; ReLU leaves what is positive as it is.",
+    ("sigmoid for ReLU", "A sigmoid squeezes everything into the range 0 to 1; ReLU leaves what is positive as it is.",
      torch.sigmoid),
-    ("tanh for ReLU", "The tanh squeezes all numbers between -1 and 1; ReLU leaves what is positive as it is.",
+    ("tanh for ReLU", "A tanh squeezes everything into the range -1 to 1; ReLU leaves what is positive as it is.",
      torch.tanh),
-    ("softplus for ReLU", "Softplus is a rounded ReLU, and never quite 0.", F.softplus),
-    ("softmax for ReLU", "A softmax turns the hidden features into weights that sum to 1; ReLU takes each by itself.",
+    ("softplus for ReLU", "Softplus is a smooth ReLU that is never quite 0.", F.softplus),
+    ("softmax for ReLU", "A softmax turns the hidden features into weights that sum to 1; ReLU treats each one alone.",
      lambda hidden: hidden.softmax(-1), lambda hidden: hidden.softmax(1)),
-    ("the absolute value for ReLU", "What is negative is turned positive; ReLU turns it into 0.", torch.abs),
-    ("the square of ReLU", "What ReLU leaves is squared.", lambda hidden: hidden.relu() ** 2),
-    ("the wrong half kept", "What comes out is the wrong half of the numbers, or has the wrong sign.",
+    ("the absolute value for ReLU", "Negative numbers become positive; ReLU turns them into 0.", torch.abs),
+    ("the square of ReLU", "ReLU's result is squared.", lambda hidden: hidden.relu() ** 2),
+    ("the wrong half kept", "The wrong half of the numbers is kept, or the sign is wrong.",
      lambda hidden: hidden.clamp(max=0), lambda hidden: (-hidden).relu(), lambda hidden: -hidden.relu()),
     ("a step for ReLU", "Each hidden feature becomes 1 or 0; ReLU leaves what is positive as it is.",
      lambda hidden: (hidden > 0).to(hidden.dtype)),
@@ -174,13 +174,13 @@ ACTIVATIONS = (  # the name, what is wrong, and the functions
      lambda hidden: hidden.clamp(0, 1), F.hardtanh),
     ("cut off at a limit", "What is larger than some limit is cut off; ReLU has no upper bound.",
      lambda hidden: hidden.clamp(0, 10), lambda hidden: hidden.clamp(0, 5)),
-    ("the hidden features added", "What comes out of linear_in is added to what ReLU makes of it; only what ReLU "
-                                  "leaves goes on.", lambda hidden: hidden + hidden.relu()),
+    ("the hidden features added", "The output of linear_in is added to ReLU's result; only ReLU's result should go "
+                                  "on.", lambda hidden: hidden + hidden.relu()),
     ("ReLU6 for ReLU", "ReLU6 cuts off what is larger than 6, as in models for mobile phones; ReLU has no upper bound.",
      F.relu6),
-    ("Mish for ReLU", "Mish is smooth, and lets a little of what is negative through; ReLU lets nothing.", F.mish),
-    ("hard swish for ReLU", "A hard swish lets a little of what is negative through; ReLU lets nothing.", F.hardswish),
-    ("two activations", "A second activation stands before or after ReLU; the contract has ReLU alone.",
+    ("Mish for ReLU", "Mish is smooth, and lets a little of what is negative through; ReLU does not.", F.mish),
+    ("hard swish for ReLU", "A hard swish lets a little of what is negative through; ReLU does not.", F.hardswish),
+    ("two activations", "A second activation comes before or after ReLU; the exercise has ReLU alone.",
      *(lambda hidden, bend=bend: bend(hidden.relu()) for bend in (F.gelu, torch.tanh, torch.sigmoid, F.silu))),
 )
 for name, why, *functions in ACTIVATIONS:
@@ -188,17 +188,17 @@ for name, why, *functions in ACTIVATIONS:
         activated=[lambda hidden, bend=bend: bend(hidden) for bend in functions])
 
 # What is the layer's work, and which layers are used
-mistake("x added", why="x is added to the result. The residual is the layer's work; this is only the part inside it.",
+mistake("x added", why="x is added to the result. That residual connection is the layer's job, not this module's.",
     look=LAST, added=lambda output, x: output + x)
 mistake("the result normalised", pairs=2,
-    why="The result is normalised. The norm is the layer's work; this is only the part inside it.", look=LAST,
+    why="The result is normalised. The norm is the layer's job; this is only the part inside it.", look=LAST,
     added=[lambda output: F.layer_norm(output, output.shape[-1:]),
            lambda output, x: F.layer_norm(output + x, output.shape[-1:])])
-mistake("x normalised", why="x is normalised first. The norm is the layer's work; this is only the part inside it.",
+mistake("x normalised", why="x is normalised first. The norm is the layer's job; this is only the part inside it.",
     look=FIRST_LINE, hidden=lambda self, x: self.linear_in(F.layer_norm(x, x.shape[-1:])))
 mistake("the hidden features normalised", pairs=2,
-    why="The hidden features are normalised between the two layers. The norm is the layer's work, and stands "
-        "elsewhere.", look="what happens between linear_in and linear_out? ReLU, and nothing else.",
+    why="The hidden features are normalised between the two layers. The norm is the layer's job, and belongs "
+        "elsewhere.", look="what happens between linear_in and linear_out? Only ReLU should.",
     activated=[lambda hidden: F.layer_norm(hidden, hidden.shape[-1:]).relu(),
                lambda hidden: F.layer_norm(hidden.relu(), hidden.shape[-1:])])
 mistake("linear_out never used", why="linear_out is never called: the result still has d_hidden features.",
@@ -210,7 +210,7 @@ mistake("the two layers in the wrong order", hint=1, why="x goes through linear_
     "Where the sizes differ, this raises.", look="which layer takes d_model features, and which gives them back?",
     variants=[{"hidden": lambda self, x: self.linear_out(x),
                "output": lambda self, activated: self.linear_in(activated)}])
-mistake("one layer used twice", hint=1, pairs=2, why="The same layer is used twice, and the other one never. Where the "
+mistake("one layer used twice", hint=1, pairs=2, why="The same layer is used twice, and the other never. Where the "
     "sizes differ, this raises.", look="the two calls in forward.",
     output=lambda self, activated: self.linear_in(activated), hidden=lambda self, x: self.linear_out(x))
 mistake("the first bias left out", why="The weights of linear_in are used, but not its bias.", look=LINEAR,
@@ -220,8 +220,8 @@ mistake("the second bias left out", why="The weights of linear_out are used, but
 mistake("the first bias after the ReLU", pairs=0, why="The bias of linear_in is added after the ReLU; it belongs "
     "before it, in linear_in.", look=LINEAR, variants=[{"hidden": lambda self, x: F.linear(x, self.linear_in.weight),
         "activated": lambda self, hidden: hidden.relu() + self.linear_in.bias}])
-mistake("the weights of linear_in on the way back", pairs=0, why="The way back takes the weights of linear_in, "
-    "transposed. linear_out has weights of its own.", look="which weights does the second product use?",
+mistake("the weights of linear_in on the way back", pairs=0, why="The second product uses the weights of linear_in, "
+    "transposed; linear_out has weights of its own.", look="which weights does the second product use?",
     output=[lambda self, activated: F.linear(activated, self.linear_in.weight.T, self.linear_out.bias),
             lambda self, activated: F.linear(activated, self.linear_in.weight.T)])
 mistake("both biases left out", why="The weights of both layers are used, but neither of their biases.", look=LINEAR,

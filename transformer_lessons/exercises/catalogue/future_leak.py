@@ -92,7 +92,7 @@ ROWS = ("0", "1", "largest", "middle", "same")
 
 A_TENSOR = "a tensor, not a float"
 OF_A_TENSOR = "The number is right, but it comes in a tensor or an array; the contract asks for a float."
-INTO_A_FLOAT = "what takes the number out of a tensor that holds only one?"
+INTO_A_FLOAT = "how do you get the number out of a tensor that holds only one?"
 
 def is_a_float(call, model, tokens):
     """The number is right; is it a float?"""
@@ -103,17 +103,17 @@ def leaks_seen(observed, expected, model, tokens):
     """False alarm, missed, too much or too little."""
     value, reads = float(numbers(observed)), model.reads
     if expected == 0:
-        return (f"This model cannot look ahead, and yet it is said to leak {value:.2f}: positions are compared that "
-                "may change, or tokens are changed that must not.")
+        return (f"This model cannot look ahead, yet you report a leak of {value:.2f}: you compare positions that may "
+                "change, or change tokens that must not change.")
     position, token = divmod(int(reads.triu(1).abs().argmax()), len(reads))
     where = f"In this model position {position} reads token {token}, which comes later"
     return where + ("; the leak is not found." if value == 0 else
-                    f", and changes by {expected:.4g} at most when it is replaced.")
+                    f", and changes by {expected:.4g} at most when that token is replaced.")
 
 MAY_BE_THE_SAME = "a token replaced by one that may be the same"
-OF_THE_SAME = ("The token that comes in the place of another may be the same one: then nothing changes, and a leak "
-               "from there is missed.")
-NOT_THE_SAME = "a text of the tokens 0 and 1 only: print it, and all that the model gets in its place."
+OF_THE_SAME = ("The token that replaces another may be the same one: then nothing changes, and a leak from there is "
+               "missed.")
+NOT_THE_SAME = "take a text of only 0s and 1s: print it, and everything that the model gets in its place."
 
 def text_of_two_tokens(generator):
     """Four tokens, each 0 or 1, and both among them."""
@@ -132,8 +132,8 @@ def missed_among_two_tokens(call, text, place):
     tried = {row[place] for row in rows if row[:place] == text[0, :place].tolist()}
     if leak == 0 and len(tried) == 1:  # the token was never another one
         return MAY_BE_THE_SAME, OF_THE_SAME, NOT_THE_SAME
-    return ("wrong for two tokens", f"Of a text of two tokens only, {text.tolist()}, it says that the model leaks "
-            f"{leak:.2f}; the right number is 1.00.", NOT_THE_SAME)
+    return ("wrong for two tokens", f"For a text of only two tokens, {text.tolist()}, you report a leak of "
+            f"{leak:.2f}; it should be 1.00.", NOT_THE_SAME)
 
 def finds_leaks_among_two_tokens(call, model, tokens):
     """In a text of two tokens, is each of them replaced by the other one?"""
@@ -151,7 +151,7 @@ exercise = Exercise(
         future_leak(model, tokens), where model(tokens) turns token ids (batch, length) into outputs (batch,
         length, features), returns a float: the most by which any number in the output at any position changes
         when only tokens after that position change. It is 0 for a model that cannot look ahead. A leak may be
-        from any token to any position before it, in any sequence of the batch, which may be a single one.
+        from any token to any position before it, in any sequence of the batch, which may hold only one.
         Tokens are replaced, never removed: the text keeps its length. The ids run from 0 to tokens.max(),
         which is at least 1. It does not matter which other id takes a token's place: in the models that are
         used here every change counts the same. The model comes in eval mode; model and tokens stay as they
@@ -238,7 +238,7 @@ class JustBefore(Detector):  # changes all the later tokens; compares the one po
         return differences[:, place - 1]
 
 ONE_TOKEN, ONE_PLACE = {"changed": OneByOne.changed}, {"seen": JustBefore.seen}
-THE_MOST = "the contract asks for the most, over everything."
+THE_MOST = "which single number does the contract ask for?"
 
 def styled(*styles, **replaced):
     """Each change in the step by step detector, then in each of these others."""
@@ -247,25 +247,25 @@ def styled(*styles, **replaced):
 
 # Which tokens change, and where that is looked for
 mistake = exercise.section(hint=2)
-mistake("always 0", hint=1, why="It gives 0 for every model here, even for those that read the whole future: what "
-    "it compares, or keeps, differs in none of them.", look="print the two sets of tokens, then the "
-    "differences, before you take one number from them.", variants=[lambda model, tokens: 0.0])
-mistake("the changed position compared", pairs=4, why="The position of a changed token is compared, too. It may see "
-        "its own token, in every model.", look="the end of your slice. Which position is the first that may change?",
+mistake("always 0", hint=1, why="It gives 0 for every model here, even for those that read the whole future: what it "
+    "compares or keeps never differs.", look="print the two sets of tokens, then the differences, before you take one "
+    "number from them.", variants=[lambda model, tokens: 0.0])
+mistake("the changed position compared", pairs=4, why="The position of a changed token is compared, too. In every "
+        "model, it may see its own token.", look="the end of your slice. Which position is the first that may change?",
     variants=[{"seen": lambda differences, place: differences[:, :place + 1], **change}
               for change in ({}, {"places": lambda length: range(length)}, {"places": lambda length: [length - 1]},
                              {"places": lambda length: range(length - 1), **ONE_TOKEN})])
-mistake("the later positions compared", pairs=2, why="Positions after a changed token are compared. They may see it, "
-        "in every model.", look="which positions have read the same tokens in both runs?",
+mistake("the later positions compared", pairs=2, why="Positions after a changed token are compared. In every model, "
+        "they may see it.", look="which positions have read the same tokens in both runs?",
     variants=[{"seen": lambda differences, place: differences[:, place:], **change}
               for change in ({}, {"places": lambda length: [length // 2]})])
-mistake("the earlier tokens changed", hint=1, pairs=2, why="The tokens that a position may see are changed, even the "
-    "very first one, and it may react to them, in every model.", look="print the two sets of tokens: up to which place "
-    "are they the same? Which positions are compared?", changed=another,
+mistake("the earlier tokens changed", hint=1, pairs=2, why="Tokens that a position may see are changed, even the very "
+    "first one, so its output may change in every model.", look="print the two sets of tokens: up to which place are "
+    "they the same? Which positions are compared?", changed=another,
     variants=[{"changed": lambda tokens, place: another(tokens, slice(place)),
                "seen": lambda differences, place: differences[:, place:]}])
-mistake("only the last position", pairs=2, why="Only the last position is looked at. No token comes after it: it alone "
-    "cannot leak.", look="which positions have a future?", seen=lambda differences: differences[:, -1],
+mistake("only the last position", pairs=2, why="Only the last position is looked at, the only one that cannot leak: no "
+    "token comes after it.", look="which positions have a future?", seen=lambda differences: differences[:, -1],
     variants=[{"seen": lambda differences: differences[:, -1], "places": lambda length: range(length)}])
 
 # A token that is not replaced by another one
@@ -275,9 +275,9 @@ def put(*replaced):
             for one in replaced]
 
 mistake = exercise.section(hint=1, pairs=0)
-mistake("cut off, not changed", pairs=1, why="The later tokens are cut off, not changed: what was read there is gone, "
-    "where it should become something else, and that moves the output by another number. Some models even refuse a "
-    "text of another length.", look="print the shape of each text that the model gets.",
+mistake("cut off, not changed", pairs=1, why="The later tokens are cut off, not replaced, so the output moves by a "
+    "different amount than the contract asks for. Some models even refuse a text of another length.", look="print the "
+    "shape of each text that the model gets.",
     variants=[{"changed": lambda tokens, place: tokens[:, :place],
                "compared": lambda after, before: (after - before[:, :after.shape[1]]).abs()}])
 mistake("token 0 replaced by itself", pairs=1, why="Where a later token is 0, it stays 0: nothing changes, and a leak "
@@ -301,40 +301,40 @@ mistake(MAY_BE_THE_SAME, why=OF_THE_SAME, look=NOT_THE_SAME,
 
 def reordered(tokens, place, order):
     return torch.cat([tokens[:, :place], order(tokens[:, place:])], dim=1)
-mistake("put in another order", why="The later tokens are only put in another order: one alone, or several that are "
-        "equal, stay as they are, and a leak from there is missed.",
+mistake("put in another order", why="The later tokens are only reordered: a single one, or several equal ones, stay as "
+        "they are, and a leak from there is missed.",
     look="print both texts where all the later tokens are equal.",
     changed=[lambda tokens, place: reordered(tokens, place, lambda later: later.flip(1)),
              lambda tokens, place: reordered(tokens, place, lambda later: later.roll(1, 1)),
              lambda tokens, place: reordered(tokens, place, lambda later: later.sort(1).values)])
 
 mistake("a softmax before the comparison", hint=3, pairs=0, why="The outputs go through a softmax before they are "
-    "compared. The contract asks for the change of the outputs as they are.",
+    "compared. The contract asks for the change in the outputs as they are.",
     look="what is done to the outputs before they are subtracted?",
     variants=[{"compared": lambda after, before: (after.softmax(-1) - before.softmax(-1)).abs(), **style}
               for style in ({}, ONE_TOKEN)])
 
 # A leak that is missed
 mistake = exercise.section(hint=3)
-mistake("only the last token counts", why="Only what changes with the last token counts, so a leak from any token "
-        "before it is missed.", look="which tokens are later than the first position? What becomes of what each shows?",
+mistake("only the last token counts", why="Only changes to the last token count, so a leak from any token before it is "
+        "missed.", look="which tokens come after the first position, and do you keep what each of them changes?",
     variants=styled(ONE_PLACE, places=lambda length: [length - 1]))
 mistake("only the first position", why="Only what changes at the first position counts, so a leak into any position "
         "after it is missed.", look="is there a `return` inside the loop? Which positions are compared?",
     variants=styled(ONE_TOKEN, places=lambda: [1]))
 mistake("only one cut", why="The sequence is cut in one place only, so a leak is missed where token and position are "
-        "on the same side of it.", look="how many ways are there to say which tokens come later?",
+        "on the same side of the cut.", look="in how many places can a text be split into earlier and later tokens?",
     variants=styled(ONE_TOKEN, ONE_PLACE, places=lambda length: [length // 2]))
-mistake("only the next token changed", why="For each position only a change of the token right after it counts, so a "
+mistake("only the next token changed", why="For each position only a change to the token right after it counts, so a "
     "leak from further ahead is missed.", look="which tokens come after the first?",
     variants=[{**ONE_TOKEN, **ONE_PLACE}])
 mistake("the last place left out", why="A leak from the last token into the position before it is missed: the last "
-        "token never changes alone, because the loop ends too early or the later tokens are only put in another order.",
-    look="the last position but one. What becomes of the only token after it?",
+        "token never changes alone, because the loop ends too early or the later tokens are only reordered.",
+    look="the last position but one: when does the only token after it change?",
     variants=styled(ONE_TOKEN, places=lambda length: range(1, length - 1)))
 mistake("as many turns as sequences", pairs=0, why="The loop takes the size of the batch for the length: with fewer "
-    "sequences than tokens, the last places have no turn, and leaks are missed.", look="the end of your range: which "
-    "dimension of tokens does it come from?", variants=styled(ONE_TOKEN, ONE_PLACE, variants=[{
+    "sequences than tokens, the last places are never reached, and leaks are missed.", look="the end of your range: "
+    "which dimension of tokens does it come from?", variants=styled(ONE_TOKEN, ONE_PLACE, variants=[{
         "__call__": lambda self, step, model, tokens: setattr(self, "turns", len(tokens)) or step(model, tokens),
         "places": lambda self: range(1, self.turns), "most": lambda sizes: max([0.0, *sizes])}]))
 mistake("the first place left out", why="A leak from the second token into the first position is missed: the loop "
@@ -348,11 +348,11 @@ mistake("the position before the change left out", hint=2,
 
 # One number from the differences, and what is left behind
 mistake = exercise.section(hint=3)
-mistake("no absolute value", pairs=2, why="A change downwards counts as negative, so it loses against 0 or against a "
-    "smaller change upwards.", look="what is the largest of the differences -3 and 1?",
+mistake("no absolute value", pairs=2, why="A change in one direction counts as negative, so it loses to 0 or to a "
+    "smaller change in the other.", look="what is the largest of the differences -3 and 1?",
     compared=[lambda after, before: after - before, lambda after, before: before - after])
-mistake("the mean change", pairs=5, why="The changes are averaged, so one strong leak drowns among all that stays the "
-        "same.", look=THE_MOST, size=lambda differences: differences.mean(-1).max(),
+mistake("the mean change", pairs=5, why="The changes are averaged, so one strong leak drowns among everything that "
+        "stays the same.", look=THE_MOST, size=lambda differences: differences.mean(-1).max(),
     variants=[*styled(ONE_TOKEN, ONE_PLACE, variants=[
                   {"size": lambda differences: differences.mean()}, {"most": lambda sizes: sum(sizes) / len(sizes)},
                   {"size": lambda differences: differences.pow(2).mean().sqrt()},
@@ -367,7 +367,7 @@ mistake("the sum of the changes", pairs=4, why="The changes, or the numbers befo
                   {"size": lambda differences: differences.sum(), "most": lambda sizes: sum(sizes)}]),
               {"size": lambda differences: differences.sum(-1).max(), **ONE_TOKEN}])
 mistake("the length of the change", pairs=2,
-    why="The differences are squared, added up and their root is taken, as for the length of a vector; the contract "
+    why="The differences are squared and added up, and the root is taken, as for the length of a vector; the contract "
         "asks for the largest single one.", look=THE_MOST, size=lambda differences: differences.norm(dim=-1).max(),
     variants=[*styled(ONE_TOKEN, size=lambda differences: differences.norm()),
               {"size": lambda differences: differences.norm(dim=-1).max(), **ONE_TOKEN}])
@@ -377,12 +377,12 @@ mistake("the square of the change", pairs=2, why="The differences are squared, s
     variants=styled(ONE_TOKEN, ONE_PLACE, variants=[
         {"compared": lambda after, before: (after - before) ** 2, "size": lambda differences: differences.mean()}]))
 mistake("the smallest of the changes", why="The smallest change over the places is kept, so a leak in one place is "
-        "hidden by a place without.", look="min or max?", most=lambda sizes: min(sizes))
+        "hidden by a place without one.", look="min or max?", most=lambda sizes: min(sizes))
 mistake("only the first leak found", why="It stops at the first leak that it finds, or keeps that one; a larger one "
     "may come after it.", look="is there a `return` or a `break` inside the loop?",
     most=lambda sizes: next((one for one in sizes if one > 0), sizes[0]))
-mistake("a relative change", pairs=2, why="The change is divided by the size of the output, so it is a share; the "
-        "contract asks how far a number moves.", look="every division: what does the contract ask for?",
+mistake("a relative change", pairs=2, why="The change is divided by the size of the output, so it is only relative; "
+        "the contract asks how far a number moves.", look="every division: what does the contract ask for?",
     compared=[lambda after, before: (after - before).abs() / (before.abs() + 1e-8),
               lambda after, before: (after - before).abs() / before.abs().max()],
     variants=[{"compared": lambda after, before: ((after - before) / before.abs().clamp_min(1e-9)).abs(), **style}
@@ -390,7 +390,7 @@ mistake("a relative change", pairs=2, why="The change is divided by the size of 
 mistake("only the first sequence", why="Only the first sequence of the batch is looked at.",
     look="the first dimension: do all the sequences reach the comparison?", difference=lambda right: right[:1])
 mistake("small leaks rounded off", pairs=0, why="A leak below some limit is reported as 0, or the number is rounded: a "
-        "small leak is a leak, too.", look="where does a number become 0? The contract asks for it as it is.",
+        "small leak is a leak, too.", look="where does a small number become 0? The contract asks for it as it is.",
     result=[lambda right: right if right > 1e-2 else 0.0,
             *(lambda right, digits=digits: round(right, digits) for digits in (1, 2, 3, 4))])
 mistake("yes or no", pairs=0, why="It says whether there is a leak; the contract asks how large it is.",

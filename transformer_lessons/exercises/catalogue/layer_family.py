@@ -84,40 +84,40 @@ def by_hand(module, weigh, scale=None, end=None):
 # Texts: why and look, or one of them
 
 NO_RESIDUAL = ("The feed-forward's input is not added to its output.",
-               "what becomes of x when the feed-forward gives 0?")
-ADDED_TWICE = ("A part's input is added twice to its output, or the output is halved: the input weighs double.",
+               "what is left of x if the feed-forward returns 0?")
+ADDED_TWICE = ("A part's input is added to its output twice, or the output is halved: the input counts double.",
                "`+=` and `+` on the same line, or a residual inside a part: count how often x is added.")
-MULTIPLIED = ("A part's output is multiplied by its input, where the two should be added.",
-              "what joins a part's output to its input?")
-SUM_ADDED = ("What is added to a part's output is a sum from before its norm, not the normalised x that the part read.",
+MULTIPLIED = ("A part's output is multiplied by its input; the two should be added.",
+              "which operation combines a part's output with its input?")
+SUM_ADDED = ("A part's output is added to the sum before the norm, not to the normalised x that the part read.",
              "which x does the part read, and which is added to its output? Is there a norm between the two?")
-PRE_NORM = ("The norms stand before the parts, not after the sums. This is pre-norm, as in GPT-2; the paper of 2017, "
-            "and this exercise, have the norm last.", "is the very last thing that happens a norm?")
+PRE_NORM = ("The norms come before the parts, not after the sums. This is pre-norm, as in GPT-2; the 2017 paper, and "
+            "this exercise, put the norm last.", "is a norm the very last step?")
 NO_FEED_FORWARD = ("The feed-forward is never used, or its output is thrown away.",
-                   "what becomes of the feed-forward's output?")
-ACTIVATION = ("A result goes through ReLU, which turns everything negative into 0. ReLU has its place inside the "
-              "feed-forward, and is there already.", "relu, or any other activation, in forward.")
-NOTHING = "a row of the mask without any True: what does a softmax make of scores that are all the same?"
-AVERAGE = ("A query that may attend to nothing gets an average of all values, which are forbidden to it; from the "
-           "package's attention it gets nothing.", NOTHING)
-NAN = ("A query that may attend to nothing gets NaN, which then goes on into everything that reads it; from the "
-       "package's attention it gets nothing.", NOTHING)
-UNBIASED = ("The variance in the norms is the unbiased one: the squared deviations are divided by one less than the "
-            "number of features, as .var() and .std() do by default; nn.LayerNorm divides by their number.",
+                   "where is the feed-forward's output used?")
+ACTIVATION = ("A result goes through a ReLU, which turns everything negative into 0. ReLU belongs inside the "
+              "feed-forward, which already has one.", "relu, or any other activation, in forward.")
+NOTHING = "a row of the mask with no True in it: what does a softmax make of scores that are all the same?"
+AVERAGE = ("A query that may attend to nothing gets an average of values that it may not read; the package's attention "
+           "gives it weights of 0.", NOTHING)
+NAN = ("A query that may attend to nothing gets NaN, which spreads to everything that reads it; the package's "
+       "attention gives it weights of 0.", NOTHING)
+UNBIASED = ("The norms use the unbiased variance: the squared deviations are divided by one less than the number of "
+            "features, as .var() and .std() do by default; nn.LayerNorm divides by the number itself.",
             "the arguments of .var() and .std(), wherever a norm is computed.")
-BARE = "The sums are normalised, but the gain and the bias that each norm has learned are not used."
-NORMALISED_ADDED = ("The input is normalised, and it is this normalised input, not x, that is added to the part's "
-                    "output. That is neither post-norm nor pre-norm.",
+BARE = "The sums are normalised, but without the gain and the bias that each norm learns."
+NORMALISED_ADDED = ("The normalised input, not x itself, is added to the part's output. That is neither post-norm nor "
+                    "pre-norm.",
                     "where does each norm stand: before the part, or after the sum?")
 NORM_BEFORE_SUM = ("A part's output is normalised, and its input is added afterwards: the sum itself is not "
                    "normalised.", "the brackets: what exactly goes into each norm?")
-OWN_MASK = ("The layer makes a causal mask, in place of the one it gets, besides it, or where there is none. Who may "
-            "attend to whom is for the masks alone to say.", "every mask in forward: where does it come from?")
-WEIGHTS_LEFT_IN = ("An attention returns (output, weights), a tuple, and the tuple itself is used as if it were the "
+OWN_MASK = ("The layer makes its own causal mask: in place of the one it gets, on top of it, or when there is none. "
+            "Who may attend to whom is up to the caller's masks.", "every mask in forward: where does it come from?")
+WEIGHTS_LEFT_IN = ("Attention returns a tuple, (output, weights), and the whole tuple is used as if it were the "
                    "output.", "what does the package's MultiHeadAttention return?")
-SKIPPED = ("Where a mask is None, its attention is left out, alone or with its norm. But None only means that "
-           "nothing is hidden: every position may then be read.",
-           "every `if` that asks whether there is a mask: which lines should run only where there is one?")
+SKIPPED = ("When a mask is None, its attention is skipped, with or without its norm. But None only means that nothing "
+           "is hidden: every position may be read.",
+           "every `if` that checks for a mask: which lines should run only when there is one?")
 NO_NORMS = ("Nothing is normalised: no norm is used.", "where are the norms used?")
-NO_RESIDUALS = ("No part has its input added to its output: what a part does not repeat is lost.",
-                "what becomes of x when a part gives 0?")
+NO_RESIDUALS = ("No part's input is added to its output: whatever a part does not repeat is lost.",
+                "what is left of x if a part returns 0?")

@@ -28,12 +28,12 @@ def row_not_normal(observed, expected, x, gain, bias, eps=1e-5):
     return None
 
 exercise = Exercise(
-    name="layer_norm", lesson=7, title="Every vector to the same scale", difficulty=2, importance=3, minutes=8,
+    name="layer_norm", lesson=7, title="Every vector on the same scale", difficulty=2, importance=3, minutes=8,
     contract="""
         layer_norm(x, gain, bias, eps=1e-5), with x of two or more dimensions, (…, features), and gain and bias
         (features,), returns what F.layer_norm gives over the last dimension: every vector minus its mean,
-        divided by the square root of its variance plus eps, times gain, plus bias. The variance is the mean of
-        the squared deviations. x is left as it was.
+        divided by √(variance + eps), times gain, plus bias. The variance is the mean of the squared deviations.
+        x is left as it was.
         """,
     stub='''
         def layer_norm(x, gain, bias, eps=1e-5):
@@ -46,7 +46,7 @@ exercise = Exercise(
     draw=draw_features, returns="result", symptoms=(row_not_normal,),
     reference=lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps),
     hints=[("the numbers are a little off", "Two definitions of the variance differ in what they divide by: the number "
-                                            "of features, or one less. Which one do .var() and .std() take?"),
+                                            "of features, or one less. Which one do .var() and .std() use?"),
            ("it is right unless x hardly varies", "That is where eps matters. Is it added to the variance or to "
                                                     "its root?"),
            ("it raises, or mixes the rows", "Each vector has one mean and one variance of its own. Which dimension do "
@@ -86,7 +86,7 @@ mistake("the unbiased variance", hint=1, why="The squared deviations are divided
     "features, as .var() and .std() do by default.", look="the arguments of .var() and .std(): what does `correction`, "
     "or `unbiased`, say?", variance=lambda x: x.var(dim=-1, keepdim=True))
 mistake("epsilon outside the root", why="eps is added to the square root of the variance, not to the variance itself.",
-    look="where does eps stand in the contract: before the root is taken, or after?",
+    look="in the formula, is eps added before the root is taken, or after?",
     normalised=lambda x, mean, variance, eps: (x - mean) / (variance.sqrt() + eps))
 mistake("epsilon outside the fraction", pairs=2, why="eps is added to the quotient, after the division, so a vector "
     "that does not vary is divided by 0.", look="the brackets: how far does the root reach?",
@@ -95,7 +95,7 @@ mistake("no epsilon", why="eps is left out, so a vector that does not vary is di
     look="a vector whose features are all the same.", normalised=lambda x, mean, variance: (x - mean) / variance.sqrt())
 DEFAULTS = 1e-6, 1e-8, 1e-12, 1e-3
 mistake("another epsilon", pairs=6, why="The number added to the variance is not the eps that was passed in, or not "
-    "1e-5 where none was.", look="the default of eps, and each place where eps is used.",
+    "1e-5 when none was.", look="the default of eps, and each place where eps is used.",
     normalised=[lambda x, mean, variance: (x - mean) / (variance + 1e-5).sqrt(),
                 lambda x, mean, variance, eps: (x - mean) / (variance + eps**2).sqrt()],
     variants=[*({"__call__": lambda step, x, gain, bias, eps, default=default:
@@ -103,29 +103,29 @@ mistake("another epsilon", pairs=6, why="The number added to the variance is not
               *(lambda x, gain, bias, eps=1e-5, number=number: F.layer_norm(x, gain.shape, gain, bias, number)
                 for number in DEFAULTS)])
 mistake("the unbiased variance, epsilon outside the root, and another epsilon", hint=1,
-    why="Three differences, which a well-known tutorial has together: .std() divides by one less than the number of "
+    why="Three differences, all found in a well-known tutorial: .std() divides by one less than the number of "
     "features, eps is added to it instead of to the variance, and the default of eps is not 1e-5.",
     look="the arguments of .std(); where eps is added; the default of eps.",
     variants=[lambda x, gain, bias, eps=number:
                   gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
               for number in (1e-6, 1e-8)])
-mistake("epsilon as a lower bound", pairs=2, why="eps replaces what is smaller than it; the contract adds it, always.",
+mistake("epsilon as a lower bound", pairs=2, why="eps replaces anything smaller; it should always be added.",
     look="clamp, max or where, near eps.",
     normalised=[lambda x, mean, variance, eps: (x - mean) / variance.clamp(min=eps).sqrt(),
                 lambda x, mean, variance, eps: (x - mean) / variance.sqrt().clamp(min=eps)])
 mistake("divided by the variance", pairs=2, why="The deviations are divided by the variance itself, not by its square "
-    "root.", look="which power of the deviations is a variance, and which power must it be divided by?",
+    "root.", look="a variance is in squared units: what units are the deviations in?",
     normalised=[lambda x, mean, variance, eps: (x - mean) / (variance + eps),
                 lambda x, mean, variance: (x - mean) / variance])
 mistake("the root taken twice", pairs=2, why="The standard deviation, which is a square root already, goes through a "
-    "square root once more.", look="var or std: which of them has its root taken?",
+    "square root once more.", look="var or std: which of them still needs a root?",
     normalised=[lambda x, mean, variance, eps: (x - mean) / (variance.sqrt() + eps).sqrt(),
                 lambda x, mean, variance, eps: (x - mean) / (variance + eps).sqrt().sqrt()])
-mistake("multiplied, not divided", why="The deviations are multiplied by the standard deviation, where they should be "
-    "divided by it.", look="rsqrt is one over the root; sqrt is not. Should large deviations grow or shrink?",
+mistake("multiplied, not divided", why="The deviations are multiplied by the standard deviation, instead of divided by "
+    "it.", look="rsqrt is one over the root; sqrt is not. Should large deviations grow or shrink?",
     normalised=lambda x, mean, variance, eps: (x - mean) * (variance + eps).sqrt())
 mistake("only the mean subtracted", why="Every vector gets mean 0, but is not divided by anything, so it keeps its "
-    "size.", look=VARIANCE, normalised=lambda x, mean: x - mean)
+    "spread.", look=VARIANCE, normalised=lambda x, mean: x - mean)
 mistake("the mean not subtracted", why="The vectors are divided by their standard deviation, but their mean is not "
     "subtracted first.", look=MEAN, normalised=lambda x, variance, eps: x / (variance + eps).sqrt())
 mistake("only the mean divided", why="Only the mean is divided by the standard deviation, and then subtracted from x: "
@@ -134,26 +134,26 @@ mistake("only the mean divided", why="Only the mean is divided by the standard d
 mistake("the mean subtracted last", why="The vectors are divided first, and the mean, undivided, is subtracted "
     "afterwards.", look="the brackets: what exactly is divided?",
     normalised=lambda x, mean, variance, eps: x / (variance + eps).sqrt() - mean)
-mistake("RMS norm", why="The vectors are divided by the root of their mean square, and no mean is subtracted. This is "
-    "RMS norm, which many newer models use.", look=MEAN,
+mistake("RMS norm", why="Every vector is divided by its root mean square, and no mean is subtracted. This is RMS norm, "
+    "which many newer models use.", look=MEAN,
     variants=[{"variance": lambda x: (x**2).mean(dim=-1, keepdim=True),
                "normalised": lambda x, variance, eps: x / (variance + eps).sqrt()}])
-mistake("RMS norm, and epsilon outside the root", why="The vectors are divided by the root of their mean square, and "
-    "no mean is subtracted: this is RMS norm. And eps is added to the root, not inside it.",
+mistake("RMS norm, and epsilon outside the root", why="Every vector is divided by its root mean square, and no mean is "
+    "subtracted: this is RMS norm. And eps is added to the root, not inside it.",
     look="what is the mean of each vector before gain and bias? And where is eps added?",
     normalised=lambda x, eps: x / ((x**2).mean(dim=-1, keepdim=True).sqrt() + eps))
-mistake("RMS norm, and no epsilon", why="The vectors are divided by the root of their mean square, and no mean is "
-    "subtracted: this is RMS norm. And eps is left out.", look="what is the mean of each vector before gain and bias? "
+mistake("RMS norm, and no epsilon", why="Every vector is divided by its root mean square, and no mean is subtracted: "
+    "this is RMS norm. And eps is left out.", look="what is the mean of each vector before gain and bias? "
     "And where is eps used?", normalised=lambda x: x / (x**2).mean(dim=-1, keepdim=True).sqrt())
 mistake("divided by its own length", why="Every vector is divided by its length, the root of the sum of its squares, "
-    "and no mean is subtracted.", look="what are mean and variance of each vector before gain and bias?",
+    "and no mean is subtracted.", look="what are the mean and variance of each vector before gain and bias?",
     normalised=[lambda x, eps: x / ((x**2).sum(dim=-1, keepdim=True) + eps).sqrt(),
                 lambda x, eps: F.normalize(x, dim=-1, eps=eps),
                 lambda x, eps: x / (x.norm(dim=-1, keepdim=True) + eps)])
-mistake("the sign flipped", why="Every feature is subtracted from the mean, where the mean should be subtracted from "
-    "every feature.", look="the order of the subtraction.", normalised=lambda right: -right)
-mistake("the mean not squared", hint=1, why="The mean is subtracted from the mean of the squares as it is, where its "
-    "square should be: what is left is no variance.", look="what is the variance of a vector whose features are all "
+mistake("the sign flipped", why="Every feature is subtracted from the mean; it should be the other way round.",
+    look="the order of the subtraction.", normalised=lambda right: -right)
+mistake("the mean not squared", hint=1, why="The mean itself, not its square, is subtracted from the mean of the "
+    "squares: the result is not a variance.", look="what is the variance of a vector whose features are all "
     "the same?", variance=[lambda x, mean: (x**2).mean(dim=-1, keepdim=True) - mean,
                            lambda x, mean: ((x**2).mean(dim=-1, keepdim=True) - mean).abs(),
                            lambda x, mean: ((x**2).mean(dim=-1, keepdim=True) - mean).clamp(min=0.0)])
@@ -163,8 +163,8 @@ mistake("the mean square for the variance", hint=1, why="The squares of the feat
 mistake("the sum for the variance", hint=1, why="The squared deviations are added up, not averaged.",
     look="what is the variance of each vector afterwards? It should not depend on how many features there are.",
     variance=lambda x, mean: ((x - mean) ** 2).sum(dim=-1, keepdim=True))
-mistake("the mean absolute deviation", hint=1, pairs=2, why="The spread is taken as the mean of the absolute "
-    "deviations, not by way of their squares.", look="what is a variance the mean of?",
+mistake("the mean absolute deviation", hint=1, pairs=2, why="The absolute deviations are averaged, not the squared "
+    "ones.", look="what is a variance the mean of?",
     normalised=lambda x, mean, eps: (x - mean) / ((x - mean).abs().mean(dim=-1, keepdim=True) + eps),
     variance=lambda x, mean: (x - mean).abs().mean(dim=-1, keepdim=True))
 mistake("divided by the range", pairs=2,
@@ -190,8 +190,8 @@ DIMENSIONS = (  # the name, what is wrong, and the dimensions
                                   "is no batch.", lambda count: 1),
     ("over the third dimension", "Mean and variance run over dimension 2, which holds the features only where x has "
                                  "three dimensions.", lambda count: 2),
-    ("over positions and features", "Mean and variance run over two dimensions at once, so the vectors of a sequence "
-                                    "mix.", lambda count: (-2, -1), lambda count: tuple(range(1, count))),
+    ("over positions and features", "Mean and variance run over several dimensions at once, so the vectors of a "
+                                    "sequence mix.", lambda count: (-2, -1), lambda count: tuple(range(1, count))),
     ("over everything", "There is one mean and one variance for the whole tensor, so all its vectors mix.",
      lambda count: tuple(range(count))),
     ("over everything but the features", "Mean and variance of each feature run over all the vectors. That is batch "
@@ -200,15 +200,15 @@ DIMENSIONS = (  # the name, what is wrong, and the dimensions
 for correction, too, also in ((0, "", ""),
                               (1, ", and the unbiased variance", " And the variance is the unbiased one.")):
     for name, why, *dimensions in DIMENSIONS:
-        mistake(name + too, why + also, "how many means are there? One for each vector.", pairs=len(dimensions),
+        mistake(name + too, why + also, "count the means: there should be one for each vector.", pairs=len(dimensions),
                 variants=[over(dims, correction) for dims in dimensions])
-mistake("the mean of everything", why="The mean that is subtracted is that of the whole tensor; each vector has its "
-    "own.", look="the shape of the mean: one for each vector.", mean=lambda x: x.mean())
+mistake("the mean of everything", why="The mean of the whole tensor is subtracted; each vector has its own.",
+    look="the shape of the mean: one for each vector.", mean=lambda x: x.mean())
 mistake("the variance of everything", why="The variance is that of the whole tensor; each vector has its own.",
     look="the shape of the variance: one for each vector.", variance=lambda x: x.var(correction=0))
-mistake("keepdim forgotten", pairs=4, why="The means, or the variances, have lost the dimension of the features, so "
-    "they line up with the wrong one: the first vector's number is used for every first feature. Without square inputs "
-    "it raises.", look="the shape of the mean, beside that of x. Where does broadcasting start?",
+mistake("keepdim forgotten", pairs=4, why="The means, or the variances, have lost the feature dimension, so they line "
+    "up with the wrong one: the first vector's number is used for every first feature. Unless x is square, this "
+    "raises.", look="the shape of the mean, beside that of x. Where does broadcasting start?",
     variants=[{"mean": lambda x: x.mean(dim=-1), "variance": lambda x: x.var(dim=-1, correction=0)},
               {"mean": lambda x: x.mean(dim=-1), "variance": lambda x, mean: ((x - mean) ** 2).mean(dim=-1)}],
     mean=lambda x: x.mean(dim=-1), variance=lambda x: x.var(dim=-1, correction=0))
@@ -233,29 +233,29 @@ mistake("gain and bias swapped", why="The vectors are multiplied by bias and shi
     look="the order of the parameters; which of the two multiplies?", scaled=lambda x, gain, bias: bias * x + gain)
 mistake("bias before gain", why="bias is added before gain multiplies, so it is multiplied too.",
     look="the brackets in the last line.", scaled=lambda x, gain, bias: gain * (x + bias))
-mistake("gain added", why="gain is added, where it should multiply.", look=GAIN,
+mistake("gain added", why="gain is added; it should multiply.", look=GAIN,
     scaled=lambda x, gain, bias: x + gain + bias)
 mistake("one more than gain",
-    why="The vectors are multiplied by 1 + gain. Some models store their gain so, but this is not what F.layer_norm "
-        "does.", look="a gain of 1: how much should it change?", scaled=lambda x, gain, bias: (1 + gain) * x + bias)
+    why="The vectors are multiplied by 1 + gain. Some models store their gain this way, but F.layer_norm does not.",
+    look="a gain of 1: how much should it change?", scaled=lambda x, gain, bias: (1 + gain) * x + bias)
 mistake("divided by gain", why="The normalised vectors are divided by gain.", look=GAIN,
     scaled=lambda x, gain, bias: x / gain + bias)
 mistake("gain and bias before the norm", pairs=2, why="gain, and perhaps bias, is applied to x first, and the norm "
-    "afterwards undoes part of its work.", look="what does the norm see: x, or what gain and bias have made of it?",
+    "then undoes part of the effect.", look="what does the norm see: x, or what gain and bias have made of it?",
     variants=[{"__call__": lambda x, gain, bias, eps: F.layer_norm(gain * x + bias, gain.shape, None, None, eps)},
               {"__call__": lambda x, gain, bias, eps: F.layer_norm(gain * x, gain.shape, None, None, eps) + bias}])
-mistake("bias subtracted", why="bias is subtracted, where it should be added.", look="the sign before bias.",
+mistake("bias subtracted", why="bias is subtracted; it should be added.", look="the sign before bias.",
     scaled=lambda x, gain, bias: gain * x - bias)
-mistake("x added", why="x is added to the result. That residual is the work of the layer around the norm.",
+mistake("x added", why="x is added to the result. That residual connection belongs to the layer around the norm.",
     look="the last line: where does x come in again?",
     variants=[{"__call__": lambda x, gain, bias, eps: x + F.layer_norm(x, gain.shape, gain, bias, eps)}])
 
 mistake = exercise.section(hint=3)
-mistake("x is changed", why="The work is done inside x itself, so the caller's numbers are lost.",
-    look="`-=`, `/=`, `*=`, `+=`, and methods whose name ends in _.", variants=[lambda x, gain, bias, eps=1e-5:
+mistake("x is changed", why="x itself is changed, so the caller's numbers are lost.",
+    look="`-=`, `/=`, `*=`, `+=`, and methods whose names end in _.", variants=[lambda x, gain, bias, eps=1e-5:
         F.layer_norm(x.sub_(x.mean(-1, keepdim=True)), gain.shape, gain, bias, eps)])
-mistake("x is changed, and the unbiased variance", why="The work is done inside x itself, so the caller's numbers are "
-    "lost; and the squared deviations are divided by one less than the number of features.",
-    look="`-=`, `/=`, `*=`, `+=`, and methods whose name ends in _. And the arguments of .var() and .std().",
+mistake("x is changed, and the unbiased variance", why="x itself is changed, so the caller's numbers are lost; and the "
+    "squared deviations are divided by one less than the number of features.",
+    look="`-=`, `/=`, `*=`, `+=`, and methods whose names end in _. And the arguments of .var() and .std().",
     variants=[lambda x, gain, bias, eps=1e-5:
                   gain * x.sub_(x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, keepdim=True) + eps) + bias])

@@ -219,31 +219,31 @@ def at_least(exponentials, small):
 
 ADDED = (-100.0, -1000.0, -2.0, -3.0, -5.0, -10.0)  # numbers that are not negative enough
 FILLED = (-100.0, -1.0, -2.0, -3.0, -5.0, -10.0, -1000.0)
-ASKS = "which dimension of the mask asks? Is it still there when the mask is used?"
-EMPTY = "the row of a query that may attend to nothing: what should stand there, and who puts it there?"
+ASKS = "which dimension of the mask is the queries'? Is it still there when the mask is used?"
+EMPTY = "the row of a query that may attend to nothing: what should it hold, and which line puts that there?"
 ONE_QUERY = "one query's weights must sum to 1. Which dimension holds them?"
-ONE_OF_MANY = "one query's weights must sum to 1. Which dimension holds them, however many there are?"
+ONE_OF_MANY = "one query's weights must sum to 1. Which dimension holds them, however many dimensions there are?"
 ONE_ROW = "sum one row of the weights."
-WRITTEN_INTO = "what does a method whose name ends in _ change? And the row of a query that may attend to nothing?"
+WRITTEN_INTO = "what does a method whose name ends in _ change? And what should a row with nothing allowed hold?"
 
 # Another mask
 mistake = exercise.section(hint=1)
-mistake("the mask inverted", why="The weight goes to the places where the mask is False. True means may attend.",
-    look="which places keep their scores or their weights: those that are True, or the others? And if a number is "
-    "filled in, is it negative?",
+mistake("the mask inverted", why="The weight goes to places where the mask is False. True means attending is allowed.",
+    look="which places keep their scores or weights: the True ones or the others? And if a number is filled in, is it "
+    "negative?",
     variants=[*ended(raw, lambda step, weights, allowed: step(weights, ~allowed), allowed=lambda mask: ~mask),
               *ended(raw, hidden=lambda scores, allowed: scores.masked_fill(allowed, -1e9)),
               lambda scores, mask: (scores + mask * -1e9).softmax(-1), lambda scores, mask: scores.softmax(-1) * ~mask])
-mistake("the mask transposed", pairs=3, why="The mask is used with its last two dimensions swapped: its rows meet the "
-        "keys.", look="rows ask, columns answer, in the scores and in the mask alike.",
+mistake("the mask transposed", pairs=3, why="The mask is used with its last two dimensions swapped: its rows line up "
+        "with the keys.", look="rows ask, columns answer, in the scores and in the mask alike.",
     variants=ended(raw, allowed=lambda mask: mask.transpose(-2, -1)))
 mistake("the first mask of the batch for all", pairs=3, why="Every sequence gets the mask of the first one.",
     look="which dimensions does the mask have, and which of them do you keep?",
     variants=ended(raw, allowed=[lambda mask: mask[:1] if mask.dim() > 2 else mask, lambda mask: mask[:1]],
                    __call__=lambda step, scores, mask: step(scores, mask[0] if mask.dim() == scores.dim() else mask)))
-mistake("the first query's mask for all", why="Every query gets the row of the first one.",
+mistake("the first query's mask for all", why="Every query gets the first query's row of the mask.",
     look=ASKS, variants=ended(raw, allowed=lambda mask: mask[..., :1, :]))
-mistake("the last query's mask for all", why="Every query gets the row of the last one.",
+mistake("the last query's mask for all", why="Every query gets the last query's row of the mask.",
     look=ASKS, variants=ended(raw, allowed=lambda mask: mask[..., -1:, :]))
 
 # Forbidden places that are not hidden, or too late
@@ -251,46 +251,46 @@ mistake = exercise.section(hint=1)
 mistake("the mask has no effect", hint=3, why="The weights are those of a softmax without any mask: forbidden places "
     "get their share.", look="is the result of the masking kept? Most tensor methods return a new tensor and leave the "
     "old one alone.", variants=ended(raw, hidden=lambda scores: scores))
-mistake("a score of 0 for what is forbidden", why="A forbidden score becomes 0, or a number as near to 0 as -1e-9 is, "
-        "and that is a score like any other: e⁰ = 1 takes its share of the weight.",
-    look="which score has an exponential of exactly 0? And where a power of ten stands: what is its sign?",
+mistake("a score of 0 for what is forbidden", why="A forbidden score becomes 0, or a number as near to 0 as -1e-9, and "
+        "that is a score like any other: e⁰ = 1 takes its share of the weight.",
+    look="which score has an exponential of exactly 0? And in any power of ten, what is the sign of the exponent?",
     variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores * allowed))
 mistake("a number too small", pairs=len(ADDED), why="The forbidden scores are not made negative enough: they can "
     "still take some of the weight.", look="which score has an exponential of exactly 0, whatever the others are?",
     hidden=[*map(added, ADDED), *map(filled, FILLED)],  # the added ones first: they are tried together with others
     variants=ended(raw, times_mask, hidden=[*map(filled, FILLED), *map(added, ADDED[2:])])[len(FILLED + ADDED) - 2:])
 mistake("a tiny weight for forbidden places", pairs=0, why="Forbidden places get a weight that is tiny, but not 0. The "
-    "contract asks for exactly 0.", look="a small number that is added, or a lower bound: which places does it reach?",
+    "contract asks for exactly 0.", look="a small number that you add, or a lower bound: which places does it reach?",
     emptied=[lambda right: right.clamp(min=1e-12), lambda weights: weights.clamp(min=1e-12),
              lambda step, weights, allowed: step(weights.clamp(min=1e-12), allowed),
              lambda right, allowed: torch.where(allowed.any(-1, keepdim=True), right, 1e-12)],
     variants=[lambda scores, mask: shared((scores - scores.amax(-1, keepdim=True)).exp() * mask + 1e-12),
               lambda scores, mask: (scores + (mask + 1e-12).log()).softmax(-1)])
 mistake("zeros everywhere", pairs=0, why="Every weight is 0, even where something is allowed: no row sums to 1.",
-    look="does it turn NaN into 0 at the end? If so, print what was there before.",
+    look="does your code turn NaN into 0 at the end? If so, print what was there before.",
     variants=[lambda scores, mask: torch.zeros_like(scores)])
 mistake("the wrong sign", pairs=3, why="The forbidden scores are made the largest, not the smallest: they take all the "
-    "weight, or the row becomes NaN.", look="which end does exp send to 0?", hidden=[added(1e9), filled(1e9)],
+    "weight, or the row becomes NaN.", look="which scores does exp send to 0?", hidden=[added(1e9), filled(1e9)],
     variants=[*ended(raw, no_nan, hidden=filled(torch.inf)), {"hidden": filled(1e9), "emptied": raw}])
 mistake("the forbidden scores multiplied",
-    why="A forbidden score is multiplied by a very negative number: where it was negative itself it becomes very "
-        "large, and takes all the weight.", look="what becomes of a score of -2, and of 2?",
+    why="A forbidden score is multiplied by a very negative number: a negative score becomes very large, and takes all "
+        "the weight or turns it into NaN.", look="what happens to scores of -2 and 2?",
     variants=[*ended(raw, hidden=lambda scores, allowed: torch.where(allowed, scores, scores * -1e9)),
               {"hidden": lambda scores, allowed: torch.where(allowed, scores, scores * -torch.inf)}])
-mistake("the mask added to the scores", why="An allowed score only gains 1 over a forbidden one, as it does when the "
-    "mask is added to the scores as numbers.", look="what must be added to a score so that its exponential is exactly "
-    "0?", variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores + allowed))
-mistake("NaN everywhere", hint=2, why="Every weight is NaN where anything is allowed. A mask that is multiplied by "
-        "infinity and added does that: where it is 0, 0 times infinity is NaN.",
+mistake("the mask added to the scores", why="An allowed score only gains 1 over a forbidden one, as happens when the "
+    "mask itself is added to the scores.", look="what must be added to a score so that its exponential is exactly 0?",
+    variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores + allowed))
+mistake("NaN everywhere", hint=2, why="Every weight is NaN where anything is allowed. That happens when the mask is "
+        "multiplied by infinity and added: 0 times infinity is NaN.",
     look="print 0 * float('inf').", variants=ended(raw, hidden=added(-torch.inf)))
 mistake("masked after the softmax", why="The softmax shares the weight among all places first; what the forbidden ones "
         "got is then thrown away, so the rows do not sum to 1.", look="sum one row. Who should have shared the weight?",
     variants=[{"hidden": lambda scores: scores, "emptied": times_mask}])
 mistake(LATE, pairs=0,
-    why="Hidden scores, or zeros that are no allowed scores, still count in the softmax, or in the largest score that "
-    "is subtracted. Where one of them leads by far, next to nothing is left of the allowed weights, and dividing by "
-    "their sum does not bring them back.", look="a hidden score of 0 and allowed ones of -1000: what are the allowed "
-    "weights, as numbers, before you divide?",
+    why="Hidden scores, or zeros that are not allowed scores, still count in the softmax, or in the largest score that "
+    "is subtracted. Where one of them is far ahead, next to nothing is left of the allowed weights, and dividing by "
+    "their sum does not bring them back.", look="take a hidden score of 0 and allowed ones of -1000: what are the "
+    "allowed weights before you divide?",
     variants=[*({"hidden": lambda scores: scores, "emptied": emptied} for emptied in (
                   lambda weights, allowed: shared(weights * allowed),
                   lambda weights, allowed: shared(weights * allowed).nan_to_num(0.0),
@@ -303,9 +303,9 @@ mistake(LATE, pairs=0,
               *({"hidden": lambda scores, allowed: scores * allowed,
                  "emptied": lambda weights, allowed, small=small: shared(weights * allowed, small).nan_to_num(0.0)}
                 for small in (1e-13, 0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-6, 1e-30, torch.finfo(torch.float64).tiny))])
-mistake("hidden scores that still count", why="Where a hidden score leads by far, it takes the weight; that it is "
-        "thrown away afterwards does not give it back to the allowed places, which are left with next to nothing.",
-    look="a hidden score that leads by 1000: what becomes of it before the softmax?",
+mistake("hidden scores that still count", why="Where a hidden score is far ahead, it takes the weight; throwing that "
+        "away afterwards does not give it back to the allowed places, which are left with next to nothing.",
+    look="a hidden score that leads by 1000: what happens to it before the softmax?",
     variants=ended(times_mask, hidden=[*map(added, ADDED[:2])])[2:])
 mistake("minus infinity after the softmax", why="The mask comes after the softmax, and fills the weights: in a "
     "forbidden place the score should be very negative, not the weight.", look="the order of the two operations.",
@@ -334,9 +334,9 @@ mistake("weight for an empty row", why="A query that may attend to nothing still
              *(lambda allowed, right, place=place:
                right.where(allowed.any(-1, keepdim=True), torch.eye(right.shape[-1])[place]) for place in (0, -1))],
     __call__=lambda right, scores, mask: right.where(mask.any(-1, keepdim=True), scores.softmax(-1)))
-mistake("the empty rows looked for in the wrong dimension", pairs=2, why="It is the columns that are searched for one "
-        "where nothing is allowed, or what is found lines up with them: the wrong places become 0, and an empty row "
-        "may stay NaN.", look="which dimension does `any` or `all` run over, and which one is lost without keepdim?",
+mistake("the empty rows looked for in the wrong dimension", pairs=2, why="The code looks for columns where nothing is "
+        "allowed, or applies what it finds to columns: the wrong places become 0, and an empty row may stay NaN.",
+        look="which dimension does `any` or `all` run over, and which one is lost without keepdim?",
     emptied=[lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-2, keepdim=True), 0.0),
              lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-1), 0.0)],
     variants=[lambda scores, mask: scores.masked_fill(~mask, -torch.inf).masked_fill(
@@ -349,8 +349,8 @@ def refusing(error):
         return masks.masked_softmax(scores, mask)
     return refuses
 mistake("an error for an empty row", why="Where a query may attend to nothing, it raises an error. Such rows are not "
-    "unusual, and their weights are all 0.", look="the row of a query that may attend to nothing: what should stand "
-    "there?", variants=[*map(refusing, (ValueError, AssertionError, RuntimeError, IndexError, ZeroDivisionError))])
+    "unusual, and their weights are all 0.", look="the row of a query that may attend to nothing: what should it hold?",
+    variants=[*map(refusing, (ValueError, AssertionError, RuntimeError, IndexError, ZeroDivisionError))])
 
 # Another softmax
 mistake = exercise.section(hint=1)
@@ -372,40 +372,40 @@ mistake("no softmax",
     why="The scores are masked, but never turned into weights: they can be negative, and nothing makes a row sum to 1.",
     look="what turns scores into weights?", variants=ended(raw, times_mask, zeroed, weights=lambda hidden: hidden))
 mistake("the logarithm of the weights", why="These are logarithms of the weights: none of them is above 0, and no row "
-    "sums to 1.", look="log_softmax and softmax: which one is asked for?",
+    "sums to 1.", look="log_softmax and softmax: which one does the contract ask for?",
     variants=ended(raw, no_nan, zeroed, weights=lambda hidden: hidden.log_softmax(dim=-1)))
-mistake("a sigmoid for the softmax", why="Each score is squashed on its own, so the places do not share one weight of "
-        "1.", look=ONE_ROW, weights=lambda hidden: hidden.sigmoid())
+mistake("a sigmoid for the softmax", why="Each score is squashed on its own, so the places do not share a total weight "
+        "of 1.", look=ONE_ROW, weights=lambda hidden: hidden.sigmoid())
 mistake("exponentials, never divided", pairs=2, why="The exponentials are not divided by their sum, so the rows do not "
         "sum to 1.", look=ONE_ROW, weights=lambda hidden: hidden.exp(),
     variants=[*ended(raw, weights=lambda hidden: (hidden - hidden.amax(dim=-1, keepdim=True)).exp()),
               lambda scores, mask: (scores - scores.amax(-1, keepdim=True)).exp() * mask])
 mistake("only the allowed scores", why="The allowed scores are picked out, and the table is lost: one long row is "
-        "left, which shares one weight of 1.", look="the shape of the result. What does indexing with a mask give?",
+        "left, whose weights sum to 1.", look="the shape of the result. What does indexing with a mask give?",
     variants=[lambda scores, mask: scores[mask.expand(scores.shape)].softmax(-1),
               lambda scores, mask: scores[mask].softmax(-1)])
 def written_into_a_copy(scores, allowed):
     copy = scores.clone()
     copy[~allowed] = -torch.inf
     return copy
-mistake("a mask that does not broadcast", pairs=0, why="The mask is an index, `[mask]` or `[~mask]`, and an index does "
-    "not broadcast: with a mask of another shape than the scores it raises an error.",
-    look="which shapes can the mask have, by the contract? What gives it the shape of the scores?",
+mistake("a mask that does not broadcast", pairs=0, why="The mask is used as an index, `[mask]` or `[~mask]`, and an "
+    "index does not broadcast: a mask whose shape is not that of the scores raises an error.",
+    look="which shapes does the contract allow for the mask? What gives it the shape of the scores?",
     variants=ended(raw, no_nan, hidden=written_into_a_copy))
-mistake("the scores scaled", why="The scores are divided by a square root first: scaling belongs to the attention "
-    "around this function; here they stay as they are.", look="what happens to the scores before the softmax besides "
-    "the masking?", hidden=lambda step, scores, allowed: step(scores / math.sqrt(scores.shape[-1]), allowed))
+mistake("the scores scaled", why="The scores are divided by a square root first: scaling is the job of the attention "
+    "around this function; here they stay as they are.", look="what happens to the scores before the softmax, apart "
+    "from the masking?", hidden=lambda step, scores, allowed: step(scores / math.sqrt(scores.shape[-1]), allowed))
 mistake("one more in the sum", pairs=0, why="The sum in the denominator includes a number that belongs to no score, as "
     "if there were one more key: the rows sum to less than 1.", look=ONE_ROW,
     weights=[lambda hidden: F.pad(hidden, (0, 1)).softmax(-1)[..., :-1], lambda hidden: shared(hidden.exp(), 1.0),
              lambda hidden: shared((hidden - hidden.amax(-1, keepdim=True)).exp(), 1.0).nan_to_num(0.0)])
-mistake("the scores cut off", pairs=0, why="Scores beyond a limit are cut off before the softmax, so they share the "
-    "weight as if they were equal.", look="what happens to the scores before the softmax besides the masking?",
+mistake("the scores cut off", pairs=0, why="Scores beyond a limit are clamped to it before the softmax, so they share "
+    "the weight as if they were equal.", look="what happens to the scores before the softmax, apart from the masking?",
     hidden=[lambda step, scores, allowed, limit=limit: step(scores.clamp(-limit, limit), allowed)
             for limit in (10, 20, 50, 80, 88, 100, 500)])
-mistake("a causal mask of its own", why="The future is hidden, whatever the mask says, or besides what it says. Which "
-        "places are allowed is the mask's task alone.",
-    look="where do tril or triu come in, and what does the contract say about the order of the keys?",
+mistake("a causal mask of its own", why="The future is hidden, whatever the mask says, or on top of what it says. Only "
+        "the mask should decide which places are allowed.",
+    look="where do you use tril or triu, and what does the contract say about the order of the keys?",
     __call__=lambda step, scores, mask: step(scores, mask & torch.ones_like(scores, dtype=torch.bool).tril()),
     variants=[lambda scores, mask: masks.masked_softmax(scores, torch.ones_like(scores, dtype=torch.bool).tril())])
 mistake("a sum over the wrong dimension", why="The exponentials of the allowed places are divided by a sum that does "
@@ -414,20 +414,20 @@ mistake("a sum over the wrong dimension", why="The exponentials of the allowed p
               *(lambda scores, mask, small=small, dim=dim: shared(scores.softmax(-1) * mask, small, dim)
                 for small in (0.0, 1e-9) for dim in (-2, (-2, -1), None))])
 mistake("equal weights", why="All allowed places of a row get the same weight: the scores themselves are never used.",
-    look="where do the scores enter?",
+    look="where does your code use the scores?",
     variants=[lambda scores, mask: (mask / mask.sum(-1, keepdim=True).clamp(min=1)).to(scores).expand(scores.shape)])
-mistake("all the weight to the largest", why="The largest allowed score takes all the weight: that is a choice, where "
-    "softmax shares.", look="argmax and one_hot; or a row of your weights: how many of them are 0?",
+mistake("all the weight to the largest", why="The largest allowed score takes all the weight; a softmax shares it out.",
+    look="any argmax or one_hot; and one row of your weights: how many of them are 0?",
     weights=lambda hidden: F.one_hot(hidden.argmax(-1), hidden.shape[-1]).to(hidden))
 mistake("the softmax twice", pairs=2, why="A softmax is taken of weights that have already been through one, so they "
-    "come out far too equal.", look="how often does a softmax run on the way, and which of them is the right one?",
+    "come out far too equal.", look="how many times does a softmax run, and which of them is the right one?",
     hidden=lambda step, scores, allowed: step(scores.softmax(-1), allowed),
     variants=[*ended(raw, times_mask, weights=lambda hidden: hidden.softmax(-1).softmax(-1)),
         {"hidden": lambda step, scores, allowed: step(scores.softmax(-1), allowed), "emptied": raw},
         {"emptied": lambda right: right.softmax(-1)}, lambda scores, mask: (scores.softmax(-1) * mask).softmax(-1)])
 mistake("exponentials out of range", hint=2, pairs=4, why="The exponential is taken of numbers that are too large or "
-        "too small for it: of 1000 it is infinite and of -1000 it is 0, and the weights become NaN or nothing.",
-    look="adding one number to all the scores of a row changes no weight. Which number keeps exponentials in range?",
+        "too small for it: exp(1000) is infinite and exp(-1000) is 0, so the weights become NaN or vanish.",
+    look="adding the same number to a whole row of scores changes no weight. Which number keeps exponentials in range?",
     weights=[lambda hidden: shared(hidden.exp(), 1e-9),
              lambda hidden: shared((hidden - hidden[hidden.isfinite()].max()).exp()),
              lambda hidden: shared((hidden - hidden[hidden.isfinite()].max()).exp(), 1e-9)],
@@ -462,5 +462,5 @@ mistake("the mask is changed", pairs=0, why="The function writes into `mask`, wh
     allowed=lambda mask: ~mask.logical_not_(), variants=[mask_opened])
 mistake("the mask is changed, and weight for an empty row", pairs=0, why="The function writes into `mask`, which is "
     "the caller's own tensor; and a query that may attend to nothing still gives weight away.",
-    look="what does mask[…] = … change? And the row of a query that may attend to nothing?",
+    look="what does mask[…] = … change? And what should a row with nothing allowed hold?",
     allowed=lambda mask: mask.logical_or_(~mask.any(-1, keepdim=True)))

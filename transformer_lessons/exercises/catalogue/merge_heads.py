@@ -28,9 +28,8 @@ exercise = Exercise(
     reference=lambda x: attention.merge_heads(x),
     hints=[("the numbers are in the wrong places", "In the first example each number says where it belongs: 1.03 is "
             "feature 3 of position 1. So row 1 of the result holds 1.00, 1.01, 1.02 and so on."),
-           ("the shape is right, the places are not", "reshape keeps the numbers in the order in which they are read, "
-            "row by row, and only groups them in another way. What should end up side by side must be in neighbouring "
-            "dimensions first."),
+           ("the shape is right, the places are not", "reshape keeps the numbers in reading order, row by row, and "
+            "only groups them differently. What should end up side by side must be in neighbouring dimensions first."),
            ("the tool", "split_heads cuts the features, then swaps two dimensions. The inverse undoes the last step "
             "first.")],
     solution='''
@@ -53,18 +52,18 @@ class Merge(Steps):
 
 SHUFFLED = ("The heads are shuffled together one feature at a time, like cards: the features of a head should stay "
             "side by side.", "the two dimensions that become one: which comes first, the heads or the features?")
-WRONG_TWO = ("Before the reshape, other dimensions than the heads and the length change places, so features end up "
+WRONG_TWO = ("Before the reshape, dimensions other than the heads and the length change places, so features end up "
              "where they do not belong.",
              "name the four dimensions, count them from 0, and compare with your transpose.")
-NO_VIEW = ("`transpose` moves no number, so the numbers of a row no longer lie side by side in memory, and `view` "
-           "cannot join them: hence the error that PyTorch raises.", "the last sentence of the error message.")
+NO_VIEW = ("`transpose` moves no numbers in memory, so those of a row no longer lie side by side there, and `view` "
+           "cannot join them: hence PyTorch's error.", "the last sentence of the error message.")
 WIDTH = "how many features must a position have after merging?"
 
 # Which dimensions change places before the reshape
 mistake = exercise.section(hint=3, pairs=9)
 mistake("merged without the transpose", hint=2, why="The numbers are only regrouped, in the order in which they are "
-    "stored: a row of the result holds one head's features of several positions, where it should hold every head's "
-    "features of one position.", look="the first row of the result: do all its numbers come from position 0?",
+    "stored: a row of the result holds one head's features of several positions, instead of every head's features of "
+    "one position.", look="the first row of the result: do all its numbers come from position 0?",
     moved=lambda x: x.reshape(len(x), x.shape[2], x.shape[1], -1))
 mistake("merged in interleaved order", *SHUFFLED, hint=2, joined=lambda heads: heads.transpose(2, 3).flatten(2))
 mistake("the wrong two dimensions exchanged", *WRONG_TWO,
@@ -87,11 +86,11 @@ mistake("the heads summed", why="The heads are added up, so what each head found
     joined=[lambda heads: heads.sum(dim=2), lambda heads: heads.sum(dim=2).repeat(1, 1, heads.shape[2]),
         lambda heads: heads.sum(dim=2).repeat_interleave(heads.shape[2], dim=-1),
         lambda heads: F.pad(heads.sum(dim=2), (0, (heads.shape[2] - 1) * heads.shape[3]))])
-mistake("only one head", why="One head alone comes back, d_head features wide; the others are thrown away.",
-    look="does your loop keep what it made before, or overwrite it?",
+mistake("only one head", why="Only one head comes back, d_head features wide; the others are thrown away.",
+    look="does your loop keep the heads from earlier rounds, or overwrite them?",
     joined=[lambda heads: heads[:, :, 0], lambda heads: heads[:, :, -1]])
 mistake("one head in every place", why="Every place in the row holds the same head, the first or the last; the others "
-    "are thrown away.", look="what is put into the row in each turn: does it depend on which head it is?",
+    "are thrown away.", look="what each round of the loop puts into the row: does it depend on the head?",
     joined=[lambda heads: heads[:, :, :1].expand_as(heads).flatten(2),
             lambda heads: heads[:, :, -1:].expand_as(heads).flatten(2)])
 
@@ -107,15 +106,15 @@ mistake("positions and features in one dimension",
     why="The result is (batch, heads, length · d_head): positions and features have become one dimension.",
     look="which two dimensions must become one, and are they neighbours already?", moved=lambda x: x)
 mistake("not merged yet", why="Heads and length are swapped, but heads and features are still two dimensions: (batch, "
-    "length, heads, d_head).", look="how many dimensions does the contract ask for?", joined=lambda heads: heads)
+    "length, heads, d_head).", look="how many dimensions should the result have?", joined=lambda heads: heads)
 mistake("the input as it was", why="x comes back as it was, still in heads.", look="most tensor methods return a new "
     "tensor and leave the old one alone. Is the new one kept?", variants=[lambda x: x])
 mistake("batch and positions in one dimension", why="The features are merged, but batch and length have become one "
-    "dimension: (batch · length, d_model).", look="how many dimensions does the contract ask for?",
+    "dimension: (batch · length, d_model).", look="how many dimensions should the result have?",
     joined=lambda right: right.flatten(0, 1))
 mistake("one row for a whole sequence", why="All the positions of a sequence stand in one row, (batch, length · "
     "d_model): only heads and features should become one dimension.",
-    look="how many dimensions does the contract ask for?",
+    look="how many dimensions should the result have?",
     joined=lambda right: right.flatten(1), variants=[lambda x: x.flatten(1)])
 mistake("the length before the batch",
     why="The features are merged, but batch and length are swapped: (length, batch, d_model).",
@@ -123,22 +122,22 @@ mistake("the length before the batch",
 
 # The wrong heads, or not all of them
 mistake = exercise.section(hint=1, pairs=9)
-mistake("the batch for the heads", why="The first dimension is taken for the heads, so what is put together are the "
-    "sequences of the batch, not the heads of a sequence.", look="what does a loop over x run over?",
+mistake("the batch for the heads", why="The first dimension is taken for the heads, so the sequences of the batch are "
+    "put together, not the heads of a sequence.", look="what does a loop over x run over?",
     moved=lambda x: x.permute(1, 2, 0, 3), variants=[lambda x: torch.cat(list(x), dim=1),
         lambda x: torch.cat(list(x), dim=-1).reshape(len(x), x.shape[2], -1)])
 mistake("batch and heads exchanged in the first view", why="A view takes the first two dimensions for (heads, batch), "
-    "but they are (batch, heads): sequences and heads change places.", look="in which order does `x.shape` give the "
+    "but they are (batch, heads): sequences and heads get mixed up.", look="in which order does `x.shape` give the "
     "sizes?", taken=lambda x: x.reshape(x.shape[1], len(x), *x.shape[2:]).transpose(0, 1))
 mistake("batch and heads exchanged in the last view", why="The heads have been moved correctly, but the last view "
-    "takes the number of heads for the batch, and the batch for the heads.", look="in which order does `x.shape` give "
-    "the sizes?", joined=lambda heads: heads.reshape(heads.shape[2], heads.shape[1], -1))
+    "swaps the batch size and the number of heads.", look="in which order does `x.shape` give the "
+    "sizes?", joined=lambda heads: heads.reshape(heads.shape[2], heads.shape[1], -1))
 mistake("the heads in reverse", why="The heads stand side by side, but the last one comes first.", look="which head's "
     "features does a position start with?", taken=lambda x: x.flip(1))
 mistake("the positions in reverse", why="The positions come in the opposite order: the last one stands first.",
     look="which position's features are in the first row?", moved=lambda right: right.flip(1))
-mistake("never filled", why="The result has the right shape, but it holds zeros only: nothing of x has been written "
-    "into it.", look="does anything assign into the result: `merged[…] = …`?",
+mistake("never filled", why="The result has the right shape, but it is all zeros: nothing of x has been written into "
+    "it.", look="does anything assign into the result: `merged[…] = …`?",
     joined=lambda right: torch.zeros_like(right))
 mistake("only one head filled in", why="The features of one head are filled in, and the rest of each row is zeros: "
     "every round of the loop writes into the same columns, or the loop ends too soon.",
@@ -146,11 +145,11 @@ mistake("only one head filled in", why="The features of one head are filled in, 
     joined=[lambda heads, one=one: F.pad(heads[:, :, one], (0, (heads.shape[2] - 1) * heads.shape[3]))
             for one in (-1, 0)])
 mistake("a head left out", why="The place of one head, the last or the first, is never filled in and keeps its zeros: "
-    "the loop over the heads ends too early, or starts too late.", look="the first and the last turn of the loop.",
+    "the loop over the heads ends too early, or starts too late.", look="the first and the last round of the loop.",
     joined=[lambda heads: F.pad(heads[:, :, :-1].flatten(2), (0, heads.shape[3])),
             lambda heads: F.pad(heads[:, :, 1:].flatten(2), (heads.shape[3], 0))])
 mistake("a head missing from the row", why="One head, the last or the first, is not put into the rows, which are "
-    "therefore d_head features too short.", look="the first and the last turn of the loop over the heads.",
+    "therefore d_head features too short.", look="the first and the last round of the loop over the heads.",
     joined=[lambda heads: heads[:, :, :-1].flatten(2), lambda heads: heads[:, :, 1:].flatten(2)])
 
 def overlapping_in_the_row(heads, right):
@@ -158,24 +157,24 @@ def overlapping_in_the_row(heads, right):
     for head in range(heads.shape[2]):
         merged[..., head:head + heads.shape[-1]] = heads[:, :, head]
     return merged
-mistake("slices that overlap", why="The slice of the next head starts just one feature after the slice of the one "
-    "before, so each head overwrites most of the one before, and the end of a row stays zero.",
+mistake("slices that overlap", why="Each head's slice starts just one feature after the previous one, so each head "
+    "overwrites most of the one before, and the end of each row stays zero.",
     look="where does the slice of head 1 start, and where should it?", joined=overlapping_in_the_row)
-mistake("the largest of the heads", why="Of all the heads only the largest number is kept: what each head found by "
-    "itself is lost.", look=WIDTH,
+mistake("the largest of the heads", why="In each place, only the largest number of all the heads is kept: what each "
+    "head found by itself is lost.", look=WIDTH,
     joined=[lambda heads: heads.amax(dim=2), lambda heads: heads.amax(dim=2).repeat(1, 1, heads.shape[2])])
-mistake("the heads multiplied", why="The heads are multiplied with each other, so the result is d_head features wide.",
+mistake("the heads multiplied", why="The heads are multiplied together, so the result is d_head features wide.",
     look=WIDTH, joined=lambda heads: heads.prod(dim=2))
 mistake("the sizes named before the transpose", hint=3, why="The heads and the length have changed places, but the "
     "reshape still takes them in their old order: (batch, heads, length · d_head).",
     look="what does `x.shape` give before the transpose, and what after it?",
     joined=lambda heads: heads.reshape(len(heads), heads.shape[2], -1))
 mistake("a list of heads", hint=3, why="The heads come as a list of tensors; one tensor is expected, with the heads "
-    "side by side in its rows.", look="how do several tensors become one, along a dimension that they have already?",
+    "side by side in its rows.", look="which function joins tensors along a dimension that they already have?",
     joined=lambda heads: list(heads.unbind(2)))
 mistake("heads stacked, not side by side", hint=3, why="The heads are stacked along a new dimension, so the result "
     "still has four dimensions; side by side means that the last dimension grows.",
-    look="which function puts tensors together along a dimension that they have already?",
+    look="which function joins tensors along a dimension that they already have?",
     joined=[lambda heads: heads.transpose(2, 3), lambda heads: torch.stack(heads.unbind(2))])
 mistake("view of what has been transposed", *NO_VIEW, hint=3, raises=True,
     variants=[lambda x: x.transpose(1, 2).view(len(x), x.shape[2], -1)])

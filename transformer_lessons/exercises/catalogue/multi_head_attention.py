@@ -151,104 +151,104 @@ class MultiHead(nn.Module):
 # Where to look, in several rows
 UNUSED = "the layers that you made: is each of them called, and its result kept?"
 INPUTS = "the three inputs of `forward`: where is each of them used?"
-ORDER = "the order of the three inputs, wherever they are handed on."
-PRODUCTS = "how many products does one score of one head add up?"
+ORDER = "the order of the three inputs, wherever they are passed on."
+PRODUCTS = "how many products are added up in one score of one head?"
 SUM_TO_1 = "what makes the weights of one query sum to 1?"
 BEFORE_OUT = "how many features must a position have before linear_out?"
-AFTER_OUT = "what does the contract say happens after linear_out?"
-MIXED = "what must have happened before the heads can be mixed?"
+AFTER_OUT = "what should happen between the merge and the `return`?"
+MIXED = "what must happen before the heads can be mixed?"
 WHERE = "the shape of the weights: where are the heads?"
 
 # What is projected, and by which layer
 mistake = exercise.section(hint=1)
 mistake("one projection for all three", why="Queries, keys and values all go through the same layer; each has a layer "
-    "of its own.", look="the three calls, and what `__init__` makes of each name: does each role have its own layer?",
+    "of its own.", look="the three calls, and what `__init__` assigns to each name: does each role have its own layer?",
     variants=[{"queries": lambda self, query, layer=layer: getattr(self, layer)(query),
         "keys": lambda self, key, layer=layer: getattr(self, layer)(key),
         "values": lambda self, value, layer=layer: getattr(self, layer)(value)}
         for layer in ("linear_q", "linear_k", "linear_v")])
-mistake("the keys through the wrong projection", why="The keys are made by another layer than linear_k, so linear_k is "
-    "not used where it belongs.", look="the line that projects the key: which layer stands there?",
+mistake("the keys through the wrong projection", why="The keys come from the wrong layer: linear_k is not used where "
+    "it belongs.", look="the line that projects the key: which layer does it call?",
     keys=[lambda self, key: self.linear_q(key), lambda self, key: self.linear_v(key)])
-mistake("the values through the wrong projection", hint=2, why="The values are made by another layer than linear_v, so "
-    "linear_v is not used where it belongs.", look="the line that projects the value: which layer stands there?",
+mistake("the values through the wrong projection", hint=2, why="The values come from the wrong layer: linear_v is not "
+    "used where it belongs.", look="the line that projects the value: which layer does it call?",
     values=[lambda self, value: self.linear_k(value), lambda self, value: self.linear_q(value)])
-mistake("the queries through the wrong projection", pairs=0, why="The queries are made by another layer than linear_q, "
-    "so linear_q is not used where it belongs.", look="the line that projects the query: which layer stands there?",
+mistake("the queries through the wrong projection", pairs=0, why="The queries come from the wrong layer: linear_q is "
+    "not used where it belongs.", look="the line that projects the query: which layer does it call?",
     queries=[lambda self, query: self.linear_k(query), lambda self, query: self.linear_v(query)])
 mistake("linear_q and linear_k exchanged", pairs=0, why="The query goes through linear_k, and the key through "
-    "linear_q: they are exchanged.", look="the lines that project the query and the key: which layer stands where?",
+    "linear_q: they are exchanged.", look="the lines that project the query and the key: which layer does each call?",
     variants=[{"queries": lambda self, query: self.linear_k(query), "keys": lambda self, key: self.linear_q(key)}])
 mistake("linear_k and linear_v exchanged", pairs=0, why="The key goes through linear_v, and the value through "
-    "linear_k: they are exchanged.", look="the lines that project the key and the value: which layer stands where?",
+    "linear_k: they are exchanged.", look="the lines that project the key and the value: which layer does each call?",
     variants=[{"keys": lambda self, key: self.linear_v(key), "values": lambda self, value: self.linear_k(value)}])
 mistake("linear_q and linear_v exchanged", pairs=0, why="The query goes through linear_v, and the value through "
-    "linear_q: they are exchanged.", look="the lines that project the query and the value: which layer stands where?",
+    "linear_q: they are exchanged.", look="the lines that project the query and the value: which layer does each call?",
     variants=[
         {"queries": lambda self, query: self.linear_v(query), "values": lambda self, value: self.linear_q(value)}])
-mistake("the queries not projected", why="The queries are the input as it is: linear_q has no part in them.",
+mistake("the queries not projected", why="The queries are the input as it is: linear_q is not applied to it.",
     look=UNUSED, queries=lambda query: query)
-mistake("the keys not projected", why="The keys are the input as it is: linear_k has no part in them.", look=UNUSED,
+mistake("the keys not projected", why="The keys are the input as it is: linear_k is not applied to it.", look=UNUSED,
     keys=lambda key: key)
-mistake("the values not projected", hint=2, why="The values are the input as it is: linear_v has no part in them, or "
-    "only after the average.", look="what is averaged: value or what linear_v makes of it?", values=lambda value: value,
+mistake("the values not projected", hint=2, why="The values are the input as it is: linear_v is never applied, or only "
+    "after the average.", look="what is averaged: value, or what linear_v makes of it?", values=lambda value: value,
     variants=[{"values": lambda value: value, "merged": lambda self, step, heads: self.linear_v(step(heads))}])
 mistake("projections made and never used", why="Query, key and value go into the heads as they are: linear_q, linear_k "
-    "and linear_v are made, but have no part in the result.", look=UNUSED,
+    "and linear_v are made, but never used.", look=UNUSED,
     variants=[{"queries": lambda query: query, "keys": lambda key: key, "values": lambda value: value}])
-mistake("projected twice", pairs=0, why="What has been projected already goes through its layer once more.",
+mistake("projected twice", pairs=0, why="Query, key and value each go through their layer twice.",
     look="how often is each layer called on the way from an input to a head?",
     variants=[{"queries": lambda self, right: self.linear_q(right), "keys": lambda self, right: self.linear_k(right),
         "values": lambda self, right: self.linear_v(right)}])
-mistake("a ReLU on the projections", pairs=0, why="What the layers make of query, key or value goes through a ReLU, so "
-    "every negative number in it becomes 0.", look="in the contract, what happens between the layers and the heads?",
+mistake("a ReLU on the projections", pairs=0, why="The projected query, key or value goes through a ReLU, so every "
+    "negative number in it becomes 0.", look="what should happen between the layers and the heads?",
     variants=[dict.fromkeys(steps, lambda right: right.relu())
         for steps in (["queries"], ["keys"], ["values"], ["queries", "keys"], ["queries", "keys", "values"])])
 
 # Which input plays which role
 mistake = exercise.section(hint=1)
-mistake("everything from the query", why="Keys and values are made from the query, so what is handed over as key and "
-    "value is never read: this is self-attention, whatever it is called with.", look=INPUTS,
+mistake("everything from the query", why="Keys and values are made from the query, so the key and the value passed in "
+    "are never read: this is always self-attention.", look=INPUTS,
     variants=[{"keys": lambda self, query: self.linear_k(query), "values": lambda self, query: self.linear_v(query)},
         {"keys": lambda self, query: self.linear_k(self.linear_q(query)),
         "values": lambda self, query: self.linear_v(self.linear_k(self.linear_q(query)))},
         {"keys": lambda self, query: self.linear_k(self.linear_q(query)),
         "values": lambda self, query: self.linear_v(self.linear_q(query))}])
-mistake("everything from the key", pairs=0, why="Queries and values are made from the key, so what is handed over as "
-    "query and value is never read.", look=INPUTS,
+mistake("everything from the key", pairs=0, why="Queries and values are made from the key, so the query and the value "
+    "passed in are never read.", look=INPUTS,
     variants=[{"queries": lambda self, key: self.linear_q(key), "values": lambda self, key: self.linear_v(key)},
         {"queries": lambda self, key: self.linear_k(key), "values": lambda self, key: self.linear_k(key)}])
 mistake("everything from the value", pairs=0,
-    why="Queries and keys are made from the value, so what is handed over as query and key is never read.", look=INPUTS,
+    why="Queries and keys are made from the value, so the query and the key passed in are never read.", look=INPUTS,
     variants=[{"queries": lambda self, value: self.linear_q(value), "keys": lambda self, value: self.linear_k(value)}])
-mistake("the keys made from the query", pairs=0, why="The keys are made from the query, so what is handed over as key "
-    "is never read.", look="what does linear_k get?",
+mistake("the keys made from the query", pairs=0, why="The keys are made from the query, so the key passed in is never "
+    "read.", look="what does linear_k get?",
     keys=[lambda self, query: self.linear_k(query), lambda self, query: self.linear_k(self.linear_q(query))])
-mistake("the keys made from the value", why="The keys are made from the value, so what is handed over as key is never "
+mistake("the keys made from the value", why="The keys are made from the value, so the key passed in is never "
     "read.", look="what does linear_k get?", keys=lambda self, value: self.linear_k(value))
-mistake("the values made from the key", hint=2, why="The values are made from the key, so what is handed over as value "
-    "is never read.", look="what does linear_v get?",
+mistake("the values made from the key", hint=2, why="The values are made from the key, so the value passed in is never "
+    "read.", look="what does linear_v get?",
     values=[lambda self, key: self.linear_v(key), lambda self, key: self.linear_v(self.linear_k(key))])
-mistake("the values made from the query", hint=2, pairs=0, why="The values are made from the query, so what is handed "
-    "over as value is never read.", look="what does linear_v get?", values=lambda self, query: self.linear_v(query))
-mistake("the queries made from the key", pairs=0, why="The queries are made from the key, so what is handed over as "
-    "query is never read.", look="what does linear_q get?", queries=lambda self, key: self.linear_q(key))
-mistake("the queries made from the value", pairs=0, why="The queries are made from the value, so what is handed over "
-    "as query is never read.", look="what does linear_q get?", queries=lambda self, value: self.linear_q(value))
-mistake("query and key have changed roles", why="The keys ask and the queries answer: the two have changed roles.",
+mistake("the values made from the query", hint=2, pairs=0, why="The values are made from the query, so the value "
+    "passed in is never read.", look="what does linear_v get?", values=lambda self, query: self.linear_v(query))
+mistake("the queries made from the key", pairs=0, why="The queries are made from the key, so the query passed in is "
+    "never read.", look="what does linear_q get?", queries=lambda self, key: self.linear_q(key))
+mistake("the queries made from the value", pairs=0, why="The queries are made from the value, so the query passed in "
+    "is never read.", look="what does linear_q get?", queries=lambda self, value: self.linear_q(value))
+mistake("query and key have changed roles", why="The keys ask and the queries answer: the two have swapped roles.",
     look="each row of the weights belongs to the vector that asks. Which of the two comes first in the product?",
     variants=[{"queries": lambda self, key: self.linear_q(key), "keys": lambda self, query: self.linear_k(query)}],
     scores=lambda queries, keys: keys @ queries.mT)
 mistake("softmax over the queries, and weights transposed", pairs=0, why="The softmax runs over the queries: the "
     "weights that they give to one key sum to 1. And each row of the weights belongs to a key.",
-    look="rows ask. Whose row is it, and whose weights must sum to 1?", variants=[
+    look="who should each row of the weights belong to, and whose weights must sum to 1?", variants=[
         {"scores": lambda queries, keys: keys @ queries.mT, "average": lambda weights, values: weights.mT @ values}])
-mistake("key and value have changed roles", why="The values are asked, and the keys are averaged: the two have changed "
-    "roles.", look="what does a key offer to be found by, and what does a value hand over once found?",
+mistake("key and value have changed roles", why="The values are compared, and the keys are averaged: the two have "
+    "swapped roles.", look="what does a key offer to be found by, and what does a value hand over once found?",
     variants=[{"keys": lambda self, value: self.linear_k(value), "values": lambda self, key: self.linear_v(key)},
         {"scores": lambda queries, values: queries @ values.mT, "average": lambda weights, keys: weights @ keys}])
 mistake("query and value have changed roles", pairs=0,
-    why="The values ask, and the queries are averaged: the two have changed roles.", look=ORDER,
+    why="The values ask, and the queries are averaged: the two have swapped roles.", look=ORDER,
     variants=[{"queries": lambda self, value: self.linear_q(value), "values": lambda self, query: self.linear_v(query)},
         {"scores": lambda keys, values: values @ keys.mT, "average": lambda weights, queries: weights @ queries}])
 mistake("all three roles mixed up", pairs=0, why="Query, key and value have all changed places: none of the three "
@@ -261,21 +261,21 @@ mistake = exercise.section(hint=1)
 def cut_by_one_length(self, step, query, key, value):
     self.length = query.shape[1]
     return step(query, key, value)
-mistake("all cut by one length", pairs=0, why="The queries and the keys are given one and the same length when they "
-    "are cut into heads, which fails as soon as there are more keys than queries, or fewer.",
-    look="whose length stands in each `view` or `reshape`?", variants=[{"forward": cut_by_one_length,
+mistake("all cut by one length", pairs=0, why="Queries and keys are cut into heads with the same length, which fails "
+    "as soon as there are more keys than queries, or fewer.",
+    look="whose length does each `view` or `reshape` use?", variants=[{"forward": cut_by_one_length,
         "split": lambda self, x: x.reshape(len(x), self.length, self.num_heads, self.d_head).transpose(1, 2)}])
 mistake("heads split by view alone", why="The projected numbers, of all three roles or of one, are only regrouped into "
-    "heads, in the order in which they are stored: a head gets one stretch of neighbouring numbers, where it should "
-    "get its slice of every position.", look="is there a transpose between cutting the features and using the heads?",
+    "heads, in the order in which they are stored: a head gets one stretch of neighbouring numbers instead of its "
+    "slice of every position.", look="is there a transpose between cutting the features and using the heads?",
     split=[lambda x, right: x.reshape(right.shape),
            lambda self, x: x.reshape(self.num_heads, len(x), x.shape[1], self.d_head).transpose(0, 1)],
     scores=[lambda queries, keys: attention.merge_heads(queries).reshape(queries.shape) @ keys.mT,
             lambda queries, keys: queries @ attention.merge_heads(keys).reshape(keys.shape).mT],
     average=lambda weights, values: weights @ attention.merge_heads(values).reshape(values.shape))
 mistake("split and merged by view alone", why="Splitting and merging only regroup the numbers, in the order in which "
-    "they are stored: a head gets one stretch of neighbouring numbers, where it should get its slice of every "
-    "position.", look="is there a transpose after cutting the features, and one before putting them together?",
+    "they are stored: a head gets one stretch of neighbouring numbers instead of its slice of every position.",
+    look="is there a transpose after cutting the features, and one before putting them together?",
     variants=[{"split": lambda x, right: x.reshape(right.shape),
         "merged": lambda heads, right: heads.reshape(right.shape)}])
 mistake("transposed before the cut", *split_heads.TRANSPOSED_FIRST, pairs=0,
@@ -286,8 +286,8 @@ for more in ({}, {"merged": lambda heads: heads.permute(0, 2, 3, 1).flatten(2)})
 mistake("num_heads taken for d_head", *split_heads.EXCHANGED,
     variants=[{"split": lambda self, x: x.unflatten(-1, (self.d_head, self.num_heads)).transpose(1, 2), **more}
 for more in ({}, {"scaled": lambda self, scores: scores / math.sqrt(self.num_heads)})])
-mistake("the heads attend to each other", why="The heads have not been moved before the positions, so the products and "
-    "the softmax run over the heads of one position, and no position ever sees another.",
+mistake("the heads attend to each other", why="The heads have not been moved in front of the positions, so the "
+    "products and the softmax run over the heads of one position, and no position ever sees another.",
     look="the shape of the scores: which two dimensions come last?",
     variants=[{"split": lambda self, x: x.unflatten(-1, (self.num_heads, self.d_head)), **more}
         for more in ({"merged": lambda heads: heads.flatten(-2)},
@@ -300,18 +300,18 @@ mistake("a single head", pairs=2, why="The features are not split: one head atte
 mistake("every head reads the same slice", *split_heads.SAME_SLICE,
     split=[lambda self, x: torch.stack([x[..., :self.d_head]] * self.num_heads, dim=1),
            lambda self, x: torch.stack([x[..., -self.d_head:]] * self.num_heads, dim=1)])
-mistake("one head's keys or values for all", pairs=0, why="The keys of one head, its values or both serve all the "
-    "heads, as both do in multi-query attention: what linear_k or linear_v makes for the others is never used.",
-    look="which heads of the keys and of the values meet the queries and the weights?",
+mistake("one head's keys or values for all", pairs=0, why="All heads share one head's keys, its values or both "
+    "(multi-query attention shares both): what linear_k or linear_v makes for the others is never used.",
+    look="for each head: whose keys do its queries meet, and whose values are averaged?",
     scores=[lambda queries, keys, one=one: queries @ keys[:, [one]].mT for one in (0, -1)],
     average=[lambda weights, values, one=one: weights @ values[:, [one]] for one in (0, -1)],
     variants=[{"scores": lambda queries, keys, one=one: queries @ keys[:, [one]].mT,
                "average": lambda weights, values, one=one: weights @ values[:, [one]]} for one in (0, -1)])
 mistake("slices that overlap", *split_heads.OVERLAPPING, pairs=0,
     split=lambda self, x: torch.stack([x[..., head:head + self.d_head] for head in range(self.num_heads)], dim=1))
-mistake("slices num_heads wide", pairs=0, why="The slice of a head is num_heads features wide, where it should be "
-    "d_head wide: that is right only where the two are equal.", look="the ends of the slices: what should they be "
-    "multiples of?", split=lambda self, x: torch.stack(x.split(self.num_heads, -1)[:self.num_heads], dim=1))
+mistake("slices num_heads wide", pairs=0, why="Each head's slice is num_heads features wide, instead of d_head: that "
+    "is right only when the two are equal.", look="the ends of the slices: what should they be multiples "
+    "of?", split=lambda self, x: torch.stack(x.split(self.num_heads, -1)[:self.num_heads], dim=1))
 mistake("batch and length mixed up", pairs=0, why="The first dimension is taken for the length and the second for the "
     "batch, so a position attends to the same position of the other sequences, never to its own.",
     look="which dimension counts the positions? Here the batch always comes first.",
@@ -320,7 +320,7 @@ mistake("batch and length mixed up", pairs=0, why="The first dimension is taken 
 
 # Scores and scale
 mistake = exercise.section(hint=1)
-mistake("no scale", why="The weights are the softmax of the scores as they are, without the division by √d_head.",
+mistake("no scale", why="The weights are the softmax of the scores as they are, not divided by √d_head.",
     look="what happens to the variance of a dot product as d grows?", scaled=lambda scores: scores)
 mistake("scaled before the projection", pairs=0, why="The query is divided before linear_q, so the bias that this "
     "layer adds is not divided, and counts for too much in the scores.", look="the line with the scale: does it stand "
@@ -332,20 +332,20 @@ mistake("scaled before the projection", pairs=0, why="The query is divided befor
 mistake("scaled by √d_model", why="The scores are divided by √d_model, but a head's dot product sums over d_head "
     "features only, so the softmax comes out too flat.", look=PRODUCTS,
     scaled=lambda self, scores: scores / math.sqrt(self.num_heads * self.d_head))
-mistake("scaled by d_head, not its root", why="The scores are divided by d_head in all, not by its square root, so the "
+mistake("scaled by d_head, not its root", why="The scores end up divided by d_head, not by its square root, so the "
     "softmax comes out too flat.", look="the variance of a score grows like d_head. How does its standard deviation "
     "grow? And is the scale applied once?", scaled=lambda self, scores: scores / self.d_head)
 mistake("scaled by d_model, not √d_head", pairs=0, why="The scores are divided by d_model, so the softmax comes out "
-    "far too flat.", look="how many products does one score of one head add up, and what is the standard deviation of "
-    "their sum?", scaled=lambda self, scores: scores / (self.num_heads * self.d_head))
-mistake("scaled by √num_heads", why="The scores are divided by the square root of how many heads there are, not of how "
-    "many features a head has.", look=PRODUCTS, scaled=lambda self, scores: scores / math.sqrt(self.num_heads))
-mistake("scaled by a length", pairs=0, why="The scores are divided by the square root of how many positions there are, "
-    "not of how many features a head has.", look=PRODUCTS,
+    "far too flat.", look="how many products are added up in one score of one head, and what is the standard "
+    "deviation of their sum?", scaled=lambda self, scores: scores / (self.num_heads * self.d_head))
+mistake("scaled by √num_heads", why="The scores are divided by the square root of the number of heads, not of the "
+    "number of features in a head.", look=PRODUCTS, scaled=lambda self, scores: scores / math.sqrt(self.num_heads))
+mistake("scaled by a length", pairs=0, why="The scores are divided by the square root of the number of positions, not "
+    "of the number of features in a head.", look=PRODUCTS,
     scaled=[lambda scores, keys: scores / math.sqrt(keys.shape[-2]),
         lambda scores, queries: scores / math.sqrt(queries.shape[-2])])
 mistake("multiplied by the root",
-    why="The scores are multiplied by the root where they should be divided by it, so the softmax comes out too sharp.",
+    why="The scores are multiplied by the root, instead of divided by it, so the softmax comes out too sharp.",
     look="should the scores get larger or smaller?", scaled=[lambda self, scores: scores * math.sqrt(self.d_head),
         lambda self, scores: scores * math.sqrt(self.num_heads * self.d_head)])
 mistake("half or twice d_head for its root", pairs=0, why="The scores are divided by half of d_head, or by twice "
@@ -359,8 +359,8 @@ mistake("scaled by another number", pairs=0, why="The scores are divided by a nu
         lambda self, scores: scores / self.d_head ** 0.25, lambda self, scores: scores / int(math.sqrt(self.d_head)),
         lambda self, scores: scores / self.num_heads, lambda self, scores: scores / self.d_head ** 2,
         lambda scores: scores / 8, lambda self, scores: scores / math.log(self.d_head)])
-mistake("the scale after the softmax", why="The division comes after the softmax, not before it: the weights, or what "
-    "the heads make with them, come out too small, and the softmax gets the scores as they are.",
+mistake("the scale after the softmax", why="The division comes after the softmax, not before it: the weights, or the "
+    "heads' outputs, come out too small, and the softmax gets the scores as they are.",
     look="the order of the two operations.", variants=[{"scaled": lambda scores: scores, **late}
         for late in ({"weights": lambda self, right: right / math.sqrt(self.d_head)},
 {"weights": lambda self, right: right / math.sqrt(self.num_heads * self.d_head)},
@@ -373,7 +373,7 @@ mistake("the keys reshaped, not transposed", why="For the product the keys are o
     "dimensions?", scores=[lambda queries, keys: queries @ keys.reshape(keys.mT.shape),
             lambda queries, keys: queries @ attention.merge_heads(keys).reshape(keys.mT.shape)])
 mistake("cosines for dot products", pairs=0, why="Queries and keys are divided by their lengths, so the scores are "
-    "cosines, between -1 and 1, where dot products are asked for.",
+    "cosines, between -1 and 1, not dot products.",
     look="what happens to the vectors before the product?",
     variants=[{"scores": lambda step, queries, keys, values: step(F.normalize(queries,
 dim=-1), F.normalize(keys, dim=-1), values), **more} for more in ({}, {"scaled": lambda scores: scores})])
@@ -387,13 +387,13 @@ mistake("softmax over the queries", why="The softmax runs over the queries: each
     "instead of each row.", look="one query's weights must sum to 1. Which dimension holds them?",
     weights=lambda scaled: scaled.softmax(dim=-2))
 mistake("softmax over the heads", why="The softmax runs over the heads: for each query and key, the weights of all "
-    "heads sum to 1, where those of one query in each head should.", look="the dimension of the softmax: with heads "
-    "there are four, and dimension 1 is not what it was with three.", weights=lambda scaled: scaled.softmax(dim=1))
+    "heads sum to 1; those of one query in one head should.", look="the dimension of the softmax: with heads, the "
+    "scores have four, and dimension 1 is no longer what it was.", weights=lambda scaled: scaled.softmax(dim=1))
 mistake("softmax over the batch",
     why="The softmax runs over the batch: the sequences compete with each other, and the rows do not sum to 1.",
     look="the dimension of the softmax. Which one holds the keys?", weights=lambda scaled: scaled.softmax(dim=0))
 mistake("softmax over more than the keys", why="The softmax runs over several dimensions at once: the weights of many "
-    "queries together sum to 1, where those of one query should.", look="sum one row of the weights.",
+    "queries together sum to 1; those of one query should.", look="sum one row of the weights.",
     weights=[lambda scaled: scaled.flatten(2).softmax(dim=-1).view_as(scaled),
         lambda scaled: scaled.flatten(1).softmax(dim=-1).view_as(scaled),
         lambda scaled: scaled.flatten().softmax(dim=0).view_as(scaled)])
@@ -425,8 +425,8 @@ mistake("exponentials, not divided by their sum", pairs=0, why="The exponentials
 mistake("a mask nobody asked for", why="A causal mask is built in: a query gives no weight to the keys after it, "
     "though here nothing is forbidden.", look="the upper triangle of your weights: it is 0. Should it be?",
     weights=lambda scaled: scaled.masked_fill(torch.ones_like(scaled).triu(1).bool(), -torch.inf).softmax(dim=-1))
-mistake("a mask in the output alone", hint=2, why="The output is computed with a causal mask, which `is_causal=True` "
-    "switches on in PyTorch. The weights that are returned have no mask, and none is asked for.",
+mistake("a mask in the output alone", hint=2, why="The output is computed with a causal mask, as with `is_causal=True` "
+    "in PyTorch. The weights that are returned have no mask, and there should be none.",
     look="with which weights is the output computed?",
     average=lambda queries, keys, values: F.scaled_dot_product_attention(queries, keys, values, is_causal=True))
 mistake("one table of weights for all the heads", pairs=0, why="The scores or the weights are averaged over the heads, "
@@ -444,18 +444,18 @@ mistake("averaged with the weights transposed", pairs=0, why="In the average, th
     "swapped, so the values are added up with weights that do not sum to 1.", look="a row of the weights and a "
     "column of the values: which dimension must they share?", average=lambda weights, values: weights.mT @ values)
 mistake("averaged without the weights", pairs=0, why="All the values of a head count equally, in an average or a sum: "
-    "the weights have no part in the output.", look="where are the weights used?",
+    "the weights do not affect the output.", look="where are the weights used?",
     average=[lambda queries, values: values.mean(dim=-2, keepdim=True).expand_as(queries),
              lambda queries, values: values.sum(dim=-2, keepdim=True).expand_as(queries)])
 mistake("the features averaged with the weights of all the heads", pairs=0, why="Every feature of the values is "
-    "averaged with the weights of all the heads, added up or averaged, not only with those of its own head.",
+    "averaged with the weights of all the heads, added up or averaged, not with its own head's alone.",
     look="the weights that are multiplied by the values of one head: whose are they?",
     variants=[{"average": lambda weights, values: weights @ attention.merge_heads(values)[:, None],
 "merged": merged} for merged in (lambda heads: heads.sum(dim=1), lambda heads: heads.mean(dim=1))])
 mistake("merged without the transpose", why="The heads are only regrouped into a new shape, in the order in which "
-    "their numbers are stored: a position gets one head's features of several positions, where it should get every "
-    "head's features of its own.",
-    look="between the average and linear_out: what brings the heads behind the positions?",
+    "their numbers are stored: a position gets one head's features of several positions, instead of every head's "
+    "features of its own.",
+    look="between the average and linear_out: what moves the heads behind the positions?",
     merged=lambda heads, right: heads.reshape(right.shape))
 mistake("merged in interleaved order", *merge_heads.SHUFFLED, merged=lambda heads: heads.permute(0, 2, 3, 1).flatten(2))
 mistake("merged after the wrong transpose", *merge_heads.WRONG_TWO,
@@ -467,8 +467,8 @@ def taken_apart(heads):
     return heads.flatten(0, 1).unflatten(0, (heads.shape[1], len(heads))).transpose(0, 1)
 mistake("batch and heads taken apart in the wrong order", hint=1, pairs=0, why="Batch and heads have been flattened "
     "into one dimension, heads first, and a view or a reshape splits it as if the batch came first (or the other way "
-    "round): heads and sequences are mixed up.", look="what comes next there after head 0 of sequence 0: another head, "
-    "or another sequence?", split=lambda self, x, right: torch.stack(x.chunk(self.num_heads, -1)).reshape(right.shape),
+    "round): heads and sequences are mixed up.", look="what comes right after head 0 of sequence 0: another head, or "
+    "another sequence?", split=lambda self, x, right: torch.stack(x.chunk(self.num_heads, -1)).reshape(right.shape),
     variants=[{"merged": lambda step, heads: step(taken_apart(heads)),
         "handed_over": lambda weights: taken_apart(weights)}])
 mistake("the heads averaged", why="The outputs of the heads are averaged, so what each of them found by itself is "
@@ -497,34 +497,34 @@ mistake("view of what has been transposed", *merge_heads.NO_VIEW, pairs=0, raise
 
 # The last projection
 mistake = exercise.section(hint=2)
-mistake("no output projection", why="The merged heads are the output: linear_out has no part in it, so the heads are "
-    "never mixed.", look=UNUSED, output=lambda merged: merged)
+mistake("no output projection", why="The merged heads are returned as they are: linear_out is not applied, so the "
+    "heads are never mixed.", look=UNUSED, output=lambda merged: merged)
 mistake("linear_out gets another tensor", why="linear_out is applied to something other than the merged heads, so what "
-    "they found does not reach the output.", look="what stands between the brackets of linear_out?",
+    "the heads found does not reach the output.", look="what do you pass to linear_out?",
     output=[lambda self, query: self.linear_out(query), lambda self, key: self.linear_out(key),
         lambda self, value: self.linear_out(value), lambda self, query: self.linear_out(self.linear_q(query)),
         lambda self, value: self.linear_out(self.linear_v(value))])
-mistake("the output through another layer", why="The merged heads go through one of the layers that made queries, keys "
-    "and values; linear_out has no part in the output.", look="which layer makes the output?",
+mistake("the output through another layer", why="The merged heads go through one of the layers for queries, keys and "
+    "values, not through linear_out.", look="which layer makes the output?",
     output=[lambda self, merged: self.linear_v(merged), lambda self, merged: self.linear_q(merged),
         lambda self, merged: self.linear_k(merged)])
 mistake("linear_out too early", pairs=0, why="linear_out is applied to the values before the heads attend, not to the "
     "merged heads, so what the heads find is never mixed.", look=MIXED,
     variants=[{"values": lambda self, value: self.linear_out(self.linear_v(value)), "output": lambda merged: merged}])
-mistake("linear_out on each head", pairs=0, why="Each head goes through linear_out, or through its own part of it, by "
-    "itself, and gets the bias each time; linear_out comes once, after the merge, for all heads.", look=MIXED,
+mistake("linear_out on each head", pairs=0, why="Each head goes through linear_out, or its own part of it, separately, "
+    "and gets the bias each time; linear_out should come once, after the merge.", look=MIXED,
     variants=[{"__init__": lambda self, right: self.add_module("linear_out", Linear(self.d_head, self.d_head)),
         "output": lambda self, merged: self.linear_out(merged.unflatten(-1, (self.num_heads, -1))).flatten(-2)}],
     output=lambda self, right: right + (self.num_heads - 1) * self.linear_out.bias)
 mistake("linear_out twice", why="The merged heads go through linear_out twice.", look="how often is linear_out called?",
     output=lambda self, right: self.linear_out(right))
 mistake("a residual added", why="The query (or what linear_q makes of it) is added, to the output or before "
-    "linear_out: that residual belongs to the layer around attention, not in here.", look=AFTER_OUT,
+    "linear_out: that residual connection belongs to the layer around attention.", look=AFTER_OUT,
     output=[lambda right, query: query + right, lambda self, right, query: self.linear_q(query) + right,
             lambda self, merged, query: self.linear_out(merged + query),
             lambda self, merged, query: self.linear_out(merged + self.linear_q(query))])
 mistake("the output normalised", pairs=0, why="The output goes through a layer norm, with or without a residual: that "
-    "belongs to the layer around attention, not in here.", look=AFTER_OUT,
+    "belongs to the layer around attention.", look=AFTER_OUT,
     output=[lambda right, query: F.layer_norm(right, query.shape[-1:]),
         lambda right, query: F.layer_norm(right + query, query.shape[-1:])])
 mistake("the output transposed", pairs=0, why="Positions and features of the output are swapped.",
@@ -532,28 +532,28 @@ mistake("the output transposed", pairs=0, why="Positions and features of the out
 mistake("the weights of a layer not transposed", pairs=0, why="The features are multiplied by `layer.weight` as it "
     "stands, but nn.Linear multiplies by its transpose.", look="the shape of nn.Linear(2, 3).weight: which size comes "
     "first?", output=lambda self, merged: merged @ self.linear_out.weight + self.linear_out.bias)
-mistake("a softmax at the end", why="The output goes through a softmax, so its features are positive and sum to 1: "
-    "only the scores need one.", look=AFTER_OUT, output=lambda right: right.softmax(dim=-1))
+mistake("a softmax at the end", why="The output goes through a softmax, so its features are positive and sum to 1; "
+    "only the scores need a softmax.", look=AFTER_OUT, output=lambda right: right.softmax(dim=-1))
 mistake("a ReLU at the end", pairs=0, why="The output goes through a ReLU or a GELU, so negative numbers in it become "
     "0, or nearly.", look=AFTER_OUT, output=[lambda right: right.relu(), lambda right: F.gelu(right)])
 mistake("a ReLU before linear_out", pairs=0, why="The merged heads go through a ReLU or a GELU on their way to "
-    "linear_out, so negative numbers become 0, or nearly.", look="what stands between the merge and linear_out?",
+    "linear_out, so negative numbers become 0, or nearly.", look="what happens between the merge and linear_out?",
     output=[lambda self, merged: self.linear_out(merged.relu()), lambda self, merged: self.linear_out(F.gelu(merged))])
 
 # The weights that are handed over
 mistake = exercise.section(hint=1)
 mistake("weights averaged over the heads", why="The weights that come back are averaged over the heads, as "
-    "nn.MultiheadAttention does unless told otherwise; here every head's own are asked for.", look=WHERE,
+    "nn.MultiheadAttention does by default; the exercise wants those of every head.", look=WHERE,
     handed_over=[lambda weights: weights.mean(dim=1), lambda weights: weights.mean(dim=1, keepdim=True),
         lambda weights: weights.mean(dim=1, keepdim=True).expand_as(weights)])
-mistake("weights summed over the heads", pairs=0, why="The weights that come back are added up over the heads; here "
-    "every head's own are asked for.", look=WHERE, handed_over=lambda weights: weights.sum(dim=1))
-mistake("the weights of one head only", why="The weights that come back are those of a single head; those of every "
-    "head are asked for.", look="does your loop keep the weights of each head, or overwrite them?",
+mistake("weights summed over the heads", pairs=0, why="The weights that come back are added up over the heads; the "
+    "exercise wants those of every head.", look=WHERE, handed_over=lambda weights: weights.sum(dim=1))
+mistake("the weights of one head only", why="The weights that come back are those of a single head; the exercise wants "
+    "those of every head.", look="does your loop keep the weights of each head, or overwrite them?",
     handed_over=[lambda weights: weights[:, -1], lambda weights: weights[:, 0],
         lambda weights: weights[:, -1:].expand_as(weights), lambda weights: weights[:, :1].expand_as(weights)])
-mistake("scores handed over as weights", why="What comes back in place of the weights are the scores, from before the "
-    "softmax.", look="the `return` line: which of your tensors sums to 1 in each row?",
+mistake("scores handed over as weights", why="The scores, from before the softmax, are returned in place of the "
+    "weights.", look="the `return` line: which of your tensors sums to 1 in each row?",
     handed_over=[lambda scaled: scaled, lambda scores: scores])
 mistake("the heads of the weights in another place", pairs=2,
     why="The weights are those of every head, but their dimensions are not (batch, heads, query, key).",
@@ -566,9 +566,9 @@ mistake("the weights transposed", pairs=0,
     why="Rows and columns of the weights that come back are swapped: rows should be queries.",
     look="the weights after the average: does anything transpose them?", handed_over=lambda weights: weights.mT)
 mistake("a list of weights", pairs=0, why="The weights of the heads come as a list of tensors; one tensor is expected, "
-    "(batch, heads, query, key).", look="how do several tensors of one shape become one, along a new dimension?",
+    "(batch, heads, query, key).", look="which function joins tensors of the same shape along a new dimension?",
     handed_over=lambda weights: list(weights.unbind(1)))
-mistake("no weights handed over", why="None comes back in place of the weights.",
+mistake("no weights handed over", why="`None` is returned in place of the weights.",
     look="does what you call return the weights, and for every head?", handed_over=lambda: None)
 
 # How it is built

@@ -25,14 +25,14 @@ def what_it_is_not(observed, expected, x, positions, base=10000):
     if not np.allclose(np.linalg.norm(ours, axis=-1), np.linalg.norm(theirs, axis=-1), atol=1e-4):
         return "The lengths of pairs change: a rotation keeps a² + b² of every pair (a, b) as it was."
     wrong = np.abs(ours - theirs).max(axis=-1).reshape(-1, x.shape[-1] // 2).max(axis=0) > 1e-4
-    return f"Every pair keeps its length, but not all turn by the right angle: pair {wrong.argmax()} is the first."
+    return f"Every pair keeps its length, but pair {wrong.argmax()} is the first not to turn by the right angle."
 
 exercise = Exercise(
     name="rotate", lesson=5, title="Rotary positions", difficulty=2, importance=3, minutes=8,
     contract="""rotate(x, positions, base=10000) returns a float tensor of the shape of x, which is (…, length, d) with
         an even d and any leading dimensions. positions is a tensor of shape (length): the position of each vector, in
         any order; whole numbers or fractions. Features 2i and 2i + 1 are pair i. At position p a pair (a, b) becomes
-        (a cos t - b sin t, a sin t + b cos t), where t = p / base ** (2i / d). x itself stays as it was.""",
+        (a cos t - b sin t, a sin t + b cos t), where t = p / base ** (2i / d). x itself is left as it was.""",
     stub='''
         def rotate(x, positions, base=10000):
             """(…, length, d) to the same shape: neighbouring pairs turned by position times frequency."""
@@ -46,8 +46,8 @@ exercise = Exercise(
     hints=[("which features are a pair", "x[..., 0::2] holds the first feature of every pair, x[..., 1::2] the second. "
             "Turn them all at once. Then the results must go back to where they came from: torch.stack along a new "
             "last dimension and flatten, or assign to the slices of an empty tensor."),
-           ("the turn is wrong", "Try one pair by hand. By a quarter turn (cosine 0, sine 1), (1, 0) should become (0, "
-            "1) and (0, 1) should become (-1, 0). Each new feature needs both old ones."),
+           ("the turn is wrong", "Try one pair by hand. After a quarter turn (cosine 0, sine 1), (1, 0) should become "
+            "(0, 1) and (0, 1) should become (-1, 0). Each new feature needs both old ones."),
            ("the angles are wrong", "They are a table (length, d / 2), as in sinusoidal_encoding: positions as a "
             "column times frequencies as a row, where pair i has the frequency base ** (-2i / d). Leading dimensions "
             "of x need no code: they broadcast.")],
@@ -118,14 +118,14 @@ mistake("halves instead of neighbouring pairs", pairs=1, why="Feature i is turne
     "Hugging Face's Llama; here a pair's features are neighbours.", look="feature 0: which feature is its partner?",
     variants=[
         {"split": lambda x: x.chunk(2, dim=-1), "together": lambda first, second: torch.cat([first, second], -1)}])
-mistake("put back as halves", why="The pairs are neighbours when they are read, but in the result all first features "
-    "come before all second ones: a feature must go back to where it came from.", look="the line that puts the two "
-    "results together: where does feature 1 go?", together=lambda first, second: torch.cat([first, second], dim=-1))
+mistake("put back as halves", why="The pairs are read as neighbours, but in the result all first features come before "
+    "all second ones: a feature must go back to where it came from.", look="the line that puts the two results "
+    "together: where does feature 1 go?", together=lambda first, second: torch.cat([first, second], dim=-1))
 mistake("halves read, neighbours written", why="Feature i is paired with feature i + d/2 when the pairs are read, but "
         "the results are written side by side: a feature must go back to where it came from.",
     look="the line that reads the two features of a pair.", pairs=0, variants=[{"split": lambda x: x.chunk(2, dim=-1)}])
 mistake("the angles of one layout, the partners of the other", why="The partner of a feature is its neighbour but the "
-        "angles are laid out for halves, or the other way round: the two of a pair turn by different angles, so this "
+        "angles are laid out for halves, or the other way round: a pair's features turn by different angles, so this "
         "is no rotation.", look="the angles of features 0 and 1, and which feature each of the two is mixed with.",
     variants=[in_blocks(lambda x: interleaved(-x[..., 1::2], x[..., 0::2]), all_twice),
               in_blocks(rotate_half, each_twice)])
@@ -150,7 +150,7 @@ mistake("only the last pair turned", why="Only the last pair is turned; the feat
 mistake("the last pair left out", why="The last pair is not turned: the loop over the pairs ends too early.",
     look="the last round of the loop over the pairs.", pairs=0,
     variants=[{"angles": lambda right: torch.cat([right[:, :-1], 0 * right[:, -1:]], dim=-1)}])
-mistake("pairs that overlap", why="The loop takes features i and i + 1 for every pair i, so that pairs overlap: pair i "
+mistake("pairs that overlap", why="The loop takes features i and i + 1 for every pair i, so the pairs overlap: pair i "
         "has the features 2i and 2i + 1.", look="which two features belong to pair 1?", pairs=0,
     variants=[lambda x, positions, base=10000: overlapping(x.clone(), positions, base)])
 
@@ -163,9 +163,9 @@ def overlapping(x, positions, base):
 mistake("the pairs not flattened", pairs=0, why="Each pair has a dimension of its own at the end, (…, length, d / 2, "
         "2); the result should have the shape of x.", look="the last two dimensions: how do they become one?",
     together=lambda first, second: torch.stack([first, second], dim=-1))
-mistake("stacked along another dimension", pairs=0, why="The two features of a pair are stacked before the last "
-        "dimension and not behind it, so that flattening mixes the features of different positions.", look="the `dim` "
-        "of the stack: which index should run fastest?",
+mistake("stacked along another dimension", pairs=0, why="The two features of a pair are not stacked along a new last "
+        "dimension, so flattening mixes the features of different positions.", look="the `dim` of the stack: which "
+        "index should vary fastest?",
     together=lambda first, second: torch.stack([first, second], dim=-3).flatten(-3, -2).reshape(
         *first.shape[:-1], 2 * first.shape[-1]))
 mistake("left as complex numbers", pairs=0, why="Complex numbers come back, one for each pair; the real and imaginary "
@@ -177,12 +177,12 @@ mistake("only the real parts", pairs=0, why="Only the first feature of each pair
 
 # The turn
 mistake = exercise.section(hint=2)
-mistake("turned backwards", pairs=1, why="Every pair is turned the other way: the sine has the opposite sign, or the "
-    "matrix of shift_matrix has been used as it is, but that is made for pairs (sine, cosine), in this order.",
-    look="by a quarter turn, what should (1, 0) become?", turned=lambda a, b, c, s: (a * c + b * s, b * c - a * s))
+mistake("turned backwards", pairs=1, why="Every pair is turned the other way: the sine has the wrong sign, or the "
+    "matrix of shift_matrix is used as it is, but that one is for pairs in the order (sine, cosine).",
+    look="after a quarter turn, what should (1, 0) become?", turned=lambda a, b, c, s: (a * c + b * s, b * c - a * s))
 mistake("a sign wrong in the turn", pairs=2, why="The signs are not those of a rotation: exactly one of the four terms "
-        "should be subtracted, and it is one with a sine.", look="by a quarter turn, what should (1, 0) become, and "
-        "what (0, 1)?",
+        "should be subtracted, and it is one with a sine.", look="what should (1, 0) and (0, 1) become after a quarter "
+        "turn?",
     turned=[lambda a, b, c, s: (a * c + b * s, a * s + b * c), lambda a, b, c, s: (a * c - b * s, b * c - a * s),
             lambda a, b, c, s: (a * c - b * s, a * s - b * c), lambda a, b, c, s: (a * c + b * s, a * s - b * c)])
 mistake("sine and cosine swapped", why="Sines stand where cosines should, and the other way round: at position 0 a "
@@ -196,16 +196,16 @@ mistake("multiplied instead of turned", why="Every feature is multiplied by a co
         "used: a turn mixes the two features of a pair.", look="how many terms does each new feature have?", pairs=2,
     turned=[lambda a, b, c, s: (a * c, b * c), lambda a, b, c, s: (a * c, b * s), lambda a, b, c, s: (a * s, b * c),
             lambda a, b, c, s: (a * s, b * s)])
-mistake("a term missing", pairs=2, why="One of the two new features is made without its partner: each needs both of "
-        "the old ones.", look="the two formulas have two terms each: how many have yours?",
+mistake("a term missing", pairs=2, why="One of the two new features is made without its partner: each needs both old "
+        "ones.", look="the two formulas have two terms each: how many do yours have?",
     turned=[lambda a, b, c, s: (a * c - b * s, b * c), lambda a, b, c, s: (a * c, a * s + b * c)])
 mistake("the encoding added", pairs=0, why="The sines and cosines of the positions are added to the vectors, as a "
-    "sinusoidal encoding; here nothing is added: the vectors are turned.", look="what should happen to the length of a "
+    "sinusoidal encoding is; here the vectors should be turned instead.", look="what should happen to the length of a "
     "vector?", turned=[lambda a, b, c, s: (a + s, b + c), lambda a, b, c, s: (a + c, b + s)])
-mistake("nothing turned", pairs=0, why="The vectors come back as they were.", look="which line uses the angles, and is "
-        "its result what is returned?", variants=[lambda x, positions, base=10000: x.clone()])
+mistake("nothing turned", pairs=0, why="The vectors come back as they were.", look="which line uses the angles, and do "
+        "you return its result?", variants=[lambda x, positions, base=10000: x.clone()])
 mistake("the norm changed", pairs=0, why="The vectors become longer or shorter: they are also scaled or normalised, "
-    "but a rotation keeps lengths.", look="what is left, if every angle is 0?",
+    "but a rotation keeps lengths.", look="what should come out if every angle is 0?",
     __call__=[lambda right: right / right.norm(dim=-1, keepdim=True), lambda right: right * math.sqrt(right.shape[-1]),
               lambda right: right / math.sqrt(right.shape[-1]), lambda right: right / math.sqrt(2)])
 mistake("multiplied by the position", pairs=0, why="The position makes vectors longer, as well as turning them: the "
@@ -231,7 +231,7 @@ mistake("the exponent halved", *encoding.HALVED, exponents=lambda d: evens(d) / 
 mistake("the exponent from 1 on", *encoding.FROM_1, pairs=2,
     exponents=[lambda d: (evens(d) + 2) / d, lambda d: (evens(d) + 1) / d])
 mistake("2i over another number than d", pairs=0, why="2i is not divided by d but by a number near it, so all pairs "
-        "but the first turn by a wrong angle.", look="which number stands under 2i in the formula?",
+        "but the first turn by a wrong angle.", look="which number is under 2i in the formula?",
     exponents=[lambda d: evens(d) / max(d - 2, 1), lambda d: evens(d) / (d - 1), lambda d: evens(d) / (d + 2)])
 mistake("the frequency of each feature, not of each pair", pairs=0, why="The two features of a pair are turned by "
         "different angles, as if every feature had a frequency of its own: that is no rotation.",
@@ -247,66 +247,66 @@ def turned_in_part(x, positions, base, whole):
     turned = Rotation()(x if whole else x[..., :part], positions, base)
     return torch.cat([turned[..., :part], x[..., part:]], dim=-1)
 mistake("only some of the pairs turned", pairs=0, why="The last features of every vector stay as they are. Some models "
-    "turn only a part of each head; here every pair turns.", look="do the last features of x change at all?",
+    "turn only part of each head; here every pair turns.", look="do the last features of x change at all?",
     variants=[lambda x, positions, base=10000, whole=whole: turned_in_part(x, positions, base, whole)
               for whole in (False, True)])
 mistake("the same angle for every pair", why="Every pair is turned by the position itself: the frequency is 1 "
-    "throughout, and should fall from pair to pair.", look="the angle of the second pair: does it depend on which pair "
+    "throughout, but should fall from pair to pair.", look="the angle of the second pair: does it depend on which pair "
     "it is?", frequencies=lambda right: torch.ones_like(right))
-mistake("the slowest pair first", why="The frequencies come in the opposite order, the lowest first.",
+mistake("the slowest pair first", why="The frequencies are in reverse order, the lowest first.",
     look="which features should turn fastest?", exponents=lambda right: right.flip(0))
 mistake("multiplied where it should be divided", pairs=0, why="The position is multiplied by base ** (2i / d), not "
         "divided by it: the frequencies grow instead of falling.", look="the sign of the exponent: which features "
         "should turn slowest?", frequencies=lambda exponents, base: base ** exponents,
     variants=[{"frequencies": lambda exponents, base: base ** exponents.float(),
                "angles": lambda places, frequencies: places.float() * frequencies}])
-mistake("the exponential forgotten", pairs=0, why="The position is multiplied by the exponent, or by the logarithm of "
-    "the frequency: nothing raises the base to a power.", look="the line that makes the frequencies: where is the "
-    "power, or the exp?", frequencies=[lambda exponents, base: -exponents * math.log(base), lambda exponents: exponents,
-                 lambda exponents, base: exponents / base])
-mistake("base ignored", why="The frequencies are those of base 10000 whatever is asked for.",
+mistake("the exponential forgotten", pairs=0, why="The position is multiplied by the exponent or a fraction of it, or "
+    "by the frequency's logarithm: nothing raises the base to a power.", look="the line that computes the frequencies: "
+    "where is the power, or the exp?", frequencies=[lambda exponents, base: -exponents * math.log(base),
+                 lambda exponents: exponents, lambda exponents, base: exponents / base])
+mistake("base ignored", why="The frequencies are those of base 10000, whatever `base` is.",
     look="where does `base` appear in your code?", frequencies=lambda step, exponents: step(exponents, 10000))
 
 def with_default(number, fixed):
     """The frequencies of another base: always, or where none is asked for."""
     return lambda step, exponents, base: step(exponents, number if fixed or base == 10000 else base)
 mistake("another base than 10000", pairs=2,
-    why="Where no base is asked for, the frequencies are not those of base 10000.",
-    look="the zeros of your base, and the exponent of the last pair.",
+    why="Where no base is given, the frequencies are not those of base 10000.",
+    look="count the zeros of your base, and check the exponent of the last pair.",
     frequencies=[with_default(number, fixed) for number in (1e3, 1e5, 5e5, 1e6, 1e2, 2.0, math.e)
                  for fixed in (False, True)])
 
 # The positions and the angles
 mistake("positions one too far", why="Every vector is turned as if it stood one position further on, or one position "
     "back.", look="how far is position 0 turned?", places=[lambda right: right + 1, lambda right: right - 1])
-mistake("positions counted anew", why="The positions are counted from 0 to length - 1, and those that are handed over "
-        "are not used: they may start anywhere, and leave gaps.", look="where does `positions` appear in your code?",
+mistake("positions counted anew", why="The positions are counted up from 0 or 1, and those passed in are not used: "
+        "they may start anywhere, and leave gaps.", look="where does `positions` appear in your code?",
     places=[lambda right: torch.arange(len(right)).double()[:, None],
             lambda right: torch.arange(len(right)).double()[:, None] + 1])
-mistake("positions counted from the first", why="The first position is subtracted from all, so that the first vector "
-        "is never turned.", look="should a vector at position 5 depend on which vectors stand before it?",
+mistake("positions counted from the first", why="The first position is subtracted from all, so the first vector is "
+        "never turned.", look="should a vector at position 5 depend on which vectors stand before it?",
     places=lambda right: right - right[:1])
-mistake("positions counted from the smallest", pairs=0, why="The smallest position is subtracted from all, so that the "
+mistake("positions counted from the smallest", pairs=0, why="The smallest position is subtracted from all, so the "
     "vector there is never turned.", look="should a vector at position 5 depend on which other positions there are?",
     places=lambda right: right - right.min())
-mistake("only the start of the positions used", pairs=0, why="The positions are counted on from the first, one by one: "
-        "those that are handed over may leave gaps and come in any order.", look="where does `positions` appear in "
-        "your code?", places=lambda right: right[:1] + torch.arange(len(right)).double()[:, None])
-mistake("the same angle at every position", pairs=2, why="All vectors are turned by the same angles: those of the "
-        "first position, or those of position 1.", look="the shape of your angles: is there one row for each vector?",
+mistake("only the start of the positions used", pairs=0, why="The positions are counted on from the first, one by one; "
+        "those passed in may leave gaps and come in any order.", look="where does `positions` appear in your code?",
+        places=lambda right: right[:1] + torch.arange(len(right)).double()[:, None])
+mistake("the same angle at every position", pairs=2, why="All vectors are turned by the same angles: those of "
+        "positions[0], or those of position 1.", look="the shape of your angles: is there one row for each vector?",
     places=[lambda right: right[:1].expand_as(right), lambda right: torch.ones_like(right)])
-mistake("positions sorted", pairs=0, why="The positions are brought into order, or taken in the opposite order, so "
-        "that they no longer stand beside their vectors.", look="which vector does the first position belong to?",
+mistake("positions sorted", pairs=0, why="The positions are sorted or reversed, so they no longer match their vectors.",
+        look="which vector does the first position belong to?",
     places=[lambda right: right.sort(dim=0).values, lambda right: right.flip(0)])
 mistake("fractions cut off", why="Positions such as 2.5 become whole numbers: what comes after the decimal point is "
     "lost.", look="every int, long, floor and round, and every table that is indexed by positions.",
     places=[lambda right: right.long().double(), lambda right: right.round()])
 mistake("a table too short for the positions", raises=True, pairs=0, why="The table of angles has only `length` rows, "
-    "and the positions, which index it, are larger.", look="do you need a table at all, or can you multiply the "
-    "positions themselves?", places=lambda positions: torch.arange(len(positions)).double()[positions][:, None])
+    "and the positions that index it are larger.", look="do you need a table at all, or can you multiply the positions "
+    "themselves?", places=lambda positions: torch.arange(len(positions)).double()[positions][:, None])
 mistake("positions squeezed between 0 and 1", pairs=0, why="The positions are divided by the length or by the largest "
-        "position, so that an angle depends on the other positions.", look="should a vector at position 5 depend on "
-        "how many vectors there are?", places=[lambda right: right / len(right), lambda right: right / right.max()])
+        "position, so each angle depends on the other vectors.", look="should a vector at position 5 depend on how "
+        "many vectors there are?", places=[lambda right: right / len(right), lambda right: right / right.max()])
 mistake("position and frequency added", pairs=0, why="Position and frequency are added; the angle is their product.",
     look="the angle at position 0: should it be 0?", angles=lambda places, frequencies: places + frequencies)
 mistake("degrees", *encoding.DEGREES,
@@ -323,8 +323,8 @@ mistake("half precision", pairs=0, why="The angles were computed in half precisi
             lambda right: right.half().double(), lambda right: right.bfloat16().double(),
             *(lambda places, frequencies, half=half: places.to(half) * frequencies.to(half)
               for half in (torch.bfloat16, torch.half))])
-mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequencies, have been rounded. Decimals are "
-        "cut for showing, not for computing.", look="every call of `round`.",
+mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequencies, have been rounded. Rounding is for "
+        "display, not for computing.", look="every call of `round`.",
     cosines_and_sines=[lambda right, decimals=decimals: tuple(one.round(decimals=decimals) for one in right)
                        for decimals in (2, 1, 3)],
     frequencies=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3)])
@@ -341,6 +341,6 @@ mistake("positions along the features", pairs=0, why="The table of angles is tra
         "and its columns pairs.", look="the shape of your angles: is it (length, d / 2)?",
     angles=[lambda right: right.T, lambda right: right.T.reshape(right.shape)])
 mistake("the leading dimensions lost", pairs=0, why="Only the first of several sequences comes back, or all of them in "
-        "one long row: the result should have the shape of x.", look="the result's shape beside that of x, where x has "
-        "three dimensions or more.",
+        "one long row: the result should have the shape of x.", look="compare the result's shape with that of x, where "
+        "x has three dimensions or more.",
     __call__=[lambda right: right.flatten(0, -2), lambda right: right.flatten(0, -3)[0] if right.dim() > 2 else right])

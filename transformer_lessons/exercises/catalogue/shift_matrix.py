@@ -46,9 +46,9 @@ def same_shift(one, other):
 RAISES, WRONG = "an error for a negative offset", "wrong for a negative offset"
 SIGN_LOST, IGNORED = "the sign of the offset lost", "negative offsets ignored"
 ZEROS, NOT_FINITE = "zeros for a negative offset", "NaN or infinity for a negative offset"
-TAKES_AWAY = "does an abs or a square take away the sign?"
-HOW_OFTEN = "a loop over range(offset), or max(offset, 0): what becomes of an offset of -2?"
-BELOW_0 = "each place where `offset` stands: what becomes of it when offset is -2?"
+TAKES_AWAY = "does an abs or a square remove the sign?"
+HOW_OFTEN = "any `range(offset)` or `max(offset, 0)`: what does it give for an offset of -2?"
+BELOW_0 = "each place that uses `offset`: what happens there when it is -2?"
 
 def backwards(call, offset, d_model):
     """A negative offset must shift backwards by it."""
@@ -94,11 +94,11 @@ def what_it_is_not(observed, expected, offset, d_model):
     if not np.isfinite(ours).all():
         return None
     if (np.abs(ours[theirs == 0]) > 1e-3).any():
-        return "It mixes features that are not a pair: outside the blocks on the diagonal all should be 0."
+        return "It mixes features that are not a pair: outside the blocks on the diagonal, everything should be 0."
     if not np.allclose(ours @ ours.T, np.eye(d_model), atol=1e-3):
         return "It changes lengths: a rotation's rows have length 1 and are perpendicular."
     wrong = [i for i in range(d_model // 2) if np.abs(ours - theirs)[2 * i:2 * i + 2].max() > 1e-3]
-    return f"Its blocks are rotations, but not all by the right angle: pair {wrong[0]} is the first."
+    return f"Its blocks keep lengths, as rotations do; pair {wrong[0]} is the first not to turn by the right angle."
 
 def signs_of_a_fit(observed, expected, offset, d_model):
     """Whether position 0 is shifted correctly, and not all the others."""
@@ -126,7 +126,7 @@ exercise = Exercise(
     hints=[("where to begin", "Take one pair, sin(a) and cos(a), where a is the angle of position p. What are sin(a + "
             "b) and cos(a + b), written with sin(a), cos(a), sin(b) and cos(b)?"),
            ("one pair works, or nearly", "The two formulas are the two rows of a 2 by 2 matrix that multiplies the "
-            "column (sin(a), cos(a)). One of its four entries carries a minus: which?"),
+            "column (sin(a), cos(a)). One of its four entries has a minus sign: which?"),
            ("putting it together", "b is offset times the frequency of the pair, 1 / 10000 ** (2i / d_model). Each "
             "pair has a 2 by 2 block of its own on the diagonal, and everything else is 0.")],
     solution='''
@@ -159,23 +159,23 @@ class Shift(Steps):
 
 # The block
 mistake = exercise.section(hint=2)
-PARTNER = "sin(a + b) needs sin(a) and cos(a). Where does the second come from?"
-mistake("the rotation the wrong way", why="In each pair, the two sines have each other's signs, as in the matrix for "
-        "-offset, which shifts backwards.", look="on which side of the diagonal is the minus, for a column of sine "
-        "above cosine?", blocks=lambda s, c: as_blocks(c, -s, s, c))
+PARTNER = "sin(a + b) needs sin(a) and cos(a). Where do you get the second from?"
+mistake("the rotation the wrong way", why="In each pair, the two sines have swapped signs, as in the matrix for "
+        "-offset, which shifts backwards.", look="with the sine above the cosine, on which side of the diagonal is the "
+        "minus?", blocks=lambda s, c: as_blocks(c, -s, s, c))
 mistake("sine and cosine exchanged in the block", pairs=2, why="In the blocks, sines stand where cosines should and "
     "the other way round: with offset 0, such a matrix would not leave a vector as it is.",
     look="which matrix should offset 0 give, and does yours?",
     blocks=[lambda s, c: as_blocks(s, c, -c, s), lambda s, c: as_blocks(s, -c, c, s),
         lambda s, c: as_blocks(s, c, c, -s), lambda s, c: as_blocks(-s, c, c, s), lambda s, c: as_blocks(s, c, c, s)])
 mistake("a sign wrong in the block", pairs=3, why="The signs in the blocks are not those of a rotation: a block needs "
-        "exactly one minus, at one of its sines.",
+        "exactly one minus, on one of its sines.",
     look="the formulas of sin(a + b) and cos(a + b): which of the four terms is subtracted?",
     blocks=[lambda s, c: as_blocks(c, s, s, c), lambda s, c: as_blocks(c, s, s, -c),
             lambda s, c: as_blocks(c, -s, -s, c), lambda s, c: as_blocks(-c, s, s, c),
             lambda s, c: as_blocks(c, -s, -s, -c)])
-mistake("only the cosines", why="Only the diagonal is filled, with the cosines: every feature is made of itself alone, "
-        "and its partner is not used.", look=PARTNER, blocks=lambda s, c: as_blocks(c, 0 * s, 0 * s, c))
+mistake("only the cosines", why="Only the diagonal is filled, with the cosines: every feature is made from itself "
+        "alone, and its partner is not used.", look=PARTNER, blocks=lambda s, c: as_blocks(c, 0 * s, 0 * s, c))
 mistake("half a block", why="In each block a sine is missing: one of the two features of a pair is made without its "
         "partner.", look="the two formulas have two terms each: how many numbers are in a block?",
     blocks=[lambda s, c: as_blocks(c, s, 0 * s, c), lambda s, c: as_blocks(c, 0 * s, -s, c),
@@ -189,14 +189,14 @@ mistake("a root without its sign", *encoding.ROOT,
                        lambda angles: (angles.sin().abs(), angles.cos().abs())])
 mistake("for small angles only", *encoding.SMALL_ANGLES, pairs=0,
     sines_and_cosines=[lambda angles: (angles, torch.ones_like(angles)), lambda angles: (angles, 1 - angles ** 2 / 2)])
-mistake("laid out in halves", why="The rotations are laid out for an encoding whose left half is sines and whose right "
-        "half is cosines: here the two of a pair are neighbours.", look="columns 0 and 1 of the encoding: are they a "
-        "pair? So which four cells does the first block fill?",
+mistake("laid out in halves", why="The rotations are laid out for an encoding with sines in its left half and cosines "
+        "in its right; here the two features of a pair are neighbours.", look="columns 0 and 1 of the encoding: are "
+        "they a pair? So which four cells does the first block fill?",
     placed=lambda right: right.unflatten(0, (-1, 2)).unflatten(2, (-1, 2)).permute(1, 0, 3, 2).flatten(2).flatten(0, 1))
-mistake("the blocks in reverse", why="The blocks come in the opposite order: that of the last pair is at the top left.",
-    look="which features turn fastest?", placed=lambda blocks: torch.block_diag(*blocks.flip(0)))
+mistake("the blocks in reverse", why="The blocks are in reverse order: the last pair's is at the top left.",
+    look="which features should turn fastest?", placed=lambda blocks: torch.block_diag(*blocks.flip(0)))
 mistake("the blocks on the other diagonal", pairs=2, why="The blocks run from the top right to the bottom left, so "
-    "features are made from other pairs than their own.", look="the first two rows: which features should they use?",
+    "features are made from pairs other than their own.", look="the first two rows: which features should they use?",
     placed=[lambda right: right.unflatten(1, (-1, 2)).flip(1).flatten(1), lambda right: right.flip(1)])
 mistake("only the first block", pairs=2, why="Only the first pair is rotated: the rest is zeros, the identity, or "
     "missing.", look="the second block: does your loop reach it, and which angle does it get?",
@@ -214,8 +214,8 @@ def left_out(count, rest):
         kept = count(len(blocks))
         return torch.block_diag(*blocks[:kept], rest * torch.eye(2 * (len(blocks) - kept), dtype=blocks.dtype))
     return placed
-mistake("blocks left out", pairs=0, why="One block or more is missing, at the end or at the start: the loop over the "
-        "pairs ends too early, or starts too late.", look="the first and the last turn of the loop over the pairs.",
+mistake("blocks left out", pairs=0, why="One or more blocks are missing, at the end or at the start: the loop over the "
+        "pairs ends too early, or starts too late.", look="the first and the last round of the loop over the pairs.",
     variants=[{"placed": left_out(count, rest)} for rest in (0.0, 1.0)  # range(0, d_model // 2, 2), range(d_model // 4)
               for count in (lambda pairs: (pairs + 1) // 2, lambda pairs: pairs // 2)],
     placed=[lambda blocks: torch.block_diag(*blocks[:-1], 0 * blocks[-1]),
@@ -229,10 +229,10 @@ def written_over_each_other(blocks, d_model):
         matrix[pair:pair + 2, pair:pair + 2] = block
     return matrix
 mistake("blocks written over each other", pairs=0, why="The loop counts pairs, but writes its block to rows and "
-        "columns i and i + 1, so that each block overwrites a part of the one before.",
+        "columns i and i + 1, so each block overwrites part of the one before.",
     look="which two rows belong to pair 1?", placed=written_over_each_other)
-mistake("the blocks not put together", why="The blocks come one after the other, (d_model / 2, 2, 2) or in rows; one "
-        "matrix is expected, (d_model, d_model), with the blocks on its diagonal.",
+mistake("the blocks not put together", why="The blocks are left separate, or simply joined end to end; one (d_model, "
+        "d_model) matrix is expected, with the blocks on its diagonal.",
     look="how do several small matrices become one large one, with zeros around them?",
     placed=[lambda blocks: blocks, lambda blocks: blocks.flatten(0, 1), lambda blocks: torch.cat(list(blocks), dim=1),
             lambda blocks: list(blocks)])
@@ -247,27 +247,28 @@ mistake("added to the identity", pairs=0, why="The blocks have been added to an 
 mistake("the offset ignored", why="The matrix is the same for every offset: its angles are the frequencies alone.",
     look="where does `offset` appear in your code?", angles=lambda frequencies: frequencies)
 mistake("offset times the matrix", why="The whole matrix is multiplied by the offset, which makes vectors longer: only "
-    "the angles should grow with it.", look="two steps are one step, taken twice: what does that do to the angle?",
+    "the angles should grow with it.", look="two steps are one step taken twice: what does that do to the angle?",
     variants=[{"angles": lambda frequencies: frequencies, "__call__": lambda right, offset: offset * right},
               {"__call__": lambda right, offset: offset * right}])
-mistake("each number to the power of the offset", why="Each number of the one-step matrix is raised to the power of "
-    "the offset by itself: `**` is not a matrix power.", look="what does `matrix ** 2` do, and what `matrix @ matrix`?",
+mistake("each number to the power of the offset", why="Each number in the one-step matrix is raised to the power of "
+    "the offset on its own: `**` is not a matrix power.", look="what does `matrix ** 2` do, and what does `matrix @ "
+    "matrix`?",
     variants=[{"angles": lambda frequencies: frequencies,
                "placed": lambda right: right, "__call__": lambda right, offset: right ** offset}])
-mistake("one step too many or too few", pairs=2, why="The angles are those of one position more, or one less, than "
-        "the offset says.", look="try offset 1: which position does your matrix take position 0 to?",
+mistake("one step too many or too few", pairs=2, why="The angles are for one position more, or one less, than the "
+        "offset says.", look="try offset 1: which position does your matrix take position 0 to?",
     angles=[lambda offset, frequencies: (offset + 1) * frequencies,
             lambda offset, frequencies: (offset - 1) * frequencies])
-mistake("the offset divided by the frequency", why="The offset is divided by the frequency, where it should be "
-    "multiplied by it: so later pairs turn faster than earlier ones.", look="which features turn slowest?",
+mistake("the offset divided by the frequency", why="The offset is divided by the frequency instead of multiplied by "
+    "it, so later pairs turn faster than earlier ones.", look="which features should turn slowest?",
     frequencies=lambda d_model: 10000 ** (evens(d_model) / d_model))
 mistake("degrees", *encoding.DEGREES,
     angles=[lambda right: right * (math.pi / 180), lambda right: right * (180 / math.pi)])
 mistake("multiplied by π", *encoding.TIMES_PI, pairs=0,
     angles=[lambda right: right * (2 * math.pi), lambda right: right * math.pi])
 mistake("the angles cut to a wrong turn", *encoding.WRONG_TURN, pairs=0, angles=lambda right: right % math.pi)
-mistake("offset and frequency added", pairs=0, why="The frequency is added to the offset, or taken from it, where the "
-    "two should be multiplied: every pair turns by nearly the same angle.",
+mistake("offset and frequency added", pairs=0, why="The frequency is added to the offset, or subtracted from it, where "
+    "the two should be multiplied.",
     look="by how much should the slowest pair turn in one step?",
     angles=[lambda offset, frequencies: offset + frequencies, lambda offset, frequencies: offset - frequencies])
 
@@ -294,13 +295,12 @@ WRITES = "what does your code write into the matrix?"
 def encoded(offset, d_model):
     """The rows of the encoding from offset on, as many as make a square."""
     return positions.sinusoidal_encoding(offset + d_model, d_model)[offset:]
-mistake("the identity", why="The matrix leaves every vector as it is, or makes it longer: nothing shifts.", look=WRITES,
+mistake("the identity", why="The matrix leaves every vector as it is, or only scales it: nothing shifts.", look=WRITES,
     variants=[lambda offset, d_model: torch.eye(d_model), lambda offset, d_model: offset * torch.eye(d_model)])
 mistake("zeros", why="The matrix is zero everywhere: nothing has been written into it, or it holds integers, which cut "
     "every sine and cosine down to 0.", look=WRITES, variants=[lambda offset, d_model: torch.zeros(d_model, d_model)])
-mistake("the features moved", why="The matrix moves the features to other places in the vector; it is the position "
-        "that should move on, and every feature stays where it is.", look="what happens to the first feature, sin(p), "
-        "when p grows by offset?",
+mistake("the features moved", why="The matrix moves features to other places in the vector; it is the position that "
+        "should move on, not the features.", look="what happens to the first feature, sin(p), when p grows by offset?",
     variants=[lambda offset, d_model: torch.eye(d_model).roll(offset, 0),
               lambda offset, d_model: torch.eye(d_model).roll(offset, 1),
               lambda offset, d_model: torch.from_numpy(np.eye(d_model, k=offset)),
@@ -308,12 +308,12 @@ mistake("the features moved", why="The matrix moves the features to other places
 mistake("the encoding on the diagonal", why="The matrix has encoding[offset] on its diagonal, so it multiplies every "
         "feature by a number; a shift mixes the two features of a pair.", look=PARTNER,
     variants=[lambda offset, d_model: torch.diag(encoded(offset, d_model)[0])])
-mistake("not right for every position", why="The matrix does not serve every position. One that is made from a single "
-    "position, or from too few of them, may shift those and no others.", look="try your matrix on positions 0 and 20.",
+mistake("not right for every position", why="The matrix does not work for every position. One made from a single "
+    "position, or from too few, may shift those and no others.", look="try your matrix on positions 0 and 20.",
     variants=[lambda offset, d_model: torch.outer(encoded(offset, d_model)[0], encoded(0, d_model)[0]) / (d_model / 2),
               lambda offset, d_model: torch.outer(encoded(offset, d_model)[0], encoded(0, d_model)[0])])
-mistake("the encoding itself", why="What comes back is made of rows of the encoding, or of their dot products; "
-        "multiplied by encoding[p] it does not give encoding[p + offset].", look="try your matrix on encoding[0].",
+mistake("the encoding itself", why="The result is made of rows of the encoding, or of their products; applied to "
+        "encoding[p], it does not give encoding[p + offset].", look="try your matrix on encoding[0].",
     variants=[encoded, lambda offset, d_model: encoded(offset, d_model) @ encoded(0, d_model).T,
               lambda offset, d_model: encoded(offset, d_model).T @ encoded(0, d_model),
               lambda offset, d_model: encoded(offset, d_model)[0]])
@@ -334,13 +334,13 @@ mistake("two angles in a block", hint=3, why="The two rows of a block turn by di
         lambda offset, d_model: two_angles(offset / 10000 ** (torch.arange(d_model).double() / d_model), above=1),
         lambda offset, d_model: two_angles(offset / 10000 ** (evens(d_model) / d_model).repeat(2))])
 mistake("left as complex numbers", hint=2, why="The matrix holds complex numbers: a rotation of two features can be "
-        "written as one complex number, but the encoding is real.", look="a complex number a + bi does to a pair what "
-        "a 2 by 2 block does. Which one?",
+        "written as one complex number, but the encoding is real.", look="which 2 by 2 block does to a pair what a "
+        "complex number a + bi does?",
     variants=[lambda offset, d_model: torch.diag(torch.exp(1j * offset * 10000 ** -(evens(d_model) / d_model)))])
 mistake("an integer table", hint=3, why="The sines and cosines have been cut down to whole numbers: the matrix was "
         "made to hold integers.", look="the dtype of the matrix when it is made.",
     variants=[lambda offset, d_model: shift(offset, d_model).long()])
-mistake("rounded numbers", hint=3, why="The sines and cosines have been rounded. Decimals are cut for showing, not for "
+mistake("rounded numbers", hint=3, why="The sines and cosines have been rounded. Rounding is for display, not for "
         "computing.", look="every call of `round`.",
     variants=[lambda offset, d_model: shift(offset, d_model).round(decimals=2),
               lambda offset, d_model: shift(offset, d_model).round(decimals=1)])

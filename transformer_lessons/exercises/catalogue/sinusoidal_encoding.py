@@ -40,7 +40,7 @@ def with_base(base):
 exercise = Exercise(
     name="sinusoidal_encoding", lesson=5, title="A clock with many hands", difficulty=2, importance=3, minutes=15,
     contract="""sinusoidal_encoding(length, d_model) returns a float tensor (length, d_model), for an even d_model.
-        Row p belongs to position p, from 0 on. Columns 2i and 2i + 1 hold the sine and the cosine of one
+        Row p belongs to position p, counting from 0. Columns 2i and 2i + 1 hold the sine and the cosine of one
         angle, p / 10000 ** (2i / d_model), where i counts the pairs of columns from 0.""",
     stub='''
         def sinusoidal_encoding(length, d_model):
@@ -54,7 +54,7 @@ exercise = Exercise(
     tolerance=1e-4,  # of 1: angles in float32 are right to 3e-5 at position 600, those in float16 are not
     hints=[("the places are wrong", "Write down row 1 for d_model 4 by hand: sin(1), cos(1), sin(0.01), cos(0.01). "
             "Which columns are a pair?"),
-           ("the frequencies are wrong", "The pairs turn by 1 radian per position, then more and more slowly, down to "
+           ("the frequencies are wrong", "Pair 0 turns by 1 radian per position, the rest ever more slowly, down to "
             "almost 1/10000. For d_model 4 the two frequencies are 1 and 1/100; what are the exponents of 10000?"),
            ("the tool", "Make the positions a column, (length, 1), and the frequencies a row, (d_model / 2,): their "
             "product holds every angle at once. Then fill columns 0::2 with the sines and 1::2 with the cosines.")],
@@ -108,46 +108,46 @@ class Sinusoids(Steps):
         return interleaved(even, odd)
 
 # Why, and where to look: the exercises of lesson 5 share these
-DOUBLED = ("The exponent is twice what it should be, so the frequencies fall much too fast: the 2 of 2i is there "
+DOUBLED = ("The exponent is twice what it should be, so the frequencies fall much too fast: the 2 of 2i is counted "
            "twice, perhaps once in steps of two and once in the formula.",
            "if i already goes 0, 2, 4, …, is it i or 2i?")
-HALVED = ("The exponent is half of what it should be, so the frequencies fall too slowly: the 2 of 2i is missing, or "
-          "a root is taken of the base.", "if i counts the pairs 0, 1, 2, …, what is the numerator of the exponent?")
-FROM_1 = ("The first exponent is not 0, so the first pair does not turn by 1 radian a step, as it should.",
-          "what is the frequency of the first pair, and which i makes it 1?")
-DEGREES = ("The angles are turned from degrees into radians or back: they are radians already.",
+HALVED = ("The exponent is half what it should be, so the frequencies fall too slowly: the 2 of 2i is missing, or the "
+          "base is square-rooted.", "if i counts the pairs 0, 1, 2, …, what is the numerator of the exponent?")
+FROM_1 = ("The first exponent is not 0, so the first pair does not turn by 1 radian a step as it should.",
+          "what should the first pair's frequency be, and which i gives that?")
+DEGREES = ("The angles are converted from degrees to radians or back, but they are in radians already.",
            "what does torch.sin (or math.sin) expect?")
 TIMES_PI = ("The angles are multiplied by π or 2π, so the first pair makes half a turn or a whole turn at each step.",
             "by how many radians should the first pair turn at each step?")
 WRONG_TURN = ("The angles are reduced modulo some number other than a whole turn, 2π: larger angles give wrong sines "
               "and cosines.", "every `%`, `fmod` and `remainder`: after which angle does a sine repeat?")
-ROOT = ("The cosine is made from the sine as √(1 - sin²), or the sine from the cosine, or an absolute value is taken: "
-        "the sign is lost.", "the cosine of 2: is it positive?")
-SMALL_ANGLES = ("The angle stands in place of its sine, and 1 or 1 - angle²/2 in place of its cosine: nearly right "
-                "for small angles, but not for large ones.", "what are the sine and the cosine of 2?")
+ROOT = ("The cosine is computed from the sine as √(1 - sin²), or the sine from the cosine, or an absolute value is "
+        "taken: the sign is lost.", "the cosine of 2: is it positive?")
+SMALL_ANGLES = ("The angle is used for its sine, and 1 or 1 - angle²/2 for its cosine: nearly right for small angles, "
+                "but not for large ones.", "what are the sine and the cosine of 2?")
 
 # The exponent
 mistake = exercise.section(hint=2)
-UNDER_2I = "which number stands under 2i in the formula?"
+UNDER_2I = "which number is under 2i in the formula?"
 mistake("the exponent doubled", *DOUBLED, exponent=lambda pair, d_model: 4 * pair / d_model)
 mistake("the exponent halved", *HALVED, exponent=lambda pair, d_model: pair / d_model)
 mistake("the cosine at another frequency than its sine", pairs=2, why="The cosines use an exponent of their own, from "
     "the odd column or the next pair, so a pair does not hold the sine and the cosine of one angle, and a shift is no "
     "longer a rotation.", look="the exponents of columns 0 and 1: are they equal?",
     pair_of_cosines=[lambda pair: pair + 0.5, lambda pair: pair + 1])
-mistake("the frequencies repeated as a whole", pairs=0, why="The row of frequencies is repeated as a whole, not each "
-    "frequency twice in a row, so the two columns of a pair have different frequencies.",
+mistake("the frequencies repeated as a whole", pairs=0, why="The row of frequencies is repeated as a whole, not "
+    "frequency by frequency, so the two columns of a pair have different frequencies.",
     look="`repeat` and `repeat_interleave` of [1, 2, 3]: what does each of them give?",
     variants=[{"pair": lambda right, d_model: 2 * right % (d_model // 2),
                "pair_of_cosines": lambda pair: (2 * count(len(pair)) + 1) % len(pair)}])
-mistake("2i taken for twice the column", why="Column c gets the exponent 2c / d_model, but in the formula 2i is the "
-    "column already (or the one before it): the 2 is there twice, and the sine and cosine of a pair have different "
-    "frequencies.", look="in column 3, what is i, and what is 2i?",
+mistake("2i taken for twice the column", why="Column c gets the exponent 2c / d_model, but in the formula 2i is "
+    "already the column (or the one before it): the 2 is counted twice, and the sine and cosine of a pair have "
+    "different frequencies.", look="in column 3, what is i, and what is 2i?",
     variants=[{"exponent": lambda pair, d_model: 4 * pair / d_model, "pair_of_cosines": lambda pair: pair + 0.5}])
 mistake("the exponent from 1 on", *FROM_1, pairs=2,
     exponent=[lambda pair, d_model: 2 * (pair + 1) / d_model, lambda pair, d_model: (2 * pair + 1) / d_model])
 mistake("the exponent runs up to 1", pairs=3, why="The exponents run up to 1, as if 2i were divided by d_model - 2: "
-    "the slowest pair turns at exactly 1/10000. Some libraries do so, but the formula has d_model.", look=UNDER_2I,
+    "the slowest pair turns at exactly 1/10000. Some libraries do this, but the formula has d_model.", look=UNDER_2I,
     exponent=[lambda pair, d_model: 2 * pair / max(d_model - 2, 1),
               lambda pair, d_model: 2 * pair / torch.tensor(d_model - 2),
               lambda pair, d_model: 2 * pair * (1 / (d_model - 2))])
@@ -160,26 +160,26 @@ mistake("2i over more than d_model", pairs=2, why="2i is divided by d_model + 1 
 def keeping_the_length(self, step, length, d_model):
     self.length = length
     return step(length, d_model)
-mistake("2i over the length", pairs=2, why="2i is divided by the number of positions, not by d_model: the frequencies "
-        "should not depend on how long the sequence is.", look=UNDER_2I,
+mistake("2i over the length", pairs=2, why="The exponent divides by the number of positions, not by d_model: the "
+        "frequencies should not depend on how long the sequence is.", look=UNDER_2I,
     variants=[{"__call__": keeping_the_length, "exponent": lambda self, pair: 2 * pair / self.length},
               {"__call__": keeping_the_length, "exponent": lambda self, pair: pair / self.length}])
 mistake("an exponent far too large", why="All pairs but the first hardly turn at all: the exponent is far too large, "
-    "as when 2i is not divided by d_model, or exp gets 10000 in place of its logarithm.", look="print the exponents: "
-    "they should run from 0 to almost 1.", exponent=[lambda pair: 2 * pair, lambda pair: pair])
-mistake("every pair at the same frequency", why="Every pair turns by 1 radian a step: the exponent is 0 everywhere, or "
-        "missing, as when 2i // d_model rounds it down.", look="the exponents: print them. Is there a `//` in your "
-        "formula?", exponent=lambda pair: 0 * pair)
-mistake("the slowest pair first", why="The frequencies come in the opposite order: the first pair of columns has the "
-    "last one.", look="which columns should turn fastest?", pair=lambda right: right.flip(0))
+    "perhaps because 2i is not divided by d_model, or exp gets 10000 instead of its logarithm.", look="print the "
+    "exponents: they should run from 0 to almost 1.", exponent=[lambda pair: 2 * pair, lambda pair: pair])
+mistake("every pair at the same frequency", why="Every pair turns by 1 radian a step: the exponent is missing, or 0 "
+        "everywhere, perhaps because `2i // d_model` rounds it down.", look="print the exponents. Is there a `//` in "
+        "your formula?", exponent=lambda pair: 0 * pair)
+mistake("the slowest pair first", why="The frequencies are in reverse order: the first pair of columns has the last "
+    "one.", look="which columns should turn fastest?", pair=lambda right: right.flip(0))
 
 # The frequency (with base 100 it is the exponent halved)
 mistake("another base than 10000", pairs=2, why="The base of the power is not 10000, so all frequencies but the first "
-    "are wrong.", look="the zeros of your base, and the exponent of the last pair; if you use exp, which "
+    "are wrong.", look="count the zeros of your base, and check the exponent of the last pair; if you use exp, which "
     "logarithm goes into it?",
     frequency=[with_base(base) for base in (1e3, 1e5, 10.0, 1e6, 5e5, 5e4, 2e4, 5e3, 512.0, math.e, 2.0)])
-mistake("the wrong logarithm", why="exp undoes the natural logarithm, and here it gets the one to base 10 or 2 of "
-        "10000, so the base of the power is not 10000.", look="which logarithm does exp undo?",
+mistake("the wrong logarithm", why="exp undoes the natural logarithm, but here it gets the logarithm of 10000 to base "
+        "10 or 2, so the base of the power is not 10000.", look="which logarithm does exp undo?",
     frequency=[lambda exponent: (-exponent * math.log10(10000)).exp(),
            lambda exponent: (-exponent * math.log2(10000)).exp()])
 
@@ -195,24 +195,24 @@ mistake("multiplied where it should be divided", pairs=2, why="The position is m
               {"frequency": lambda exponent: 1 / 10000 ** exponent.float(),
                "angles": lambda position, frequency: position.float() / frequency}])
 mistake("the exponential forgotten", why="The position is multiplied by the logarithm of the frequency, or by the "
-    "exponent (perhaps over 10000): nothing raises 10000 to a power.",
-    look="the line that makes the frequencies: where is the power, or the exp?",
+    "exponent (perhaps divided by 10000): nothing raises 10000 to a power.",
+    look="the line that computes the frequencies: where is the power, or the exp?",
     frequency=[lambda exponent: -exponent * math.log(10000), lambda exponent: exponent * math.log(10000),
                lambda exponent: exponent, lambda exponent: exponent / 10000])
-mistake("brackets missing around the exponent", why="A power comes before a product and a division, so without "
-    "brackets only the first number of 2i / d_model is in the exponent.",
-    look="what does `10000 ** 2 * 3 / 4` give, and what `10000 ** (2 * 3 / 4)`?",
+mistake("brackets missing around the exponent", why="`**` binds tighter than `*` and `/`, so without brackets only the "
+    "first number of 2i / d_model is in the exponent.",
+    look="what do `10000 ** 2 * 3 / 4` and `10000 ** (2 * 3 / 4)` give?",
     frequency=[lambda exponent, d_model: 10000 ** -(exponent * d_model) / d_model,
                lambda exponent, d_model: 10000 ** -(exponent * d_model) * d_model,
                lambda exponent, d_model: 1 / 10000 ** 2 * (exponent * d_model / 2) / d_model])
-mistake("the power of the quotient", why="The position is inside the power: (p / 10000) ** (2i / d_model), where only "
-        "10000 should be raised.", look="the brackets: what does the `**` apply to?",
+mistake("the power of the quotient", why="The position is inside the power, (p / 10000) ** (2i / d_model), where only "
+        "10000 should be.", look="the brackets: what does the `**` apply to?",
     angles=lambda position, exponent: (position / 10000) ** exponent)
 mistake("base and exponent exchanged", pairs=0, why="The exponent is raised to the power of 10000 (or of 1/10000), "
         "where 10000 should be raised to the exponent.", look="`a ** b`: which of the two is the base?",
     frequency=lambda exponent: exponent ** 1e-4, angles=lambda position, exponent: position / exponent ** 10000)
-mistake("rounded down by //", pairs=0, why="A `//` drops what comes after the decimal point, on the way to the "
-    "frequencies or in the angle.", look="every `//`: should there be one?",
+mistake("rounded down by //", pairs=0, why="A `//` rounds a number down, on the way to the frequencies or in the "
+    "angle.", look="every `//`: should there be one?",
     frequency=[lambda exponent, d_model: torch.exp(exponent * d_model * (-math.log(10000.0) // d_model)),
                lambda exponent, d_model: torch.exp(exponent * d_model * (-math.log(10000.0) / d_model // 2))],
     angles=lambda right: right.floor())
@@ -220,10 +220,10 @@ mistake("rounded down by //", pairs=0, why="A `//` drops what comes after the de
 # The positions, and the angle
 mistake = exercise.section(hint=1)
 ROW_0 = "row 0: which angles does position 0 have?"
-mistake("positions from one", why="The positions start at 1, so every row belongs to the position after its own.",
+mistake("positions from one", why="The positions start at 1, so every row is for the position after its own.",
     look=ROW_0, position=lambda right: right + 1)
-mistake("positions that start elsewhere", pairs=0, why="The positions do not start at 0, but below it or at 2, so "
-        "every row belongs to another position.", look=ROW_0,
+mistake("positions that start elsewhere", pairs=0, why="The positions start below 0 or at 2, not at 0, so every row is "
+        "for another position.", look=ROW_0,
     position=[lambda right: right - 1, lambda right: right + 2, lambda right, length: right - length // 2])
 mistake("positions backwards", pairs=0, why="The positions run backwards: the last row has position 0.", look=ROW_0,
     position=lambda right: right.flip(0))
@@ -235,24 +235,24 @@ def exchanged(exponent, by_row=False):
         return torch.where((row if by_row else column) % 2 == 0, angles.sin(), angles.cos())
     return table
 mistake("position and column exchanged", why="Position and column are swapped in the formula: the column is divided by "
-    "a power that comes from the position.", look="which of the two should each row have in common, and which each "
+    "a power that comes from the position.", look="which of the two is the same all along a row, and which all down a "
     "column?", variants=[exchanged(lambda row, length, d_model: 2 * (row // 2) / d_model),
               exchanged(lambda row, length, d_model: 2 * (row // 2) / length, by_row=True),
               exchanged(lambda row, length, d_model: row / d_model)])
 mistake("length and d_model exchanged", why="length and d_model are swapped: there are d_model rows and length "
-        "columns.", look="the order of the arguments, wherever they are handed on.",
+        "columns.", look="the order of the arguments, wherever you pass them on.",
     variants=[lambda length, d_model: positions.sinusoidal_encoding(d_model, length)])
-mistake("more rows than asked for", why="The whole of a long table comes back, where only its first `length` rows are "
-        "asked for.", look="where does your code use `length`?",
+mistake("more rows than asked for", why="The whole of a long table is returned, not just its first `length` rows.",
+        look="where does your code use `length`?",
     variants=[lambda length, d_model, rows=rows: positions.sinusoidal_encoding(rows, d_model)
               for rows in (5000, 512, 1000, 1024, 2048, 10000)])
-mistake("one position too many", why="There are length + 1 rows: the positions run to length, and should stop before "
+mistake("one position too many", why="There are length + 1 rows: the positions run to length, but should stop before "
         "it.", look="how many positions are there from 0 to length?", position=lambda step, length: step(length + 1))
 mistake("one position too few", pairs=0, why="There are length - 1 rows: a position is missing.", look="the ends of "
     "your range: how many positions should there be?", position=[lambda right: right[1:], lambda right: right[:-1]])
-mistake("positions squeezed between 0 and 1", pairs=2, why="The positions are divided by the length, so the same "
-    "position gets another row in a longer sequence.", look="should the row of position 2 depend on how many positions "
-    "follow?", position=[lambda right, length: right / length, lambda right, length: right / max(length - 1, 1)])
+mistake("positions squeezed between 0 and 1", pairs=2, why="The positions are divided by the length, or one less, so a "
+    "position's row changes with the length.", look="should the row of position 2 depend on how many positions follow?",
+    position=[lambda right, length: right / length, lambda right, length: right / max(length - 1, 1)])
 mistake("the position forgotten", why="The angles are the frequencies alone: no row knows its position.",
     look="compare two rows. What should make them differ?", angles=lambda position, frequency: 0 * position + frequency)
 mistake("the angles cut to a wrong turn", *WRONG_TURN, pairs=0,
@@ -274,8 +274,8 @@ mistake("sines everywhere", why="All columns hold sines: each pair then says the
     "there are no cosines.", look="the odd columns: which function belongs there?", odd=lambda angles: angles.sin())
 mistake("cosines everywhere", why="All columns hold cosines: each pair then says the same thing twice, or nearly so, "
     "and there are no sines.", look="the even columns: which function belongs there?", even=lambda angles: angles.cos())
-mistake("halves instead of interleaving", pairs=2, why="Sines fill one half of the columns and cosines the other; here "
-    "the sine and the cosine of an angle stand side by side.", look="columns 0 and 1: are they a pair?",
+mistake("halves instead of interleaving", pairs=2, why="Sines fill one half of the columns and cosines the other; the "
+    "sine and the cosine of an angle should stand side by side.", look="columns 0 and 1: are they a pair?",
     table=[lambda even, odd: torch.cat([even, odd], dim=-1), lambda even, odd: torch.cat([odd, even], dim=-1)],
     variants=[{"pair": lambda d_model: count(d_model) // 2,
                "table": lambda even, odd: torch.cat([even.chunk(2, dim=1)[0], odd.chunk(2, dim=1)[1]], dim=1)}])
@@ -286,20 +286,20 @@ def by_the_position(self, length, d_model):
                          self.angles_of(position, self.pair_of_cosines(pair), d_model))
     angles[0::2], angles[1::2] = self.even(angles[0::2]), self.odd(angles[1::2])
     return angles
-mistake("sine and cosine by the position", why="Whole rows are sines or cosines, in turn: even and odd are asked of "
-        "the position, where they should be asked of the column.", look="in the formula, what is 2i: a position or a "
-        "column?", variants=[{"__call__": by_the_position}])
+mistake("sine and cosine by the position", why="Whole rows are sines or cosines, in turn: it is the column that should "
+        "be even or odd, not the position.", look="in the formula, what is 2i: a position or a column?",
+        variants=[{"__call__": by_the_position}])
 
 def positions_as_angles(self, position, pair, d_model):
     self.factor = self.frequency(self.exponent(pair, d_model), d_model)
     return position + 0 * self.factor
 mistake("divided outside the sine", hint=2, why="The sine and cosine are taken of the position, and the result is "
-        "divided: the division belongs inside.", look="the brackets of your sin and cos: what stands inside?",
+        "divided: the division belongs inside.", look="the brackets of your sin and cos: what is inside?",
     variants=[{"angles_of": positions_as_angles,
                "even": lambda self, right: right * self.factor, "odd": lambda self, right: right * self.factor}])
-mistake("the angles themselves", pairs=0, why="Angles stand in the table, in all columns or in every second one: no "
-    "sine or cosine has been taken there, or the result was not kept.", look="what should be done with an angle before "
-    "it goes into the table?", variants=[{"even": lambda angles: angles, "odd": lambda angles: angles}],
+mistake("the angles themselves", pairs=0, why="The table holds bare angles, in all columns or in every second one: no "
+    "sine or cosine was taken there, or the result was not kept.", look="what should be done with an angle before it "
+    "goes into the table?", variants=[{"even": lambda angles: angles, "odd": lambda angles: angles}],
     odd=lambda angles: angles, even=lambda angles: angles)
 mistake("the cosine of a sine", pairs=0, why="In some columns a cosine is taken of a sine, or a sine of a cosine: the "
         "first function has already replaced the angles there.", look="when the second function is applied, what do "
@@ -311,8 +311,8 @@ mistake("positions without sines", why="Each row holds its position as it is, in
         "sine or cosine has been taken.", look="what should be done with a position before it goes into the table?",
     variants=[lambda length, d_model: count(length)[:, None].expand(length, d_model),
               lambda length, d_model: torch.eye(length, d_model)])
-mistake("sine and cosine added", pairs=0, why="Sine and cosine have been added to one number; each belongs in a column "
-        "of its own.", look="how many columns should each angle give?",
+mistake("sine and cosine added", pairs=0, why="Sine and cosine have been added together; each belongs in a column of "
+        "its own.", look="how many columns should each angle give?",
     table=[lambda even, odd: even + odd, lambda even, odd: interleaved(even + odd, even + odd)])
 mistake("sine and cosine in a dimension of their own", hint=3, why="Sines and cosines are stacked along a new "
         "dimension, so the result has three; two are expected, with the pairs laid side by side.",
@@ -334,24 +334,24 @@ def emptied(table, place):
 mistake("a table never filled", why="The table is still as it was made: zeros or ones everywhere, nothing has been "
         "written into it.", look="does anything assign into the table: `encoding[…] = …`?",
     table=[lambda right: torch.zeros_like(right), lambda right: torch.ones_like(right)])
-mistake("only the sines filled in", why="Zeros stand in place of the cosines: these have not been written into the "
+mistake("only the sines filled in", why="There are zeros in place of the cosines, which have not been written into the "
     "table.", look="the line that fills columns 1, 3, 5, …", odd=lambda right: 0 * right)
-mistake("only the cosines filled in", why="Zeros stand in place of the sines: these have not been written into the "
+mistake("only the cosines filled in", why="There are zeros in place of the sines, which have not been written into the "
         "table, or have been overwritten.", look="the line that fills columns 0, 2, 4, …", even=lambda right: 0 * right)
-mistake("only row 0 filled in", pairs=0, why="Only row 0 is right, and everything below it is 0: either the loop ends "
-    "after its first round, or the table holds integers, which cuts sines and cosines down to 0.", look="how far in is "
-    "your `return`, and what dtype has the table when it is made?", table=lambda right: emptied(right, np.s_[1:]))
+mistake("only row 0 filled in", pairs=0, why="Only row 0 is right, and everything below it is 0: the loop ends after "
+    "its first round, or the table holds integers, which cut sines and cosines down to 0.", look="how far is your "
+    "`return` indented, and what dtype does the table start with?", table=lambda right: emptied(right, np.s_[1:]))
 mistake("the last row everywhere", why="All the rows hold the encoding of the last position: they are one and the same "
-        "list or tensor, filled again in each turn of the loop.", look="`row = [0, 0]; table = [row] * 3; table[0][0] "
+        "list or tensor, filled again in each round of the loop.", look="`row = [0, 0]; table = [row] * 3; table[0][0] "
         "= 1`: what does the table hold?", table=lambda right: right[-1:].repeat(len(right), 1))
-mistake("a loop that ends too soon", pairs=0, why="Only a part of the table is filled, and the rest is 0: a loop or a "
-        "slice ends too soon.", look="how far in is your `return`, and what do your loops run over?",
+mistake("a loop that ends too soon", pairs=0, why="Only part of the table is filled, and the rest is 0: a loop or a "
+        "slice ends too soon.", look="how far is your `return` indented, and what do your loops run over?",
     table=[lambda right: emptied(right, np.s_[:, 2:]),
            lambda right, even: emptied(right, np.s_[:, 2 * ((even.shape[1] + 1) // 2):]),
            lambda right: emptied(emptied(right, np.s_[1:]), np.s_[:, 2:]),
            lambda right, even: emptied(right, np.s_[:, even.shape[1]:]), lambda right: emptied(right, -1)])
 mistake("pairs written over each other", pairs=0, why="The loop counts pairs, but writes to columns i and i + 1, so "
-    "each pair overwrites a half of the one before, and the last columns stay 0.", look="which two columns belong to "
+    "each pair overwrites half of the one before, and the last columns stay 0.", look="which two columns belong to "
     "pair 1?", table=lambda even, odd: torch.cat([even, odd[:, -1:], torch.zeros_like(even)[:, 1:]], dim=1))
 
 def cosines_in_column_i_plus_1(even, odd):
@@ -362,14 +362,14 @@ def cosines_in_column_i_plus_1(even, odd):
 mistake("the cosines in column i + 1", pairs=0, why="The sine of pair i goes to column 2i, but its cosine to column i "
     "+ 1, so cosines overwrite sines and some columns stay 0.", look="which two columns belong to pair 1?",
     table=cosines_in_column_i_plus_1)
-mistake("position 0 left out", hint=1, why="Row 0 is all 0: it is left out or overwritten. Position 0 has an encoding "
-        "too, sines of 0 and cosines of 1.", look="each loop and slice over the positions, and whatever sets row 0.",
+mistake("position 0 left out", hint=1, why="Row 0 is all 0: it is left out or overwritten. Position 0 has an encoding, "
+        "too: each sine is 0, each cosine 1.", look="each loop and slice over the positions, and whatever sets row 0.",
     table=lambda right: emptied(right, 0))
 mistake("an integer table", pairs=0, why="Sines and cosines have been cut down to whole numbers, nearly all to 0: the "
     "table (or what fills it) holds integers.", look="the dtype of the table when it is made.",
     table=[lambda right: right.long(), lambda right: right.float().long()])
-mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequencies, have been rounded. Decimals are "
-    "cut for showing, not for computing.", look="every call of `round`.",
+mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequencies, have been rounded. Rounding is for "
+    "display, not for computing.", look="every call of `round`.",
     table=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3)],
     frequency=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3, 4)])
 mistake("half precision", pairs=0, why="The angles were computed in half precision, which keeps two or three "
@@ -383,8 +383,8 @@ mistake("half precision", pairs=0, why="The angles were computed in half precisi
 mistake("added to something", pairs=0, why="The table is not the encoding alone: sines and cosines have been added to "
         "ones, or multiplied by √d_model.", look="what does the table hold before you write into it, and do you write "
         "with `=` or `+=`?", table=[lambda right: right + 1, lambda right, even: right * math.sqrt(2 * even.shape[1])])
-mistake("a table of fixed size", pairs=0, why="The encoding is cut out of a table that is made for a fixed number of "
-    "positions: a longer text gets too few rows.", look="how long a text can your table serve?",
+mistake("a table of fixed size", pairs=0, why="The encoding is cut from a table made for a fixed number of positions: "
+    "a longer text gets too few rows.", look="how long a text can your table handle?",
     variants=[lambda length, d_model, size=size: positions.sinusoidal_encoding(min(length, size), d_model)
               for size in (12, 16, 20, 32, 50, 64, 100, 128, 256, 512)])
 mistake("the rows brought to length 1", pairs=0, why="Every row is divided by its length. The sines and cosines should "

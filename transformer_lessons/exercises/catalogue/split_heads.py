@@ -39,12 +39,11 @@ exercise = Exercise(
     sizes=SIZES_OF_HEADS, draw=draw_x, returns="heads", shapes={"heads": "(batch, heads, length, d_head)"},
     reference=lambda x, num_heads: attention.split_heads(x, num_heads),
     hints=[("the numbers are in the wrong places", "In the first example each number says where it comes from: 1.03 is "
-            "feature 3 of position 1. So the row of head 0 for position 1 starts with 1.00, 1.01, 1.02."),
-           ("the shape is right, the places are not", "reshape keeps the numbers in the order in which they are read, "
-            "row by row, and only groups them in another way. So first cut the last dimension in two, and only then "
-            "swap two dimensions."),
-           ("the tool", "From (batch, length, d_model) by reshape to (batch, length, heads, d_head); which two "
-            "dimensions does transpose still have to exchange?")],
+            "feature 3 of position 1. So head 0's row for position 1 is 1.00, 1.01, 1.02."),
+           ("the shape is right, the places are not", "reshape keeps the numbers in reading order, row by row, and "
+            "only groups them differently. So first cut the last dimension in two, and only then swap two dimensions."),
+           ("the tool", "reshape gets you from (batch, length, d_model) to (batch, length, heads, d_head). Which two "
+            "dimensions must transpose then swap?")],
     solution='''
         def split_heads(x, num_heads):
             batch, length, d_model = x.shape
@@ -62,27 +61,27 @@ class Split(Steps):
     def moved(self, heads):
         return heads.transpose(1, 2)
 
-INTERLEAVED = ("The features are dealt out to the heads one by one, like cards: head 0 gets the features 0, num_heads, "
-               "2·num_heads and so on, where it should get the first d_head features, side by side.",
+INTERLEAVED = ("The features are dealt out to the heads one by one, like cards: head 0 gets features 0, num_heads, "
+               "2·num_heads and so on, instead of the first d_head features, side by side.",
                "when the last dimension is cut in two, which comes first: the head or the feature within it?")
-EXCHANGED = ("Each head is num_heads features wide, as if num_heads were the size of a head, not how many there are.",
-             "what does your number count: the pieces, or the features in a piece?")
-OVERLAPPING = ("The slice of the next head starts just one feature after the slice of the one before, so the slices "
-               "overlap, and the last features are never read.",
+EXCHANGED = ("Each head is num_heads features wide, as if num_heads were the size of a head, not the number of heads.",
+             "the number you cut by: does it count the pieces, or the features in each piece?")
+OVERLAPPING = ("Each head's slice starts just one feature after the previous one, so the slices overlap, and the last "
+               "features are never read.",
                "where does the slice of head 1 start, and where should it?")
 TRANSPOSED_FIRST = ("Dimensions are swapped before the features are cut, and the reshape that follows regroups the "
                     "numbers in the new order: a head mixes several positions.",
                     "the order of the operations: which one should come first?")
 SAME_SLICE = ("Every head gets the same features, the first or the last d_head of them; the others are never read.",
               "the slice: does it depend on which head it is for?")
-DIMENSIONS = "how many dimensions does the contract ask for?"
-COUNTS_HEADS = "which dimension of the result should count the heads?"
+DIMENSIONS = "how many dimensions should the result have?"
+COUNTS_HEADS = "which dimension of the result should be the heads?"
 
 # How the features are cut, and which dimensions change places
 mistake = exercise.section(hint=3)
-mistake("heads split by view", hint=2, why="A view or a reshape only regroups the numbers, in the order in which "
-    "they are stored: a head gets one stretch of neighbouring numbers, where it should get its slice of every "
-    "position.", look="which positions do the numbers of head 0 come from?",
+mistake("heads split by view", hint=2, why="A view or a reshape only regroups the numbers, in the order in which they "
+    "are stored: a head gets one stretch of neighbouring numbers instead of its slice of every position.",
+    look="which positions do the numbers of head 0 come from?",
     variants=[lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1),
               lambda x, num_heads: x.reshape(len(x), num_heads, -1, x.shape[1]),
               lambda x, num_heads: x.reshape(len(x), num_heads, -1, x.shape[1]).transpose(2, 3),
@@ -106,33 +105,33 @@ mistake("the heads behind the positions", why="The features are cut into heads, 
 mistake("the features before the positions", why="The heads are right, but in each of them features and positions are "
     "swapped: (batch, heads, d_head, length).", look="the two dimensions that you exchange: are they the length "
     "and the heads?", moved=lambda heads: heads.permute(0, 2, 3, 1))
-mistake("the heads last", why="The heads are right, but they stand at the end: (batch, length, d_head, heads).",
+mistake("the heads last", why="The heads are right, but they come last: (batch, length, d_head, heads).",
     look=COUNTS_HEADS, moved=lambda heads: heads.transpose(2, 3))
-mistake("the heads before the batch", why="The heads are right, but they stand before the batch: (heads, batch, "
-    "length, d_head).", look=COUNTS_HEADS, moved=lambda heads: heads.permute(2, 0, 1, 3))
-mistake("the wrong two dimensions exchanged", pairs=3, why="After the cut into (batch, length, heads, d_head), other "
-    "dimensions than the length and the heads are swapped.", look="name the four dimensions after the cut, "
+mistake("the heads before the batch", why="The heads are right, but they come before the batch: (heads, batch, length, "
+    "d_head).", look=COUNTS_HEADS, moved=lambda heads: heads.permute(2, 0, 1, 3))
+mistake("the wrong two dimensions exchanged", pairs=3, why="After the cut into (batch, length, heads, d_head), "
+    "dimensions other than the length and the heads are swapped.", look="name the four dimensions after the cut, "
     "count them from 0, and compare with your transpose.", moved=[lambda heads: heads.transpose(1, 3),
         lambda heads: heads.transpose(0, 1), lambda heads: heads.permute(2, 1, 0, 3)])
 mistake("batch and heads in one dimension", pairs=2, why="The heads are right, but batch and heads have become one "
     "dimension, so the result has three dimensions instead of four.", look=DIMENSIONS,
     moved=[lambda right: right.flatten(0, 1), lambda heads: heads.permute(2, 0, 1, 3).flatten(0, 1)])
 mistake("heads and positions in one dimension", pairs=2, why="Heads and positions have become one dimension, so the "
-    "result has three dimensions instead of four.", look="do you put the heads along a new dimension, or along one "
-    "that is there already?", moved=[lambda right: right.flatten(1, 2), lambda heads: heads.flatten(1, 2)])
+    "result has three dimensions instead of four.", look="do the heads get a dimension of their own, or share an "
+    "existing one?", moved=[lambda right: right.flatten(1, 2), lambda heads: heads.flatten(1, 2)])
 mistake("a list of heads", pairs=2, why="The heads are right, but they come as a list or tuple of tensors; one tensor "
-    "is expected, with a dimension for the heads.", look="how do several tensors of one shape become one, along a new "
+    "is expected, with a dimension for the heads.", look="which function joins tensors of the same shape along a new "
     "dimension?", moved=[lambda heads: list(heads.unbind(2)), lambda right: list(right.split(1, dim=1))])
 
 # What each head gets
 mistake = exercise.section(hint=1)
 mistake("the length cut instead of the features", why="The positions are dealt out to the heads, and every head keeps "
     "all the features; each head should see every position, with its share of the features.",
-    look="the dimension that you cut: which one does num_heads have to divide?",
+    look="which dimension do you cut, and which one should num_heads divide?",
     variants=[lambda x, num_heads: x.unflatten(1, (num_heads, -1)),
         lambda x, num_heads: x.unflatten(1, (-1, num_heads)).transpose(1, 2)])
-mistake("every head gets all the features", why="All d_model features go to one head, or to every one; a head should "
-    "have d_head of them, its own.", look="the last size of the result: how many features does one head have?",
+mistake("every head gets all the features", why="One head, or every head, gets all d_model features; each should get "
+    "only its own d_head.", look="the last size of the result: how many features does one head have?",
     variants=[lambda x, num_heads: x[:, None].expand(-1, num_heads, -1, -1), lambda x, num_heads: x[:, None]])
 mistake("every head reads the same slice", *SAME_SLICE, pairs=2,
     cut=[lambda x, num_heads, d_head: torch.stack([x[..., :d_head]] * num_heads, dim=2),
@@ -143,33 +142,33 @@ mistake("transposed before the cut", *TRANSPOSED_FIRST, hint=2,
     variants=[lambda x, num_heads: x.transpose(1, 2).reshape(len(x), num_heads, x.shape[1], -1),
               lambda x, num_heads: x.transpose(1, 2).reshape(len(x), x.shape[1], num_heads, -1).transpose(1, 2),
               lambda x, num_heads: x.transpose(0, 1).reshape(len(x), num_heads, x.shape[1], -1)])
-mistake("reshaped where a transpose is needed", hint=2, pairs=0, why="The features are cut correctly, but then a view "
-    "or a reshape stands where only a transpose should: the numbers of several heads, positions or sequences get mixed "
-    "up.", look="after the cut, is it the dimensions that change places, or only their names?",
+mistake("reshaped where a transpose is needed", hint=2, pairs=0, why="The features are cut correctly, but a view or a "
+    "reshape follows where only a transpose should: the numbers of several heads, positions or sequences get mixed "
+    "up.", look="after the cut: do you really swap dimensions, or only relabel them?",
     moved=[lambda heads, right: heads.permute(2, 0, 1, 3).reshape(right.shape),
            lambda heads, right: right.reshape(heads.shape).transpose(1, 2),
            lambda heads, right: heads.transpose(2, 3).reshape(right.shape)])
 mistake("batch and positions in one dimension", hint=3,
     why="Batch and positions have become one dimension, so the result has three dimensions instead of four.",
     look=DIMENSIONS, moved=[lambda heads: heads.flatten(0, 1), lambda heads: heads.flatten(0, 1).transpose(0, 1)])
-mistake("only one head", why="One head alone comes back; the others are thrown away.", look="does your loop keep what "
-    "it made before, or overwrite it?", moved=[lambda heads: heads[:, :, -1], lambda heads: heads[:, :, 0],
+mistake("only one head", why="Only one head comes back; the others are thrown away.", look="does your loop keep the "
+    "heads from earlier rounds, or overwrite them?", moved=[lambda heads: heads[:, :, -1], lambda heads: heads[:, :, 0],
         lambda right: right[:, :1], lambda right: right[:, -1:]])
 mistake("only one head filled in", pairs=0, why="One head is filled in, and the others are still zeros.",
     look="does each round of your loop write into a head of its own?",
     moved=[lambda right: torch.cat([right[:, -1:], torch.zeros_like(right[:, 1:])], dim=1),
         lambda right: torch.cat([right[:, :1], torch.zeros_like(right[:, 1:])], dim=1)])
 mistake("a head left out", pairs=0, why="One head, the last or the first, is never filled in and keeps its zeros: the "
-    "loop over the heads ends too early, or starts too late.", look="the first and the last turn of the loop.",
+    "loop over the heads ends too early, or starts too late.", look="the first and the last round of the loop.",
     moved=[lambda right: torch.cat([right[:, :-1], torch.zeros_like(right[:, -1:])], dim=1),
            lambda right: torch.cat([torch.zeros_like(right[:, :1]), right[:, 1:]], dim=1)])
 mistake("never filled", pairs=0,
-    why="The result has the right shape, but it holds zeros only: nothing has been written into it.",
+    why="The result has the right shape, but it is all zeros: nothing has been written into it.",
     look="does anything assign into the result: `heads[…] = …`?", moved=lambda right: torch.zeros_like(right))
 mistake("the heads in reverse", why="The heads come in the opposite order: head 0 has the last features, not the "
     "first.", look="which features does head 0 get?", moved=lambda right: right.flip(1))
-mistake("a fraction for a size", hint=3, raises=True, why="d_model / num_heads is a float even where nothing is left "
-    "over, and a size must be an int.", look="`/` and `//`: what do 6 / 2 and 6 // 2 give?",
+mistake("a fraction for a size", hint=3, raises=True, why="d_model / num_heads is a float even when the division is "
+    "exact, and a size must be an int.", look="`/` and `//`: what do 6 / 2 and 6 // 2 give?",
     variants=[lambda x, num_heads: x.view(*x.shape[:2], num_heads, x.shape[2] / num_heads),
         lambda x, num_heads: x.reshape(*x.shape[:2], num_heads, x.shape[2] / num_heads)])
 mistake("not split at all", hint=3, why="x comes back as it was, in one piece.", look="most tensor methods return a "
