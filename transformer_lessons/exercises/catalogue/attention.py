@@ -12,10 +12,9 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 exercise = Exercise(
     name="attention", lesson=2, title="Three roles", difficulty=1, importance=3, minutes=10,
     contract="""
-        attention(query, key, value), tensors (…, length, features) with any leading dimensions, returns
-        (output, weights): weights is the softmax of query · key over the keys, with no scale; output is the
-        average of the values with these weights. It works on torch tensors, and gradients flow through it to
-        query, key and value.
+        attention(query, key, value) takes torch tensors (…, length, features) with any leading dimensions and
+        returns (output, weights): weights is the softmax of query · key over the keys, with no scale; output is
+        the average of the values with these weights. Gradients flow through it to query, key and value.
         """,
     stub='''
         def attention(query, key, value):
@@ -68,12 +67,12 @@ mistake("multiplied by √d", pairs=0, why="The scores are multiplied by √d or
 mistake = exercise.section(hint=3)
 mistake("a score of 0 taken for masked", *ZERO_MASKED, hint=1, pairs=0,
     masked=lambda scaled: scaled.masked_fill(scaled == 0, -1e9))
-mistake("the scale of PyTorch in the output alone", why="The output comes from scores divided by √d, as in PyTorch's "
-    "own attention unless it is told otherwise; the weights that are returned are made without it.",
-    look="with which weights is the output made?",
+mistake("the scale of PyTorch in the output alone", why="The output comes from scores divided by √d, the default of "
+    "PyTorch's own attention; the weights that are returned come from undivided scores.",
+    look="which weights is the output made with?",
     attend=lambda right, query, key, value: (F.scaled_dot_product_attention(query, key, value), right[1]))
 mistake("the output divided by √d", why="The output is divided by the square root of the number of features; the "
-    "contract asks for the average alone.", look="what stands after the average?",
+    "contract asks for the average alone.", look="what happens to the average before the `return`?",
     attend=lambda right, query: (right[0] / math.sqrt(query.shape[-1]), right[1]))
 
 def weights_divided(self, query, key, value):

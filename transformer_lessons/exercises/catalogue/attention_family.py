@@ -33,26 +33,26 @@ class Attending:
 # Where to look, in several rows
 ROW_SUM = "sum one row of the weights."
 WHICH_DIMENSION = "one query's weights must sum to 1. Which dimension holds them?"
-AFTER = "what stands after the average?"
+AFTER = "what happens to the average before the `return`?"
 RETURN = "the names in the `return` line."
 
 # Loops that keep nothing
 mistake = family.section(topic="output")
 mistake("the last row everywhere", pairs=2, why="Every row of the output holds the average of the last query, or of "
-    "the first: each turn of the loop discards the one before.", look="where does the loop keep what it has computed?",
+    "the first: the other averages are lost.", look="where does the loop keep what it has computed?",
     output=[lambda right: right[..., -1:, :].expand_as(right), lambda right: right[..., :1, :].expand_as(right)])
 mistake("the output never filled",
-    why="The output has the right shape, but it holds zeros only: nothing has been written into it.",
-    look="does anything assign into it, or add to it, with `=` or `+=`?", output=lambda right: torch.zeros_like(right))
+    why="The output has the right shape, but it holds only zeros: nothing has been written into it.",
+    look="does any line write into it, or add to it, with `=` or `+=`?", output=lambda right: torch.zeros_like(right))
 
 # Scores: who meets whom
 mistake = family.section(topic="scores")
 mistake("no transpose of the key", pairs=2, why="The query and the key are multiplied as they stand, which works only "
     "where sizes happen to agree: a score then mixes features with positions.", look="`a @ b` takes rows of a and "
-    "columns of b. Where do the keys stand?", scores=[lambda query, key: query @ key, lambda query, key: key @ query])
-mistake("the key reshaped, not transposed", why="The key gets the right shape by view or reshape, which keeps the "
-    "numbers in their old order: its columns are no longer the keys.", look="reshape a (2, 3) tensor of 0 … 5 to (3, "
-    "2), and compare it with its transpose.", scores=lambda query, key: query @ key.reshape(key.mT.shape))
+    "columns of b. Which are the keys?", scores=[lambda query, key: query @ key, lambda query, key: key @ query])
+mistake("the key reshaped, not transposed", why="view or reshape gives the key the right shape, but keeps the numbers "
+    "in their old order: its columns are not the keys.", look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare "
+    "the result with the tensor's transpose.", scores=lambda query, key: query @ key.reshape(key.mT.shape))
 
 # Leading dimensions
 mistake = family.section(topic="batch")
@@ -60,8 +60,8 @@ mistake("all dimensions of the key reversed", why="`.T` reverses all the dimensi
     "transpose for two dimensions only.", look="print `key.T.shape` for a key of shape (2, 5, 4).",
     scores=lambda query, key: query @ key.permute(*range(key.dim() - 1, -1, -1)))
 mistake("the key's first two dimensions swapped", why="Dimensions 0 and 1 of the key are swapped. Without leading "
-    "dimensions this is the transpose; with them, others change places.", look="how can the last two dimensions be "
-    "named, however many come before?", scores=lambda query, key: query @ key.transpose(0, 1))
+    "dimensions this is the transpose; with them, the wrong ones change places.", look="how can the last two "
+    "dimensions be named, however many come before?", scores=lambda query, key: query @ key.transpose(0, 1))
 mistake("works with one leading dimension only", pairs=3,
     why="With exactly one dimension before (length, features) it is right, but the contract allows none, or several.",
     look="which lines count dimensions from the front, or unpack exactly three sizes?",
@@ -79,39 +79,39 @@ mistake("works without leading dimensions only", pairs=2, why="Without a batch i
 
 # Scores: what is multiplied, and what it is made of
 mistake = family.section(topic="scores")
-mistake("elementwise product for the scores", pairs=2, why="`*` multiplies number by number; a dot product also adds "
-    "up.", look="how many scores should there be for 2 queries and 3 keys?", scores=lambda query, key: query * key,
+mistake("elementwise product for the scores", pairs=2, why="`*` multiplies number by number; a dot product also takes "
+    "a sum.", look="how many scores should there be for 2 queries and 3 keys?", scores=lambda query, key: query * key,
     variants=[{"scores": lambda query, key: query * key, "output": lambda weights, value: weights * value}])
 mistake("each query meets one key only", pairs=3, why="Each query is multiplied by the one key at its own position: "
-    "there is one score for each query, where there should be one for each pair.",
+    "there is one score for each query, not one for each pair.",
     look="how many scores should there be for 2 queries and 3 keys?",
     variants=[{"scores": lambda query, key: (query * key).sum(-1, keepdim=True),
                "output": lambda weights, value: weights * value},
               *({"scores": lambda query, key: (query * key).sum(-1), "output": output} for output in (
                   lambda weights, value: weights[..., None] * value, lambda weights, value: weights @ value))])
-mistake("sums for products", pairs=2, why="The scores add the features of a query and of a key, where a dot product "
-    "multiplies them first.", look="how does the contract make a number out of a query and a key?",
+mistake("sums for products", pairs=2, why="The scores add the features of a query and of a key; a dot product "
+    "multiplies them first.", look="how does the contract turn a query and a key into one number?",
     scores=[lambda query, key: (query[..., :, None, :] + key[..., None, :, :]).sum(-1),
             lambda query, key: (query[..., :, None, :] + key[..., None, :, :]).tanh().sum(-1)])
 mistake("torch.dot of tables", raises=True,
-    why="`torch.dot` takes two single vectors, and here there are tables of them, with batches besides.",
-    look="which operation makes all the dot products at once?", scores=lambda query, key: torch.dot(query, key))
+    why="`torch.dot` takes two single vectors, but here there are tables of them, and batches too.",
+    look="which operation computes all the dot products at once?", scores=lambda query, key: torch.dot(query, key))
 mistake("transpose without its dimensions", raises=True, why="A tensor's `transpose` must be told which two dimensions "
-    "change places; only a NumPy array reverses all of them without being told.", look="how are the last two "
-    "dimensions named, however many come before?", scores=lambda query, key: query @ key.transpose())
+    "to swap; only a NumPy array reverses them all without being told.", look="how are the last two dimensions named, "
+    "however many come before?", scores=lambda query, key: query @ key.transpose())
 mistake("positions added to the scores", pairs=2, why="Something that depends on the positions is added to the scores. "
-    "Positions come in lesson 5; here a score is made of a query and a key alone.",
+    "Positions belong to lesson 5; here a score is made of a query and a key alone.",
     look="what happens to the scores before the softmax?",
     masked=[lambda scaled: scaled + torch.arange(scaled.shape[-1]),
             lambda scaled: scaled - (torch.arange(scaled.shape[-2])[:, None] - torch.arange(scaled.shape[-1])).abs()])
 mistake("a score never computed", pairs=6, why="The loop over the keys, or over the queries, leaves out the last or "
-    "the first: these scores are still 0 when the softmax comes.", look="the first and the last turn of each loop.",
+    "the first: its scores are still 0 in the softmax.", look="the first and last iterations of each loop.",
     masked=[lambda scaled, edges=edges: F.pad(F.pad(scaled, [-width for width in edges]), edges) for edges in (
         (0, 1), (1, 0), (0, 0, 0, 1), (0, 0, 1, 0), (0, 1, 0, 1), (1, 0, 1, 0))])
-mistake("zeros for a mask", pairs=4, why="The scores on one side of the diagonal are set to 0. No mask is asked for, "
-    "and a score of 0 forbids nothing: e⁰ is 1.", look="`tril`, `triu`, and loops that end early: which scores are 0?",
-    masked=[lambda scaled: scaled.tril(), lambda scaled: scaled.triu(), lambda scaled: scaled.tril(-1),
-            lambda scaled: scaled.triu(1)])
+mistake("zeros for a mask", pairs=4, why="The scores on one side of the diagonal are set to 0. The contract has no "
+    "mask, and a score of 0 hides nothing: e⁰ is 1.", look="any `tril`, `triu` or loop that ends early: which scores "
+    "are 0?", masked=[lambda scaled: scaled.tril(), lambda scaled: scaled.triu(), lambda scaled: scaled.tril(-1),
+                      lambda scaled: scaled.triu(1)])
 mistake("features compared, not vectors", pairs=4, why="The scores compare features with each other: the sum runs over "
     "the positions, not over the features.", look="how many scores should there be for 2 queries and 3 keys, each of 4 "
     "features?", scores=lambda query, key: query.mT @ key,
@@ -119,60 +119,60 @@ mistake("features compared, not vectors", pairs=4, why="The scores compare featu
         lambda weights, value: value @ weights, lambda weights, value: value @ weights.mT,
         lambda weights, value: weights @ value.mT)])
 mistake("queries and keys swapped", why="The keys ask and the queries answer: each row belongs to a key.",
-    look="rows ask. Whose row is it?", scores=lambda step, query, key, value: step(key, query, value))
+    look="a row belongs to whoever asks. Who asks?", scores=lambda step, query, key, value: step(key, query, value))
 mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries: the weights that "
-    "they give to one key sum to 1. And each row of the weights belongs to a key.", look="rows ask. Whose row is it, "
+    "they give to one key sum to 1. And each row belongs to a key.", look="a row belongs to whoever asks. Who asks, "
     "and whose weights must sum to 1?", variants=[{"scores": lambda step, query, key, value: step(key, query, value),
                "output": lambda weights, value: weights.mT @ value}])
-mistake("queries meet the values", why="The scores are query · value: the keys are never used to find anything.",
+mistake("queries meet the values", why="The scores are query · value: the keys are never used.",
     look="what is a key for, and what is a value for?", scores=lambda step, query, value: step(query, value, value))
 mistake("query times value, without a transpose", why="The query is multiplied by the value as it stands: the keys are "
     "never used, and there is no transpose, so it works only where sizes happen to agree.", look="which of the three "
     "should the query meet, and what must happen to it first?", scores=lambda query, value: query @ value)
-mistake("keys and values swapped", why="The values are searched and the keys are averaged: the two have changed their "
-    "roles.", look="what does a key offer to be found by, and what does it hand over once found?",
+mistake("keys and values swapped", why="The values are searched and the keys are averaged: the two have swapped roles.",
+    look="which of the two is there to be found, and which is handed over once found?",
     roles=lambda query, key, value: (query, value, key))
-mistake("queries and values swapped", why="The values ask and the queries are averaged: the two have changed their "
-    "roles.", look="which of the three asks, which is found, which is handed over?",
+mistake("queries and values swapped", why="The values ask and the queries are averaged: the two have swapped roles.",
+    look="which of the three asks, which is found, which is handed over?",
     roles=lambda query, key, value: (value, key, query))
-mistake("the roles turned round", pairs=2, why="The three arguments are used in each other's roles.",
+mistake("the roles turned round", pairs=2, why="Each of the three arguments plays another one's role.",
     look="which of the three asks, which is found, which is handed over?",
     roles=[lambda query, key, value: (key, value, query), lambda query, key, value: (value, query, key)])
 mistake("keys meet keys", why="The scores are key · key: the queries are never used.",
     look="the first factor of your dot products.", scores=lambda step, key, value: step(key, key, value))
 mistake("queries meet queries", why="The scores are query · query: the keys are never used.",
     look="the second factor of your dot products.", scores=lambda step, query, value: step(query, query, value))
-mistake("the queries in all three roles", why="Query, key and value are all the query: the other two arguments are "
-    "never used.", look="where are `key` and `value` used?", roles=lambda query: (query, query, query))
-mistake("cosines for dot products", why="The vectors are brought to length 1 before they meet, so a score is a cosine: "
-    "it no longer knows how long they are.", look="a key twice as long: should its scores change?",
+mistake("the queries in all three roles", why="The query plays all three roles: the other two arguments are never "
+    "used.", look="where are `key` and `value` used?", roles=lambda query: (query, query, query))
+mistake("cosines for dot products", why="The vectors are scaled to length 1 before they meet, so a score is a cosine: "
+    "their length no longer matters.", look="if a key were twice as long, should its scores change?",
     scores=lambda step, query, key, value: step(F.normalize(query, dim=-1), F.normalize(key, dim=-1), value))
-mistake("one of the two brought to length 1", pairs=2, why="Either the queries or the keys are brought to length 1 "
-    "before they meet: a score no longer knows their length.", look="a vector twice as long: should its scores change?",
-    scores=[lambda step, query, key, value: step(F.normalize(query, dim=-1), key, value),
-            lambda step, query, key, value: step(query, F.normalize(key, dim=-1), value)])
+mistake("one of the two brought to length 1", pairs=2, why="Either the queries or the keys are scaled to length 1 "
+    "before they meet: their length no longer matters.", look="if a vector were twice as long, should its scores "
+    "change?", scores=[lambda step, query, key, value: step(F.normalize(query, dim=-1), key, value),
+                       lambda step, query, key, value: step(query, F.normalize(key, dim=-1), value)])
 SOFTMAX_FIRST = (lambda step, query, key, value: step(query.softmax(dim=-1), key, value),
                  lambda step, query, key, value: step(query, key.softmax(dim=-1), value),
                  lambda step, query, key, value: step(query.softmax(dim=-1), key.softmax(dim=-1), value))
 mistake("a softmax before the product", pairs=6, why="The queries or the keys go through a softmax of their own before "
-    "they meet; only their scores should.", look="what does the softmax turn into weights?",
+    "they meet; only their scores should.", look="what should the softmax turn into weights?",
     variants=[*({"scores": scores, "weights": lambda scaled: scaled, **unscaled}
                 for unscaled in ({}, {"scaled": lambda scores: scores}) for scores in SOFTMAX_FIRST),
               *({"scores": scores} for scores in SOFTMAX_FIRST)])
-mistake("distances for dot products", pairs=4, why="The scores are made of the distances between queries and keys, not "
-    "of dot products.", look="how does the contract make a number out of a query and a key?",
+mistake("distances for dot products", pairs=4, why="The scores are based on the distances between queries and keys, "
+    "not on dot products.", look="how does the contract turn a query and a key into one number?",
     scores=[lambda query, key: -torch.cdist(query, key), lambda query, key: torch.cdist(query, key),
             lambda query, key: -torch.cdist(query, key) ** 2, lambda query, key: torch.cdist(query, key) ** 2])
 mistake("both transposed", why="The query is transposed as well as the key, which works only where sizes happen to "
-    "agree: the scores mix features with positions.", look="`a @ b` takes rows of a and columns of b. Where do the "
-    "queries stand?", scores=lambda query, key: query.mT @ key.mT)
-mistake("one query for all", pairs=2, why="The same query asks every time, the first or the last, so all rows of the "
+    "agree: the scores mix features with positions.", look="`a @ b` takes rows of a and columns of b. Which are the "
+    "queries?", scores=lambda query, key: query.mT @ key.mT)
+mistake("one query for all", pairs=2, why="The same query, the first or the last, asks every time, so all rows of the "
     "weights are equal.", look="which query asks in row 1 of your weights?",
     masked=[lambda scaled: scaled[..., :1, :].expand_as(scaled), lambda scaled: scaled[..., -1:, :].expand_as(scaled)])
 mistake("summed over the batch", topic="batch", pairs=2, why="The scores of all the sequences are added up, and every "
-    "sequence gets the weights of this sum.", look="which letters, or dimensions, does the product leave out?",
-    masked=[lambda scaled: scaled.sum(0) if scaled.dim() > 2 else scaled,
-            lambda scaled: scaled.flatten(0, -3).sum(0) if scaled.dim() > 2 else scaled])
+    "sequence gets the weights of this sum.", look="which dimensions, or letters of an einsum, does the product leave "
+    "out?", masked=[lambda scaled: scaled.sum(0) if scaled.dim() > 2 else scaled,
+                    lambda scaled: scaled.flatten(0, -3).sum(0) if scaled.dim() > 2 else scaled])
 
 def centred(vectors, dim=-1):
     return vectors - vectors.mean(dim, keepdim=True)
@@ -193,8 +193,8 @@ mistake("one batch for all", topic="batch", pairs=2, why="The sequences of the b
 
 # Masks that nobody asked for
 mistake = family.section(topic="weights")
-mistake("a causal mask", pairs=2, why="Each query attends only to the keys up to its own position. No mask is asked "
-    "for here: each attends to all.", look="the first row of your weights.",
+mistake("a causal mask", pairs=2, why="Each query attends only to the keys up to its own position. The contract has no "
+    "mask: each attends to all.", look="the first row of your weights.",
     masked=lambda scaled: scaled.masked_fill(torch.ones_like(scaled).triu(1) == 1, -1e9),
     weights=lambda right: right.tril())
 
@@ -202,13 +202,13 @@ def causal_output(right, query, key, value, scale=None):
     return F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scale), right[1]
 mistake("a causal mask for the output alone", topic="output",
     why="The output is computed with a causal mask, which `is_causal=True` switches on in PyTorch. The weights that "
-    "are returned have no mask, and none is asked for.", look="with which weights is the output computed?",
+    "are returned have no mask, and the contract has none either.", look="which weights is the output computed with?",
     attend=[causal_output, lambda right, query, key, value: causal_output(right, query, key, value, 1.0)])
-mistake("a mask on what came before", why="Each query attends only to the keys from its own position on. No mask is "
-    "asked for here: each attends to all.", look="the last row of your weights.",
+mistake("a mask on what came before", why="Each query attends only to the keys from its own position on. The contract "
+    "has no mask: each attends to all.", look="the last row of your weights.",
     masked=lambda scaled: scaled.masked_fill(torch.ones_like(scaled).tril(-1) == 1, -1e9))
-mistake("no query may attend to its own position", why="The diagonal is taken out, so no query attends to the key at "
-    "its own position. No mask is asked for here.", look="the diagonal of your weights.",
+mistake("no query may attend to its own position", why="The diagonal is masked, so no query attends to the key at its "
+    "own position. The contract has no mask.", look="the diagonal of your weights.",
     masked=lambda scaled: scaled.masked_fill(torch.eye(*scaled.shape[-2:], dtype=torch.bool), -1e9))
 
 # Weights: what the softmax runs over
@@ -225,11 +225,11 @@ mistake("softmax over dimension 2",
     look="how can the last dimension be named, however many come before?", weights=lambda scaled: scaled.softmax(dim=2))
 mistake("softmax over dimension 0", why="The softmax runs over dimension 0: over the queries, or over the batch where "
     "there is one.", look=WHICH_DIMENSION, weights=lambda scaled: scaled.softmax(dim=0))
-mistake("softmax over the dimension before the queries", why="The softmax runs over the dimension before the queries, "
-    "the sequences or the heads: these then compete, where the keys should.",
+mistake("softmax over the dimension before the queries",
+    why="The softmax runs over the dimension before the queries: the sequences or the heads compete, not the keys.",
     look=WHICH_DIMENSION, weights=lambda scaled: scaled.softmax(dim=-3))
 mistake("softmax without a dimension", why="The softmax is not told its dimension, and with leading dimensions it "
-    "takes another one than the keys. PyTorch warns about this.", look="which argument of `softmax` says what must sum "
+    "picks one that is not the keys'. PyTorch warns about this.", look="which argument of `softmax` says what must sum "
     "to 1?", weights=lambda scaled: F.softmax(scaled, _stacklevel=2))
 mistake("softmax over everything", pairs=2, why="The softmax runs over queries and keys at once: all the weights of a "
     "sequence, or of the whole batch, together sum to 1.", look=ROW_SUM,
@@ -238,8 +238,8 @@ mistake("softmax over everything", pairs=2, why="The softmax runs over queries a
 
 def stable_exponentials(scaled):
     return (scaled - scaled.amax(-1, keepdim=True)).exp()
-mistake("no keepdim", pairs=2, why="The sum over a row has lost its dimension, and lines up with the columns: it "
-    "divides by the sums of other rows, or raises.",
+mistake("no keepdim", pairs=2, why="The sum over a row has lost its dimension, so it lines up with the columns: rows "
+    "are divided by the sums of others, or an error is raised.",
     look="print the shapes of the exponentials and of their sum, one below the other.",
     weights=[lambda scaled: scaled.exp() / scaled.exp().sum(dim=-1),
              lambda scaled: stable_exponentials(scaled) / stable_exponentials(scaled).sum(dim=-1)])
@@ -256,12 +256,12 @@ def sum_changes_in_the_table(scaled):
         weights[place] = weights[place] / weights.sum()
     return weights
 mistake("the sum changes while it divides", pairs=2, why="The sum is taken again after some of the exponentials have "
-    "been divided already, so each of them is divided by another sum.", look="is the sum computed once, before the "
-    "first division?", weights=[sum_changes_in_the_row, sum_changes_in_the_table])
-mistake("a key left out of the sum", pairs=2, why="The sum in the denominator lacks one key, the last or the first, so "
-    "a row sums to more than 1.", look="the first and the last turn of the loop, or the slice, that makes the sum.",
-    weights=[lambda scaled: scaled.exp() / scaled.exp()[..., :-1].sum(-1, keepdim=True),
-             lambda scaled: scaled.exp() / scaled.exp()[..., 1:].sum(-1, keepdim=True)])
+    "been divided, so each of them is divided by a different sum.", look="is the sum computed once, before the first "
+    "division?", weights=[sum_changes_in_the_row, sum_changes_in_the_table])
+mistake("a key left out of the sum", pairs=2, why="The sum in the denominator leaves out one key, the last or the "
+    "first, so a row sums to more than 1.", look="the first and last iterations of the loop, or the slice, that makes "
+    "the sum.", weights=[lambda scaled: scaled.exp() / scaled.exp()[..., :-1].sum(-1, keepdim=True),
+                         lambda scaled: scaled.exp() / scaled.exp()[..., 1:].sum(-1, keepdim=True)])
 mistake("only one term of the sum", pairs=2, why="The exponentials are divided by a single one of them, the last or "
     "the first: nothing has been added up.", look="`=` or `+=`?",
     weights=[lambda scaled: scaled.exp() / scaled.exp()[..., -1:], lambda scaled: scaled.exp() / scaled.exp()[..., :1]])
@@ -271,12 +271,12 @@ mistake("divided by the sum so far", why="Each exponential is divided while the 
     "added up so far, not by the sum of the whole row.", look="where does the loop that adds end, and where does the "
     "one that divides begin?", weights=lambda scaled: scaled.exp() / scaled.exp().cumsum(-1))
 mistake("torch.softmax without a dimension", pairs=1, raises=True, why="`torch.softmax` must be told which dimension "
-    "it runs over.", look="which dimension of the scores competes?", weights=lambda scaled: torch.softmax(scaled))
+    "it runs over.", look="along which dimension do the scores compete?", weights=lambda scaled: torch.softmax(scaled))
 mistake("the columns' largest subtracted", why="The largest score of each column is subtracted. Within a row, "
-    "different numbers are then subtracted, and that changes the weights.", look="which scores must all be lowered by "
-    "the same number, so that nothing changes?", masked=lambda scaled: scaled - scaled.amax(-2, keepdim=True))
+    "different numbers are then subtracted, and that changes the weights.", look="which scores must be lowered by the "
+    "same number for the weights to stay the same?", masked=lambda scaled: scaled - scaled.amax(-2, keepdim=True))
 mistake("the largest, with its place", raises=True, why="`max` with a dimension returns two things, the largest "
-    "numbers and their places; neither can be subtracted before one of them is chosen.",
+    "numbers and their indices; the pair cannot be subtracted.",
     look="print what `scores.max(dim=-1)` gives.", masked=lambda scaled: scaled - scaled.max(dim=-1, keepdim=True))
 
 # Weights: what is done in the place of a softmax
@@ -292,7 +292,7 @@ mistake("the logarithm of the weights", why="This is a log-softmax: every weight
 mistake("a sigmoid for the softmax", why="Each score goes through a sigmoid of its own: the keys of a query do not "
     "compete, and nothing makes a row sum to 1.", look=ROW_SUM, weights=lambda scaled: scaled.sigmoid())
 mistake("sigmoids divided by their sum", why="Each score goes through a sigmoid before the division. The rows sum to "
-    "1, but the ratios between the weights are not those of the exponentials.", look="scores of 0 and 1: how many "
+    "1, but the ratios between the weights are not those of the exponentials.", look="for scores of 0 and 1, how many "
     "times as large should the second weight be?", weights=lambda scaled: F.normalize(scaled.sigmoid(), p=1.0, dim=-1))
 mistake("a hyperbolic tangent for the softmax", why="Each score goes through a tanh of its own: weights can be "
     "negative, and nothing makes a row sum to 1.", look=ROW_SUM, weights=lambda scaled: scaled.tanh())
@@ -311,8 +311,8 @@ mistake("scores divided by their norm", why="The scores are divided by a norm, t
     weights=[lambda scaled: F.normalize(scaled, dim=-1), lambda scaled: F.normalize(scaled, p=1.0, dim=-1)])
 mistake("unit length, not unit sum", why="The exponentials are divided by the root of the sum of their squares, so the "
     "squares of the weights sum to 1.", look=ROW_SUM, weights=lambda scaled: F.normalize(scaled.exp(), dim=-1))
-mistake("a number added to the sum", pairs=2, why="A number is added to the sum, perhaps so that it is never 0, and is "
-    "large enough to be seen: the rows sum to less than 1.", look="what stands in the sum besides the exponentials?",
+mistake("a number added to the sum", pairs=2, why="A number is added to the sum, perhaps to keep it above 0, and is "
+    "large enough to show: the rows sum to less than 1.", look="what is in the sum besides the exponentials?",
     weights=[lambda scaled, more=more: scaled.exp() / (scaled.exp().sum(-1, keepdim=True) + more)
              for more in (1e-2, 1e-3, 1)])
 mistake("a lower bound for the weights", why="Weights below a limit are raised to it after the softmax: a row can sum "
@@ -321,12 +321,12 @@ mistake("a lower bound for the weights", why="Weights below a limit are raised t
 def best_alone(table):
     return F.one_hot(table.argmax(dim=-1), table.shape[-1]).to(table.dtype)
 mistake("only the best match",
-    why="The whole weight of each row goes to its largest score. A softmax leaves something for all.",
+    why="The largest score of each row takes all the weight. A softmax gives some to every score.",
     look="two scores that differ by a hair: should one get everything?", weights=lambda scaled: best_alone(scaled))
 mistake("equal weights", why="Every key gets the same weight, so each output is the plain average of the values.",
-    look="where do the scores enter the weights?", weights=lambda scaled: torch.full_like(scaled, 1 / scaled.shape[-1]))
+    look="where does your answer use the scores?", weights=lambda scaled: torch.full_like(scaled, 1 / scaled.shape[-1]))
 mistake("a running average", why="Each output is the plain average of the values up to the query's own position: the "
-    "scores have no part in it, and the later keys are left out.", look="where do the scores enter the weights?",
+    "scores are not used, and the later keys are left out.", look="where does your answer use the scores?",
     weights=lambda scaled: F.normalize(torch.ones_like(scaled).tril(), p=1.0, dim=-1))
 mistake("softmax twice", why="The weights go through a second softmax, which makes them more equal.",
     look="how many times is a softmax taken on the way?", weights=lambda right, step: step(right))
@@ -335,14 +335,14 @@ mistake("the sign flipped", why="The scores enter the softmax with the opposite 
 mistake("signs lost before the softmax", pairs=2,
     why="The scores enter the softmax without their signs: a key that points away counts as one that matches.",
     look="should opposite vectors match?", masked=[lambda scaled: scaled.abs(), lambda scaled: scaled ** 2])
-mistake("negative scores cut to 0 before the softmax", why="Negative scores become 0 first, so a bad match counts as "
-    "much as none.", look="what stands between the dot products and the softmax?", masked=lambda scaled: scaled.relu())
-mistake("the scores clipped", pairs=5, why="Scores beyond a limit are cut off before the softmax, so that scores that "
-    "differ become equal.", look="which operations stand between the dot products and the softmax in the contract?",
+mistake("negative scores cut to 0 before the softmax", why="Negative scores become 0 first: a bad match counts as much "
+    "as no match.", look="what comes between the dot products and the softmax?", masked=lambda scaled: scaled.relu())
+mistake("the scores clipped", pairs=5, why="Scores beyond a limit are clipped to it before the softmax, so that scores "
+    "that differ become equal.", look="which operations come between the dot products and the softmax in the contract?",
     masked=[lambda scaled, low=low, high=high: scaled.clamp(low, high) for low, high in (
         (-1, 1), (-0.5, 0.5), (-2, 2), (None, 1), (0, 1))])
 mistake("rounded scores", pairs=4, why="The scores are rounded before the softmax, so scores that differ can become "
-    "equal.", look="`round`, `int`, `long` and `//` on the way to the softmax.",
+    "equal.", look="any `round`, `int`, `long` or `//` on the way to the softmax.",
     masked=[lambda scaled: scaled.round(), lambda scaled: scaled.trunc(), lambda scaled: scaled.round(decimals=1),
             lambda scaled: scaled.round(decimals=2)])
 
@@ -352,20 +352,20 @@ def few_best(many, again):
         return kept / kept.sum(-1, keepdim=True) if again else kept
     return weights
 mistake("only the few best", pairs=4, why="Each query attends only to the few keys that match best, and the others get "
-    "nothing; a softmax leaves something for all.", look="which of your weights are exactly 0?",
+    "nothing; a softmax gives some weight to each.", look="which of your weights are exactly 0?",
     weights=[few_best(2, True), few_best(3, True), few_best(2, False), few_best(3, False)])
 mistake("scores divided by their largest or their mean", pairs=6, why="The scores are divided by the largest of them, "
-    "or by their mean, in each row or in all: how long the vectors are then makes no difference.",
-    look="what stands between the dot products and the softmax in the contract?",
+    "or by their mean, over each row or over all: the length of the vectors no longer matters.",
+    look="what comes between the dot products and the softmax in the contract?",
     masked=[lambda scaled: scaled / scaled.abs().amax(-1, keepdim=True), lambda scaled: scaled / scaled.abs().max(),
             lambda scaled: scaled / scaled.amax(-1, keepdim=True), lambda scaled: scaled / scaled.max(),
             lambda scaled: scaled / scaled.mean(), lambda scaled: scaled / scaled.mean(-1, keepdim=True)])
 mistake("squashed scores", pairs=5, why="Each score goes through a tanh or a sigmoid before the softmax, which brings "
-    "a good match and a very good one closer together.", look="what stands between the dot products and the softmax?",
+    "a good match and a very good one closer together.", look="what comes between the dot products and the softmax?",
     masked=[lambda scaled: scaled.tanh(), lambda scaled: scaled.sigmoid(),
             *(lambda scaled, cap=cap: cap * (scaled / cap).tanh() for cap in (2, 5, 10, 20, 30, 50))])
 mistake("the exponential taken twice", why="The softmax is given the exponentials of the scores, not the scores, so an "
-    "exponential is taken twice.", look="how many exponentials are on the way?", masked=lambda scaled: scaled.exp())
+    "exponential is taken twice.", look="how many exponentials do you take?", masked=lambda scaled: scaled.exp())
 mistake("divided over rows and columns", pairs=5, why="The weights are normalised over the keys and over the queries "
     "as well, so they are no longer the softmax over the keys.", look="how many times is something divided by a sum?",
     weights=[lambda right: right / right.sum(-2, keepdim=True),
@@ -373,27 +373,27 @@ mistake("divided over rows and columns", pairs=5, why="The weights are normalise
         lambda step, scaled: step(scaled.softmax(-2)), lambda right, scaled: right * scaled.softmax(-2)])
 mistake("standardised scores", pairs=3, why="The scores are divided by their own standard deviation, so that every "
     "softmax comes out about equally sharp, whatever the vectors are.",
-    look="which operations stand between the dot products and the softmax in the contract?",
+    look="which operations come between the dot products and the softmax in the contract?",
     masked=[lambda scaled: scaled / scaled.std(-1, keepdim=True),
             lambda scaled: F.layer_norm(scaled, scaled.shape[-1:]), lambda scaled: scaled / scaled.std()])
-mistake("rounded weights", pairs=4, why="The weights are rounded, so the rows need no longer sum to 1. Decimals are "
-    "cut for showing, not for computing.", look="every call of `round` on the way to the `return`.",
+mistake("rounded weights", pairs=4, why="The weights are rounded, so the rows may no longer sum to 1. Rounding is for "
+    "showing, not for computing.", look="any `round` on the way to the `return`.",
     weights=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3, 4)])
 
 # Output
 mistake = family.section(topic="output")
 mistake("the keys' average for the output", why="The weights average the keys; the values are never read.",
-    look="what does a key offer to be found by, and what does it hand over once found?",
+    look="which is there to be found, the key or the value, and which is handed over once found?",
     roles=lambda query, key: (query, key, key))
 mistake("the queries' average for the output", why="The weights average the queries; the values are never read.",
     look="which of the three is handed over once it is found?", roles=lambda query, key: (query, key, query))
-mistake("weights transposed for the output", why="The output reads the weights by columns: how much each key is "
+mistake("weights transposed for the output", why="The output uses the weights by columns: how much each key is "
     "attended to, not how each query spreads its attention; and a column need not sum to 1.", look="output row 0 "
     "belongs to query 0. Which row of the weights is that?", output=lambda weights, value: weights.mT @ value)
 mistake("the value transposed", why="The weights meet the value with its last two dimensions swapped, which works only "
     "where sizes happen to agree: the sums run over features, not over keys.", look="`a @ b` sums over the rows of b. "
     "What should the sum run over?", output=lambda weights, value: weights @ value.mT)
-mistake("the value before the weights", why="The value stands before the weights, which works only where sizes happen "
+mistake("the value before the weights", why="The value comes first in the product, which works only where sizes happen "
     "to agree: the weights then mix features, not positions.", look="`a @ b` sums over the columns of a and the rows "
     "of b. Which of the two holds the keys?", output=lambda weights, value: value @ weights)
 mistake("weights times value, number by number", why="`*` multiplies number by number; the output is a sum over the "
@@ -401,14 +401,14 @@ mistake("weights times value, number by number", why="`*` multiplies number by n
 mistake("the weighted values not summed", why="Each value has been multiplied by its weight, but nothing is added up: "
     "for every query there are still as many values as there are keys.", look="which dimension must disappear, and "
     "how?", output=lambda weights, value: weights[..., None] * value[..., None, :, :])
-mistake("summed over the queries", why="The weighted values are summed over the queries: one row for each key, of what "
-    "it hands over to all of them.", look="which dimension of the weighted values holds the keys?",
+mistake("summed over the queries", why="The weighted values are summed over the queries, which leaves one row for each "
+    "key: everything that it hands over.", look="which dimension of the weighted values holds the keys?",
     output=lambda weights, value: (weights[..., None] * value[..., None, :, :]).sum(-3))
-mistake("averaged twice", why="The weighted sums are divided by the number of keys. Weights that sum to 1 have already "
-    "made averages of them.",
+mistake("averaged twice",
+    why="The weighted sums are divided by the number of keys. Weights that sum to 1 have already made them averages.",
     look="every `mean` and every division after the softmax.", output=lambda right, value: right / value.shape[-2])
 mistake("the plain average of the values", why="The output is the same plain average of the values for every query: "
-    "the weights are not used.", look="where do the weights enter the output?",
+    "the weights are not used.", look="where does the output use the weights?",
     output=lambda step, weights, value, query: step(torch.full_like(weights, 1 / weights.shape[-1]), value, query))
 mistake("the best match for the output", why="The output is the one value with the largest weight, not the average of "
     "all of them.", look="what do the other weights of the row do?",
@@ -417,57 +417,57 @@ mistake("the best match for the output", why="The output is the one value with t
 def scaled_scores(self, query, key, value):
     return self.scaled(self.scores(query, key, value), query, key, value)
 mistake("the scores for the output", why="The output is made with the scores, from before the softmax; the weights "
-    "that are returned never meet the values.", look="which tensor stands beside the value in the last product?",
+    "that are returned never meet the values.", look="which tensor is multiplied by the value in the last product?",
     attend=[lambda self, right, query, key, value:
                 (self.output(scaled_scores(self, query, key, value), value, query), right[1]),
             lambda self, right, query, key, value:
                 (self.output(self.scores(query, key, value), value, query), right[1])])
-mistake("the query added to the output", why="The query is added to the average. Such a skip connection comes in "
+mistake("the query added to the output", why="The query is added to the average. Such a skip connection belongs to "
     "lesson 7; this contract asks for the average alone.", look=AFTER, output=lambda right, query: right + query)
 mistake("the value added to the output", why="The value is added to the average. The contract asks for the average "
     "alone.", look=AFTER, output=lambda right, value: right + value)
-mistake("the sum starts at 1", why="The sum of the weighted values does not start from 0 but from 1: every number of "
-    "the output is 1 too large.", look="what is in the output before the first value?", output=lambda right: right + 1)
-mistake("the largest weighted value, not the sum", why="Of the weighted values only the largest is kept, feature by "
-    "feature; the output adds them up.", look="which operation follows the products with the weights?",
+mistake("the sum starts at 1", why="The sum of the weighted values starts from 1, not from 0: every number of the "
+    "output is 1 too large.", look="what is in the output before the first value?", output=lambda right: right + 1)
+mistake("the largest weighted value, not the sum", why="Only the largest weighted value is kept, feature by feature; "
+    "the output should add up all of them.", look="which operation follows the products with the weights?",
     output=lambda weights, value: (weights[..., None] * value[..., None, :, :]).amax(-2))
-mistake("the values changed first", pairs=2, why="The values are brought to length 1, or lose their mean, before they "
+mistake("the values changed first", pairs=2, why="The values are scaled to length 1, or lose their mean, before they "
     "are averaged; they should be used as they are.", look="what happens to the value before it meets the weights?",
     output=[lambda step, weights, value, query: step(weights, F.normalize(value, dim=-1), query),
             lambda step, weights, value, query: step(weights, centred(value), query)])
 mistake("a softmax of the output", why="The output goes through a softmax of its own: its features then sum to 1, "
     "which no average of values does.", look=AFTER, output=lambda right: right.softmax(dim=-1))
 mistake("something done to the average", pairs=4, why="The average goes through a ReLU, a tanh or a layer norm, or is "
-    "brought to length 1, before it is returned; the contract asks for the average alone.", look=AFTER,
+    "scaled to length 1, before it is returned; the contract asks for the average alone.", look=AFTER,
     output=[lambda right: right.relu(), lambda right: right.tanh(),
             lambda right, value: F.layer_norm(right, value.shape[-1:]), lambda right: F.normalize(right, dim=-1)])
-mistake("the sums run on", why="What is summed for one query is not cleared for the next: each output also holds all "
-    "the outputs before it.", look="where does the loop's sum start from 0?", output=lambda right: right.cumsum(dim=-2))
+mistake("the sums run on", why="The sum is not reset to 0 between the queries: each output also holds all the outputs "
+    "before it.", look="where does the loop's sum start from 0?", output=lambda right: right.cumsum(dim=-2))
 mistake("only the last term of the sum",
-    why="Each turn of the loop over the keys replaces the output, so only the last weighted value is left of the sum.",
+    why="Each iteration of the loop over the keys replaces the output, so only the last weighted value is left.",
     look="`=` or `+=`?", output=lambda weights, value: weights[..., -1:] * value[..., -1:, :])
 mistake("a key left out", why="The sum over the keys leaves out the last one, or the first: the loop ends too early, "
-    "or starts too late.", look="the first and the last turn of the loop over the keys.",
+    "or starts too late.", look="the first and last iterations of the loop over the keys.",
     output=[lambda weights, value: weights[..., :-1] @ value[..., :-1, :],
             lambda weights, value: weights[..., 1:] @ value[..., 1:, :]])
-mistake("a query left out", why="The last query, or the first, never gets its result: its row keeps its zeros, since "
-    "the loop ends too early, or starts too late.", look="the first and the last turn of the loop over the queries.",
+mistake("a query left out", why="The last query, or the first, never gets its result: its row keeps its zeros, because "
+    "the loop ends too early, or starts too late.", look="the first and last iterations of the loop over the queries.",
     output=[lambda right: F.pad(right[..., :-1, :], (0, 0, 0, 1)),
             lambda right: F.pad(right[..., 1:, :], (0, 0, 1, 0))],
     variants=[{"attend": lambda right, edges=edges: tuple(F.pad(F.pad(one, [-width for width in edges]), edges)
 for one in right)} for edges in ((0, 0, 0, 1), (0, 0, 1, 0))])
-mistake("one vector for the whole sequence", pairs=3, why="One vector is left of each sequence, where every query "
-    "should have its own average.", look="print the shape of the output beside that of the query.",
+mistake("one vector for the whole sequence", pairs=3, why="One vector is left of each sequence; every query should "
+    "have its own average.", look="print the shape of the output beside that of the query.",
     output=[lambda right: right.mean(dim=-2), lambda right: right.sum(dim=-2), lambda right: right[..., -1, :]])
 
 def in_a_batch(change):
     """What `change` makes of both results, where there is a batch."""
     return lambda right, query: right if query.dim() < 3 else tuple(change(one) for one in right)
-mistake("only the last of the batch", pairs=2, why="Only the last sequence of the batch gets a result: each turn of "
-    "the loop throws away the one before, or the loop leaves the others out.",
+mistake("only the last of the batch", pairs=2, why="Only the last sequence of the batch gets a result: each iteration "
+    "of the loop throws away the one before, or the loop leaves the others out.",
     look="where does the loop keep what it has computed?",
     attend=[in_a_batch(lambda one: one[-1]), in_a_batch(lambda one: torch.cat([torch.zeros_like(one[:-1]), one[-1:]]))])
-mistake("only the first of the batch", pairs=2, why="The result of the first sequence stands for the whole batch.",
+mistake("only the first of the batch", pairs=2, why="The result of the first sequence is used for the whole batch.",
     look="every `[0]` and every `return` inside a loop.",
     attend=[in_a_batch(lambda one: one[0]), in_a_batch(lambda one: one[:1].expand_as(one))])
 mistake("the keys of the first of the batch for all",
@@ -475,7 +475,7 @@ mistake("the keys of the first of the batch for all",
     attend=lambda right, step, query, key, value:
         right if query.dim() < 3 else step(query, key[:1].expand_as(key), value[:1].expand_as(value)))
 mistake("the batch summed up", why="The output of each sequence also holds those of the sequences before it: a sum is "
-    "not cleared between them.", look="where in the loop does the sum start from 0?",
+    "not reset between them.", look="where in the loop does the sum start from 0?",
     output=lambda right: right.cumsum(dim=0) if right.dim() > 2 else right)
 
 # What is handed over
@@ -484,23 +484,23 @@ mistake("the scores for the weights", pairs=2,
     why="The scores, from before the softmax, are returned in place of the weights.", look=RETURN,
     attend=[lambda self, right, query, key, value: (right[0], scaled_scores(self, query, key, value)),
             lambda self, right, query, key, value: (right[0], self.scores(query, key, value))])
-mistake("weights returned transposed", why="The weights come with queries and keys swapped.", look="rows ask, columns "
-    "answer. What happens to the weights after the output is made?", attend=lambda right: (right[0], right[1].mT))
-mistake("output returned transposed", topic="output", why="The output comes with positions and features swapped.",
+mistake("weights returned transposed", why="The weights come back with queries and keys swapped.", look="rows ask, "
+    "columns answer. What happens to the weights after the output?", attend=lambda right: (right[0], right[1].mT))
+mistake("output returned transposed", topic="output", why="The output comes back with positions and features swapped.",
     look="what happens to the output after the weighted sum?", output=lambda right: right.mT)
 mistake("weights averaged over the batch or the heads", why="The weights are averaged over a leading dimension before "
-    "they are returned: one table is left, where each entry has its own.", look="every `mean` or `sum` of the weights.",
+    "they are returned: each sequence or head should keep its own.", look="every `mean` or `sum` of the weights.",
     attend=[lambda right, dim=dim: (right[0], right[1].mean(dim) if right[1].dim() > 2 else right[1])
             for dim in (-3, 0)])
-mistake("the scores as output", topic="output", why="The scores are returned for the output: nothing is averaged.",
+mistake("the scores as output", topic="output", why="The scores are returned as the output: nothing is averaged.",
     look=RETURN, attend=lambda self, right, query, key, value: (scaled_scores(self, query, key, value), right[1]))
-mistake("only one row of the weights", pairs=2, why="The weights that are returned are those of the last query, or of "
-    "the first, alone.", look="where does the loop keep the weights of each query?",
+mistake("only one row of the weights", pairs=2, why="Only the weights of the last query, or of the first, are "
+    "returned.", look="where does the loop keep the weights of each query?",
     attend=[lambda right: (right[0], right[1][..., -1, :]), lambda right: (right[0], right[1][..., 0, :])])
 mistake("the features averaged away", topic="output", pairs=2, why="The output is averaged or summed over its "
     "features, and one number is left for each query.", look="print the shape of the output beside that of the value.",
     output=[lambda right: right.mean(-1), lambda right: right.sum(-1)])
-mistake("one result twice", pairs=2, why="The same result is returned twice, and one of the two that are asked for is "
+mistake("one result twice", pairs=2, why="The same result is returned twice, so one of the two that are asked for is "
     "missing.", look=RETURN, attend=[lambda right: (right[0], right[0]), lambda right: (right[1], right[1])])
 mistake("the value for the output", topic="output", why="The value itself is returned: no weighted average has been "
     "made of it.", look=RETURN, attend=lambda right, value: (value, right[1]))
@@ -528,34 +528,34 @@ FIXED = (8, 2, 64, 4, 10, math.sqrt(512), 3, 5, 6, 7, 16, 100, 512, 0.5, math.sq
 def divided_by(*numbers):
     return [lambda scores, number=number: scores / number for number in numbers]
 
-UNSCALED = "what stands between the dot products and the softmax in the contract?"  # where to look, without a scale
+UNSCALED = "what comes between the dot products and the softmax in the contract?"  # where to look, without a scale
 
 DIVISORS = (  # name, "The scores are divided by …", the scaled scores
-    ("scaled by the number of keys", "how many keys there are, or by the square root of that",
+    ("scaled by the number of keys", "the number of keys, or by its square root",
      [lambda scores, key: scores / math.sqrt(key.shape[-2]), lambda scores, key: scores / key.shape[-2]]),
-    ("scaled by the number of queries", "how many queries there are, or by the square root of that",
+    ("scaled by the number of queries", "the number of queries, or by its square root",
      [lambda scores, query: scores / math.sqrt(query.shape[-2]), lambda scores, query: scores / query.shape[-2]]),
-    ("scaled by the features of a value", "how many features a value has, or by the square root of that",
+    ("scaled by the features of a value", "the number of features of a value, or by its square root",
      [lambda scores, value: scores / math.sqrt(value.shape[-1]), lambda scores, value: scores / value.shape[-1]]),
-    ("scaled by dimension 0", "the size of dimension 0, or by the square root of that",
+    ("scaled by dimension 0", "the size of dimension 0, or by its square root",
      [lambda scores, query: scores / math.sqrt(query.shape[0]), lambda scores, query: scores / query.shape[0],
       lambda scores, key: scores / math.sqrt(key.shape[0])]),
-    ("scaled by dimension 1", "the square root of the size of dimension 1, which changes its meaning with a batch",
+    ("scaled by dimension 1", "the square root of the size of dimension 1, which means something else with a batch",
      [lambda scores, query: scores / math.sqrt(query.shape[1]), lambda scores, key: scores / math.sqrt(key.shape[1]),
       lambda scores, value: scores / math.sqrt(value.shape[1])]),
-    ("scaled by dimension 2", "the square root of the size of dimension 2, which changes its meaning with heads",
+    ("scaled by dimension 2", "the square root of the size of dimension 2, which means something else with heads",
      [lambda scores, query: scores / math.sqrt(query.shape[2]), lambda scores, key: scores / math.sqrt(key.shape[2])]),
-    ("scaled by the features of all heads", "the square root of the features of all the heads together",
+    ("scaled by the features of all heads", "the square root of the number of features of all the heads together",
      [lambda scores, query: scores / math.sqrt(query.shape[-1] * (query.shape[-3] if query.dim() > 2 else 1)),
       lambda scores, query: scores / math.sqrt(query.shape[-1] * query[..., 0, 0].numel())]),
-    ("scaled by the number of dimensions", "the square root of how many dimensions the query has",
+    ("scaled by the number of dimensions", "the square root of the query's number of dimensions",
      lambda scores, query: scores / math.sqrt(query.dim())),
     ("scaled by √d times a number", "the square root of the number of features times another number",
      [lambda scores, query, times=times: scores / (times * math.sqrt(query.shape[-1])) for times in (2, 0.5, 10)]),
-    ("scaled by how many numbers there are", "the square root of how many numbers the query or the key has",
+    ("scaled by how many numbers there are", "the square root of the number of elements in the query or key",
      [lambda scores, query: scores / math.sqrt(query.numel()), lambda scores, key: scores / math.sqrt(key.numel())]),
     ("scaled by d²", "the square of the number of features", lambda scores, query: scores / query.shape[-1] ** 2),
-    ("scaled by √d of a changed d", "the square root of twice the features, or of one more or less",
+    ("scaled by √d of a changed d", "the square root of 2 d, d + 1 or d - 1",
      [lambda scores, query, factor=factor, more=more: scores / math.sqrt(factor * query.shape[-1] + more)
       for factor, more in ((2, 0), (1, -1), (1, 1))]),
     ("scaled by d / 2", "half the number of features, as `(d ** 1 / 2)` gives it, or by that rounded down",
@@ -567,7 +567,7 @@ DIVISORS = (  # name, "The scores are divided by …", the scaled scores
     ("scaled by the logarithm of d", "the logarithm of the number of features",
      [lambda scores, query, logarithm=logarithm: scores / logarithm(query.shape[-1])
       for logarithm in (math.log, math.log2)]),
-    ("scaled by √d without its decimals", "√d made a whole number",
+    ("scaled by √d without its decimals", "√d rounded to a whole number",
      [lambda scores, query: scores / math.isqrt(query.shape[-1]),
       lambda scores, query: scores / round(math.sqrt(query.shape[-1])),
       lambda scores, query: scores / math.ceil(math.sqrt(query.shape[-1]))]),

@@ -14,9 +14,9 @@ from transformer_lessons.positions import sinusoidal_encoding
 exercise = Exercise(
     name="AttentionHead", lesson=2, title="A head with learned roles", difficulty=2, importance=3, minutes=15,
     contract="""
-        AttentionHead(d_model, d_head) is an nn.Module with the layers linear_q, linear_k, linear_v, each
-        from d_model to d_head features, without bias. forward(x), x of shape (batch, length, d_model),
-        returns (output, weights): the attention, with no scale, of the queries, keys and values that the
+        AttentionHead(d_model, d_head) is an nn.Module with three layers, linear_q, linear_k and linear_v, each
+        from d_model to d_head features, without a bias. forward(x) takes x of shape (batch, length, d_model)
+        and returns (output, weights): the attention, with no scale, of the queries, keys and values that the
         layers make of x.
         """,
     stub='''
@@ -40,11 +40,11 @@ exercise = Exercise(
         F.pad(normal(generator, batch, length - zeros, d_model), (0, 0, 0, zeros)),),
     reference=first_steps.AttentionHead,
     returns=("output", "weights"), shapes={"output": "(batch, query, d_head)", "weights": "(batch, query, key)"},
-    hints=[("the layers", "`__init__` calls `super().__init__()`, then makes three nn.Linear layers with the names of "
+    hints=[("the layers", "`__init__` calls `super().__init__()`, then makes three nn.Linear layers with the names in "
             "the contract. Which argument of nn.Linear leaves the bias out?"),
            ("the weights", "Each layer is called once, with x: one makes the queries, one the keys, one the values. "
             "Which two of the three decide the weights?"),
-           ("the output", "The rest is `attention`, as in the exercise before: print the shape of each of its "
+           ("the output", "The rest is `attention`, as in the previous exercise: print the shape of each of its "
             "arguments.")],
     solution=(first_steps.attention, first_steps.AttentionHead),
 )
@@ -98,17 +98,17 @@ exercise.adopt(family, hints={"scores": 2, "weights": 2, "batch": 2, "output": 3
                without=RIGHT_OR_TWICE | BEFORE)
 
 for name, what, layer, where in (  # here the roles are made by layers, and a layer may serve two of them
-        ("queries meet queries", "The scores are query · query", "linear_k", "them"),
-        ("keys meet keys", "The scores are key · key", "linear_q", "them"),
-        ("queries meet the values", "The scores are query · value", "linear_k", "them"),
-        ("the keys' average for the output", "The weights average the keys", "linear_v", "the output"),
-        ("the queries' average for the output", "The weights average the queries", "linear_v", "the output")):
-    exercise.mistakes[name].why = f"{what}: what {layer} makes of x has no part in {where}."
-    exercise.mistakes[name].look = f"where does {layer} stand in `forward`, and what becomes of its result?"
+        ("queries meet queries", "The scores are query · query", "linear_k", "they do"),
+        ("keys meet keys", "The scores are key · key", "linear_q", "they do"),
+        ("queries meet the values", "The scores are query · value", "linear_k", "they do"),
+        ("the keys' average for the output", "The weights average the keys", "linear_v", "the output does"),
+        ("the queries' average for the output", "The weights average the queries", "linear_v", "the output does")):
+    exercise.mistakes[name].why = f"{what}: {where} not use the result of {layer}."
+    exercise.mistakes[name].look = f"where does `forward` call {layer}, and what happens to its result?"
 turned, alone = exercise.mistakes["the roles turned round"], exercise.mistakes["the queries in all three roles"]
-turned.why = "Query, key and value are used in each other's roles."
+turned.why = "Query, key and value each play another's role."
 alone.why = "The queries also serve as keys and values: what linear_k and linear_v make of x is never used."
-alone.look = "where do linear_k and linear_v stand in `forward`, and what becomes of their results?"
+alone.look = "where does `forward` call linear_k and linear_v, and what happens to their results?"
 
 # The layers
 def with_layers(**layers):
@@ -133,7 +133,7 @@ mistake("a bias", pairs=0, why="At least one of the three layers has a bias, and
 # What the layers are called with
 mistake = exercise.section(hint=2)
 mistake("the layers not used", why="x itself is query, key and value: the three layers are built and never called.",
-    look="where in `forward` does each of the three layers stand?", mapped=lambda x: (x, x, x))
+    look="where does `forward` call each of the three layers?", mapped=lambda x: (x, x, x))
 mistake("the value not mapped", hint=3, why="The weights average x itself: linear_v is built and never called.",
     look="the third argument of your attention.", mapped=lambda right, x: (*right[:2], x))
 mistake("query and key not mapped", why="The scores compare the vectors of x as they are: linear_q and linear_k are "
@@ -154,16 +154,16 @@ mistake("the layers one after another", pairs=0, why="One layer is called with t
             lambda self, right: (*right[:2], self.linear_v(right[1])),
             lambda self, right: (right[0], self.linear_k(right[0]), right[2])])
 mistake("the values mapped twice", hint=3, pairs=0,
-    why="linear_v is called a second time, with the average, which works only where d_head equals d_model.",
-    look="how many times does each layer stand in `forward`?", output=lambda self, right: self.linear_v(right))
+    why="linear_v is called a second time, on the average, which works only where d_head equals d_model.",
+    look="how many times does `forward` call each layer?", output=lambda self, right: self.linear_v(right))
 
 def of_the_first(roles):
     """These roles played by the first sequence, for all of them."""
     return lambda right: tuple(
         one[:1].expand_as(one) if role in roles else one for role, one in zip("qkv", right, strict=True))
-mistake("the first sequence for the whole batch", pairs=0, why="The keys, the values, both of them or the queries "
-    "of the first sequence serve for every sequence of the batch; each should use its own.", look="every index such as "
-    "`x[0]`, `key[0]` or `value[0]`: which dimension does it take away?",
+mistake("the first sequence for the whole batch", pairs=0, why="The keys, values or queries of the first sequence are "
+    "used for every sequence of the batch; each should use its own.",
+    look="every index such as `x[0]`, `key[0]` or `value[0]`: which dimension does it take away?",
     mapped=[of_the_first(roles) for roles in ("kv", "k", "v", "q")])
 
 def wrong_way_round(wrong):
@@ -178,21 +178,21 @@ mistake("the weight matrices the wrong way round", pairs=0, why="x is multiplied
 def bent(change, roles):
     """The activation after these of the three layers alone."""
     return lambda right: tuple(change(one) if role in roles else one for role, one in zip("qkv", right, strict=True))
-mistake("an activation after the layers", pairs=5, why="What one or more of the layers give goes through a ReLU, a "
-    "GELU or a tanh before it is used; a head maps linearly.", look="what happens to the result of each layer before "
-    "it is used?", mapped=[bent(torch.relu, "qkv"), bent(F.gelu, "qkv"), bent(torch.tanh, "qkv"), bent(torch.relu, "v"),
-                           bent(torch.relu, "qk"), bent(F.gelu, "v"), bent(torch.tanh, "v"),
-                           *(bent(change, roles) for roles in ("q", "k", "qk", "qv", "kv")
-                             for change in (torch.relu, F.gelu, torch.tanh) if (change, roles) != (torch.relu, "qk"))])
+mistake("an activation after the layers", pairs=5, why="The result of one or more layers goes through a ReLU, a GELU "
+    "or a tanh before it is used; a head's maps are linear.", look="what happens to the result of each layer before it "
+    "is used?", mapped=[bent(torch.relu, "qkv"), bent(F.gelu, "qkv"), bent(torch.tanh, "qkv"), bent(torch.relu, "v"),
+                        bent(torch.relu, "qk"), bent(F.gelu, "v"), bent(torch.tanh, "v"),
+                        *(bent(change, roles) for roles in ("q", "k", "qk", "qv", "kv")
+                          for change in (torch.relu, F.gelu, torch.tanh) if (change, roles) != (torch.relu, "qk"))])
 
 # What happens to the average
 mistake("an activation or a norm after the average", hint=3, pairs=0, why="The average goes through a ReLU, a GELU, a "
-    "tanh or a layer norm; the contract asks for the average alone.", look="what stands after the average?",
-    output=[*(lambda right, change=change: change(right) for change in (torch.relu, F.gelu, torch.tanh)),
-            lambda right, value: F.layer_norm(right, value.shape[-1:])])
+    "tanh or a layer norm; the contract asks for the average alone.", look="what happens to the average before the "
+    "`return`?", output=[*(lambda right, change=change: change(right) for change in (torch.relu, F.gelu, torch.tanh)),
+                         lambda right, value: F.layer_norm(right, value.shape[-1:])])
 mistake("the input added to the output", hint=3, why="x is added to the output, which works only where d_head equals "
-    "d_model. Such a skip connection comes in lesson 7; this contract asks for the average alone.",
-    look="what stands after the average?", variants=[{"forward": lambda right, x: (right[0] + x, right[1])}])
+    "d_model. Such a skip connection comes in lesson 7; this contract asks for the average alone.", look="what happens "
+    "to the average before the `return`?", variants=[{"forward": lambda right, x: (right[0] + x, right[1])}])
 
 # What happens to x first
 def sinusoids(x):
@@ -203,7 +203,7 @@ mistake("positions added to x", pairs=0, why="Something that depends on the posi
     "lesson 5; this contract takes x as it is.",
     mapped=[lambda step, x: step(x + torch.arange(x.shape[1])[:, None]), lambda step, x: step(x + sinusoids(x))])
 mistake("the sequence reversed", pairs=0, why="The positions of x are reversed before the three layers, and the "
-    "results come in this order.", forward=lambda step, x: step(x.flip(1)))
+    "results come back in that order.", forward=lambda step, x: step(x.flip(1)))
 mistake("x normalised first", why="x goes through a layer norm before the three layers. The contract hands them x as "
     "it is.", mapped=lambda step, x: step(F.layer_norm(x, x.shape[-1:])))
 

@@ -23,10 +23,10 @@ exercise = Exercise(
     name="scaled_dot_product_attention", lesson=3, title="Attention with a scale", difficulty=2, importance=3,
     minutes=10,
     contract="""
-        scaled_dot_product_attention(query, key, value), each (…, length, features) with any leading
-        dimensions, returns (output, weights): weights is the softmax of query · key / √d over the keys, where
-        d is the number of features of a query; output is the average of the values with these weights. It works
-        on torch tensors, and gradients flow through it to query, key and value.
+        scaled_dot_product_attention(query, key, value) takes torch tensors (…, length, features) with any leading
+        dimensions and returns (output, weights): weights is the softmax of query · key / √d over the keys, where
+        d is the number of features of a query; output is the average of the values with these weights. Gradients
+        flow through it to query, key and value.
         """,
     stub='''
         def scaled_dot_product_attention(query, key, value):
@@ -70,12 +70,12 @@ class Attention(shared.Attending, Steps):
 
 # What the scores are divided by
 mistake = exercise.section(hint=2)
-mistake("no scale", why="The softmax gets the scores undivided: no division by √d shows in the weights.",
+mistake("no scale", why="The softmax gets the undivided scores: the weights show no sign of a division by √d.",
     look="what happens to the variance of a dot product as d grows?", scaled=lambda scores: scores)
-mistake("scaled by d, not √d", why="The scores are divided by d (or by √d twice), so the softmax comes out too flat.",
-    look="a score has variance d. What is its spread?", scaled=lambda scores, query: scores / query.shape[-1])
-mistake("multiplied by √d", pairs=2, why="The scores are multiplied by √d, or by d, where they should be divided, so "
-    "the softmax comes out too sharp.", look="should the scores get larger or smaller?",
+mistake("scaled by d, not √d", why="The scores are divided by d (or by √d twice), so the softmax is too flat.",
+    look="a score has variance d. And its standard deviation?", scaled=lambda scores, query: scores / query.shape[-1])
+mistake("multiplied by √d", pairs=2, why="The scores are multiplied by √d, or by d, not divided, so the softmax is too "
+    "sharp.", look="should the scores get larger or smaller?",
     scaled=[lambda scores, query: scores * math.sqrt(query.shape[-1]), lambda scores, query: scores * query.shape[-1]])
 
 PAIRED = ("scaled by the number of keys", "scaled by the features of a value",  # with another mistake
@@ -100,7 +100,7 @@ mistake("floor division", pairs=0, why="`//` rounds every score down to a whole 
 mistake("a score of 0 taken for masked", *ZERO_MASKED, pairs=0,
     masked=lambda scaled: scaled.masked_fill(scaled == 0, -1e9))
 mistake("the root of the scores", pairs=0, why="The square root is taken of the scores, not of d alone: a negative "
-    "score has no root, and large ones shrink most.", look="what stands under the root in the contract?",
+    "score has no root, and large ones shrink most.", look="what is under the root in the contract?",
     scaled=[lambda scores: scores.sqrt(), lambda scores, query: (scores / query.shape[-1]).sqrt(),
             lambda scores, query: scores.sqrt() / query.shape[-1], lambda scores: scores.abs().sqrt(),
             lambda scores, query: (scores.abs() / query.shape[-1]).sqrt()])
@@ -110,9 +110,9 @@ def scale_after_softmax(self, query, key, value):
     return self.output(weights, value, query), weights
 mistake("the scale after the softmax", why="The weights are divided by √d after the softmax, so the rows sum to 1/√d, "
     "not to 1.", look="the order of the two operations.", attend=scale_after_softmax)
-mistake("the output scaled, not the scores", why="The output (or the value) is divided by the root of its own size or "
-    "of a query's; the softmax gets the scores as they are.",
-    look="what is the scale for: which numbers become too large?",
+mistake("the output scaled, not the scores", why="The output (or the value) is divided by the square root of its own "
+    "number of features or of the query's; the softmax gets the scores as they are.",
+    look="what is the scale for: which numbers grow too large without it?",
     variants=[{"scaled": lambda scores: scores, "output": lambda right, query: right / math.sqrt(query.shape[-1])},
               {"scaled": lambda scores: scores, "output": lambda right, value: right / math.sqrt(value.shape[-1])}])
 mistake("the output scaled too", hint=3, why="The scores are divided by √d, and then something is divided by it once "
@@ -126,5 +126,5 @@ def scaled_before_and_after(self, query, key, value):
 mistake("scaled before and after the softmax", hint=1,
     why="The scores are divided by √d, and then the weights are divided by √d once more, so the rows do not sum to 1.",
     look="how many divisions are there, and how many in the formula?", attend=scaled_before_and_after)
-mistake("torch.sqrt of a number", pairs=0, raises=True, why="`torch.sqrt` takes tensors, and a size is a plain number.",
+mistake("torch.sqrt of a number", pairs=0, raises=True, why="`torch.sqrt` takes tensors, but a size is a number.",
     look="which module has a root for numbers?", scaled=lambda scores, query: scores / torch.sqrt(query.shape[-1]))

@@ -77,9 +77,9 @@ mistake("each token's own weight", why="These are the weights that tokens give t
     picked=[lambda weights, queries: weights[:, :, queries, queries], lambda weights: weights.diagonal(0, -2, -1),
             lambda weights: weights.diagonal(0, -2, -1)[..., 1:],
             lambda weights: weights.diagonal(0, -2, -1)[..., :-1]])
-mistake("queries and keys swapped", pairs=2, why="Queries and keys are swapped: what is read is how much an "
-    "earlier token looks at a later one, which under a causal mask is nothing.",
-    look="rows ask, columns answer. And with torch.diagonal: which sign has an offset below the main diagonal?",
+mistake("queries and keys swapped", pairs=2, why="Queries and keys are swapped: what is read is how much an earlier "
+    "token looks at a later one, which under a causal mask is nothing.",
+    look="rows ask, columns answer. And which offsets of torch.diagonal lie below the main diagonal?",
     asked=lambda weights: weights.mT,
     picked=[lambda weights, back: weights.diagonal(back, -2, -1),
             lambda weights, back: weights.diagonal(back, -2, -1)[..., 1:],
@@ -88,7 +88,7 @@ mistake("queries and keys swapped", pairs=2, why="Queries and keys are swapped: 
 
 mistake = family.section(topic="queries")
 mistake("the first query left out", why="The weight of the first query that should count is missing from the sum.",
-    look="the beginning of your range or slice, and weights that are set to 0. Which is the first query that counts?",
+    look="the beginning of your range or slice, and any weights set to 0. Which is the first query that counts?",
     pairs=3, variants=ranges(lambda right: right[1:]))
 mistake("the first two queries left out", why="Counting begins two queries too late.", pairs=0,
     look="the beginning of your range or slice. Which is the first query that counts?",
@@ -108,31 +108,31 @@ mistake("divided by one too few", why="The sum is divided by one less than the n
     number=[lambda right: right - 1, lambda right: max(right - 1, 1)])
 
 mistake = family.section(topic="mean", pairs=0)
-mistake("the mean of a masked table", why="All weights but the right ones are set to 0, and the mean is then taken "
-    "of a whole table, zeros and all.", look="how many numbers is your sum divided by?",
+mistake("the mean of a masked table", why="All weights but the right ones are set to 0, and the mean is then taken of "
+    "a whole table, zeros and all.", look="what number is your sum divided by?",
     number=[lambda length: length ** 2, lambda right: right ** 2, lambda right, length: right * length])
 mistake("the mean of whole tables", pairs=2, why="The weights of the whole table, or of a part of it, are averaged, "
     "not only those on one diagonal.", look="how many keys do you read for each query?",
     picked=[lambda weights: weights.flatten(2), lambda weights, queries: weights[:, :, queries].flatten(2),
             lambda weights, first, back: weights[:, :, first:, first - back:weights.shape[-1] - back].flatten(2),
             lambda weights, back: weights[:, :, torch.ones(weights.shape[-2:]).tril(-back) == 1]])
-mistake("rows or columns summed", pairs=1, why="Rows or columns of weights are summed, whole or in part, where a "
-    "single weight of each row is asked for.", look="what do the weights of a query sum to?",
+mistake("rows or columns summed", pairs=1, why="Rows or columns of weights are summed, whole or in part; only a single "
+    "weight of each row should count.", look="what do the weights of a query sum to?",
     picked=[lambda weights: weights.sum(-1), lambda weights: weights.sum(-2)[..., 1:], lambda weights: weights.sum(-2),
             lambda weights, first: weights[:, :, first:, :-first].sum(-1)])
-mistake("the sum, not the mean", pairs=3, why="Weights are added up and not divided by their number, or not by all of "
-    "it, so that more tokens or more sequences mean a higher score.",
+mistake("the sum, not the mean", pairs=3, why="Weights are added up and not divided by their number, or only by part "
+    "of it, so more tokens or more sequences mean a higher score.",
     look="a head with all its weight on the right keys should score 1. Does it?",
     averaged=[lambda picked: picked.sum(dim=(0, 2)), lambda picked: picked.sum(2).mean(0),
               lambda picked, number: picked.sum(dim=(0, 2)) / number])
-mistake("one number for all heads", pairs=2, why="The heads are averaged, too, so which of them stands out can no "
-    "longer be seen.", look=SHAPE, averaged=[lambda picked: picked.mean()])
-mistake("the mean over the heads", pairs=1, why="The heads are averaged, and the sequences are not: there is one score "
-    "for each sequence, where one for each head is asked for.",
+mistake("one number for all heads", pairs=2, why="The heads are averaged too, so you can no longer see which of them "
+    "stands out.", look=SHAPE, averaged=[lambda picked: picked.mean()])
+mistake("the mean over the heads", pairs=1,
+    why="The heads are averaged, and the sequences are not: there is one score for each sequence, not for each head.",
     look="which one of (batch, heads, length, length) should be left?",
     averaged=[lambda picked: picked.mean(dim=(1, 2))])
-mistake("one number for each sequence", pairs=1, why="The mean over the batch is missing, so that there is a score for "
-    "each sequence and head.", look=SHAPE,
+mistake("one number for each sequence", pairs=1,
+    why="The mean over the batch is missing, so there is a score for each sequence and head.", look=SHAPE,
     averaged=[lambda picked: picked.mean(-1), lambda picked: picked.mean(-1).T])
 mistake("one number for each position", pairs=1, why="The mean over the positions is missing.", look=SHAPE,
     averaged=[lambda picked: picked.mean(0), lambda picked: picked.mean((0, 1))])
@@ -140,7 +140,7 @@ mistake("sequences and heads mixed", why="Reshaping puts the weights of several 
     "dimension is that of the sequences, and the numbers keep their order.", look="reshape(heads, …) of a "
     "tensor (batch, heads, …): which numbers come first?",
     averaged=[lambda picked: picked.reshape(picked.shape[1], -1).mean(-1)])
-mistake("a single sequence", pairs=1, why="Only one sequence of the batch is looked at.",
+mistake("a single sequence", pairs=1, why="Only one sequence of the batch is used.",
     look="every index 0 and every [-1].",
     averaged=[lambda picked: picked[0].mean(-1), lambda picked: picked[-1].mean(-1)])
 mistake("the largest, not the mean", pairs=1, why="A maximum is taken over positions, sequences or both, where the "
@@ -149,16 +149,16 @@ mistake("the largest, not the mean", pairs=1, why="A maximum is taken over posit
     averaged=[lambda picked: picked.amax((0, 2)), lambda picked: picked.amax(2).mean(0),
               lambda picked: picked.mean(2).amax(0), lambda picked: picked.mean(0).amax(-1)])
 mistake("the median, not the mean", why="A median is taken where the contract asks for the mean.",
-    look="a head that gives the right key all its weight now and then, and else none: what is its score?",
+    look="a head that gives the right key all its weight now and then, and otherwise none: what is its score?",
     averaged=[lambda picked: picked.transpose(0, 1).flatten(1).median(1).values,
               lambda picked: picked.transpose(0, 1).flatten(1).quantile(0.5, 1),
               lambda picked: picked.median(2).values.mean(0)])
-mistake("small weights left out", why="Only weights above a bound are averaged. The contract asks for the mean of all "
-    "of them, however small.", look="every comparison: what becomes of the weights below your bound?",
+mistake("small weights left out", why="Only weights above a threshold are averaged. The contract asks for the mean of "
+    "all of them, however small.", look="every comparison: what happens to the weights below your threshold?",
     averaged=[lambda picked, bound=bound: picked.where(picked > bound, 0).sum((0, 2)) / (picked > bound).sum(
         (0, 2)).clamp(min=1) for bound in (0.1, 0.01, 0.05, 0.5)])
-mistake("how often, not how much", why="What is counted is how often the right key gets the largest weight, or more "
-    "than half of it all; the contract asks how much weight it gets on average.",
+mistake("how often, not how much", why="The score counts how often the right key gets the largest weight, or more than "
+    "half of the total; the contract asks how much weight it gets on average.",
     look="every argmax and every comparison.",
     picked=[lambda weights, queries, back: (weights[:, :, queries].argmax(-1) == queries - back).double(),
             lambda right: (right > 0.5).double()])
@@ -178,9 +178,9 @@ def likeness(measured):
         return 1 - measured(weights - pattern, first)
     return answer
 
-mistake("likeness to a pattern", why="What is measured is how little the whole table differs from a pattern of ones "
-    "and zeros; the contract asks for the weight at certain places, and for nothing else.",
-    look="a head that puts no weight at the right places: which score should it get, and which does yours give?",
+mistake("likeness to a pattern", why="The score measures how little the table differs from a pattern of ones and "
+    "zeros; the contract asks only for the weight at certain places.",
+    look="a head that puts no weight at the right places: what score should it get, and what does yours give?",
     variants=[likeness(lambda off, first: off.abs().mean((0, 2, 3))),
               likeness(lambda off, first: off.abs().mean((0, 2, 3)) * off.shape[-1]),
               likeness(lambda off, first: off[:, :, first:].abs().mean((0, 2, 3))),
@@ -193,12 +193,12 @@ def along(one, other, over, cut=0):
     """The mean of the diagonal of two dimensions; without a period, that of the tokens before."""
     return lambda weights, period=2: weights.diagonal(1 - period, one, other)[..., cut:].mean(over)
 
-mistake("the diagonal of batch and heads", why="torch.diagonal without dim1 and dim2 takes the square of the "
-    "dimensions 0 and 1, which are the batch and the heads.", look="the arguments of torch.diagonal.",
+mistake("the diagonal of batch and heads", why="torch.diagonal without dim1 and dim2 takes the diagonal of dimensions "
+    "0 and 1, which are the batch and the heads.", look="the arguments of torch.diagonal.",
     variants=[along(0, 1, over, cut) for cut in (0, 1) for over in (
         (0, 1), (0, 2), -1, (0, 1, 2), (1, 2), 0, 1)])
-mistake("the diagonal of heads and positions", why="The diagonal is taken of other dimensions than the queries and the "
-    "keys.", look="which two of the four dimensions make a table of weights?",
+mistake("the diagonal of heads and positions", why="The diagonal is taken along dimensions other than the queries and "
+    "the keys.", look="which two of the four dimensions make a table of weights?",
     variants=[*(along(*dims, over, cut) for cut in (0, 1) for dims, over in (
         ((1, 2), (0, 2)), ((0, 2), (1, 2)), ((1, 3), (0, 2)), ((1, 2), (0, 1)))),
         lambda weights, period=2: weights[0].diagonal(1 - period).mean(-1),

@@ -18,10 +18,10 @@ def draw_vectors(generator, length, features, alike=False):
 exercise = Exercise(
     name="self_attention", lesson=1, title="A sequence attends to itself", difficulty=1, importance=3, minutes=10,
     contract="""
-        self_attention(x), a NumPy array (length, features), returns (output, weights). The score of two
-        vectors is their dot product, not scaled. weights, (length, length), is the softmax of the scores,
-        each row over the keys; output, (length, features), holds for each row the average of the vectors
-        with these weights.
+        self_attention(x) takes a NumPy array (length, features) and returns (output, weights). The score of two
+        vectors is their dot product, not scaled. weights, (length, length), is the softmax of the scores, each
+        row over the keys; each row of output, (length, features), is the average of the vectors, weighted by the
+        same row of weights.
         """,
     stub='''
         def self_attention(x):
@@ -32,8 +32,8 @@ exercise = Exercise(
            {"length": 4, "features": 6}, {"length": 6, "features": 4, "alike": True}, {"length": 1, "features": 3}],
     draw=draw_vectors, reference=self_attention, returns=("output", "weights"),
     shapes={"output": "(query, features)", "weights": "(query, key)"},
-    hints=[("the scores", "Every vector meets every vector, so there are length × length scores. What must happen to "
-            "the second x, so that `@` computes them?"),
+    hints=[("the scores", "Every vector meets every vector, so there are length × length scores. What must you do to "
+            "the second x for `@` to compute them?"),
            ("the weights", "Row 0 of the weights belongs to vector 0: its scores with all vectors, through a softmax. "
             "Does that row sum to 1?"),
            ("the output", "Row 0 of the output is a sum over all the vectors, each times its weight in row 0 of the "
@@ -59,18 +59,18 @@ class SelfAttention(Steps):
 # What mistakes are made of
 
 HOW_MANY_SCORES = "how many scores should there be for 2 vectors of 3 features?"
-TWO_VECTORS = "how does the contract make a number out of two vectors?"
-SOFTMAX_OF_WHAT = "what does the softmax turn into weights?"
-WHAT_BETWEEN = "what stands between the dot products and the softmax in the contract?"
+TWO_VECTORS = "how does the contract turn two vectors into one number?"
+SOFTMAX_OF_WHAT = "what should the softmax turn into weights?"
+WHAT_BETWEEN = "what comes between the dot products and the softmax in the contract?"
 WHAT_BEFORE = "what happens to x before the dot products?"
 DIAGONAL = "the diagonal of your weights."
 SUM_STARTS = "where in the loop does the sum start from 0?"
 SUM_ONE_ROW = "sum one row of your weights."
-SCORES_ENTER = "where do the scores enter the weights?"
+SCORES_ENTER = "where does your answer use the scores?"
 RETURN_LINE = "the names in the `return` line."
-AFTER_THE_AVERAGES = "what stands after the averages?"
+AFTER_THE_AVERAGES = "what happens to the averages before the `return`?"
 PRINT_SHAPES = "print the shape of the output beside that of x."
-AFTER_THE_AVERAGE = "what stands after the average?"
+AFTER_THE_AVERAGE = "what happens to the average before the `return`?"
 
 def diagonal(x):
     return np.eye(len(x), dtype=bool)
@@ -95,28 +95,28 @@ def only(part, scores):
 mistake = exercise.section(hint=1)
 mistake("features compared, not vectors", pairs=4, why="The scores compare the features with each other: there is one "
     "for each pair of columns of x, not for each pair of vectors.",
-    look="which shape do the scores have, and which one should they have?", scores=lambda x: x.T @ x,
+    look="what shape do the scores have, and what shape should they have?", scores=lambda x: x.T @ x,
     variants=[{"scores": lambda x: x.T @ x, "output": output} for output in (
               lambda weights, x: x @ weights, lambda weights, x: x @ weights.T, lambda weights, x: weights @ x.T)])
 mistake("no transpose in the scores", why="x is multiplied by x, which works for square arrays only: each score then "
     "mixes a row of x with a column, not with another row.",
-    look="`a @ b` takes rows of a and columns of b. Where do the vectors of x stand?", scores=lambda x: x @ x)
+    look="`a @ b` takes rows of a and columns of b. Are the vectors of x rows or columns?", scores=lambda x: x @ x)
 mistake("elementwise product for the scores", pairs=2, why="`*` multiplies number by number; a score is a dot product, "
-    "which also adds up.", look=HOW_MANY_SCORES, scores=[lambda x: x * x, lambda x: x * x.T],
+    "which also adds up the products.", look=HOW_MANY_SCORES, scores=[lambda x: x * x, lambda x: x * x.T],
     variants=[{"scores": lambda x: x * x, "output": lambda weights, x: weights * x}])
-mistake("each vector meets only itself", pairs=0, why="Each vector is multiplied only by itself, so there is one score "
-    "for each vector, where there should be one for each pair.", look="how many scores should there be for 2 vectors?",
-    scores=lambda x: (x * x).sum(axis=-1),
+mistake("each vector meets only itself", pairs=0,
+    why="Each vector is multiplied only by itself, so there is one score for each vector, not one for each pair.",
+    look="how many scores should there be for 2 vectors?", scores=lambda x: (x * x).sum(axis=-1),
     variants=[{"scores": lambda x: (x * x).sum(axis=-1), "output": lambda weights, x: weights[:, None] * x},
               {"scores": lambda x: (x * x).sum(axis=-1, keepdims=True), "output": lambda weights, x: weights * x}])
 mistake("an outer product for the scores", pairs=0, why="`np.outer` multiplies every number of x by every number of "
     "x, and adds nothing up: there are far more products than pairs of vectors.", look=HOW_MANY_SCORES,
     variants=[{"scores": lambda x: np.outer(x, x), "output": lambda weights, x: weights @ x.ravel()}])
-mistake("x reshaped, not transposed", why="x gets the right shape by reshape, which keeps the numbers in their old "
-    "order: the columns are no longer the vectors.", look="reshape a (2, 3) array of 0 … 5 to (3, 2), and compare it "
-    "with its transpose.", scores=lambda x: x @ x.reshape(x.shape[::-1]))
+mistake("x reshaped, not transposed", why="reshape gives x the right shape, but keeps the numbers in their old order: "
+    "the columns are not the vectors.", look="reshape a (2, 3) array of 0 … 5 to (3, 2), and compare the result with "
+    "the array's transpose.", scores=lambda x: x @ x.reshape(x.shape[::-1]))
 mistake("sums for products", pairs=0,
-    why="The scores are made of sums of features, where a dot product multiplies them first.", look=TWO_VECTORS,
+    why="The scores add features of two vectors; a dot product multiplies them first.", look=TWO_VECTORS,
     scores=[lambda x: (x[:, None] + x).sum(axis=-1), lambda x: np.tanh(x[:, None] + x).sum(axis=-1), lambda x: x + x.T])
 
 def sinusoids(x):
@@ -135,7 +135,7 @@ mistake("positions added", pairs=0, why="Something that depends on the position 
             lambda right, x: right - apart(x)],
     variants=[{"__call__": lambda step, x: step(x + np.arange(len(x))[:, None])},
               {"__call__": lambda step, x: step(x + sinusoids(x))}])
-mistake("the scores clipped", why="Scores beyond a limit are cut off: different scores become equal.",
+mistake("the scores clipped", why="Scores beyond a limit are clipped to it: different scores become equal.",
     look=WHAT_BETWEEN, scores=[lambda right, low=low, high=high: np.clip(right, low, high)
             for low, high in ((-1, 1), (-0.5, 0.5), (-2, 2), (-3, 3), (0, None), (None, 1), (0, 1))])
 mistake("only the neighbours", why="Each vector attends only to itself and to its neighbours; the contract lets each "
@@ -144,36 +144,36 @@ mistake("only the neighbours", why="Each vector attends only to itself and to it
 def best(weights, many):
     return np.where(weights >= np.sort(weights, axis=-1)[:, -many:][:, :1], weights, 0)
 mistake("only the few best", pairs=0, why="Each vector attends only to the few that match best, and the others get "
-    "nothing; a softmax leaves something for all.", look="which of your weights are exactly 0?",
+    "nothing; a softmax gives some weight to each.", look="which of your weights are exactly 0?",
     weights=[lambda right: divided(best(right, 2)), lambda right: divided(best(right, 3)), lambda right: best(right, 2),
              lambda right: best(right, 3)])
 mistake("a score never computed", hint=1, pairs=0, why="The loop over the keys, or over the queries, leaves out the "
-    "last vector or the first: its scores are 0 in the softmax.", look="the first and the last turn of each loop.",
-    scores=[lambda right, part=part: only(part, right)
-            for part in (np.s_[:, :-1], np.s_[:, 1:], np.s_[:-1], np.s_[1:], np.s_[:-1, :-1], np.s_[1:, 1:])])
+    "last vector or the first: its scores are still 0 in the softmax.", look="the first and last iterations of each "
+    "loop.", scores=[lambda right, part=part: only(part, right)
+                     for part in (np.s_[:, :-1], np.s_[:, 1:], np.s_[:-1], np.s_[1:], np.s_[:-1, :-1], np.s_[1:, 1:])])
 mistake("scores divided by √d", why="The scores are divided by the square root of the number of features. That scale "
     "comes in lesson 3; this contract leaves the scores as they are.", look=WHAT_BETWEEN,
     scaled=lambda scores, x: scores / x.shape[1] ** 0.5)
 mistake("scores divided by d", why="The scores are divided by the number of features; this contract leaves the scores "
     "as they are.", look=WHAT_BETWEEN, scaled=lambda scores, x: scores / x.shape[1])
-mistake("scores divided by the length", pairs=2, why="The scores are divided by how many vectors there are, or by the "
-    "square root of that; this contract leaves them as they are.", look=WHAT_BETWEEN,
+mistake("scores divided by the length", pairs=2, why="The scores are divided by the number of vectors, or by its "
+    "square root; this contract leaves them as they are.", look=WHAT_BETWEEN,
     scaled=[lambda scores, x: scores / len(x) ** 0.5, lambda scores, x: scores / len(x)])
 mistake("scores divided by a fixed number", pairs=4,
     why="The scores are divided or multiplied by a fixed number; this contract leaves them as they are.",
     look=WHAT_BETWEEN, scaled=[lambda scores, number=number: scores / number for number in (2, 0.5, 10, 8)])
-mistake("cosines for dot products", pairs=2, why="The vectors are brought to length 1 before they meet, so a score is "
-    "a cosine: it no longer knows how long they are.", look="a vector twice as long: should its scores change?",
+mistake("cosines for dot products", pairs=2, why="The vectors are scaled to length 1 before they meet, so a score is a "
+    "cosine: their length no longer matters.", look="if a vector were twice as long, should its scores change?",
     scores=lambda step, x: step(unit(x)), variants=[{"__call__": lambda step, x: step(unit(x))}])
 mistake("distances for dot products", pairs=4,
-    why="The scores are made of distances between the vectors, not of dot products.", look=TWO_VECTORS,
+    why="The scores are based on distances between the vectors, not on dot products.", look=TWO_VECTORS,
     scores=[distances, lambda x: -distances(x), lambda x: distances(x) ** 2, lambda x: -(distances(x) ** 2)])
-mistake("covariances for dot products", pairs=0, why="`np.cov` and `np.corrcoef` subtract its mean from each vector, "
-    "and then divide; a dot product takes the vectors as they are.", look=TWO_VECTORS,
+mistake("covariances for dot products", pairs=0, why="`np.cov` and `np.corrcoef` subtract each vector's mean, and then "
+    "divide; a dot product takes the vectors as they are.", look=TWO_VECTORS,
     scores=[lambda x: np.cov(x).reshape(len(x), len(x)), lambda x: np.corrcoef(x).reshape(len(x), len(x))])
 
 mistake = exercise.section(hint=1)
-mistake("one query for all", pairs=0, why="The same vector asks every time, the first or the last, so all the rows of "
+mistake("one query for all", pairs=0, why="The same vector, the first or the last, asks every time, so all the rows of "
     "the weights are equal.", look="which vector asks in row 1 of your weights?",
     scores=[lambda right, x: np.zeros((len(x), 1)) + right[:1], lambda right, x: np.zeros((len(x), 1)) + right[-1:]])
 mistake("one position too far", pairs=0, why="The positions are off by one: what belongs to a vector is taken from the "
@@ -188,40 +188,40 @@ mistake("the vectors rescaled first", hint=2, pairs=0, why="All the vectors are 
     variants=[{"scores": lambda step, x, size=size: step(x / size(x)),
                "output": lambda step, weights, x, size=size: step(weights, x / size(x))} for size in SIZES])
 mistake("a feature left out of the dot product", pairs=0, why="The sum over the features leaves out the last one or "
-    "the first, or has only one of them.", look="over which features does your dot product run?",
+    "the first, or takes only that one.", look="which features does your dot product run over?",
     scores=[lambda step, x, part=part: step(x[:, part]) for part in (np.s_[:-1], np.s_[1:], np.s_[:1], np.s_[-1:])])
 mistake("the largest product, not the sum", pairs=0,
-    why="Of the products of two vectors' features only the largest is kept; a dot product adds them up.",
+    why="Only the largest product of two vectors' features is kept; a dot product adds up all the products.",
     look="which operation follows the products?", scores=lambda x: (x[:, None] * x).max(axis=-1))
 
 mistake = exercise.section(hint=2)
 mistake("scores divided by the largest", pairs=0,
-    why="The scores are divided by the largest of them, in each row or in all; this contract leaves them as they are.",
+    why="The scores are divided by the largest in their row, or overall; this contract leaves them as they are.",
     look=WHAT_BETWEEN, scores=[lambda right: right / right.max(), lambda right: right / largest(right)])
-mistake("no vector may attend to itself", pairs=4, why="The diagonal is taken out of the scores or of the weights, so "
-    "that no vector attends to itself. The contract lets each attend to all.", look=DIAGONAL,
+mistake("no vector may attend to itself", pairs=4, why="The diagonal is removed from the scores or the weights, so no "
+    "vector attends to itself. The contract lets each attend to all.", look=DIAGONAL,
     scores=[lambda right, x: np.where(diagonal(x), -1e9, right),
             lambda right, x: np.where(diagonal(x), -np.inf, right)],
     weights=[lambda right: np.where(diagonal(right), 0, right),
              lambda right: np.nan_to_num(divided(np.where(diagonal(right), 0, right)))])
 mistake("the diagonal of the scores doubled", why="The score of each vector with itself counts twice: half a table and "
-    "its mirror image share the diagonal.", look="the diagonal of your scores, beside x[0] · x[0].",
+    "its mirror image both contain the diagonal.", look="the diagonal of your scores, beside x[0] · x[0].",
     scores=lambda right, x: np.where(diagonal(x), 2 * right, right))
 mistake("the diagonal of the scores set to 0", why="The score of each vector with itself is replaced by 0. The "
     "contract keeps it; and a score of 0 still gets a weight, since exp(0) is 1.", look="the diagonal of your scores.",
     scores=lambda right, x: np.where(diagonal(x), 0, right))
 mistake("a score of 0 taken for masked", *ZERO_MASKED, pairs=0, scores=lambda right: np.where(right == 0, -1e9, right))
-mistake("a causal mask", why="Each vector attends only to itself and to those before it. No mask is asked for until "
-    "lesson 6: each attends to all.", look="the first row of your weights.",
+mistake("a causal mask", why="Each vector attends only to itself and to those before it. Masks belong to lesson 6: "
+    "here each attends to all.", look="the first row of your weights.",
     scores=lambda right, x: np.where(np.tri(len(x), dtype=bool), right, -1e9))
-mistake("a causal mask without the diagonal",
-    why="Each vector attends only to those before it, not even to itself. No mask is asked for: each attends to all.",
+mistake("a causal mask without the diagonal", why="Each vector attends only to those before it, not even to itself. "
+    "The contract has no mask: each attends to all.",
     look=DIAGONAL, scores=lambda right, x: np.where(np.tri(len(x), k=-1, dtype=bool), right, -1e9))
 mistake("a mask on what came before",
-    why="Each vector attends only to itself and to those after it. No mask is asked for: each attends to all.",
+    why="Each vector attends only to itself and to those after it. The contract has no mask: each attends to all.",
     look="the last row of your weights.", scores=lambda right, x: np.where(np.tri(len(x), dtype=bool).T, right, -1e9))
 mistake("half of the scores", hint=1, pairs=2, why="Only the scores on one side of the diagonal are computed; the "
-    "others are still 0 when the softmax comes.", look="where do your two loops start, and where do they end?",
+    "others are still 0 in the softmax.", look="where do your two loops start, and where do they end?",
     scores=[lambda right: np.triu(right), lambda right: np.tril(right), lambda right: np.triu(right, k=1),
             lambda right: np.tril(right, k=-1)])
 
@@ -258,26 +258,26 @@ mistake("no keepdims", pairs=2, why="The sum over a row, and perhaps its maximum
     weights=[lambda scores: no_keepdims(np.exp(lowered(scores))),
              lambda scores: no_keepdims(np.exp(scores - scores.max(axis=-1)))])
 mistake("the sum changes while it divides", why="The sum is taken again after some of the exponentials have been "
-    "divided already, so each is divided by another sum.", look="is the sum computed once, before the first division?",
+    "divided, so each is divided by a different sum.", look="is the sum computed once, before the first division?",
     weights=[lambda scores: np.apply_along_axis(divided_in_turn, -1, np.exp(scores)),
              lambda scores: divided_in_turn(np.exp(scores)), lambda scores: divided_in_turn(np.exp(scores), depth=None),
              lambda scores: np.apply_along_axis(divided_in_turn, -1, np.exp(lowered(scores))),
              lambda scores: np.apply_along_axis(divided_in_turn, -1, np.exp(lowered(scores, None))),
              lambda scores: divided_in_turn(np.exp(lowered(scores, None)))])
 mistake("the sum not cleared between the rows", pairs=0,
-    why="The sum of one row is still there when the next one is added, so later rows are divided by too much.",
+    why="The sum is not reset to 0 between the rows, so later rows are divided by too much.",
     look=SUM_STARTS, weights=lambda scores: np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True).cumsum(axis=0))
 mistake("a dot product not cleared", hint=1, pairs=0,
-    why="The sum of one dot product is still there when the next one begins: later scores also hold the earlier ones.",
+    why="The sum is not reset to 0 between the dot products, so later scores also hold the earlier ones.",
     look="where in the loops does the sum of a dot product start from 0?", scores=lambda right: right.cumsum(axis=1))
 mistake("floor division", pairs=0, why="`//` drops everything after the decimal point, and nearly every weight is "
     "below 1: 0 is left.", look="which of Python's two divisions keeps the decimals?", weights=lambda right: right // 1)
 mistake("the columns' largest subtracted", why="The largest score of each column is subtracted, or that of each row "
     "but lined up with the columns. Within a row, different numbers are then subtracted, and that changes the weights.",
-    look="which scores must all be lowered by the same number, so that nothing changes?",
+    look="which scores must be lowered by the same number for the weights to stay the same?",
     weights=lambda scores: divided(np.exp(lowered(scores, 0))))
 mistake("softmax over everything", why="One softmax runs over all the scores at once: all the weights together sum to "
-    "1, where each row should.", look=SUM_ONE_ROW, weights=lambda scores: softmax(scores.ravel()).reshape(scores.shape))
+    "1, not each row.", look=SUM_ONE_ROW, weights=lambda scores: softmax(scores.ravel()).reshape(scores.shape))
 mistake("no softmax", why="The scores themselves are used as weights: they can be negative, and the rows do not sum to "
     "1.", look="what turns scores into weights?", weights=lambda scores: scores)
 mistake("scores divided by their sum", why="The scores are divided by their sum, with no exponential: weights can be "
@@ -298,37 +298,37 @@ mistake("a sigmoid for the softmax", why="Each score goes through a sigmoid of i
     "compete, and nothing makes a row sum to 1.", look=SUM_ONE_ROW, weights=lambda scores: 1 / (1 + np.exp(-scores)))
 mistake("a hyperbolic tangent for the softmax", pairs=0, why="Each score goes through a tanh of its own: weights can "
     "be negative, and nothing makes a row sum to 1.", look=SUM_ONE_ROW, weights=lambda scores: np.tanh(scores))
-mistake("negative scores cut to 0", why="Negative scores become 0, the rest is divided by its sum: no exponential.",
+mistake("negative scores cut to 0", why="Negative scores become 0 and the rest is divided by its sum: no exponential.",
     look="should a negative score get no weight at all?", weights=lambda scores: divided(np.maximum(scores, 0)))
-mistake("only the best match", why="The whole weight of each row goes to its largest score. A softmax leaves something "
-    "for all.", look="two scores that differ by a hair: should one get everything?",
+mistake("only the best match", why="The largest score of each row takes all the weight. A softmax gives some to every "
+    "score.", look="two scores that differ by a hair: should one get everything?",
     weights=lambda scores: (np.arange(scores.shape[-1]) == scores.argmax(axis=-1)[..., None]).astype(float))
 mistake("every vector keeps to itself", why="The weights are 1 on the diagonal and 0 elsewhere, so no vector takes "
     "anything from another.", look=SCORES_ENTER, weights=lambda scores: np.eye(len(scores)))
 mistake("equal weights", why="Every vector gets the same weight, so each output is the plain average: the scores are "
     "not used.", look=SCORES_ENTER, weights=lambda scores: np.full(scores.shape, 1 / scores.shape[-1]))
 mistake("a running average", pairs=0, why="Each output is the plain average of the vectors up to its own: the scores "
-    "have no part in it, and the later vectors are left out.", look=SCORES_ENTER,
+    "are not used, and the later vectors are left out.", look=SCORES_ENTER,
     weights=lambda scores: divided(np.tri(len(scores))))
 mistake("softmax twice", why="The weights go through a second softmax, which makes them more equal.",
     look="how many times does your answer take exponentials?", weights=lambda right: softmax(right))
-mistake("rounded weights", pairs=3, why="The weights are rounded, so the rows need no longer sum to 1. Two decimals "
-    "are for showing, not for computing.", look="every call of `round` on the way to the `return`.",
+mistake("rounded weights", pairs=3, why="The weights are rounded, so the rows may no longer sum to 1. Rounding is for "
+    "showing, not for computing.", look="any `round` on the way to the `return`.",
     weights=[lambda right, places=places: right.round(places) for places in (2, 1, 3)])
 mistake("the scores for the weights", why="The scores, from before the softmax, are returned in place of the weights.",
     look=RETURN_LINE, variants=[{"__call__": lambda self, right, x: (right[0], self.scaled(self.scores(x), x))}])
 
 # The output
 mistake = exercise.section(hint=3)
-mistake("weights transposed for the output", why="The output reads the weights by columns: each vector is averaged "
-    "with the weights that others give to it, and those need not sum to 1.",
+mistake("weights transposed for the output", why="The output uses the weights by columns: each row is made with the "
+    "weights that its vector gets, not with those that it gives, and they need not sum to 1.",
     look="output row 0 belongs to query 0. Which row of the weights is that?", output=lambda weights, x: weights.T @ x)
 mistake("x transposed for the output", why="The weights meet x with its rows and columns swapped, which works for "
     "square arrays only: the averages run over features, not over vectors.",
     look="`a @ b` sums over the rows of b. What should the sum run over?", output=lambda weights, x: weights @ x.T)
-mistake("x before the weights", why="x stands before the weights, which works for square arrays only: the weights then "
-    "mix the features, not the vectors.", look="`a @ b` sums over the columns of a and the rows of b. Which of the two "
-    "holds the vectors?", output=lambda weights, x: x @ weights)
+mistake("x before the weights", why="x comes first in the product, which works for square arrays only: the weights "
+    "then mix the features, not the vectors.", look="`a @ b` sums over the columns of a and the rows of b. Which of "
+    "the two holds the vectors?", output=lambda weights, x: x @ weights)
 mistake("weights times x, number by number", why="`*` multiplies number by number; the output is a sum over the "
     "vectors.", look="what does the output of one query add up?", output=lambda weights, x: weights * x)
 mistake("the input as output", why="The output is x itself. This also happens if each vector is multiplied by the "
@@ -340,15 +340,15 @@ mistake("the input added to the output", why="x is added to the averages. Such a
 mistake("the input subtracted from the output", pairs=0, why="x is subtracted from the averages; the contract asks for "
     "the averages alone.", look=AFTER_THE_AVERAGES, output=lambda right, x: right - x)
 mistake("averaged twice", why="The weighted sums are divided by the number of vectors. Weights that sum to 1 have "
-    "already made averages of them.", look="every `mean` and every division after the softmax.",
+    "already made them averages.", look="every `mean` and every division after the softmax.",
     output=lambda right, x: right / len(x))
-mistake("the sums run on", why="What is summed for one query is not cleared for the next, so each output also holds "
-    "all the outputs before it.", look=SUM_STARTS, output=lambda right: np.cumsum(right, axis=0))
+mistake("the sums run on", why="The sum is not reset to 0 between the queries, so each output also holds all the "
+    "outputs before it.", look=SUM_STARTS, output=lambda right: np.cumsum(right, axis=0))
 mistake("the weighted vectors not summed", pairs=0, why="Each vector has been multiplied by its weight, but nothing is "
     "added up: every query still has as many vectors as there are keys.", look="which dimension must disappear, and "
     "how?", output=[lambda weights, x: weights[:, :, None] * x, lambda weights, x: weights[:, None, :] * x.T])
 mistake("the sum starts at 1", pairs=0,
-    why="The sum of the weighted vectors does not start from 0 but from 1: every number of the output is 1 too large.",
+    why="The sum of the weighted vectors starts from 1, not from 0: every number of the output is 1 too large.",
     look="what is in the output before the first vector is added?", output=lambda right: right + 1)
 
 def averages_of_averages(weights, x):
@@ -367,31 +367,31 @@ mistake("averages of averages", why="The vectors are replaced one by one while t
     "are made of earlier ones.", look="which array does the loop read from, and which does it write to?",
     output=averages_of_averages, variants=[{"__call__": averages_of_averages_that_meet}])
 mistake("a row left out", pairs=2, why="One row of the output is never filled in and keeps its zeros: the loop ends "
-    "too early, or starts too late.", look="the first and the last turn of the loop.",
+    "too early, or starts too late.", look="the first and last iterations of the loop.",
     output=[lambda right: only(np.s_[:-1], right), lambda right: only(np.s_[1:], right)])
-mistake("the last block left out", pairs=0, why="The vectors are taken in blocks of equal size, and the last block, "
-    "where it is not full, is never reached: its rows stay 0.", look="a length that the block's size does not divide.",
+mistake("the last block left out", pairs=0, why="The vectors are taken in blocks of equal size, and the last block, if "
+    "it is not full, is never reached: its rows stay 0.", look="a length that is not a multiple of the block size.",
     variants=[{"__call__": lambda right, x, block=block: [only(np.s_[:len(x) // block * block], one) for one in right]}
               for block in (2, 3, 4)])
-mistake("the features counted, not the vectors", pairs=0, why="The loops over the vectors make as many turns as a "
-    "vector has features: with fewer features than vectors, the last scores or rows are never computed and stay 0; "
-    "with more there is an error.", look="x.shape holds two numbers. Which of them does each loop need?",
+mistake("the features counted, not the vectors", pairs=0, why="The loops over the vectors run once for each feature: "
+    "with fewer features than vectors, the last scores or rows are never computed and stay 0; with more there is an "
+    "error.", look="x.shape holds two numbers. Which of them does each loop need?",
     variants=[{"__call__": lambda right, x: [only(np.arange(x.shape[1]), one) for one in right]}],
     scaled=lambda scores, x: only(np.s_[:x.shape[1], range(x.shape[1])], scores))
 mistake("the last row everywhere", why="Every row of the output holds the last average: all the rows are one and the "
-    "same array, filled again each turn.", look="is a new array made in each turn of the loop?",
+    "same array, filled again in each iteration.", look="is a new array made in each iteration of the loop?",
     output=lambda right, x: np.zeros(x.shape) + right[-1])
-mistake("one vector for the whole sequence", pairs=3, why="One vector is left of the whole sequence, where every "
-    "position should have its own average.", look=PRINT_SHAPES,
+mistake("one vector for the whole sequence", pairs=3,
+    why="One vector is left of the whole sequence; every position should have its own average.", look=PRINT_SHAPES,
     output=[lambda right: right.mean(axis=0), lambda right: right.sum(axis=0), lambda right: right[-1]])
-mistake("weights transposed on the way out", pairs=0, why="Rows and columns of the weights that come back have changed "
-    "places: rows should be queries.", look="a row of the weights that come back: does it sum to 1?",
+mistake("weights transposed on the way out", pairs=0, why="The weights come back with rows and columns swapped: rows "
+    "should be queries.", look="does a row of the returned weights sum to 1?",
     variants=[{"__call__": lambda right, x: (right[0], right[1].T)}])
 mistake("output transposed", pairs=2, why="The output has its rows and columns swapped: the features stand in rows.",
     look=PRINT_SHAPES, output=[lambda right: right.T, lambda weights, x: x.T @ weights])
 mistake("the output never filled", pairs=0,
-    why="The output has the right shape, but it holds zeros only: nothing has been written into it.",
-    look="does anything assign into it, or add to it, with `=` or `+=`?", output=lambda x: np.zeros(x.shape))
+    why="The output has the right shape, but it holds only zeros: nothing has been written into it.",
+    look="does any line write into it, or add to it, with `=` or `+=`?", output=lambda x: np.zeros(x.shape))
 mistake("attention twice", pairs=0, why="The output goes through self-attention again; the contract asks for it once.",
     look="how many times do scores become weights?", variants=[{"__call__": lambda right, step: step(right[0])}])
 mistake("the output brought to length 1", pairs=0, why="Each average is divided by its own length; the contract asks "
@@ -410,22 +410,22 @@ mistake("a softmax of the output", why="The output goes through a softmax of its
     "which no average of vectors does.", look=AFTER_THE_AVERAGE, output=lambda right: softmax(right))
 mistake("averaged with the weights twice", why="The averages are averaged once more with the same weights.",
     look="how many times do the weights meet the vectors?", output=lambda right, weights: weights @ right)
-mistake("only the last term of the sum", why="Each turn of the inner loop replaces the output by one weighted vector, "
-    "so of the sum only the last is left.", look="`=` or `+=`?", output=lambda weights, x: weights[:, -1:] * x[-1])
+mistake("only the last term of the sum", why="Each iteration of the inner loop replaces the output with one weighted "
+    "vector: only the last one is left.", look="`=` or `+=`?", output=lambda weights, x: weights[:, -1:] * x[-1])
 mistake("the vector of the best match", why="The output takes the one vector with the largest weight, not the average "
     "of all.", look="what do the other weights of the row do?", output=lambda weights, x: x[weights.argmax(axis=-1)])
-mistake("the scores averaged", why="The weights average the scores, not the vectors.", look="which shape does the "
-    "output have, and which should it have?", output=lambda self, weights, x: weights @ self.scores(x))
+mistake("the scores averaged", why="The weights average the scores, not the vectors.", look="what shape does the "
+    "output have, and what shape should it have?", output=lambda self, weights, x: weights @ self.scores(x))
 mistake("the scores as output", pairs=0, why="The scores are returned in place of the output: no vector has been "
     "averaged.", look=RETURN_LINE, output=lambda x: x @ x.T)
-mistake("one result twice", pairs=0, why="The same result is returned twice, and one of the two asked for is missing.",
+mistake("one result twice", pairs=0, why="The same result is returned twice, so one of the two asked for is missing.",
     look=RETURN_LINE, output=lambda weights: weights, variants=[{"__call__": lambda right: (right[0], right[0])}])
-mistake("only one row of the weights", hint=2, pairs=0, why="The weights that are returned are those of the last "
-    "query, or of the first, alone.", look="where does the loop keep the weights of each query?",
+mistake("only one row of the weights", hint=2, pairs=0, why="Only the weights of the last query, or of the first, are "
+    "returned.", look="where does the loop keep the weights of each query?",
     variants=[{"__call__": lambda right: (right[0], right[1][-1])},
               {"__call__": lambda right: (right[0], right[1][0])}])
-mistake("the features averaged away", pairs=0, why="The output is averaged or summed over its features: one number is "
-    "left of each.", look=PRINT_SHAPES, output=[lambda right: right.mean(axis=-1), lambda right: right.sum(axis=-1)])
+mistake("the features averaged away", pairs=0, why="The output is averaged or summed over its features, so each row is "
+    "one number.", look=PRINT_SHAPES, output=[lambda right: right.mean(axis=-1), lambda right: right.sum(axis=-1)])
 mistake("the output in one long row", pairs=0, why="The output has been flattened: its numbers are right, but its "
     "shape is lost.", look=PRINT_SHAPES, output=lambda right: right.ravel())
 mistake("the softmax of x", hint=2, pairs=0,
@@ -433,5 +433,5 @@ mistake("the softmax of x", hint=2, pairs=0,
     variants=[{"scores": lambda x: x, "output": output} for output in (
               lambda weights, x: weights.T @ x, lambda weights, x: weights * x, lambda weights, x: weights @ x.T)])
 mistake("the scores for the output", why="The output is made with the scores themselves, from before the softmax; the "
-    "weights that are returned never meet the vectors.", look="which array stands beside x in the last product?",
+    "weights that are returned never meet the vectors.", look="which array is multiplied by x in the last product?",
     output=lambda self, x: self.scores(x) @ x)

@@ -30,9 +30,9 @@ def scale_sentence(weights, scores):
 exercise = Exercise(
     name="softmax", lesson=1, title="Scores become weights", difficulty=1, importance=3, minutes=10,
     contract="""
-        softmax(scores), a NumPy array with any number of dimensions, returns an array of the same shape: the
-        exponential of each score, divided by the sum of the exponentials along the last dimension. It stays
-        finite for scores as large as 1000 and as small as -1000, and leaves `scores` as they were.
+        softmax(scores) takes a NumPy array with any number of dimensions and returns one of the same shape: the
+        exponential of each score, divided by the sum of the exponentials along the last dimension. The result is
+        finite for scores as large as 1000 and as small as -1000, and `scores` is left unchanged.
         """,
     stub='''
         def softmax(scores):
@@ -47,7 +47,7 @@ exercise = Exercise(
         {"shape": (3, 4), "far": [[1, 1, 1, 1], [-1, -1, -1, -1], [1, -1, 0, 1]]}],
     draw=draw_scores, reference=softmax, returns="weights", shapes={"weights": "the shape of scores"},
     symptoms=[lambda observed, expected, scores: scale_sentence(observed, scores)],
-    hints=[("the weights of a row", "Take one row of scores by hand: three exponentials, one sum, three divisions. "
+    hints=[("the weights of a row", "Work out one row of scores by hand: three exponentials, one sum, three divisions. "
             "Which numbers went into the sum?"),
            ("right for some shapes only", "Sums and maxima lose the dimension they run over, and NumPy then lines up "
             "others. Look up `keepdims`."),
@@ -72,17 +72,17 @@ class Softmax(Steps):
 
 SUM_ONE_ROW = "sum one row of your weights."
 WHICH_DIMENSION = "which dimension holds the scores that compete?"
-ZERO_MASKED = ("A score that is exactly 0 gets no weight. But nothing is masked, and the exponential of 0 is 1.",
-               "`== 0`: which scores are 0?")
-WHICH_SUM = "which numbers must add up to what, so that their parts add up to 1?"
-WHICH_NUMBER = "which number makes sure that no exponent is above 0?"
+ZERO_MASKED = ("A score of exactly 0 gets no weight. But nothing is masked here, and the exponential of 0 is 1.",
+               "any `== 0`: which scores does it catch?")
+WHICH_SUM = "which sum must you divide by for the weights to add up to 1?"
+WHICH_NUMBER = "subtracting which number leaves no exponent above 0?"
 NOTHING_ELSE = "does the contract ask for anything but exponentials, a sum and a division?"
 WHICH_FUNCTION = "which function makes all scores positive and keeps their order?"
 HOW_OFTEN = "how many times does your answer take exponentials?"
 NEGATIVE_SCORES = "should a negative score get more weight than a score of 0?"
-RATIO = "scores of 0 and 1: how many times as large should the second weight be?"
+RATIO = "for scores of 0 and 1, how many times as large should the second weight be?"
 LAST_OPERATION = "the last operation before the `return`."
-TURNS = "the first and the last turn of the loop."
+TURNS = "the first and last iterations of the loop."
 PRINT_SHAPES = "print the shape of the result beside that of the scores."
 
 def total(exponentials, axis=-1):
@@ -113,7 +113,7 @@ def column_by_column(scores, lower=lambda column: lowered(column, None)):
 mistake = exercise.section(hint=1)
 mistake("sum over the first dimension", pairs=2,
     why="The sum runs down the columns of a table, over the first dimension: the columns sum to 1, not the rows.",
-    look="which axis does the sum take, and what does Python's own `sum` do with a table?",
+    look="which axis does the sum run over, and what does Python's own `sum` do with a table?",
     variants=[*over(0, 0), column_by_column, lambda scores: column_by_column(scores, lower=lambda column: column)])
 mistake("sum over the last dimension but one", pairs=2,
     why="The sum runs down the columns, over the last dimension but one, so the columns sum to 1, not the rows.",
@@ -121,20 +121,20 @@ mistake("sum over the last dimension but one", pairs=2,
 mistake("axis 1, whatever the number of dimensions", pairs=3, why="The sum runs over axis 1. That is the last "
     "dimension of a table, but not of an array with more dimensions, and a single row has no axis 1 at all.",
     look="how does NumPy count axes from the end?", variants=over(1, 1, None))
-mistake("sum over everything", pairs=2, why="One sum runs over the whole array: all the weights together sum to 1, "
-    "where each row should.", look=SUM_ONE_ROW, variants=over(None, None))
+mistake("sum over everything", pairs=2, why="One sum runs over the whole array: all the weights together sum to 1, not "
+    "each row.", look=SUM_ONE_ROW, variants=over(None, None))
 mistake("sum over the last two dimensions", pairs=2, why="The sum runs over the last two dimensions, so each whole "
-    "table is taken for one row: all its weights together sum to 1.",
+    "table is treated as one row: all its weights together sum to 1.",
     look="over how many dimensions should one sum run?", variants=over((-2, -1), (-2, -1)))
-mistake("a loop over the first dimension", why="The loop takes each entry along the first dimension for a row. In a "
-    "table it is one, but a single row has only numbers there, and a larger array whole tables.",
-    look="what does `for row in scores` give for one, two and three dimensions?",
+mistake("a loop over the first dimension", why="The loop treats each entry along the first dimension as a row. In a "
+    "table it is one, but in a single row the entries are numbers, and in a larger array they are tables.",
+    look="what does `for row in scores` give you with one, two and three dimensions?",
     variants=[lambda scores: np.array([divided(np.exp(row - np.max(row)), None) for row in scores]),
               lambda scores: np.array([row / np.sum(row) for row in np.exp(scores - scores.max())]),
               lambda scores: np.array([np.exp(row) / np.sum(np.exp(row)) for row in scores])])
 mistake("more than two dimensions as one row", why="Single rows and tables come out right, but an array with more "
-    "dimensions is cut into rows that are too long: the whole array is taken for one, or each entry along its first "
-    "dimension.", look="every line that reshapes, loops, or asks for the number of dimensions.",
+    "dimensions is cut into rows that are too long: the whole array is treated as one row, or each entry along its "
+    "first dimension is.", look="every line that reshapes, loops, or asks for the number of dimensions.",
     variants=[lambda scores: softmax(scores) if scores.ndim == 2 else softmax(scores.ravel()).reshape(scores.shape),
               lambda scores: softmax(scores.reshape(len(scores) if scores.ndim > 1 else 1, -1)).reshape(scores.shape)])
 
@@ -151,7 +151,7 @@ def for_one_dimension(scores):
     assert scores.ndim == 1
     return softmax(scores)
 mistake("for a single row only", hint=2, why="A single row comes out right, but an array with several rows and columns "
-    "raises an error.", look="which line takes the scores one by one?",
+    "raises an error.", look="which line assumes exactly one dimension?",
     variants=[lambda scores: divided(np.array([math.exp(score - scores.max()) for score in scores])),
               lambda scores: np.exp(scores - max(scores)) / sum(np.exp(scores - max(scores))), for_one_dimension])
 mistake("sum over all dimensions but the last", pairs=2,
@@ -159,14 +159,14 @@ mistake("sum over all dimensions but the last", pairs=2,
     look=WHICH_DIMENSION, weights=lambda exponentials: divided(exponentials, tuple(range(exponentials.ndim - 1))),
     variants=[{"weights": lambda exponentials: divided(exponentials, tuple(range(exponentials.ndim - 1))),
                "shifted": lambda scores: lowered(scores, None)}])
-mistake("each score by itself", why="Every weight is 1, as when each exponential is divided by itself: a sum must run "
+mistake("each score by itself", why="Every weight is 1, as if each exponential were divided by itself: a sum must run "
     "over a row.", look="how many numbers go into each of your sums?", variants=[lambda scores: np.ones(scores.shape)])
-mistake("the sum not cleared between the rows", why="The sum of one row is still there when the next one is added, so "
-    "later rows are divided by too much.", look="where in the loop does the sum start from 0?",
+mistake("the sum not cleared between the rows", why="The sum is not reset to 0 between the rows, so later rows are "
+    "divided by too much.", look="where in the loop does the sum start from 0?",
     weights=lambda exponentials: exponentials / exponentials.sum(-1).cumsum().reshape(*exponentials.shape[:-1], 1))
 mistake("sum over the first two dimensions", pairs=0, why="The sum runs over the first two dimensions. In a table, "
-    "that adds up everything; in an array with three dimensions, one column of all its tables. A single row has no "
-    "second dimension at all.", look=WHICH_DIMENSION, variants=over((0, 1), None))
+    "that adds up everything; in an array with three dimensions, each column across all the tables. A single row has "
+    "no second dimension at all.", look=WHICH_DIMENSION, variants=over((0, 1), None))
 mistake("divided over rows and columns", pairs=0, why="The exponentials are divided twice, by the sums of their rows "
     "and by those of their columns, so a row no longer sums to 1, or no longer holds the softmax of its scores.",
     look="how many divisions are there?",
@@ -182,7 +182,7 @@ def divided_in_turn(exponentials, depth=1):
         result[place] /= result.sum()
     return result
 mistake("the sum changes while it divides", why="The sum is taken again after some of the exponentials have been "
-    "divided already, so each is divided by another sum.", look="is the sum computed once, before the first division?",
+    "divided, so each is divided by a different sum.", look="is the sum computed once, before the first division?",
     weights=[lambda exponentials: np.apply_along_axis(divided_in_turn, -1, exponentials),
              *(lambda exponentials, depth=depth: divided_in_turn(exponentials, depth) for depth in (1, None))],
     variants=[{"weights": lambda exponentials, depth=depth: divided_in_turn(exponentials, depth),
@@ -202,13 +202,13 @@ mistake("only one term of the sum", pairs=0,
 mistake("each left out of its own sum", pairs=0, why="Each exponential is divided by the sum of the others, without "
     "itself: a ratio of one to the rest, which can exceed 1.", look=WHICH_SUM,
     weights=lambda exponentials: exponentials / (total(exponentials) - exponentials))
-mistake("multiplied by the sum", pairs=0, why="The exponentials are multiplied by their sum, where they should be "
-    "divided by it.", look=SUM_ONE_ROW, weights=lambda exponentials: exponentials * total(exponentials))
+mistake("multiplied by the sum", pairs=0, why="The exponentials are multiplied by their sum, not divided by it.",
+    look=SUM_ONE_ROW, weights=lambda exponentials: exponentials * total(exponentials))
 mistake("the fraction upside down", pairs=0, why="The sum is divided by each exponential, not each exponential by the "
     "sum: the smallest score gets the largest number, and none is below 1.",
     look="which of the two belongs in the numerator?", weights=lambda exponentials: total(exponentials) / exponentials)
-mistake("the sum subtracted from the exponentials", pairs=0, why="The sum of the exponentials is subtracted from each; "
-    "it should divide it.", look="`-` or `/`?", weights=lambda exponentials: exponentials - total(exponentials))
+mistake("the sum subtracted from the exponentials", pairs=0, why="The sum is subtracted from each exponential, not "
+    "used to divide it.", look="`-` or `/`?", weights=lambda exponentials: exponentials - total(exponentials))
 mistake("divided by the product", pairs=0, why="The exponentials are divided by their product, not by their sum.",
     look=SUM_ONE_ROW, weights=lambda exponentials: exponentials / exponentials.prod(axis=-1, keepdims=True))
 mistake("floor division", pairs=0, why="`//` drops everything after the decimal point, and nearly every weight is "
@@ -227,8 +227,8 @@ mistake("transposed, shifted, and transposed back", hint=2, pairs=0, why="`.T` r
     "subtracting the largest scores and then transposing back is right for rows and tables only.",
     look="what shape does `.T` give an array with three dimensions?",
     shifted=lambda scores: (scores.T - scores.max(axis=-1)).T)
-mistake("no keepdims", hint=2, pairs=4, why="A sum or a maximum over the last dimension loses that dimension, so NumPy "
-    "lines it up with the columns, not with the rows: a square table gives wrong numbers, most others an error.",
+mistake("no keepdims", hint=2, pairs=4, why="A sum or a maximum over the last dimension drops that dimension, so NumPy "
+    "lines it up with the columns, not with the rows: a square table gives wrong numbers, most other shapes an error.",
     look="print the shapes of the scores, of the maximum and of the sum, one below the other.",
     weights=lambda exponentials: exponentials / exponentials.sum(axis=-1),
     shifted=lambda scores: scores - scores.max(axis=-1),
@@ -237,61 +237,61 @@ mistake("no keepdims", hint=2, pairs=4, why="A sum or a maximum over the last di
 
 # What is subtracted
 mistake = exercise.section(hint=3)
-mistake("nothing subtracted", why="The exponentials are taken of the scores as they are: exp(1000) is larger than any "
-    "float and exp(-1000) is 0, so for large scores the weights are lost.",
+mistake("nothing subtracted", why="The exponential is applied to the scores as they are: exp(1000) is larger than any "
+    "float and exp(-1000) is 0, so for scores of that size the weights are lost.",
     look="what changes in the weights when 5 is added to every score of a row?", shifted=lambda scores: scores,
     variants=[lambda scores: np.exp(scores) / (total(np.exp(scores)) + 1e-9),
               lambda scores: np.nan_to_num(divided(np.exp(scores))), lambda scores: divided(np.exp(scores) + 1e-9),
               lambda scores: divided(np.nan_to_num(np.exp(scores))),
               lambda scores: np.exp(scores - np.log(total(np.exp(scores))))])
 mistake("the largest of all subtracted", pairs=2, why="The largest score of the whole array is subtracted. A row far "
-    "below it then has only exponentials of 0, and 0 divided by 0 is no number.", look="a row near -1000 beside a row "
-    "near 1000: what is left of its exponentials?", shifted=lambda scores: lowered(scores, None),
+    "below it then has only exponentials of 0, and 0 divided by 0 is not a number.", look="when one row is near -1000 "
+    "and another near 1000, what are the exponentials of the first?", shifted=lambda scores: lowered(scores, None),
     variants=[{"shifted": lambda scores: lowered(scores, None), "weights": lambda right: np.nan_to_num(right)}])
-mistake("the columns' largest subtracted", pairs=3, why="The largest score is taken down the columns, or along another "
-    "axis than the rows. Within a row, different numbers are then subtracted, and that changes the weights.",
-    look="which scores must all be lowered by the same number, so that nothing changes?",
+mistake("the columns' largest subtracted", pairs=3, why="The largest score is taken down the columns, or along some "
+    "other wrong axis. Within a row, different numbers are then subtracted, and that changes the weights.",
+    look="which scores must be lowered by the same number for the weights to stay the same?",
     shifted=[lambda scores, axis=axis: lowered(scores, axis) for axis in (0, -2, 1)])
 mistake("the mean subtracted", pairs=2, why="The mean of the scores is subtracted. The largest can still be far above "
     "it, and its exponential overflows.", look=WHICH_NUMBER,
     shifted=[lambda scores: scores - scores.mean(axis=-1, keepdims=True), lambda scores: scores - scores.mean()])
-mistake("the first or the last subtracted", pairs=0, why="From each row its first or last score is subtracted: where "
-    "another one is far larger, the exponential still overflows.", look="a row from -1000 to 1000, or the other way "
+mistake("the first or the last subtracted", pairs=0, why="The first or the last score of each row is subtracted: where "
+    "another one is far larger, its exponential still overflows.", look="a row from -1000 to 1000, or the other way "
     "round.", shifted=[lambda scores: scores - scores[..., :1], lambda scores: scores - scores[..., -1:]])
 mistake("the sum subtracted", why="The sum of the scores is subtracted: exponents can then lie far above 0, or so far "
     "below it that every exponential is 0.", look=WHICH_NUMBER, shifted=lambda scores: scores - total(scores))
 mistake("the smallest subtracted", pairs=2, why="The smallest score is subtracted, so every exponent is 0 or above, "
     "and large ones overflow.", look=WHICH_NUMBER,
     shifted=[lambda scores: scores - scores.min(axis=-1, keepdims=True), lambda scores: scores - scores.min()])
-mistake("the largest absolute value subtracted", pairs=1, why="What is subtracted is the largest absolute value. In a "
-    "row near -1000 the exponents then come near -2000, every exponential is 0, and 0 divided by 0 is no number.",
+mistake("the largest absolute value subtracted", pairs=1, why="The largest absolute value is subtracted. In a row near "
+    "-1000 the exponents then come near -2000, every exponential is 0, and 0 divided by 0 is not a number.",
     look="a row of scores that are all near -1000.", shifted=lambda scores: scores - largest(np.abs(scores)))
 mistake("the largest subtracted after the exponential", why="The subtraction comes after the exponential: too late to "
     "keep the exponentials finite, and it changes the weights.", look="which comes first, the subtraction or `exp`?",
     variants=[lambda scores: divided(np.exp(scores) - largest(scores)),
               lambda scores: divided(np.exp(scores) - scores.max()), lambda scores: divided(lowered(np.exp(scores))),
               lambda scores: np.exp(scores) - largest(scores) / total(np.exp(scores))])
-mistake("the largest added", why="The largest score of the row is added, where it should be subtracted: large "
-    "exponents grow, and overflow.", look=WHICH_NUMBER, shifted=lambda scores: scores + largest(scores))
+mistake("the largest added", why="The largest score of the row is added, not subtracted: large exponents grow, and "
+    "overflow.", look=WHICH_NUMBER, shifted=lambda scores: scores + largest(scores))
 mistake("divided by the largest", pairs=3, why="The scores are divided by the largest one, or by the largest absolute "
     "value, which changes their differences, and so the weights.",
     look="which operation on all scores of a row leaves their differences as they are?",
     shifted=[lambda scores: scores / largest(scores), lambda scores: scores / scores.max(),
              lambda scores: scores / largest(np.abs(scores))])
-mistake("the scores clipped", pairs=3, why="Scores beyond a limit are cut off. Nothing overflows, but differences are "
-    "lost, and with them the right weights.", look="add 1000 to every score of one row: should its weights change?",
-    shifted=[lambda scores: np.clip(scores, -500, 500), lambda scores: np.minimum(scores, 700),
-             lambda scores: np.clip(scores - scores.max(), -500, None),
-             *(lambda scores, limit=limit: np.clip(scores, -limit, limit) for limit in (10, 20))])
+mistake("the scores clipped", pairs=3, why="Scores beyond a limit are clipped to it. Nothing overflows, but "
+    "differences are lost, and with them the right weights.", look="add 1000 to every score of one row: should its "
+    "weights change?", shifted=[lambda scores: np.clip(scores, -500, 500), lambda scores: np.minimum(scores, 700),
+                                lambda scores: np.clip(scores - scores.max(), -500, None),
+                                *(lambda scores, limit=limit: np.clip(scores, -limit, limit) for limit in (10, 20))])
 
 # What becomes of the scores
 mistake = exercise.section(hint=1)
-mistake("standardised first", pairs=2, why="The scores are divided by their standard deviation first: differences grow "
-    "or shrink, and with them the weights.", look=NOTHING_ELSE,
+mistake("standardised first", pairs=2, why="The scores are divided by their standard deviation first: their "
+    "differences grow or shrink, so the weights change.", look=NOTHING_ELSE,
     shifted=[lambda scores: (scores - scores.mean(axis=-1, keepdims=True)) / scores.std(axis=-1, keepdims=True),
              lambda scores: (scores - scores.mean()) / scores.std()])
 mistake("a scale that was not asked for", pairs=8, why="The scores are multiplied or divided by something first; the "
-    "contract leaves them as they are.", look="which operation comes first in your answer, and who asked for it?",
+    "contract leaves them as they are.", look="what changes the scores before the exponential, and who asked for it?",
     shifted=[lambda right, scores: right / scores.shape[-1] ** 0.5, lambda right, scores: right / scores.shape[-1],
              *(lambda right, factor=factor: factor * right for factor in (0.5, 2, 0.1, 10, 0.01, 0.001))])
 mistake("no exponential", pairs=3, why="No exponential is taken: the scores, as they are or shifted, are divided by "
@@ -302,32 +302,32 @@ mistake("a norm for the softmax", why="The scores themselves are divided by a no
     "squares or the sum of their absolute values: negative ones stay negative.", look=WHICH_FUNCTION,
     variants=[lambda scores: scores / np.linalg.norm(scores, axis=-1, keepdims=True),
               lambda scores: scores / total(np.abs(scores))])
-mistake("stretched to lie between 0 and 1", why="The smallest score becomes 0 and the largest 1, in each row or in the "
-    "whole array: there is no exponential, and nothing makes a row sum to 1.", look=SUM_ONE_ROW,
+mistake("stretched to lie between 0 and 1", why="Each row, or the whole array, is rescaled to run from 0 to 1: there "
+    "is no exponential, and nothing makes a row sum to 1.", look=SUM_ONE_ROW,
     variants=[lambda scores: (scores - scores.min(-1, keepdims=True)) / np.ptp(scores, -1, keepdims=True),
               lambda scores: (scores - scores.min()) / np.ptp(scores)])
-mistake("stretched first", pairs=0, why="The scores are stretched to lie between 0 and 1 before the exponential: their "
+mistake("stretched first", pairs=0, why="The scores are rescaled to lie between 0 and 1 before the exponential: their "
     "differences change, and with them the weights.", look=NOTHING_ELSE,
     shifted=[lambda scores: (scores - scores.min(-1, keepdims=True)) / (np.ptp(scores, -1, keepdims=True) + 1e-9),
              lambda scores: (scores - scores.min()) / np.ptp(scores)])
-mistake("the exponential taken twice", pairs=0, why="The exponential is taken of the exponentials: this is the softmax "
-    "of exp(scores), not of the scores.", look=HOW_OFTEN, exponentials=lambda shifted: np.exp(np.exp(shifted)),
-    variants=[lambda scores: softmax(np.exp(scores))])
-mistake("the scores returned", why="What comes back are the scores, unchanged.",
+mistake("the exponential taken twice", pairs=0,
+    why="The exponential is taken twice: this is the softmax of exponentials, not of the scores.", look=HOW_OFTEN,
+    exponentials=lambda shifted: np.exp(np.exp(shifted)), variants=[lambda scores: softmax(np.exp(scores))])
+mistake("the scores returned", why="The scores come back unchanged.",
     look="the name in the `return` line.", variants=[lambda scores: scores.copy()])
 mistake("rounded scores", why="The scores lose decimals before the exponential, so scores that differ can become "
-    "equal.", look="`round`, `int` and `//` on the way to the exponential.",
+    "equal.", look="any `round`, `int` or `//` on the way to the exponential.",
     variants=[lambda scores: softmax(scores.round()), lambda scores: softmax(np.trunc(scores)),
               lambda scores: softmax(np.floor(scores))])
 mistake("raised to a power first", why="The scores are raised to a power before the exponential: large ones grow, "
     "small ones shrink.", look=NOTHING_ELSE, variants=[lambda scores: softmax(scores**3)])
 mistake("1 minus the weights", why="Each weight is subtracted from 1, so the largest score gets the smallest number.",
-    look="every `1 -` on the way to the `return`.", variants=[lambda scores: 1 - softmax(scores)])
-mistake("the row reversed", why="The weights of each row come in the opposite order, so they do not stand in the "
-    "places of their scores.", look="which operation turns a row round?",
-    variants=[lambda scores: softmax(scores)[..., ::-1]])
-mistake("a hyperbolic tangent for the exponential", why="Each score goes through a tanh, where an exponential is asked "
-    "for: the tanh of a negative score is negative.", look=WHICH_FUNCTION,
+    look="any `1 -` on the way to the `return`.", variants=[lambda scores: 1 - softmax(scores)])
+mistake("the row reversed",
+    why="The weights of each row come in reverse order, so they no longer line up with their scores.",
+    look="which operation reverses a row?", variants=[lambda scores: softmax(scores)[..., ::-1]])
+mistake("a hyperbolic tangent for the exponential", why="Each score goes through a tanh, not an exponential: the tanh "
+    "of a negative score is negative.", look=WHICH_FUNCTION,
     variants=[lambda scores: divided(np.tanh(scores)), lambda scores: np.tanh(scores),
               lambda scores: divided(np.tanh(lowered(scores)))])
 mistake("squares for exponentials", why="The scores are squared, not used as exponents: a score of -2 gets as much "
@@ -338,18 +338,18 @@ mistake("absolute values for exponentials",
 mistake("signs lost before the exponential", pairs=2, why="The scores lose their signs, by `abs` or a square, before "
     "the exponential: a score of -2 gets as much weight as one of 2.", look=NEGATIVE_SCORES,
     shifted=[lambda step, scores: step(np.abs(scores)), lambda step, scores: step(scores**2)])
-mistake("negative scores cut to 0", pairs=2, why="Negative scores become 0 and the rest is divided by its sum: every "
-    "negative score gets the same weight, none.", look=WHICH_FUNCTION,
+mistake("negative scores cut to 0", pairs=2, why="Negative scores become 0 and the rest is divided by its sum: no "
+    "negative score gets any weight.", look=WHICH_FUNCTION,
     variants=[{"__call__": lambda self, scores: self.weights(np.maximum(scores, 0))},
               {"__call__": lambda scores: np.maximum(scores, 0) / (total(np.maximum(scores, 0)) + 1e-9)}])
-mistake("another base", pairs=3, why="The exponential has another base than e, so the ratios between the weights are "
-    "not right.", look="what is exp(1), and what do you get for 1?",
+mistake("another base", pairs=3, why="The exponential has a base other than e, so the ratios between the weights are "
+    "wrong.", look="what is exp(1), and what do you get for 1?",
     exponentials=[lambda shifted, base=base: base**shifted for base in (2.0, 10.0, 3.0, 2.7, 2.72, 2.718)])
-mistake("a logarithm for the exponential", pairs=0, why="The logarithm of the scores is taken, where their exponential "
-    "is asked for: there is none of a negative number.", look="which of the two is above 0 for every score?",
+mistake("a logarithm for the exponential", pairs=0, why="The logarithm of the scores is taken, not their exponential: "
+    "a negative number has no logarithm.", look="which of the two is above 0 for every score?",
     exponentials=lambda shifted: np.log(shifted), variants=[lambda scores: divided(np.log(scores))])
-mistake("the power the wrong way round", why="The scores are raised to the power e, where e is to be raised to the "
-    "power of the scores.", look="what is the base, and what the exponent?",
+mistake("the power the wrong way round", why="The scores are raised to the power e; instead, e should be raised to the "
+    "power of the scores.", look="which is the base, and which the exponent?",
     variants=[lambda scores: divided(scores**np.e), lambda scores: divided(np.abs(scores) ** np.e)])
 mistake("softplus for the exponential", why="Each score goes through log(1 + exp) before the division: above 0 this "
     "grows like the score itself, so the ratios between the weights are too small.", look=RATIO,
@@ -359,10 +359,10 @@ mistake("divided inside the exponential", why="The scores are divided by a sum f
     variants=[lambda scores: np.exp(scores / total(np.exp(scores))),
               lambda scores: np.exp(lowered(scores) / total(np.exp(lowered(scores)))),
               lambda scores: np.exp(divided(scores))])
-mistake("the scores sorted",
-    why="The scores are sorted on the way, so the weights no longer stand in the places of their scores.",
-    look="which operation moves numbers?", variants=[lambda scores: softmax(np.sort(scores, axis=-1)),
-                                                     lambda scores: softmax(np.sort(scores, axis=-1))[..., ::-1]])
+mistake("the scores sorted", why="The scores are sorted on the way, so the weights no longer line up with the scores "
+    "you were given.", look="which operation changes the order of the numbers?",
+    variants=[lambda scores: softmax(np.sort(scores, axis=-1)),
+              lambda scores: softmax(np.sort(scores, axis=-1))[..., ::-1]])
 mistake("the exponential minus one", why="One is subtracted from each exponential, which changes their ratios: "
     "`np.expm1(x)` is exp(x) - 1.", look="what do you get for a score of 0, before the division?",
     exponentials=lambda shifted: np.expm1(shifted), variants=[lambda scores: divided(np.expm1(scores))])
@@ -376,7 +376,7 @@ mistake("sigmoids divided by their sum", why="Each score goes through a sigmoid 
     variants=[lambda scores: divided(sigmoid(scores))])
 mistake("a score of 0 taken for masked", *ZERO_MASKED, pairs=0,
     shifted=lambda right, scores: np.where(scores == 0, -np.inf, right))
-mistake("only the largest", why="The largest score takes the whole weight of 1. A softmax leaves something for all.",
+mistake("only the largest", why="The largest score takes all the weight. A softmax gives some to every score.",
     look="two scores that differ by a hair: should one get everything?",
     variants=[lambda scores: (np.arange(scores.shape[-1]) == scores.argmax(axis=-1)[..., None]).astype(float)])
 
@@ -398,16 +398,16 @@ mistake("divided by the sum of the scores",
     why="The exponentials are divided by a sum of scores, not by the sum of the exponentials.", look=WHICH_SUM,
     variants=[lambda scores: np.exp(scores) / total(scores), lambda scores: np.exp(lowered(scores)) / total(scores),
               lambda scores: np.exp(lowered(scores)) / total(lowered(scores))])
-mistake("shifted in one half of the fraction only", why="The scores are shifted in the numerator or in the denominator "
-    "only, so the weights of a row do not sum to 1.", look="which scores go into the numerator, which into the sum?",
-    variants=[lambda scores: np.exp(lowered(scores)) / total(np.exp(scores)),
-              lambda scores: np.exp(scores - scores.mean(axis=-1, keepdims=True)) / total(np.exp(scores)),
-              lambda scores: np.exp(scores) / total(np.exp(lowered(scores))),
-              lambda scores: np.exp(lowered(scores, None)) / total(np.exp(scores))])
+mistake("shifted in one half of the fraction only", why="The scores are shifted only in the numerator or only in the "
+    "denominator, so the weights of a row do not sum to 1.", look="which scores go into the numerator, and which into "
+    "the sum?", variants=[lambda scores: np.exp(lowered(scores)) / total(np.exp(scores)),
+                          lambda scores: np.exp(scores - scores.mean(axis=-1, keepdims=True)) / total(np.exp(scores)),
+                          lambda scores: np.exp(scores) / total(np.exp(lowered(scores))),
+                          lambda scores: np.exp(lowered(scores, None)) / total(np.exp(scores))])
 mistake("divided by the mean", why="The exponentials are divided by their mean, so each row sums to the number of its "
     "scores.", look=SUM_ONE_ROW, weights=lambda exponentials: exponentials / exponentials.mean(axis=-1, keepdims=True))
 mistake("divided by a count",
-    why="The exponentials are divided by how many numbers, or rows, there are, not by their sum.", look=WHICH_SUM,
+    why="The exponentials are divided by the number of scores or rows, not by their sum.", look=WHICH_SUM,
     weights=[lambda exponentials: exponentials / exponentials.shape[-1],
         lambda exponentials: exponentials / len(exponentials), lambda exponentials: exponentials / exponentials.size])
 mistake("unit length, not unit sum", why="The exponentials are divided by the root of the sum of their squares: it is "
@@ -417,7 +417,7 @@ mistake("one more in the sum", why="The sum in the denominator holds a 1 that be
     "less than 1.", look=WHICH_SUM, weights=lambda exponentials: exponentials / (1 + total(exponentials)),
     variants=[lambda scores: np.exp(scores - np.logaddexp(0, np.logaddexp.reduce(scores, axis=-1, keepdims=True)))])
 mistake("a small number added to the sum", hint=3, pairs=3,
-    why="The number added to the sum, so that it is never 0, is large enough to be seen: the rows sum to less than 1.",
+    why="The number added to keep the sum above 0 is large enough to show: the rows sum to less than 1.",
     look="can a sum of exponentials be 0, once the largest exponent is 0?",
     weights=[lambda exponentials, more=more: exponentials / (total(exponentials) + more)
              for more in (1e-2, 1e-3, 1e-4)])
@@ -428,18 +428,18 @@ mistake("softmax twice", why="The weights go through a second softmax, which mak
 
 mistake("in percent", why="The weights are multiplied by 100, so a row sums to 100, not to 1.",
     look=LAST_OPERATION, handed_over=lambda weights: 100 * weights)
-mistake("never filled", why="The result has the right shape, but it holds zeros only: nothing has been written into "
-    "it.", look="does anything assign into the result?", variants=[lambda scores: np.zeros(scores.shape)])
-mistake("rounded weights", why="The weights are rounded, so the rows need no longer sum to 1. Two decimals are for "
-    "showing, not for computing.", look=LAST_OPERATION, handed_over=lambda weights: weights.round(2),
+mistake("never filled", why="The result has the right shape, but it holds only zeros: nothing has been written into "
+    "it.", look="does any line write into the result?", variants=[lambda scores: np.zeros(scores.shape)])
+mistake("rounded weights", why="The weights are rounded, so the rows may no longer sum to 1. Rounding is for showing, "
+    "not for computing.", look=LAST_OPERATION, handed_over=lambda weights: weights.round(2),
     variants=[lambda scores, places=places: softmax(scores).round(places) for places in (1, 3, 4)])
-mistake("only the last row", why="Only the last row or table survives: each turn of the loop throws away, or "
-    "overwrites, what the one before has made.", look="where does the loop keep what it has computed?",
+mistake("only the last row", why="Only the last row or table survives: each iteration of the loop throws away, or "
+    "overwrites, the result of the one before.", look="where does the loop keep what it has computed?",
     variants=[lambda scores: rows(softmax(scores))[-1],
               lambda scores: softmax(scores)[-1] if scores.ndim > 1 else softmax(scores),
               lambda scores: np.zeros(scores.shape) + rows(softmax(scores))[-1]])
-mistake("only the first row", why="Only the first row or table comes back: the loop ends in its first turn, or the "
-    "result of one row stands for all.", look="how far is the `return` indented?",
+mistake("only the first row", why="Only the first row or table comes back: the loop ends in its first iteration, or "
+    "the result of one row is used for all.", look="how far is the `return` indented?",
     variants=[lambda scores: rows(softmax(scores))[0],
               lambda scores: softmax(scores)[0] if scores.ndim > 1 else softmax(scores),
               lambda scores: np.zeros(scores.shape) + rows(softmax(scores))[0]])
@@ -454,19 +454,19 @@ mistake("a row left out", why="One row of the result is never filled in and keep
     variants=[lambda scores: np.append(rows(softmax(scores))[:-1], np.zeros(scores.shape[-1])).reshape(scores.shape),
               lambda scores: np.append(np.zeros(scores.shape[-1]), rows(softmax(scores))[1:]).reshape(scores.shape)])
 mistake("the result left transposed", hint=2,
-    why="The result comes back transposed: it has been turned round once, and not back.", look=PRINT_SHAPES,
+    why="The result comes back transposed: it has been transposed once, and not back.", look=PRINT_SHAPES,
     variants=[lambda scores: softmax(scores).T,
               lambda scores: np.swapaxes(softmax(scores), -1, -2) if scores.ndim > 1 else softmax(scores)])
 mistake("the scores in one long row", why="The array has been flattened into a single row, and its shape is lost.",
     look=PRINT_SHAPES, variants=[lambda scores: softmax(scores.ravel()), lambda scores: softmax(scores).ravel()])
 COLUMNS = (lambda numbers: numbers.reshape(-1, 1), lambda numbers: numbers[:, None])
-mistake("one column for all rows", hint=2, why="The largest scores, or the sums, are made into a column, as for a "
-    "table. That fits neither an array with more dimensions nor a single row.",
-    look="what shape do they have for an array of three dimensions? What keeps a dimension, with size 1?",
+mistake("one column for all rows", hint=2, why="The largest scores, or the sums, are made into a column, which suits a "
+    "table, but neither an array with more dimensions nor a single row.",
+    look="what shape do they have for an array with three dimensions? And what keeps a dimension, with size 1?",
     shifted=[lambda scores, column=column: scores - column(scores.max(-1)) for column in COLUMNS],
     weights=[lambda exponentials, column=column: exponentials / column(exponentials.sum(-1)) for column in COLUMNS],
     variants=[{"shifted": lambda scores, column=column: scores - column(scores.max(-1)),
                "weights": lambda exponentials, column=column: exponentials / column(exponentials.sum(-1))}
               for column in COLUMNS])
 mistake("the rows left in one table", hint=2, why="An array with more dimensions has been made into a table of rows, "
-    "and not given its shape back.", look=PRINT_SHAPES, variants=[lambda scores: rows(softmax(scores))])
+    "and never reshaped back.", look=PRINT_SHAPES, variants=[lambda scores: rows(softmax(scores))])
