@@ -313,7 +313,7 @@ def test_rows_that_share_one_draw_are_not_said_to_be_drawn_too_often():
 
     found = check("speculate", answer)
     assert found.status == "failed"
-    assert "where each row has a draw of its own" in text(found)
+    assert "if each row has its own draw" in text(found)
 
 
 @pytest.mark.parametrize("low", [-torch.inf, -1e9])
@@ -573,8 +573,8 @@ def test_of_weights_that_are_not_cut_it_is_not_said_that_a_part_is_cut_out(order
 
     report = check("copying_matrix", answer)
     assert report.mistake == "all heads at once, from weights transposed"
-    assert "is cut out of" not in text(report)
-    assert "cut the wrong way" not in text(report)
+    assert "is taken from" not in text(report)
+    assert "sliced the wrong way" not in text(report)
 
 
 def test_rows_of_tokens_with_biases_and_an_empty_slice_before_the_first_head_are_named():
@@ -1043,15 +1043,15 @@ def lens(mean_of=lambda x: x, variance_of=lambda x: x, centred=True):
 
 
 @pytest.mark.parametrize(("answer", "mistake", "true", "false"), [
-    (lens(mean_of=lambda x: x[-1]), "the last stage's statistics for all", "numbers of the last one", "are divided by"),
-    (lens(variance_of=lambda x: x[0]), "the first stage's statistics for all", "numbers of the first", "get the mean"),
+    (lens(mean_of=lambda x: x[-1]), "the last stage's statistics for all", "statistics of the last", "are divided by"),
+    (lens(variance_of=lambda x: x[0]), "the first stage's statistics for all", "of the first one", "get the mean"),
     (lens(centred=False), "the mean left in", "is not subtracted", "divided by their root mean square"),
     (lens(*2 * [lambda x: x.roll(-1, 0)]), "the statistics of a neighbour", "or of the one after it", "stage before."),
     (lambda x, norm, table: norm(x[:, :, :-1]) @ table.T, "positions left out", "or all but one", "one position alone"),
     (lambda x, norm, table: norm(x.transpose(1, 2)) @ table.T, "dimensions swapped", "swapped", "do not come first"),
-    (lambda x, norm, table: norm(x + x[:1]) @ table.T, "the stages added up", "or the first", "one layer has added"),
+    (lambda x, norm, table: norm(x + x[:1]) @ table.T, "the stages added up", "just the first", "one layer has added"),
     (lambda x, norm, table: (norm(x) @ table.T).diff(dim=0, prepend=torch.zeros(1, *x.shape[1:3], len(table))),
-     "differences between stages", "those of another stage", "the last stage")])
+     "differences between stages", "from those of another", "the last stage")])
 def test_what_is_said_of_a_lens_holds_of_every_variant(answer, mistake, true, false):
     report = check("logit_lens", answer)
     assert report.mistake == mistake

@@ -14,10 +14,10 @@ def draw(generator, batch, heads, length, d_head, number, single=False):
 exercise = Exercise(
     name="ablate_head", lesson=11, title="Silence one head", difficulty=1, importance=3, minutes=6,
     contract="""
-        ablate_head(heads, number) takes what the heads of an attention output, (batch, heads, length, d_head), before
-        they are merged, and the number of one head, counted from 0. It returns a new tensor of the same shape, in which
-        everything that this head outputs is 0, in all sequences and at all positions, and all else is as it was. The
-        tensor `heads` itself stays as it was.
+        ablate_head(heads, number) takes the outputs of all heads, (batch, heads, length, d_head), before they are
+        merged, and the number of one head, counted from 0. It returns a new tensor of the same shape, in which
+        everything that this head outputs is 0, in all sequences and at all positions, and everything else is unchanged.
+        The tensor `heads` itself does not change.
         """,
     stub='''
         def ablate_head(heads, number):
@@ -35,13 +35,12 @@ exercise = Exercise(
     draw=draw, reference=lambda heads, number: experiments.ablate_head(heads, number), exact_zeros=True,
     names_steps=False,
     returns="ablated", shapes={"ablated": "(batch, heads, length, d_head)"},
-    hints=[("the caller's tensor", "An assignment to a part of a tensor changes that tensor, whatever name it "
-    "has in "
-            "your function. Which method makes a copy that shares nothing with it?"),
-           ("which numbers", "The dimensions are (batch, heads, length, d_head). How many indices select "
-            "all that one head outputs, in every sequence and at every position?"),
-           ("the tool", "clone, then assign 0 to a slice. Or multiply by a tensor of ones and one zero, with the shape "
-            "(heads, 1, 1): it broadcasts.")],
+    hints=[("the caller's tensor", "Assigning to part of a tensor changes the tensor itself, whatever your function "
+            "calls it. Which method makes a copy that shares no memory with it?"),
+           ("which numbers", "The dimensions are (batch, heads, length, d_head). How many indices select everything "
+            "that one head outputs, in every sequence and at every position?"),
+           ("the tool", "clone, then assign 0 to a slice. Or multiply by a tensor of ones and a single zero, with the "
+            "shape (heads, 1, 1): it broadcasts.")],
     solution='''
         def ablate_head(heads, number):
             ablated = heads.clone()
@@ -76,10 +75,10 @@ def without(heads, number):
 
 # Which numbers
 mistake = exercise.section(hint=2)
-DIMENSIONS = "(batch, heads, length, d_head): which of the four does your index count?"
+DIMENSIONS = "(batch, heads, length, d_head): which of the four does your index apply to?"
 mistake("nothing erased", why="The result is what came in: the head is not silenced, or only in a copy that is thrown "
     "away.", look="which tensor do you change, and which one do you return?", erased=lambda heads: heads)
-mistake("a sequence silenced", why="A whole sequence of the batch is 0, with all of its heads.", look=DIMENSIONS,
+mistake("a sequence silenced", why="A whole sequence of the batch is 0, in all its heads.", look=DIMENSIONS,
     erased=along(0))
 mistake("a position silenced", why="One position is 0 in all heads.", look=DIMENSIONS, erased=along(2))
 mistake("a feature silenced", why="One feature is 0 in all heads.", look=DIMENSIONS, erased=along(3))
@@ -99,23 +98,25 @@ def without_one(heads, number):
 
 mistake("all heads silenced", why="The outputs of all heads are 0.", look="which head should be missing?",
     erased=lambda heads: torch.zeros_like(heads))
-mistake("counted from 1", why="The head before is silenced, as if heads were counted from 1.",
+mistake("counted from 1", why="The previous head is silenced, as if heads were counted from 1.",
     look="heads are counted from 0: what number is the first?", which=lambda number, count: (number - 1) % count)
-mistake("the next head", why="The head after is silenced.", look="every + 1.",
+mistake("the next head", why="The next head is silenced.", look="every `+ 1`.",
     which=lambda number, count: (number + 1) % count)
-mistake("head 0 taken for none", pairs=0, why="Head 0 is not silenced: the heads come back as they were where number "
-    "is 0.", look="`if number` and `number or …`: what is 0 to them?",
+mistake("head 0 taken for none", pairs=0, why="Head 0 is not silenced: when `number` is 0, the heads come back "
+    "unchanged.", look="`if number` and `number or …`: how do they treat 0?",
     erased=lambda right, heads, number: right if number else heads)
 mistake("counted from the end", why="Heads are counted backwards, from the last one.", look="the sign of your index.",
     which=[lambda number, count: count - 1 - number, lambda number, count: -number % count])
-mistake("several heads silenced", pairs=2, why="More than one head is silenced: all before it, or all from it on.",
-    look="the colon in your index: a slice takes more than one.",
+mistake("several heads silenced", pairs=2, why="A range of heads is silenced: those before the head or those after it, "
+    "with or without the head itself.",
+    look="the colon in your index: a slice can select several heads.",
     erased=[lambda heads, number: heads * (torch.arange(heads.shape[1]) > number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) < number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) >= number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) <= number)[:, None, None]])
 mistake("a part of the head left", pairs=4, why="The head is silenced only in part: in one sequence, at some "
-    "positions or in one feature.", look="how many indices stand between your brackets? Each one leaves something out.",
+    "positions or in one feature.", look="how many indices are there between your brackets? Each one leaves something "
+    "out.",
     erased=[lambda heads, number: zero_at(heads, (0, number)), lambda heads, number: zero_at(heads, (-1, number)),
             lambda heads, number: zero_at(heads, (slice(None), number, -1)),
             lambda heads, number: zero_at(heads, (slice(None), number, 0)),
@@ -131,15 +132,14 @@ def zero_at(heads, index):
 
 mistake("interleaved features silenced", pairs=0, why="Features at regular intervals are silenced, as if the heads "
     "were interleaved; a head is a slice of neighbouring features.",
-    look="merged, which features belong to head 1?",
+    look="once the heads are merged, which features belong to head 1?",
     erased=[lambda heads, number: attention.split_heads(
                 zero_at(attention.merge_heads(heads), (..., slice(number, None, heads.shape[1]))), heads.shape[1]),
             lambda heads, number: zero_at(heads.flatten(2), (..., slice(number, None, heads.shape[1]))).view_as(heads),
             lambda heads, number: zero_at(heads, (..., slice(number, None, heads.shape[1])))])
-mistake("heads and positions mixed up", pairs=0, why="The tensor is brought to (batch, length, d_model) by reshape "
-    "or view "
-    "alone, which mixes heads and positions, and a slice of that is 0.",
-    look="which two dimensions must change places before heads lie side by side?",
+mistake("heads and positions mixed up", pairs=0, why="Heads and positions are rearranged by reshape or view alone, "
+    "which mixes them up; a slice of that is set to 0.",
+    look="which two dimensions must change places before the heads lie side by side?",
     erased=[lambda heads, number: zero_at(heads.reshape(heads.shape[0], heads.shape[2], -1), (..., slice(
         number * heads.shape[3], (number + 1) * heads.shape[3]))).view_as(heads),
         lambda heads, number: zero_at(heads.reshape(heads.shape[0], -1, heads.shape[1], heads.shape[3]),
@@ -147,9 +147,9 @@ mistake("heads and positions mixed up", pairs=0, why="The tensor is brought to (
 
 # What becomes of the caller's tensor
 mistake = exercise.section(hint=1)
-mistake("a copy for another dtype alone", pairs=0, why="The caller's tensor is changed, though not in every dtype: "
-    "`.float()`, `.double()` and `.to` make a copy where the dtype is another one, and hand back the tensor itself "
-    "where it is that one already.", look="in which dtype does `heads` come? Which method copies it, whatever the "
+mistake("a copy for another dtype alone", pairs=0, why="The caller's tensor is changed, but only in some dtypes: "
+    "`.float()`, `.double()` and `.to` make a copy only if the dtype changes; otherwise they return the tensor "
+    "itself.", look="what is the dtype of `heads`? Which method copies it, whatever the "
     "dtype?", variants=[lambda heads, number: emptied(heads.float(), number),
                         lambda heads, number: emptied(heads.double(), number)])
 
@@ -159,8 +159,8 @@ def emptied(heads, number):
 
 # What stands in its place
 mistake = exercise.section(hint=3)
-mistake("a mean in its place", pairs=2, why="The head's output is replaced by a mean. Experiments with means exist "
-    "(mean ablation), but here the head should contribute nothing: 0.", look="what should the head contribute?",
+mistake("a mean in its place", pairs=2, why="The head's output is replaced by a mean. Mean ablation is a real "
+    "technique, but here the head should contribute nothing: 0.", look="what should the head contribute?",
     erased=[lambda heads, number: put(heads, number, heads[:, number].mean(0, keepdim=True)),
             lambda heads, number: put(heads, number, heads[:, number].mean(1, keepdim=True)),
             lambda heads, number: put(heads, number, heads[:, number].mean((0, 1), keepdim=True)),
@@ -175,8 +175,8 @@ def put(heads, number, what):
     changed[:, number] = what
     return changed
 
-mistake("another number than 0", pairs=3, why="The head's output is replaced by a number that is not 0. A very "
-    "negative one belongs before a softmax, and there is none after the heads.", look="what number adds nothing?",
+mistake("another number than 0", pairs=3, why="The head's output is replaced by something other than 0. A very "
+    "negative number belongs before a softmax, and no softmax follows here.", look="what number adds nothing?",
     erased=[lambda heads, number: put(heads, number, -torch.inf), lambda heads, number: put(heads, number, 1.0),
             lambda heads, number: put(heads, number, -1e9), lambda heads, number: put(heads, number, torch.nan)])
 mistake("almost 0", pairs=0, why="The head's output is replaced by a number close to 0, but not 0.",
@@ -191,9 +191,8 @@ mistake("its own output from elsewhere", pairs=0, why="The head's output is repl
 mistake("the head dropped", pairs=2, why="The head is taken out, and there is one head fewer: linear_out, which "
     "reads all heads side by side, would no longer fit.", look="the shape of the result.",
     erased=[without, lambda heads, number: without(heads, number).flatten(1, 2)])
-mistake("the others made louder", why="The other heads are multiplied to make up for the one that is "
-    "missing, as "
-    "dropout does; the contract leaves them as they were.", look="every factor and every call of dropout.",
+mistake("the others made louder", why="The other heads are scaled up to make up for the missing one, as in dropout; "
+    "the contract leaves them as they were.", look="every factor and every call of dropout.",
     erased=[lambda right, heads: right * heads.shape[1] / max(heads.shape[1] - 1, 1)])
 mistake("the sign turned", pairs=0, why="The head is not silenced: its sign is reversed, or its output is subtracted "
     "from the others.", look="how many times do you subtract the head?",
@@ -204,8 +203,8 @@ mistake("another head in its place", pairs=0, why="The head's output is replaced
     erased=[lambda heads, number: put(heads, number, heads[:, number - 1]),
             lambda heads, number: put(heads, number, heads[:, (number + 1) % heads.shape[1]]),
             lambda heads, number: put(heads, number, heads[:, 0] if number else heads[:, -1])])
-mistake("the heads in another shape", pairs=1, why="The heads come back side by side, with two dimensions exchanged, "
-    "or added up; they should keep their shape.", look="the shape of the result.",
+mistake("the heads in another shape", pairs=1, why="The heads come back side by side, with two dimensions swapped, or "
+    "added up; they should keep their shape.", look="the shape of the result.",
     handed=[lambda ablated: attention.merge_heads(ablated), lambda ablated: ablated.transpose(1, 2),
             lambda ablated: ablated.sum(1)])
 mistake("that head alone", pairs=0, why="Only the head itself comes back, silent or not; all heads are expected.",

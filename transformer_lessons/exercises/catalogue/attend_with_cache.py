@@ -41,7 +41,7 @@ def sums_to_one(call, query, keys, values, new_key, new_value):
     return None if bool((torch.as_tensor(output) - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
 
 OFF = ("The numbers are nearly right, but not exactly: a first token, which sees only itself, does not get its own "
-       "value, but a little more or less, as where a small number such as 1e-6 is added to the sum.")
+       "value, but a little more or less, as when a small number such as 1e-6 is added to the sum.")
 LOOK_OFF = "what should the weights of a token sum to, and can the sum of the exponentials ever be 0?"
 
 exercise = Exercise(
@@ -68,7 +68,7 @@ exercise = Exercise(
     hints=[("what is kept", "The positions of keys and values are in the second-to-last dimension. New keys and "
         "values come after old ones: which function joins two tensors along a dimension?"),
            ("who sees whom", "With 3 old tokens and 2 new ones, write down the mask by hand: two rows, five columns. "
-               "In which column is the last True of the first row? What number must tril get?"),
+               "In which column is the last True of the first row? What number must you give to tril?"),
            ("the attention itself", "It is lesson 3's: query · key / √d_head, the mask, a softmax over all the keys, "
                "and the average of all the values.")],
     solution='''
@@ -130,7 +130,7 @@ class WithCache(shared.Attending, Steps):
 # Who sees whom
 mistake = exercise.section(hint=2)
 mistake("the new tokens see the future", why="New tokens see those that come after them: there is no mask, or not "
-        "always. With a single new token that is right, but a prompt is read in one go.",
+        "always. With a single new token that is fine, but a prompt is read in one go.",
     look="two new tokens: may the first see the second? And is the mask there in every case?",
     allowed=lambda new, total: ones(new, total),
     variants=[lambda *inputs: (lambda keys, values: (F.scaled_dot_product_attention(inputs[0], keys, values), keys,
@@ -150,15 +150,15 @@ mistake("no mask for two new tokens", why="Two new tokens are not masked, as if 
     look="two new tokens: may the first see the second?",
     allowed=lambda right, new, total: right if new > 2 else ones(new, total))
 mistake("a square mask", pairs=0, why="The mask has as many rows as columns: one for each new token, or one for each "
-        "key. The scores have a row for each new token and a column for each key, so it does not fit them once the "
-        "cache holds something.", look="with 3 old tokens and 2 new ones, what shape have the scores, and what shape "
-        "has the mask?",
+        "key. The scores have a row for each new token and a column for each key, so such a mask does not fit once the "
+        "cache holds something.", look="with 3 old tokens and 2 new ones, what shape do the scores have, and what "
+        "shape does the mask have?",
     visible=[lambda masked: masked.masked_fill(~ones(*2 * masked.shape[-2:-1]).tril(), -torch.inf),
              lambda masked: masked.masked_fill(~ones(*2 * masked.shape[-1:]).tril(), -torch.inf)
              if masked.shape[-2] > 1 else masked])
-mistake("the cache counted twice", why="The old tokens are counted once as columns of the mask and once more in what "
-        "it allows, by a number such as tril's or by positions that start anew at the first new key: new tokens see "
-        "each other's future.", pairs=0,
+mistake("the cache counted twice", why="The old tokens are counted twice: as columns of the mask, and again in the "
+        "number given to tril, or in positions that start again at the first new key. New tokens see each other's "
+        "future.", pairs=0,
     look="a number that you give to tril or triu, or positions that you compare: from which column do they count?",
     allowed=lambda new, total: ones(new, total).tril(2 * (total - new)))
 mistake("the diagonal missing", why="A new token sees what came before, but not itself, or not always.",
@@ -172,18 +172,19 @@ mistake("one step into the future", why="Each new token also sees the one right 
     look="the number that you give to tril, or compare positions with.",
     allowed=lambda new, total: ones(new, total).tril(total - new + 1))
 mistake("the later for the earlier", pairs=0, why="A new token sees the later keys and not the "
-        "earlier ones: the triangle lies on the wrong side.", look="rows ask: what has the first new token seen?",
+        "earlier ones: the triangle lies on the wrong side.", look="each row is a query: what may the first new token "
+        "see?",
     allowed=[lambda new, total: ones(new, total).triu(total - new), lambda new, total: ones(new, total).triu(),
              lambda new, total: ~ones(new, total).tril(total - new)],
     variants=[{"allowed": lambda new, total: ~ones(new, total).tril(total - new),
                "weights": lambda right: right.nan_to_num(0.0)}])
-mistake("shifted by the new tokens, not the old", pairs=0, why="The mask is shifted by the number of new tokens, where "
-        "it should be shifted by the number of old ones.",
-    look="with 3 old tokens and 2 new ones: which number must tril get?",
+mistake("shifted by the new tokens, not the old", pairs=0, why="The mask is shifted by the number of new tokens, not "
+        "by the number of old ones.",
+    look="with 3 old tokens and 2 new ones: which number should tril get?",
     allowed=lambda new, total: ones(new, total).tril(new))
-mistake("shifted by the heads", pairs=0, why="The mask is shifted by the number of heads, dimension 1 of `keys`, where "
-        "it should be shifted by the number of old tokens.", look="with 3 old tokens and 2 new ones: which number must "
-        "tril get, and which dimension of `keys` has it?", visible=lambda masked: masked.masked_fill(
+mistake("shifted by the heads", pairs=0, why="The mask is shifted by the number of heads, dimension 1 of `keys`, not "
+        "by the number of old tokens.", look="with 3 old tokens and 2 new ones: which number should tril get, and "
+        "which dimension of `keys` has it?", visible=lambda masked: masked.masked_fill(
             ~ones(*masked.shape[-2:]).tril(masked.shape[1]), -torch.inf))
 mistake("a softmax for the old tokens and one for the new", pairs=0, why="Old and new tokens get a softmax each, and "
         "the two outputs are averaged or added up: how well an old token matches is never compared with how well a "
@@ -197,14 +198,13 @@ def apart(query, keys, values, new_key, new_value, share):
         made = share * (made + F.scaled_dot_product_attention(query, keys, values))
     return made, *joined(keys, values, new_key, new_value)
 
-mistake("only the old tokens", why="The new tokens attend to the cache as it was: not to themselves, nor to each "
-        "other.",
-    look="is the cache extended before the attention, or after it?",
+mistake("only the old tokens", why="The new tokens attend to the cache as it was: neither to themselves nor to each "
+        "other.", look="is the cache extended before the attention, or after it?",
     allowed=lambda new, total: torch.arange(total).expand(new, total) < total - new,
     variants=[lambda query, keys, values, new_key, new_value: (
         attention.scaled_dot_product_attention(query, keys, values)[0], *joined(keys, values, new_key, new_value))])
-mistake("only the new tokens", why="The new tokens attend to each other alone: what the cache holds is kept, but never "
-        "seen.", look="which keys meet the query: all of them, or the new ones?", pairs=2,
+mistake("only the new tokens", why="The new tokens attend only to each other: what the cache holds is kept, but never "
+        "seen.", look="which keys meet the query: all of them, or only the new ones?", pairs=2,
     allowed=lambda right, new, total: right & (torch.arange(total) >= total - new),
     variants=[lambda query, keys, values, new_key, new_value: (
         F.scaled_dot_product_attention(query, new_key, new_value), *joined(keys, values, new_key, new_value))])
@@ -215,24 +215,23 @@ mistake("new tokens see only themselves and the past", why="A new token sees all
 mistake("every new token sees only what the first may see", why="All the new tokens get the mask of the first: what is "
         "newer than the first new token is hidden from all.", look="how many rows does your mask have?",
     allowed=lambda new, total: (torch.arange(total) <= total - new).expand(new, total))
-mistake("the oldest token dropped", why="The first key is out of sight of every new token: the window has slid, or a "
-        "slice starts at 1.", look="every slice of the keys, and where it starts.", pairs=0,
+mistake("the oldest token dropped", why="The first key is hidden from every new token: the window has slid, or a slice "
+        "starts at 1.", look="every slice of the keys, and where it starts.", pairs=0,
     allowed=lambda right, new, total: right & ((torch.arange(total) > 0) | (total == 1) | (new == total)))
 mistake("masked after the softmax", why="The forbidden weights are set to 0 after the softmax, so that a row no longer "
         "sums to 1.", look="the order of mask and softmax.", pairs=0,
     variants=[{"visible": lambda masked: masked,
                "weights": lambda self, scaled: scaled.softmax(-1) * self.allowed(*scaled.shape[-2:])}])
 mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and exp(0) is 1: the future still gets "
-        "weight.",
-    look="which score has an exponential of exactly 0?", pairs=2,
+        "weight.", look="which score has an exponential of exactly 0?", pairs=2,
     visible=[lambda self, masked: masked * self.allowed(*masked.shape[-2:])])
-ADDED = ("Where the mask is 1 or -1, that is added to the score, as F.scaled_dot_product_attention does with a mask of "
-         "floats: nothing is hidden.", "which keys does adding 1 to a score hide? And what is the dtype of your mask?")
+ADDED = ("The mask's 1s or -1s are added to the scores, as F.scaled_dot_product_attention does with a mask of floats: "
+         "nothing is hidden.", "which keys does adding 1 to a score hide? And what is the dtype of your mask?")
 mistake("the mask added to the scores", *ADDED, pairs=2,
     visible=[lambda self, masked: masked + ~self.allowed(*masked.shape[-2:]),
              lambda self, masked: masked + self.allowed(*masked.shape[-2:])])
-mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an "
-        "allowed score may be 0, too, as those of a query of zeros are.", look="`== 0` after `tril` or a product with "
+mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an allowed "
+        "score may be 0, too: for a query of zeros, they all are.", look="`== 0` after `tril` or a product with "
         "the mask: which other scores are 0?",
     visible=[lambda self, masked, low=low: zeros_hidden(masked * self.allowed(*masked.shape[-2:]), low)
              for low in (-torch.inf, -1e4)])
@@ -240,8 +239,8 @@ mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken
 def zeros_hidden(scores, low):
     return scores.masked_fill(scores == 0, low)
 
-mistake("a number too small for the forbidden", why="Forbidden scores get a number such as -10, -1e4 or -1e9, or have "
-        "it added. It leaves them weight where the allowed ones are low enough.",
+mistake("a number too small for the forbidden", why="Forbidden scores become a number such as -10, -1e4 or -1e9, or "
+        "have one added. Where the allowed scores are low enough, the forbidden ones still get weight.",
     look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?", pairs=2,
     visible=[change for low in (-1e4, -5.0, -10.0, -100.0, -1e3) for change in (
         lambda self, masked, low=low: masked.masked_fill(~self.allowed(*masked.shape[-2:]), low),
@@ -259,7 +258,7 @@ mistake("the new keys ask", why="The scores are made of the new keys and all the
 # What is kept
 mistake = exercise.section(hint=1)
 mistake("the new before the old", why="The new keys and values stand before the old ones; they are the latest, so they "
-        "come last.", look="the order of the list that is joined.",
+        "come last.", look="the order in which old and new are joined.",
     extended=lambda keys, values, new_key, new_value: joined(new_key, new_value, keys, values))
 mistake("joined along another dimension", raises=True, why="Old and new are joined along the batch, the heads or the "
         "features: it is the number of positions that should grow.", look="which dimension of (batch, heads, length, "
@@ -267,11 +266,12 @@ mistake("joined along another dimension", raises=True, why="Old and new are join
     extended=[lambda keys, values, new_key, new_value, dim=dim: joined(keys, values, new_key, new_value, dim)
               for dim in (1, 0, 3)])
 mistake("only keys or only values kept", why="The old keys are kept and the old values are not, or the other way "
-        "round: there must be as many of both.", look="is the same done to keys and to values?", pairs=0,
+        "round: there must be as many keys as values.", look="is the same done to keys and to values?", pairs=0,
     extended=[lambda keys, values, new_key, new_value: (torch.cat([keys, new_key], dim=2), new_value),
               lambda keys, values, new_key, new_value: (new_key, torch.cat([values, new_value], dim=2))])
 mistake("only keys or only values added", raises=True, why="The new keys are added and the new values are not, or the "
-        "other way round: there must be as many of both.", look="is the same done to keys and to values?", pairs=0,
+        "other way round: there must be as many keys as "
+        "values.", look="is the same done to keys and to values?", pairs=0,
     extended=[lambda keys, values, new_key, new_value: (torch.cat([keys, new_key], dim=2), values),
               lambda keys, values, new_key, new_value: (keys, torch.cat([values, new_value], dim=2))])
 mistake("the old cache handed back", why="The output is right, but the keys or values handed back are those that came "
@@ -284,7 +284,7 @@ mistake("the scale kept in the cache", pairs=0, why="The new keys, or all of the
                                                               new_key / math.sqrt(new_key.shape[-1])], 2), right[2]),
                  lambda right, new_key: (right[0], right[1] / math.sqrt(new_key.shape[-1]), right[2])])
 mistake("the last new token not handed back", pairs=0, why="The last new token is missing from the keys and values "
-        "that are handed back, always or where the cache was empty.",
+        "that are handed back, always, or when the cache was empty.",
     look="every `:-1`, and every condition on the cache.",
     handed_back=[lambda output, keys, values: (output, keys[:, :, :-1], values[:, :, :-1]),
                  lambda right, new_key: right if new_key.shape[2] < right[1].shape[2] else (
@@ -292,22 +292,22 @@ mistake("the last new token not handed back", pairs=0, why="The last new token i
 mistake("only the new handed back", why="The keys and values handed back are the new ones alone: the old ones are lost "
         "for the next token.", look="the names in the `return` line.",
     handed_back=lambda output, new_key, new_value: (output, new_key, new_value))
-mistake("keys and values handed back in the wrong order", why="What is handed back as keys are the values, and the "
-        "other way round.", look="the names in the `return` line.",
+mistake("keys and values handed back in the wrong order", why="The values are handed back as keys, and the keys as "
+        "values.", look="the names in the `return` line.",
     handed_back=lambda output, keys, values: (output, values, keys))
 mistake("only the output", why="Only the output is returned; the extended keys and values are needed for the next "
         "token.",
     look="how many results does the contract name?", handed_back=lambda output: output, pairs=0)
-mistake("the cache before the output", why="The three results come in another order: output, keys and values are "
-        "expected.",
-    look="the `return` line.", pairs=0,
+mistake("the cache before the output", why="The three results are in the wrong order: it should be output, keys, "
+        "values.", look="the `return` line.", pairs=0,
     handed_back=[lambda output, keys, values: (keys, values, output), lambda output, keys, values: (keys, output,
           values)])
 mistake("the cache in a pair of its own", why="Keys and values come as one pair; three results are expected.",
     look="the brackets in the `return` line.", pairs=0,
     handed_back=lambda output, keys, values: (output, (keys, values)))
-mistake("only the last new token kept or answered", why="Several new tokens come at once, and only the last of them is "
-        "kept, or gets an output.", look="every `[-1]` and `[..., -1:, :]`: a prompt brings many tokens.", pairs=0,
+mistake("only the last new token kept or answered", why="When several new tokens come at once, only the last is kept, "
+        "or only the last gets an "
+        "output.", look="every `[-1]` and `[..., -1:, :]`: a prompt brings many tokens.", pairs=0,
     variants=[{"handed_back": lambda output, keys, values: (output[:, :, -1:], keys, values)},
               {"extended": lambda keys, values, new_key, new_value: joined(
                   keys, values, new_key[:, :, -1:], new_value[:, :, -1:])}])
@@ -330,7 +330,7 @@ mistake("a cache of fixed size", why="Only a certain number of the latest keys a
 # The scale, and what else people do to scores, weights and values
 mistake = exercise.section(hint=3)
 mistake("no transpose of the key", pairs=0, why="The query is multiplied by the keys as they stand, which works only "
-        "where sizes happen to agree.", look="`a @ b` takes rows of a and columns of b. Where do the keys stand?",
+        "where sizes happen to agree.", look="`a @ b` takes rows of a and columns of b. Are the keys rows or columns?",
     scores=lambda query, key: query @ key)
 NOT_HERE = ("no transpose of the key",  # there is a mask here, two leading dimensions, and no weights to hand back
     "a causal mask", "a causal mask for the output alone", "a mask on what came before", "zeros for a mask",
@@ -340,7 +340,7 @@ NOT_HERE = ("no transpose of the key",  # there is a mask here, two leading dime
     "only one row of the weights", "the scores for the weights", "weights returned transposed",
     "weights averaged over the batch or the heads", "the best match for the output", "the plain average of the values",
     "a number added to the sum")
-mistake("no scale", why="The scores are not divided by √d_head.", look="lesson 3: what stands under the dot products?",
+mistake("no scale", why="The scores are not divided by √d_head.", look="lesson 3: what is done to the dot products?",
     scaled=lambda scores: scores)
 mistake("scaled by d, not √d", why="The scores are divided by d_head, not by its square root.", look="lesson 3: what "
         "is the standard deviation of a dot product?", scaled=lambda scores, query: scores / query.shape[-1])

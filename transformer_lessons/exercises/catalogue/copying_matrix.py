@@ -24,10 +24,10 @@ exercise = Exercise(
         shape (vocabulary, vocabulary): row i, column j is what is added to the logit of token i when the head attends
         to token j alone. embedding is the table (vocabulary, d_model) whose row j is the vector of token j; unembedding
         is the table (vocabulary, d_model) whose row i scores token i; they are two different tables. attention is a
-        MultiHeadAttention of the package, with attention.linear_v, attention.linear_out, attention.num_heads and
-        attention.d_model; head is counted from 0. Head h has the d_head = d_model / num_heads features from
-        h · d_head on, of what linear_v makes and of what linear_out reads. Biases are left out, and so are norms and
-        positions.
+        MultiHeadAttention from the package, with attention.linear_v, attention.linear_out, attention.num_heads and
+        attention.d_model; head is counted from 0. Head h owns d_head = d_model / num_heads features, starting at index
+        h · d_head, both in the output of linear_v and in the input of linear_out. Biases, norms and positions are left
+        out.
         """,
     stub='''
         def copying_matrix(embedding, attention, unembedding, head):
@@ -42,10 +42,9 @@ exercise = Exercise(
     reference=lambda embedding, attention, unembedding, head: experiments.copying_matrix(
         embedding, attention, unembedding, head),
     returns="matrix", shapes={"matrix": "(vocabulary, vocabulary)"}, names_steps=False,
-    hints=[("what a token's vector goes through", "Follow one token's vector x as a column: W_V of this head makes "
-    "d_head "
-            "numbers of it, W_O of this head makes d_model numbers of those, W_U a logit for each token. Now put all "
-            "tokens side by side as columns: that is W_E. What shape has each of the four?"),
+    hints=[("what a token's vector goes through", "Follow one token's vector x as a column: this head's W_V turns it "
+            "into d_head numbers, its W_O turns those into d_model numbers, and W_U turns these into a logit for each "
+            "token. Now put all tokens side by side as columns: that is W_E. What shape does each of the four have?"),
            ("the slices", "nn.Linear keeps its weight as (out, in) and computes weight @ x. A head's features are what "
             "comes out of linear_v, and what goes into linear_out. So are they rows or columns of each weight?"),
            ("which way round", "Rows of the result are the tokens whose logits change, columns the tokens attended to. "
@@ -91,54 +90,50 @@ def every_feature(num_heads, d_head):
 
 # The slices
 mistake = exercise.section(hint=2)
-OUT_IN = "nn.Linear keeps its weight as (out, in): what comes out is a row. What is a head's slice in each of the two?"
-mistake("all heads at once", pairs=1, why="Nothing is cut out: the matrix is that of all heads together.",
+OUT_IN = "nn.Linear keeps its weight as (out, in): each row makes one output. What is a head's slice of each?"
+mistake("all heads at once", pairs=1, why="No head is singled out: the matrix is that of all heads together.",
     look="where does `head` appear in your code?", own=every_feature)
-mistake("the rows of W_O", pairs=2, why="A head's rows are cut out of linear_out.weight, where its columns belong: "
-    "what the "
-    "head outputs is what linear_out reads, its input.", look=OUT_IN,
+mistake("the rows of W_O", pairs=2, why="The head's slice of linear_out.weight is taken from the rows, not from the "
+    "columns: what the head outputs is an input of linear_out.", look=OUT_IN,
     writes=[lambda attention, own: attention.linear_out.weight[own].T])
-mistake("the columns of W_V", pairs=2, why="A head's columns are cut out of linear_v.weight, where its rows belong: "
-    "the "
-    "head's values are what linear_v makes, its output.", look=OUT_IN,
+mistake("the columns of W_V", pairs=2, why="The head's slice of linear_v.weight is taken from the columns, not from "
+    "the rows: the head's values are an output of linear_v.", look=OUT_IN,
     reads=[lambda attention, own: attention.linear_v.weight[:, own].T])
-mistake("rows of W_O and columns of W_V", pairs=1, why="Both weights are cut the wrong way, as if nn.Linear kept "
-    "them as "
-    "(in, out).", look=OUT_IN, variants=[{"reads": lambda attention, own: attention.linear_v.weight[:, own].T,
+mistake("rows of W_O and columns of W_V", pairs=1, why="Both weights are sliced the wrong way, as if nn.Linear kept "
+    "them as (in, out).", look=OUT_IN, variants=[{"reads": lambda attention, own: attention.linear_v.weight[:, own].T,
                                           "writes": lambda attention, own: attention.linear_out.weight[own].T}])
-mistake("all heads at once, from weights transposed", pairs=0, why="Nothing is cut out: the matrix is that of all "
-    "heads together. And the weight of linear_v, that of linear_out, or both, are the wrong way round in the product: "
+mistake("all heads at once, from weights transposed", pairs=0, why="No head is singled out: the matrix is that of all "
+    "heads together. And in the product, the weight of linear_v, of linear_out or of both is the wrong way round: "
     "nn.Linear keeps them as (out, in).", look="where does `head` appear in your code? " + OUT_IN,
     variants=[
         {"own": every_feature, "reads": lambda attention: attention.linear_v.weight.T},
         {"own": every_feature, "writes": lambda attention: attention.linear_out.weight.T},
         {"own": every_feature, "reads": lambda attention: attention.linear_v.weight.T,
          "writes": lambda attention: attention.linear_out.weight.T}])
-mistake("the next head", pairs=0, why="The features are those of the head after.",
+mistake("the next head", pairs=0, why="The features are those of the next head.",
     look="heads are counted from 0: which features belong to the first?",
     own=lambda right, num_heads, d_head: (right + d_head) % (num_heads * d_head))
-mistake("the head before", pairs=1, why="The features are those of the head before, as if heads were counted from 1.",
+mistake("the head before", pairs=1, why="The features are those of the previous head, as if heads were counted from 1.",
     look="heads are counted from 0: which features belong to the first?",
     own=[lambda right, num_heads, d_head: (right - d_head) % (num_heads * d_head),
          lambda head, d_head: torch.arange(max(0, head - 1) * d_head, head * d_head)])
-mistake("the first head's slice", pairs=0, why="One of the two weights, or both, are cut to the features of the first "
-    "head, whichever head is asked for.", look="does `head` appear in both slices?",
+mistake("the first head's slice", pairs=0, why="In one of the two weights, or in both, the slice is that of the first "
+    "head, whatever `head` is.", look="does `head` appear in both slices?",
     writes=lambda attention, own: attention.linear_out.weight[:, :len(own)],
     reads=lambda attention, own: attention.linear_v.weight[:len(own)],
     own=lambda d_head: torch.arange(d_head))
-mistake("interleaved heads", why="The features are cut as if the heads were interleaved, every num_heads-th one "
+mistake("interleaved heads", why="The features are chosen as if the heads were interleaved, every num_heads-th one "
     "belonging to the same head; a head is a slice of neighbouring features.",
     look="what does split_heads do to the features?",
     own=lambda head, num_heads, d_head: torch.arange(head, num_heads * d_head, num_heads))
-mistake("one weight interleaved", pairs=0, why="In one of the two weights the features are cut as if the heads were "
+mistake("one weight interleaved", pairs=0, why="In one of the two weights the features are chosen as if the heads were "
     "interleaved, every num_heads-th one belonging to the same head; in the other they are neighbours, as they should "
-    "be.", look="is a head's slice of linear_v the same as its slice of linear_out? With view: does num_heads come "
-    "before d_head?",
+    "be.", look="do both weights use the same features? If you call view: does num_heads come before d_head?",
     reads=lambda attention, own: attention.linear_v.weight[own[0] // len(own)::attention.num_heads],
     writes=lambda attention, own: attention.linear_out.weight[:, own[0] // len(own)::attention.num_heads])
 mistake("linear_out's rows reshaped", pairs=0, why="linear_out.weight is reshaped to (num_heads, d_model, d_head), "
-    "which keeps its numbers in their old order: a head gets some of its rows, cut up, where its columns belong.",
-    look="reshape puts rows one after the other. What is a head's slice of (out, in)?",
+    "which keeps its numbers in their old order: a head gets pieces of some rows, where it needs columns.",
+    look="reshape puts rows one after the other. Is a head's slice made of rows or of columns?",
     writes=lambda attention, own: attention.linear_out.weight.reshape(attention.num_heads, -1, len(own))[
         own[0] // len(own)])
 mistake("num_heads for d_head", why="The slice is num_heads features wide, or begins at head · num_heads.",
@@ -148,18 +143,17 @@ mistake("num_heads for d_head", why="The slice is num_heads features wide, or be
 mistake("a slice from the wrong place", why="The slice for head h begins at feature h, as if each head before it had "
     "a single feature.", look="at which feature does head 1 begin, and at which head 2?",
     own=lambda head, d_head: torch.arange(head, head + d_head))
-mistake("a slice of the wrong width", pairs=2, why="The slice does not have d_head features: it runs to the end, or "
-    "is one too "
-    "wide or too narrow, or is a single feature.", look="what stands on the two sides of the colon?",
+mistake("a slice of the wrong width", pairs=2, why="The slice does not have d_head features: it starts at 0, runs to "
+    "the end, is one too wide or too narrow, or is a single "
+    "feature.", look="what is on each side of the colon?",
     own=[lambda head, num_heads, d_head: torch.arange(head * d_head, num_heads * d_head),
          lambda head, d_head: torch.arange((head + 1) * d_head), lambda head, d_head: torch.arange(head, head + 1),
          lambda head, num_heads, d_head: torch.arange(head * d_head, min((head + 1) * d_head + 1, num_heads * d_head)),
          lambda head, d_head: torch.arange(head * d_head, max((head + 1) * d_head - 1, head * d_head + 1))])
 # Which weights
 mistake = exercise.section(hint=1)
-mistake("keys for values", pairs=2, why="The weights are those of linear_k or linear_q, which say where a head "
-    "looks; what it "
-    "fetches from there is linear_v's.", look="which projection makes what is averaged?",
+mistake("keys for values", pairs=2, why="The weights are those of linear_k or linear_q, which say where a head looks; "
+    "linear_v makes what it fetches there.", look="which projection makes the vectors that are averaged?",
     reads=[lambda attention, own: attention.linear_k.weight[own], lambda attention,
     own: attention.linear_q.weight[own]])
 mistake("W_O left out", pairs=1, why="linear_out is missing: the head's values are scored as if they were part of "
@@ -169,14 +163,12 @@ mistake("W_O left out", pairs=1, why="linear_out is missing: the head's values a
 mistake("W_V left out", pairs=1, why="linear_v is missing: a slice of the token's vector is taken for its value.",
     look="what does the package's attention do with a value before the average?",
     reads=[lambda attention, own: F.one_hot(own, attention.d_model).to(attention.linear_v.weight.dtype)])
-mistake("no attention at all", pairs=0, why="The tables alone are multiplied: neither linear_v nor linear_out is in "
-    "it.",
+mistake("no attention at all", pairs=0, why="The tables alone are multiplied: neither linear_v nor linear_out is used.",
     look="W_U W_O W_V W_E: how many factors are there?",
     product=[lambda unembedding, embedding: unembedding @ embedding.T,
              lambda unembedding, embedding: embedding @ unembedding.T])
-mistake("the skip connection counted in", why="What the token's vector does to the logits by itself is added, by way "
-    "of the "
-    "skip connection; the contract asks for the head alone.", look="how many terms does the contract's formula have?",
+mistake("the skip connection counted in", why="The direct path W_U W_E, through the residual connection, is added; the "
+    "contract asks for the head alone.", look="how many terms does the contract's formula have?",
     handed=[lambda matrix, embedding, unembedding: matrix + unembedding @ embedding.T])
 
 def with_biases(value, out):
@@ -189,17 +181,17 @@ def with_biases(value, out):
         return unembedding @ written.T
     return matrix
 
-mistake("biases counted in", pairs=0, why="A bias of linear_v or linear_out is in it, which adds the same whichever "
-    "token is "
-    "attended to; the contract leaves biases out.", look="calls of linear_v and linear_out add their biases.",
+mistake("biases counted in", pairs=0, why="The result includes a bias of linear_v or linear_out, which adds the same "
+    "whichever token is attended to; the contract leaves biases "
+    "out.", look="calls of linear_v and linear_out add their biases.",
     variants=[with_biases(1, 0), with_biases(0, 1), with_biases(1, 1)])
-mistake("biases counted in, and the matrix transposed", pairs=0, why="A bias of linear_v or linear_out is in it, and "
-    "the contract leaves them out. And the matrix is transposed: its rows are the tokens attended to.", look="calls "
-    "of linear_v and linear_out add their biases. And which table stands on the left?", variants=[
+mistake("biases counted in, and the matrix transposed", pairs=0, why="The result includes a bias of linear_v or "
+    "linear_out, and the contract leaves them out. And the matrix is transposed: its rows are the tokens attended "
+    "to.", look="calls of linear_v and linear_out add their biases. And which table is on the left?", variants=[
         lambda *inputs, value=value, out=out: with_biases(value, out)(*inputs).T
         for value, out in ((1, 0), (0, 1), (1, 1))])
 mistake("where the head looks", pairs=0, why="The product is made of linear_q and linear_k, as the QK circuit is: they "
-    "say where a head looks. The contract asks for what it writes when it does.",
+    "say where a head looks. The contract asks for what it then writes.",
     look="which two projections are in your product?",
     variants=[lambda embedding, attention, unembedding, head: qk(embedding, attention, embedding, head),
               lambda embedding, attention, unembedding, head: qk(embedding, attention, embedding, head).T,
@@ -210,29 +202,25 @@ def qk(queries, attention, keys, head):
     own = slice(head * d_head, (head + 1) * d_head)
     return queries @ attention.linear_q.weight[own].T @ attention.linear_k.weight[own] @ keys.T
 
-mistake("the attention run on the tokens", pairs=0, why="The attention is called on the tokens, so that each gets an "
-    "average "
-    "of all, with biases; the contract asks for what each token adds alone, if it gets all the weight.",
+mistake("the attention run on the tokens", pairs=0, why="The attention is called on the tokens, so each gets an "
+    "average of all, biases included; the contract asks for what each token adds when it alone gets all the weight.",
     look="which tokens does a call of the attention mix?",
     variants=[lambda embedding, attention, unembedding, head: unembedding @ attention(*3 * [embedding[None]])[0][0].T,
               lambda embedding, attention, unembedding, head: attention(*3 * [embedding[None]])[0][0] @ unembedding.T])
 
 # The product
 mistake = exercise.section(hint=3)
-TURNED = "row i is the token whose logit changes. Which table should stand on the left, and which on the right?"
+TURNED = "row i is the token whose logit changes. Which table should be on the left, and which on the right?"
 mistake("rows and columns exchanged", why="The matrix is transposed: rows are the tokens attended to, columns those "
     "whose logits "
     "change. Its eigenvalues are the same, but it answers the question the wrong way round.", look=TURNED,
     handed=lambda matrix: matrix.T)
-mistake("the two tables exchanged", pairs=1, why="The embedding stands where the unembedding belongs, and the other "
-    "way round.",
+mistake("the two tables exchanged", pairs=1, why="The embedding is where the unembedding belongs, and vice versa.",
     look=TURNED, tables=lambda embedding, unembedding: (unembedding, embedding))
-mistake("one table for both", pairs=2, why="The same table stands on both sides; embedding and unembedding are "
-    "different "
-    "tables, unless a model ties them.", look="where does each of the two tables appear in your code?",
+mistake("one table for both", pairs=2, why="The same table is used on both sides; embedding and unembedding are "
+    "different tables, unless a model ties them.", look="where does each of the two tables appear in your code?",
     tables=[lambda embedding: (embedding, embedding), lambda unembedding: (unembedding, unembedding)])
-mistake("W_V after W_O", pairs=1, why="The two weights come in the wrong order: what the token's vector meets first "
-    "is W_O.",
+mistake("W_V after W_O", pairs=1, why="The two weights are in the wrong order: the token's vector meets W_O first.",
     look="which of the two does a token's vector meet first?",
     product=[lambda unembedding, writes, reads, embedding: unembedding @ reads.T @ writes.T @ embedding.T],
     variants=[lambda embedding, attention, unembedding, head: unembedding @ attention.linear_v.weight[
@@ -240,24 +228,22 @@ mistake("W_V after W_O", pairs=1, why="The two weights come in the wrong order: 
             attention.d_model // attention.num_heads))] @ attention.linear_out.weight[
         slice(head * (attention.d_model // attention.num_heads), (head + 1) * (
             attention.d_model // attention.num_heads))] @ embedding.T])
-mistake("scaled by √d", pairs=2, why="The matrix is divided by the square root of d_head or d_model, as scores are; "
-    "nothing "
-    "is a score here.", look="every sqrt: is there one in the contract's formula?",
+mistake("scaled by √d", pairs=2, why="The matrix is divided by the square root of d_head or d_model, as attention "
+    "scores are; this matrix holds no scores.", look="every sqrt: is there one in the contract's formula?",
     product=[lambda right, reads: right / len(reads) ** 0.5, lambda right,
     embedding: right / embedding.shape[1] ** 0.5])
-mistake("a softmax", pairs=3, why="The matrix has gone through a softmax; what is added to logits is asked for, not "
-    "probabilities.", look="what does the contract ask for?",
+mistake("a softmax", pairs=3, why="The matrix has gone through a softmax; the contract asks for what is added to "
+    "logits, not for probabilities.", look="what does the contract ask for?",
     product=[lambda right: right.softmax(-1), lambda right: right.softmax(0), lambda right: right.log_softmax(0)])
 mistake("a mean subtracted", pairs=0, why="A mean has been subtracted; the contract asks for the product as it is.",
     look="every subtraction: is there one in the contract's formula?",
     product=[lambda right: right - right.mean(0), lambda right: right - right.mean(1, keepdim=True),
              lambda right: right - right.mean()])
-mistake("the diagonal alone", pairs=1, why="Only the diagonal, or the eigenvalues, come back: the whole matrix is "
-    "asked for.",
+mistake("the diagonal alone", pairs=1, why="Only the diagonal, or the eigenvalues, come back; the whole matrix is "
+    "expected.",
     look="the shape of the result.", product=[lambda right: right.diagonal(), lambda right: right.diagonal().diag(),
     lambda right: torch.linalg.eigvals(right), lambda right: torch.linalg.eigvals(right).real])
-mistake("a matrix of features", pairs=1, why="The result is the head's d_model × d_model matrix, or only half-way "
-    "through the "
-    "tables; the contract asks for tokens by tokens.", look="the shape of the result.",
+mistake("a matrix of features", pairs=1, why="The result is the head's d_model × d_model matrix, or that times only "
+    "one of the tables; (vocabulary, vocabulary) is expected.", look="the shape of the result.",
     product=[lambda writes, reads: writes @ reads, lambda writes, reads, embedding: embedding @ (writes @ reads).T,
              lambda unembedding, writes, reads: unembedding @ writes @ reads])

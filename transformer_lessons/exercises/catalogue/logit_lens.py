@@ -33,18 +33,17 @@ def what_fits(observed, expected, residuals, norm, unembedding):
     if not any(same) or all(same):
         return None
     right = [str(stage) for stage, fits in enumerate(same) if fits]
-    return f"Of the stages 0 to {len(same) - 1}, right {'are' if len(right) > 1 else 'is'} only {', '.join(right)}."
+    return f"Of stages 0 to {len(same) - 1}, only {', '.join(right)} {'are' if len(right) > 1 else 'is'} right."
 
 exercise = Exercise(
     name="logit_lens", lesson=11, title="What would it say now?", difficulty=2, importance=3, minutes=8,
     contract="""
-        logit_lens(residuals, norm, unembedding) returns the logits (stages, batch, length,
-        vocabulary) that a model would
-        give if it ended at each stage. residuals is a float tensor (stages, batch, length, d_model): stage 0 is the
-        residual stream before the first layer, each further stage the whole stream after one more layer, all that was
-        added before included. norm is the model's final nn.LayerNorm, with its gain, its bias and its epsilon;
-        unembedding is the table (vocabulary, d_model) whose row j scores token j, without a bias. Each stage is
-        treated as the model treats the last one: mean and variance are those of the vector itself.
+        logit_lens(residuals, norm, unembedding) returns the logits (stages, batch, length, vocabulary) that a model
+        would give if it ended at each stage. residuals is a float tensor (stages, batch, length, d_model): stage 0 is
+        the residual stream before the first layer, and each further stage is the whole stream after one more layer,
+        with everything added so far. norm is the model's final nn.LayerNorm, with its gain, its bias and its epsilon;
+        unembedding is the table (vocabulary, d_model) whose row j scores token j, without a bias. Each stage is treated
+        as the model treats the last one: each vector is normalised with its own mean and variance.
         """,
     stub='''
         def logit_lens(residuals, norm, unembedding):
@@ -59,12 +58,10 @@ exercise = Exercise(
            {"stages": 5, "batch": 1, "length": 3, "d_model": 8, "vocabulary": 9, "first": 0.003}],
     draw=draw, reference=lambda residuals, norm, unembedding: experiments.logit_lens(residuals, norm, unembedding),
     returns="logits", shapes={"logits": "(stages, batch, length, vocabulary)"}, symptoms=[what_fits], names_steps=False,
-    hints=[("what goes in", "The model's last lines are: the final norm, then the unembedding. Write these two lines "
-    "for "
-            "the last stage alone, then for any other stage. Does anything in them depend on which stage it is?"),
+    hints=[("what goes in", "The model ends with two steps: the final norm, then the unembedding. Write them for the "
+            "last stage alone, then for any other stage. Does anything in them depend on which stage it is?"),
            ("the norm", "nn.LayerNorm computes the mean and the variance of every vector that it is given, over the "
-           "last "
-            "dimension, however many dimensions stand before it. You need not do it yourself."),
+            "last dimension, however many dimensions come before it. You need not compute them yourself."),
            ("the table", "Row j of the table belongs to token j, as in nn.Linear(d_model, vocabulary).weight: which "
             "product gives one number for each row? Try F.linear, or @ with the table transposed.")],
     solution='''
@@ -104,9 +101,9 @@ mistake = exercise.section(hint=2)
 OWN = "how large is the stream at stage 0, and how large at the last one? Whose mean and variance does each stage need?"
 mistake("no norm", pairs=1, why="The stream goes to the table as it is, without the final norm.",
     look="what does the model do between its last layer and its logits?", normed=lambda x: x)
-mistake("the last stage's statistics for all", pairs=2, why="All stages are normalised by numbers of the last one: "
-    "its mean, its standard deviation or its length. The stream changes from layer to layer, so these do not fit the "
-    "early stages.", look=OWN,
+mistake("the last stage's statistics for all", pairs=2, why="All stages are normalised with statistics of the last "
+    "one: its mean, its standard deviation or its length. The stream changes from layer to layer, so these do not fit "
+    "the early stages.", look=OWN,
     normed=[lambda x, norm: normalised(x, norm, x[-1].mean(-1, keepdim=True), x[-1].var(-1, correction=0,
     keepdim=True)),
             lambda x, norm: normalised(x, norm, None, x[-1].var(-1, correction=0, keepdim=True)),
@@ -122,8 +119,8 @@ mistake("the last stage's statistics for all", pairs=2, why="All stages are norm
             lambda x, norm: normalised(x, norm, None, x[-1].var(correction=0)),
             lambda x, norm: (x - x[-1].mean(-1, keepdim=True)) / (x[-1].var(-1, correction=0, keepdim=True)
                                                                   + norm.eps).sqrt()])
-mistake("the first stage's statistics for all", why="All stages are normalised by numbers of the first one, "
-    "such as its standard deviation.",
+mistake("the first stage's statistics for all", why="All stages are normalised with statistics of the first one, such "
+    "as its standard deviation.",
     look=OWN, normed=[lambda x, norm: normalised(x, norm, x[0].mean(-1, keepdim=True),
                                                  x[0].var(-1, correction=0, keepdim=True)),
                       lambda x, norm: normalised(x, norm, None, x[0].var(-1, correction=0, keepdim=True))])
@@ -134,23 +131,21 @@ mistake("the statistics of a neighbour", pairs=0, why="Each stage gets the mean 
                       lambda x, norm: normalised(x, norm, x.roll(-1, 0).mean(-1, keepdim=True),
                                                  x.roll(-1, 0).var(-1, correction=0, keepdim=True))])
 mistake("statistics over other dimensions", pairs=2, why="Mean and variance are taken over stages, sequences or "
-    "positions, "
-    "as well as over the features or instead of them; each vector has its own.",
+    "positions, with or without the features; each vector has its own.",
     look="over which dimension does nn.LayerNorm(d_model) take its mean?",
     normed=[lambda x, norm, over=over: normalised(x, norm, x.mean(over, keepdim=True),
                                                   x.var(over, correction=0, keepdim=True))
             for over in ((0, -1), (-2, -1), (0,), (1,), (2,), (0, 1, 2, 3), (1, 2, 3), (0, 2, 3), (0, 1, 2), (0, 1, 3),
                          (1, -1), (1, 2))])
-mistake("the norm twice", pairs=1, why="A stage goes through the norm twice: all of them, or the last one.",
+mistake("the norm twice", pairs=1, why="Every stage goes through the norm twice, or the last one does.",
     look="which stages go through the norm, and how often?",
     normed=[lambda x, norm: norm(norm(x)), lambda x, norm: torch.cat([norm(x[:-1]), norm(norm(x[-1:]))])])
-mistake("the norm not at every stage", why="Only one stage goes through the norm, and the others do not; or all do "
-    "but one.",
+mistake("the norm not at every stage", why="Only one stage goes through the norm, or all but one do.",
     look="does the code treat all stages alike?",
     normed=[lambda x, norm: torch.cat([x[:-1], norm(x[-1:])]), lambda x, norm: torch.cat([norm(x[:-1]), x[-1:]]),
             lambda x, norm: torch.cat([x[:1], norm(x[1:])]), lambda x, norm: torch.cat([norm(x[:1]), x[1:]])])
-mistake("gain or bias missing", pairs=3, why="The gain and the bias that the model's norm has learned, or "
-    "one of the two, are missing from the result.", look="what has `norm` learned?",
+mistake("gain or bias missing", pairs=3, why="The result lacks the gain or the bias that the model's norm has learned, "
+    "or both.", look="what has `norm` learned?",
     normed=[lambda x, norm: F.layer_norm(x, x.shape[-1:], eps=norm.eps),
             lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.weight, eps=norm.eps),
             lambda x, norm: F.layer_norm(x, x.shape[-1:], None, norm.bias, norm.eps),
@@ -159,9 +154,8 @@ mistake("gain or bias missing", pairs=3, why="The gain and the bias that the mod
             lambda x: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-5).sqrt(),
             lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + norm.eps)
             * norm.weight])
-mistake("the unbiased variance", pairs=1, why="The variance divides by one less than the number of features, as "
-    ".var() and "
-    ".std() do by default; nn.LayerNorm divides by all of them.", look="the arguments of .var() and .std().",
+mistake("the unbiased variance", pairs=1, why="The variance divides by one less than the number of features, as .var() "
+    "and .std() do by default; nn.LayerNorm divides by the number itself.", look="the arguments of .var() and .std().",
     normed=[lambda x, norm: normalised(x, norm, None, x.var(-1, keepdim=True)),
             lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + norm.eps) * norm.weight
             + norm.bias, lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5) * norm.weight
@@ -179,30 +173,28 @@ mistake("another epsilon", pairs=2, why="The norm uses an epsilon other than nor
             *(lambda x, norm, eps=eps: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True) - norm.eps + eps)
               for eps in (1e-6, 1e-8, 1e-12))])
 mistake("the mean left in", pairs=1, why="The mean of each vector is not subtracted, as in RMSNorm; this norm is "
-    "nn.LayerNorm, which subtracts it.", look="which two numbers does nn.LayerNorm compute of a vector?",
+    "nn.LayerNorm, which subtracts it.", look="which two numbers does nn.LayerNorm compute from a vector?",
     normed=[lambda x, norm: x / (x.square().mean(-1, keepdim=True) + norm.eps).sqrt() * norm.weight + norm.bias,
             lambda x, norm: x / (x.square().mean(-1, keepdim=True) + norm.eps).sqrt() * norm.weight,
             lambda x, norm: normalised(x, norm, 0)])
 mistake("the norm after the table", pairs=0, why="The logits are normalised; the norm belongs before the table.",
-    look="what does the model do last, and what before that?", variants=[
+    look="what does the model do last, and what just before that?", variants=[
         lambda residuals, norm, unembedding: F.layer_norm(residuals @ unembedding.T, unembedding.shape[:1],
         eps=norm.eps),
         lambda residuals, norm, unembedding: F.layer_norm(residuals @ unembedding.T, unembedding.shape[:1])])
-mistake("the stream added again", pairs=0, why="The stream is added to its norm, as around a layer; after the last "
-    "norm "
-    "there is no skip connection.", look="what does the model add after its final norm?",
+mistake("the stream added again", pairs=0, why="The stream is added back after the norm, as around a layer; the final "
+    "norm has no residual connection around it.", look="what does the model add after its final norm?",
     normed=lambda x, norm: x + norm(x))
 
 # The stages
 mistake = exercise.section(hint=1)
-mistake("contributions for the stream", pairs=2, why="What each layer has added goes to the norm, not the stream as "
-    "it is "
-    "after that layer.", look="what does the contract say that a stage holds?",
+mistake("contributions for the stream", pairs=2, why="The norm gets what each layer has added, not the whole stream "
+    "after that layer.", look="what does the contract say a stage holds?",
     stages=[lambda residuals: torch.cat([residuals[:1], residuals.diff(dim=0)]),
     lambda residuals: residuals.diff(dim=0)])
-mistake("direct logit attribution", pairs=0, why="What each layer has added becomes logits by itself, divided by the "
-    "standard deviation of the last stage: that is direct logit attribution. Here each stage is the whole stream, with "
-    "statistics of its own.", look="what does the contract say that a stage holds?", variants=[
+mistake("direct logit attribution", pairs=0, why="What each layer has added is turned into logits on its own, divided "
+    "by the standard deviation of the last stage: that is direct logit attribution. Here each stage is the whole "
+    "stream, with statistics of its own.", look="what does the contract say a stage holds?", variants=[
         lambda residuals, norm, unembedding, bias=bias, centre=centre: attributed(residuals, norm, bias, centre)
         @ unembedding.T for bias in (1, 0) for centre in (1, 0)])
 
@@ -211,14 +203,14 @@ def attributed(x, norm, bias, centre):
     added = added - centre * added.mean(-1, keepdim=True)
     return added / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt() * norm.weight + bias * norm.bias
 
-mistake("the stages added up", pairs=1, why="Earlier stages, or the first, are added to each stage once more; each "
-    "is the whole stream already.", look="what does the contract say that a stage holds?",
+mistake("the stages added up", pairs=1, why="The earlier stages, or just the first, are added to each stage again; "
+    "each is the whole stream already.", look="what does the contract say a stage holds?",
     stages=[lambda residuals: residuals.cumsum(0), lambda residuals: residuals + residuals[:1]])
 mistake("the first stage left out", pairs=1, why="The stage before the first layer is missing.",
     look="how many stages come in, and how many go out?", stages=lambda residuals: residuals[1:])
 mistake("the last stage left out", pairs=1, why="The last stage is missing: the one that gives the model's own logits.",
     look="how many stages come in, and how many go out?", stages=lambda residuals: residuals[:-1])
-mistake("one stage alone", pairs=1, why="Only one stage comes back; all are asked for.",
+mistake("one stage alone", pairs=1, why="Only one stage comes back; all are expected.",
     look="how many stages come in, and how many go out?", stages=[lambda residuals: residuals[-1:],
     lambda residuals: residuals[-1], lambda residuals: residuals[:1], lambda residuals: residuals[0]])
 mistake("the stages backwards", why="The last stage comes first.", look="the order of the stages.",
@@ -236,16 +228,15 @@ mistake("positions left out", pairs=1, why="Only one position comes back, or all
     "logits at all of them.", look="the shape of the result.",
     stages=[lambda residuals: residuals[:, :, -1], lambda residuals: residuals[:, :, -1:], lambda residuals: residuals[
         :, :, :-1], lambda residuals: residuals[:, :, 0]])
-mistake("dimensions swapped", pairs=1, why="Stages, sequences and positions are not where they were: dimensions are "
+mistake("dimensions swapped", pairs=1, why="Stages, sequences and positions are in the wrong order: dimensions are "
     "swapped.",
     look="the shape of the result.", stages=[lambda residuals: residuals.transpose(0, 1),
     lambda residuals: residuals.transpose(1, 2), lambda residuals: residuals.permute(1, 2, 0, 3)])
 
 # The table
 mistake = exercise.section(hint=3)
-mistake("the table not transposed", pairs=1, why="The vectors are multiplied with the table's columns, not with its "
-    "rows: that "
-    "runs only where there are as many tokens as features.", look="which row of the table belongs to token j?",
+mistake("the table not transposed", pairs=1, why="The vectors are multiplied by the table's columns, not by its rows, "
+    "which works only where there are as many tokens as features.", look="which row of the table belongs to token j?",
     logits=lambda normed, unembedding: normed @ unembedding, raises=False)
 mistake("scaled logits", pairs=2, why="The logits are multiplied or divided by the square root of d_model, or by "
     "d_model.",
@@ -254,30 +245,28 @@ mistake("scaled logits", pairs=2, why="The logits are multiplied or divided by t
     normed: right * normed.shape[-1] ** 0.5,
             lambda right, normed: right / normed.shape[-1]])
 mistake("probabilities", pairs=3, why="The logits have gone through a softmax, or another function that makes "
-    "probabilities; logits are asked for.", look="what stands between the product with the table and the `return`?",
+    "probabilities; logits are expected.", look="what comes between the product with the table and the `return`?",
     logits=[lambda right: right.softmax(-1), lambda right: right.sigmoid(), lambda right: right.softmax(0),
             lambda right: right.softmax(1), lambda right: right.softmax(2)])
-mistake("log-probabilities", pairs=1, why="The logits have gone through a log-softmax, or the logarithm of a softmax "
-    "or a sigmoid has been taken; logits are asked for.", look="what stands between the product with the table and the "
+mistake("log-probabilities", pairs=1, why="What comes back is the logarithm of a softmax or a sigmoid of the logits; "
+    "the logits themselves are expected.", look="what comes between the product with the table and the "
     "`return`?", logits=[*(lambda right, dim=dim: right.log_softmax(dim) for dim in (-1, 0, 1, 2)),
                          lambda right: F.logsigmoid(right)])
 mistake("the likeliest token", pairs=1, why="Only the likeliest token, its logit or its probability comes back.",
     look="the shape of the result.", logits=[lambda right: right.argmax(-1), lambda right: right.amax(-1),
     lambda right: right.argmax(-1).double(), lambda right: right.softmax(-1).amax(-1)])
-mistake("the logits centred", pairs=0, why="The mean of the logits is subtracted from each, or the largest.",
-    look="every subtraction but that of the norm itself.",
+mistake("the logits centred", pairs=0, why="The mean of the logits, or the largest of them, is subtracted from each.",
+    look="every subtraction outside the norm.",
     logits=[lambda right: right - right.mean(-1, keepdim=True), lambda right: right - right.amax(-1, keepdim=True)])
 mistake("no table", pairs=0, why="The normalised vectors come back as they are, without a score for each token.",
     look="the shape of the result.", logits=lambda normed: normed)
 mistake("the norm on the table", why="The norm is applied to the rows of the table; it belongs to the stream alone.",
     look="what does the model do to its table before the product?", variants=[
         {"__call__": lambda step, residuals, norm, unembedding: step(residuals, norm, norm(unembedding))}])
-mistake("a table without its lengths", pairs=0, why="The rows of the table are brought to length 1: similarities "
-    "come back, "
-    "not logits.", look="what is done to the table before the product?",
+mistake("a table without its lengths", pairs=0, why="The rows of the table are scaled to length 1: similarities come "
+    "back, not logits.", look="what is done to the table before the product?",
     logits=lambda normed, unembedding: normed @ F.normalize(unembedding, dim=-1).T)
-mistake("differences between stages", pairs=0, why="From the logits of a stage those of another stage are "
-    "subtracted.",
-    look="every subtraction but that of the norm itself.", handed=[lambda logits: logits - logits[-1],
+mistake("differences between stages", pairs=0, why="The logits of one stage are subtracted from those of another.",
+    look="every subtraction outside the norm.", handed=[lambda logits: logits - logits[-1],
     lambda logits: logits - logits[0],
     lambda logits: torch.cat([logits[:1], logits.diff(dim=0)]), lambda logits: logits.diff(dim=0)])

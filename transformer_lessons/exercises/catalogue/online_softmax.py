@@ -86,7 +86,7 @@ def in_blocks(call, blocks):
 
 AT_ONCE = ("The numbers are right, but the softmax, the maximum or the sum is taken over all the scores put together. "
            "Here they come in blocks because there is no room for all of them.")
-LOOK_AT_ONCE = "what do you have to know of the blocks so far, when the next one comes?"
+LOOK_AT_ONCE = "what do you have to know about the blocks so far when the next one comes?"
 THREE = ("The numbers are right, but the scores are read three times: for the maximum, for the sum and for the "
         "weights. Maximum and sum can be found in one pass.")
 
@@ -97,7 +97,7 @@ def sums_to_one(call, blocks):
     weight = torch.as_tensor(call([blocks[0].new_zeros(1)]))
     return None if bool((weight - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
 
-OFF = ("The numbers are nearly right, but not exactly: a single score gets a weight that is not 1, as where a small "
+OFF = ("The numbers are nearly right, but not exactly: a single score gets a weight that is not 1, as when a small "
        "number such as 1e-6 is added to the sum.")
 LOOK_OFF = "the largest score adds exp(0) = 1 to the sum: can the sum ever be 0?"
 LOOK_THREE = "when a block raises the maximum, by which factor is the sum so far too large?"
@@ -122,7 +122,7 @@ exercise = Exercise(
         {"rows": (2,), "sizes": (9, 8, 9, 5), "rise": 1.0}, {"rows": (3,), "sizes": (2, 1, 3), "far": True}],
     draw=draw, reference=lambda blocks: long_context.online_softmax(blocks), returns="weights", names_steps=False,
     shapes={"weights": "(…, length)"}, checks=[in_blocks, sums_to_one],
-    hints=[("what to remember", "Of the blocks so far, you need two numbers for each row: the largest score, and the "
+    hints=[("what to remember", "From the blocks so far, you need two numbers for each row: the largest score, and the "
         "sum of exp(score - largest). Which values should they have before the first block?"),
            ("when the maximum rises", "The sum so far is a sum of exp(score - old). You want exp(score - new). The two "
                "differ by one factor, the same for every term: which?"),
@@ -183,15 +183,15 @@ class Online(Steps):
 # Nothing but NaN
 mistake = exercise.section(hint=1)
 mistake("infinity minus infinity, or times 0", pairs=0, why="Every weight is NaN (not a number): an infinity is "
-        "subtracted from an infinity or multiplied by 0, as where the maximum starts at infinity, or where the first "
-        "factor is exp(new - old), with an old maximum of "
-        "-inf.", look="which values have maximum, factor and sum in the first block?",
+        "subtracted from an infinity or multiplied by 0, as when the maximum starts at infinity, or the first factor "
+        "is exp(new - old) with an old maximum of "
+        "-inf.", look="what are the maximum, the factor and the sum in the first block?",
     start=lambda column: (torch.full_like(column, torch.inf), torch.zeros_like(column)),
     rescaled=lambda total, largest, raised: total * (raised - largest).exp())
 
 # What is kept of the blocks so far
 mistake = exercise.section(hint=2)
-FACTOR = "take the scores 0 and then 5, one a block: what should the sum be after the second?"
+FACTOR = "take two blocks, with the scores 0 and 5: what should the sum be after the second?"
 mistake("powers of 2", why="The exponentials are powers of 2, not of e: a softmax with another base.",
     look="what is exp2(1), and what is exp(1)?", pairs=0,
     variants=[{"rescaled": lambda total, largest, raised: total * (largest - raised).exp2(),
@@ -202,7 +202,7 @@ mistake("the sum not rescaled", why="When a block raises the maximum, the sum so
     look=FACTOR + " And if you rescale: is the old maximum still there when you do?",
     rescaled=lambda total: total)
 mistake("rescaled only where all rows rise", pairs=0, why="The sum so far is rescaled only if the block raises the "
-        "maximum of every row; otherwise it stays as it was, also in rows whose maximum rises.", look="`all` in a "
+        "maximum of every row; otherwise it stays as it was, even in rows whose maximum rises.", look="`all` in a "
         "condition: does each row have a maximum of its own?", rescaled=lambda right, total, largest, raised:
             right if bool((raised > largest).all()) else total)
 
@@ -215,15 +215,16 @@ mistake("rescaled the wrong way", why="The sum so far is multiplied by exp(new -
     look=FACTOR, rescaled=lambda total, largest, raised: torch.where(
         total == 0, total, total * (raised - largest).exp()),
     variants=[wrong_way_from(low) for low in (0.0, -1.0, 1.0)])
-mistake("rescaled by the maximum itself", pairs=2, why="The sum so far is multiplied by exp of the old maximum, or of "
-        "the new one, not of their difference.", look=FACTOR,
+mistake("rescaled by the maximum itself", pairs=2, why="The sum so far is multiplied by exp of one of the two maxima "
+        "(or of its negative), not of their difference.", look=FACTOR,
     rescaled=[lambda total, largest: total * largest.exp(), lambda total, raised: total * (-raised).exp()])
 mistake("rescaled by the difference, not its exponential", why="The sum so far is multiplied by the difference of the "
         "two maxima, or has it subtracted: the exponential is missing.", look=FACTOR, pairs=2,
     rescaled=[lambda total, largest, raised: torch.where(total == 0, total, total * (largest - raised)),
               lambda total, largest, raised: torch.where(total == 0, total, total + (largest - raised))])
-mistake("rescaled by a quotient", why="The sum so far is multiplied by the quotient of the two maxima, not by the "
-        "exponential of their difference.", look=FACTOR, pairs=0,
+mistake("rescaled by a quotient", why="The sum so far is multiplied by a quotient, of the two maxima or of their "
+        "exponentials (which may be infinite or 0), not by the exponential of their difference.", pairs=0,
+    look=FACTOR + " And if both were 1000 higher?",
     rescaled=[lambda total, largest, raised: torch.where(total == 0, total, total * (largest / raised)),
               lambda total, largest, raised: torch.where(total == 0, total, total * (raised / largest)),
               lambda total, largest, raised: torch.where(total == 0, total, total * (largest.exp() / raised.exp()))])
@@ -255,8 +256,8 @@ def to_the_block(blocks):
 
 mistake("rescaled to the block, not to the running maximum", why="The sum so far is rescaled to the maximum of the new "
         "block, "
-        "even where an earlier one was larger; the weights are made relative to the largest of all.", look="a block "
-        "that is all smaller than an earlier one: to which maximum should the sum be relative?", pairs=0,
+        "even where an earlier one was larger; the weights are made relative to the largest of all.", look="if a "
+        "block's scores are all below an earlier one, to which maximum should the sum be relative?", pairs=0,
     variants=[to_the_block])
 mistake("the maximum never kept", why="The new maximum is computed, but the running one stays what it was at the "
         "start, so the weights are made relative to that.",
@@ -312,7 +313,7 @@ def below_the_old(blocks):
 mistake = exercise.section(hint=1)
 mistake("the maximum of the last block", why="The maximum is that of the latest block, even if an earlier block had a "
         "larger one; the sum so far is not rescaled to "
-        "it.", look="when a block is all smaller than an earlier one, what is the maximum?", pairs=0,
+        "it.", look="when a block's scores are all below an earlier one, what is the maximum?", pairs=0,
     variants=[{"raised": lambda scores: scores.amax(dim=-1, keepdim=True), "rescaled": lambda total: total}])
 mistake("rescaled to each block's maximum, not the largest", why="The maximum is that of the latest block, even if an "
         "earlier block had a larger one. The sum is rescaled to it, but where the maximum falls by a lot, "
@@ -320,12 +321,11 @@ mistake("rescaled to each block's maximum, not the largest", why="The maximum is
     raised=lambda scores: scores.amax(dim=-1, keepdim=True))
 mistake("the sum of the last block", why="The sum starts anew with each block: what was added up before is lost.",
     look="`=` or `+=`?", grown=lambda added: added)
-mistake("the last block left out of the sum", why="The last block is not in the maximum and the sum: the loop ends too "
-        "early.",
-    look="the last round of the loop.", pairs=0,
+mistake("the last block left out of the sum", why="The last block is missing from the maximum and the sum: the loop "
+        "ends too early.", look="the last round of the loop.", pairs=0,
     first_pass=lambda blocks: blocks[:-1] if len(blocks) > 1 else blocks)
-mistake("the first block left out of the sum", why="The first block is not in the maximum and the sum: the loop starts "
-        "too late.", look="the first round of the loop.", pairs=0,
+mistake("the first block left out of the sum", why="The first block is missing from the maximum and the sum: the loop "
+        "starts too late.", look="the first round of the loop.", pairs=0,
     first_pass=lambda blocks: blocks[1:] if len(blocks) > 1 else blocks)
 mistake("the first block counted twice", why="The first block is added to the sum twice: before the loop, and once "
         "more by the loop, which begins with it.", look="what is in the sum before the loop, and with which block does "
@@ -338,7 +338,7 @@ mistake("the last partial block dropped", why="A last block that is shorter than
 def whole(blocks):
     return [block for block in blocks if block.shape[-1] == blocks[0].shape[-1]]
 
-mistake("the sum starts at 1", why="The sum does not start at 0 but at 1, so that the weights sum to less than 1.",
+mistake("the sum starts at 1", why="The sum does not start at 0 but at 1, so the weights sum to less than 1.",
     look="what is the sum of no scores?", pairs=0,
     variants=[{"start": lambda column: (torch.zeros_like(column), torch.ones_like(column))},
               {"start": lambda column: (column, torch.ones_like(column))},
@@ -372,12 +372,13 @@ def shifted_by(blocks, amount):
     return torch.cat([(block - amount).exp() for block in blocks], dim=-1) / sum(
         (block - amount).exp().sum(dim=-1, keepdim=True) for block in blocks)
 
-mistake("one maximum for all rows", why="One maximum, over all rows, serves for every row: in rows far below it, every "
-        "exponential becomes 0.", look="which dimension does the maximum run over, and what is its shape?", pairs=0,
+mistake("one maximum for all rows", why="A single maximum, over all rows, is used for every row: in rows far below it, "
+        "every exponential becomes "
+        "0.", look="which dimension does the maximum run over, and what is its shape?", pairs=0,
     raised=lambda largest, scores: torch.maximum(largest, scores.max()))
 mistake("the smallest for the largest", why="The smallest score is kept, not the largest: exponentials may become "
         "infinite.",
-    look="what must be subtracted, so that no exponent is above 0?", pairs=0,
+    look="what must be subtracted so that no exponent is above 0?", pairs=0,
     variants=[{"raised": lambda largest, scores: torch.minimum(
         torch.where(largest.isinf(), torch.inf, largest), scores.amin(dim=-1, keepdim=True))}])
 
@@ -386,23 +387,23 @@ mistake = exercise.section(hint=3)
 mistake("a softmax of each block", why="Each block gets a softmax of its own, so the weights of each block sum to 1.",
     look="what should all the weights sum to?", pairs=0,
     variants=[lambda blocks: torch.cat([block.softmax(dim=-1) for block in blocks], dim=-1)])
-mistake("a fixed share for each block", why="Each block gets a softmax of its own, and of the whole weight a share "
+mistake("a fixed share for each block", why="Each block gets a softmax of its own, and a share of the total weight "
         "that does not depend on its scores: the same for every block, or in proportion to its length.",
     look="should a block of low scores get as much as one of high scores?", pairs=0,
     variants=[lambda blocks: torch.cat([block.softmax(dim=-1) / len(blocks) for block in blocks], dim=-1),
               lambda blocks: torch.cat([block.softmax(dim=-1) * block.shape[-1] for block in blocks], dim=-1) / sum(
                   block.shape[-1] for block in blocks)])
-mistake("a share by the largest score alone", why="Each block gets a softmax of its own, and of the whole weight a "
-        "share by its largest score alone; its other scores should count as well.", look="two blocks, 5 and 5, 5: "
-        "should both get the same share?", pairs=0,
+mistake("a share by the largest score alone", why="Each block gets a softmax of its own, and a share of the total "
+        "weight that depends on its largest score alone; its other scores should count as "
+        "well.", look="two blocks, [5] and [5, 5]: should both get the same share?", pairs=0,
     variants=[lambda blocks: torch.cat([block.softmax(-1) * share[..., None] for block, share in zip(
         blocks, torch.stack([block.amax(-1) for block in blocks], -1).softmax(-1).unbind(-1), strict=True)], dim=-1)])
 mistake("divided by the sum so far", why="The weights of a block are made as soon as it comes, with the maximum and "
-        "the sum of the blocks up to there; they are final only after the "
-        "last.", look="when do you know the sum?", pairs=0,
+        "the sum up to that point; these are final only after the last "
+        "block.", look="when do you know the sum?", pairs=0,
     variants=[lambda blocks: as_they_come(blocks, keep=False)])
-mistake("exponentials relative to different maxima", why="The exponentials of each block are relative to the "
-        "maximum up to there, and yet divided by the final sum, which is relative to the final maximum.",
+mistake("exponentials relative to different maxima", why="The exponentials of each block are relative to the maximum "
+        "up to that point, yet divided by the final sum, which is relative to the final maximum.",
     look="is the maximum of the first block still the one that the sum is made with?", pairs=0,
     variants=[lambda blocks: as_they_come(blocks, keep=True)])
 
@@ -417,7 +418,7 @@ def as_they_come(blocks, keep):
     return torch.cat(parts, dim=-1) / (total if keep else 1)
 
 mistake("only the block before rescaled", why="The exponentials of all blocks are kept, but where the maximum rises, "
-        "only those of the block before are rescaled to it: the earlier ones are relative to an older maximum.",
+        "only those of the previous block are rescaled to it: the earlier ones are relative to an older maximum.",
     look="a maximum that rises twice: to which one is the first block relative?", pairs=0,
     variants=[lambda blocks: before_rescaled(blocks, whole_sum=True),
               lambda blocks: before_rescaled(blocks, whole_sum=False)])
@@ -434,7 +435,7 @@ def before_rescaled(blocks, whole_sum):
     return torch.cat(parts, -1) / (total if whole_sum else torch.cat(parts, -1).sum(-1, keepdim=True))
 
 mistake("each block relative to its own maximum", why="Each block has its own maximum subtracted when its weights are "
-        "made: they all need the same one.", look="two blocks, 0 and 5: which should get more weight?", pairs=2,
+        "made, but all blocks need the same one.", look="two blocks, 0 and 5: which should get more weight?", pairs=2,
     weights=lambda scores, total: (scores - scores.amax(-1, keepdim=True)).exp() / total,
     variants=[{"added": lambda scores: (scores - scores.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True),
                "rescaled": lambda total: total,
@@ -448,15 +449,14 @@ mistake("the sum of each block relative to its own maximum", why="Each block's e
 mistake("the weights not divided by the sum", why="The exponentials come back undivided: they do not sum to 1.",
     look="what should all the weights sum to?", weights=lambda scores, largest: (scores - largest).exp())
 mistake("the maximum missing in the weights", why="The sum is one of exp(score - maximum), but the weights are made of "
-        "exp(score).", look="is the same number subtracted above and below the line?", pairs=2,
+        "exp(score).", look="is the same number subtracted in numerator and denominator?", pairs=2,
     weights=[lambda scores, total: scores.exp() / total])
 mistake("no exponential in the weights", why="What comes back lacks the exponential: logarithms of the weights, or "
         "scores divided by the sum.",
     look="what should all the weights sum to?", pairs=2,
     weights=[lambda scores, largest, total: scores - largest - total.log(), lambda scores, largest, total: (
         scores - largest) / total])
-mistake("the scores divided by the sum", why="The scores themselves are divided by the sum; their exponentials are "
-        "asked for.",
+mistake("the scores divided by the sum", why="The scores themselves are divided by the sum, not their exponentials.",
     look="which function turns scores into positive numbers?", weights=lambda scores, total: scores / total)
 mistake("the mean for the sum", why="The exponentials of a block are averaged, not added up.",
     look="what should all the weights sum to?", pairs=0,
@@ -468,16 +468,16 @@ mistake("one softmax for all the rows", why="Maximum and sum are taken over all 
 mistake("the softmax over the rows", why="Maximum and sum run over the rows, not over the scores of a row.",
     look="the weights of one row must sum to 1. Which dimension holds them?", pairs=0,
     variants=[lambda blocks: torch.cat(blocks, -1).softmax(0)])
-mistake("a list of blocks", why="The weights come back block by block, in a list; one tensor is asked for.",
+mistake("a list of blocks", why="The weights come back block by block, in a list; one tensor is expected.",
     look="which function joins tensors along a dimension?", joined=lambda parts: parts)
-mistake("the blocks in another order", why="The weights stand in another order than the scores.",
+mistake("the blocks in another order", why="The weights are in a different order from the scores.",
     look="the order in which the blocks are joined.", pairs=0, joined=lambda parts: torch.cat(parts[::-1], dim=-1))
-mistake("joined along the rows", why="The weights of the blocks stand below each other, not side by side.", pairs=0,
+mistake("joined along the rows", why="The weights of the blocks are put below each other, not side by side.", pairs=0,
     look="which dimension should grow?", joined=[lambda parts: torch.cat(parts, dim=0),
           lambda parts: torch.stack(parts)])
 mistake("only the last block", why="Only the weights of the last block come back.", look="where are the weights of the "
         "earlier blocks kept?", joined=lambda parts: parts[-1])
-mistake("maximum and sum returned", why="What comes back are the maximum and the sum; the weights are asked for.",
+mistake("maximum and sum returned", why="What comes back are the maximum and the sum; the weights are expected.",
     look="the `return` line.", pairs=0,
     variants=[lambda blocks: (torch.cat(blocks, -1).amax(-1), torch.cat(blocks, -1).logsumexp(-1))])
 mistake("all the scores at once", hint=1, why=AT_ONCE, look=LOOK_AT_ONCE, pairs=0,

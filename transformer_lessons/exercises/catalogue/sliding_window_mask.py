@@ -65,13 +65,12 @@ def two_triangles(length, window):
 # The far edge of the window
 mistake = exercise.section(hint=2)
 LAST_ROW = "the row of the last query, with window 2: how many keys does it allow?"
-mistake("the window counted without itself", why="The window reaches `window` positions away from a position, "
-        "one too far, because the position itself counts as one of the window.", look=LAST_ROW,
+mistake("the window counted without itself", why="The window reaches `window` positions away, one too far: the "
+        "position itself counts as part of the window.", look=LAST_ROW,
     reach=lambda window: window + 1)
-mistake("a window one too short", why="Each position attends to one position less than the window holds, at "
-        "least where the window is longer than 1.",
+mistake("a window one too short", why="The window is one position too short, at least if `window` is more than 1.",
     look=LAST_ROW, reach=[lambda window: window - 1, lambda window: max(window - 1, 1)])
-mistake("a window two too long", why="The window reaches window + 1 positions away from a position, two too far.",
+mistake("a window two too long", why="The window reaches `window + 1` positions away, two too far.",
     look=LAST_ROW, reach=lambda window: window + 2)
 mistake("a window twice as long", why="Each position may attend to about twice as many positions as the window holds.",
     look=LAST_ROW, pairs=2,
@@ -80,7 +79,7 @@ mistake("half a window", why="About half of the window is missing, as if it reac
     look="the row of the last query, with window 4: how many keys does it allow?", pairs=2,
     reach=[lambda window: window // 2 + 1, lambda window: window // 2, lambda window: (window + 1) // 2])
 mistake("no window", why="Each position may attend to everything before it, as under a causal mask, whatever the "
-        "window.", look="where does `window` appear in your code, and is its result kept?",
+        "window.", look="where does `window` appear in your code, and do you keep the result?",
     near=lambda length: distances(length) < length)
 mistake("what lies outside the window", why="Each position may attend to what lies further back than the window, and "
         "not to the window itself.", look="the row of the last query: should it see the one right before it?",
@@ -91,14 +90,14 @@ mistake("the window before itself", why="Each position attends to the `window` p
         "the whole window lies one too far back.", look="the diagonal, and the oldest key of the last row.",
     variants=[{"past": lambda length: distances(length) > 0,
                "near": lambda length, window: distances(length) <= window}])
-mistake("only the far edge", why="Each position attends to the one position window - 1 before it, or window before it, "
-        "not to those in between.", look="how many keys should a row allow?",
+mistake("only the far edge", why="Each position attends only to the one `window - 1` or `window` places before it, not "
+        "to those in between.", look="how many keys should a row allow?",
     near=[lambda length, window: distances(length) == window - 1, lambda length, window: distances(length) == window])
 mistake("itself and the far edge", pairs=0, why="Each position attends to itself and to the far end of its window, not "
         "to the positions in between.", look="how many keys should the last row allow, with window 3?",
     variants=[lambda length, window: (distances(length) == 0) | (distances(length) == window - 1),
               lambda length, window: (distances(length) == 0) | (distances(length) == window)])
-mistake("a window of fixed size", why="The window is the same whatever is asked for.",
+mistake("a window of fixed size", why="The window has the same size, whatever `window` is.",
     look="where does `window` appear in your code?", pairs=0,
     near=[lambda length, size=size: distances(length) < size for size in (1, 2, 3, 4)])
 mistake("length and window exchanged", pairs=0, why="`length` and `window` are swapped: the table has a row "
@@ -125,7 +124,7 @@ mistake("the far future allowed", why="Only the positions right after a position
         "ahead is allowed again.", look="the last cells of the first row.", pairs=3,
     past=[far_ahead(more) for more in (0, 1, -1)])
 mistake("the window on the wrong side", pairs=0, why="The window limits the future, not the past: a position may "
-        "attend to everything before it, and again to what lies further ahead than the window.",
+        "attend to everything before it, and to what lies further ahead than the window.",
     look="the last cells of the first row, and the first cells of the last.",
     variants=[{"past": far_ahead(more), "near": lambda length: distances(length) < length} for more in (0, 1, -1)])
 mistake("the whole past, and a window of the future", pairs=0, why="A position may attend to everything before it, "
@@ -134,14 +133,14 @@ mistake("the whole past, and a window of the future", pairs=0, why="A position m
         "And should the number that tril or triu gets be positive or negative?",
     variants=[{"past": lambda length, window, more=more: distances(length) > -window - more,
                "near": lambda length: distances(length) < length} for more in (0, 1, -1)])
-mistake("a longer window on one side", why="The window reaches into the future as well, and is one longer on one side "
-        "than on the other.", look=FIRST_ROW,
+mistake("a longer window on one side", why="The window reaches into the future as well, and is one position longer on "
+        "one side than on the other.", look=FIRST_ROW,
     past=lambda length, window: distances(length) >= -window,
     variants=[{"past": lambda length, window: distances(length) > -window,
                "near": lambda length, window: distances(length) <= window}])
 mistake("the window in the future", why="Each position attends to itself and to the positions after it: rows and "
-        "columns are swapped, or a sign of triu or "
-        "tril.", look="rows ask, columns answer. What may the first query see?",
+        "columns are swapped, or the number for triu or tril has the wrong "
+        "sign.", look="rows ask, columns answer. What may the first query see?",
     variants=[{"past": lambda length: distances(length) <= 0,
                "near": lambda length, window: distances(length) > -window}])
 mistake("a whole window for the first rows, too", why="The first queries, which have fewer positions before them than "
@@ -154,16 +153,16 @@ mistake("the window wraps round", why="The first queries have fewer positions be
     variants=[lambda length, window: distances(length) % length < window])
 mistake("one step into the future", why="Each position may also attend to the one right after it: the very token that "
         "it has to predict.", look="the cell just right of the diagonal.", past=lambda length: distances(length) >= -1)
-mistake("a triu with the wrong sign", hint=2, why="`triu(window - 1)` keeps what lies above the diagonal; together "
-        "with a lower triangle, nothing is left of any window longer than 1.", look="should the number that triu gets "
-        "be positive or negative, if it keeps diagonals below the main one?",
+mistake("a triu with the wrong sign", hint=2, why="`triu(window - 1)` keeps what lies above the diagonal. Combined "
+        "with a lower triangle, that leaves nothing if the window is longer than "
+        "1.", look="to keep diagonals below the main one, should triu's number be positive or negative?",
     near=lambda length, window: distances(length) <= 1 - window)
 mistake("the mask inverted", why="True stands where attending is forbidden. Here, as everywhere in the course, True "
         "means may attend.", look="read the last row aloud: may this query attend to itself?", pairs=2,
     form=[lambda allowed: ~allowed])
 mistake("nothing allowed", why="No position may attend to anything: there is no True in the table.",
-    look="what stands in the table at the start, and which lines change it? If you use triu: should its number be "
-        "positive or negative?", form=lambda allowed: allowed & False)
+    look="what is in the table at the start, and which lines change it? If you use triu: should its number be positive "
+        "or negative?", form=lambda allowed: allowed & False)
 mistake("everything allowed", why="Every position may attend to every other one, the future included.",
     look="is the result of each step kept? Most methods return a new tensor. And if you join two conditions: "
         "must a key satisfy both, or one of them?",
@@ -182,8 +181,8 @@ mistake("everything allowed under a long window", why="Where the window is as lo
         "the first query see the last key?",
     variants=[lambda length, window, more=more: two_triangles(length, window) | (window >= length + more)
               for more in (0, 1)])
-mistake("a sink kept", why="The first token, or the first few, can be seen from everywhere, as an attention sink is; "
-        "the contract's window lets go of them, too.", look="the first cells of the last row.", hint=2,
+mistake("a sink kept", why="The first token, or the first few, can be seen from everywhere, like an attention sink; "
+        "the contract's window leaves them behind.", look="the first cells of the last row.", hint=2,
     near=[lambda length, window, kept=kept: (distances(length) < window) | (torch.arange(length) < kept)
           for kept in (1, 2, 3, 4)],
     variants=[lambda length, window, kept=kept: two_triangles(length, window) | (torch.arange(length) < kept)
@@ -193,8 +192,8 @@ mistake("the first keys, not the nearest", why="Each position attends to the fir
     variants=[lambda length, window: (distances(length) >= 0) & (torch.arange(length) < window),
               lambda length, window: (torch.arange(length) < window).expand(length, length)])
 mistake("the first rows cut off", why="The first queries, which have fewer positions before them than the window "
-        "holds, may attend to nothing, or their rows wrap round to the "
-        "end.", look="the first row, cell by cell. A slice that starts at a negative number counts from the "
+        "holds, may attend to nothing, or to too few "
+        "keys.", look="the first row, cell by cell. A slice that starts at a negative number counts from the "
         "end.", hint=2,
     variants=[lambda length, window: sliced(length, window, lambda query: query - window + 1),
               lambda length, window: (distances(length) >= 0) & (distances(length) < window)
@@ -226,6 +225,6 @@ YES_OR_NO = "the dtype of the result: which question does each cell answer with 
 mistake("a mask to be added", pairs=12, why="These are numbers to add to the scores: 0 where a query may attend and a "
         "very negative number where it may not. The contract asks for True and False.", look=YES_OR_NO,
     form=[lambda allowed, number=number: torch.where(allowed, 0.0, number) for number in VERY_NEGATIVE])
-mistake("zero times infinity", pairs=2, why="The mask is multiplied by infinity, and 0 times infinity is not a number: "
-        "NaN stands in the table.", look="print 0 * float('inf'). And does the contract ask for numbers at all?",
+mistake("zero times infinity", pairs=2, why="The mask is multiplied by infinity, and 0 times infinity is NaN (not a "
+        "number).", look="print 0 * float('inf'). And does the contract ask for numbers at all?",
     form=[lambda allowed: (~allowed) * -torch.inf, lambda allowed: allowed * -torch.inf])

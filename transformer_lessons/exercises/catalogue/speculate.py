@@ -145,10 +145,10 @@ def never_forbidden(call, p, q, token, u):
 EQUAL = ("A token whose p is 0 comes back where u is 0: it is accepted where u equals p / q, but it should be accepted "
          "only where u is less.")
 LOOK_EQUAL = "`<` or `<=`? With u = 0 and p = 0, what does your comparison give?"
-U = ("About as many tokens come back where u is close to 0 as where it is close to 1: u does not decide as it should. "
-     "A token must be accepted exactly where u is less than its p / q.")
+U = ("About as many drafted tokens come back where u is close to 0 as where it is close to 1: u does not decide as it "
+     "should. A token must be accepted exactly where u is less than its p / q.")
 OTHER = ("Some drafted tokens come back although their u is not less than p / q, and others do not, although it is "
-         "less: what decides is not u itself, not u alone, or not exactly p / q.")
+         "less: u itself, and u alone, must be compared with exactly p / q.")
 MORE = ("Some drafted tokens come back although their u is not less than p / q: slightly too many are "
         "accepted, or a rejected one is drawn again.")
 FEWER = ("Some drafted tokens do not come back although their u is less than p / q: slightly too few are "
@@ -160,14 +160,14 @@ def what_the_draws_show(observed, expected, p, q, token, u):
     observed, expected = plain(observed), plain(expected)
     impossible = ((observed > 0) & (expected == 0)).nonzero().tolist()
     if not impossible:
-        return ("Some tokens are drawn too often, others too rarely: no chance explains that much where each row has a "
-                "draw of its own.")
+        return ("Some tokens are drawn too often, others too rarely: that is more than chance can explain if each row "
+                "has its own draw.")
     row, drawn = impossible[0]
     drafted = int(token[row])
     if drawn == drafted:
         return f"Token {drawn} is drawn, although its p is 0."
     if p[row, drafted] >= q[row, drafted]:
-        return f"Token {drawn} is drawn where token {drafted} must be kept: its p is not less than its q."
+        return f"Token {drawn} is drawn instead of token {drafted}, which must be kept: its p is not less than its q."
     return f"Token {drawn} is drawn in place of token {drafted}, although its own p is not larger than its q."
 
 LOOK_U = "where does `u` appear in your code, and what is it compared with?"
@@ -176,9 +176,9 @@ exercise = Exercise(
     name="speculate", lesson=12, title="Accept, or draw again", difficulty=2, importance=2, minutes=12,
     contract="""
         speculate(p, q, token, u) returns token ids, a LongTensor (batch,). p and q are probabilities, (batch,
-        vocabulary): those of the expensive and of the cheap model. token (batch,) was drawn from q, so its q is not
-        0, and u (batch,) is uniform between 0 and 1. A row's token is accepted where u < p / q of this token. Where it
-        is not, another is drawn, with probabilities in proportion to max(p - q, 0); where the randomness for this draw
+        vocabulary): those of the expensive and of the cheap model. token (batch,) was drawn from q, so its q is not 0,
+        and u (batch,) is uniform between 0 and 1. A row's token is accepted where u < p / q for this token. Where it is
+        not, another is drawn, with probabilities proportional to max(p - q, 0); where the randomness for this draw
         comes from is up to you. In some rows p and q may be equal.
         """,
     stub='''
@@ -195,7 +195,7 @@ exercise = Exercise(
            ("what to draw instead", "Accepting gives each token min(p, q). What has to be added to that, token by "
                "token, to reach p? That is what to draw from, once it sums to 1."),
            ("the draw", "torch.multinomial takes rows of weights; they need not sum to 1, but it refuses a row of "
-               "zeros. Where p equals q, nothing is ever drawn again. torch.where puts both together.")],
+               "zeros. Where p equals q, nothing is ever drawn again. torch.where combines the two.")],
     solution='''
         import torch
 
@@ -245,38 +245,37 @@ def or_from_p(*accepted):
 # Which tokens are accepted
 mistake = exercise.section(hint=1)
 TWICE = "a token with p twice as large as q: how often should it be accepted? And one with p half of q?"
-mistake("always accepted", why="Every drafted token is accepted, so the result is distributed as the draft, q.",
+mistake("always accepted", why="Every drafted token is accepted, so the result has the distribution of the draft, q.",
       look=TWICE,
     accepted=lambda q: torch.ones_like(q[:, :1]))
 mistake("never accepted", why="No drafted token is accepted; all are drawn from the residual.", look=TWICE, pairs=0,
     accepted=lambda q: torch.zeros_like(q[:, :1]), variants=or_from_p(lambda q: torch.zeros_like(q[:, :1])))
-mistake("the ratio upside down", why="A token is accepted with q / p, where it should be p / q: the ones that the "
-        "draft overrates are always "
-        "kept.", look=TWICE, accepted=lambda p, q, token: of_token(q, token) / of_token(p, token))
+mistake("the ratio upside down", why="A token is accepted with probability q / p, not p / q: those that the draft "
+        "overrates are always kept.", look=TWICE, accepted=lambda p, q, token: of_token(q, token) / of_token(p, token))
 mistake("accepted where u is larger", why="A token is accepted where u is larger than p / q, and rejected where it is "
         "smaller, or the two results of `where` are "
-        "exchanged.", look="u is almost always less than 0.99. If p / q is 0.99, should the token be "
+        "swapped.", look="u is almost always less than 0.99. If p / q is 0.99, should the token be "
         "kept?", accepted=lambda right: 1 - right.clamp(max=1),
     variants=[*or_from_p(lambda right: 1 - right.clamp(max=1)), {"drawn": lambda residual: shares(residual),
                "together": lambda kept, accepted, drawn: chances((1 - accepted) * kept + accepted * drawn)}])
-mistake("accepted with p, not p / q", why="A token is accepted with its probability p; that it was drawn with q is "
-        "left out.", look=TWICE, accepted=lambda p, token: of_token(p, token),
+mistake("accepted with p, not p / q", why="A token is accepted with probability p, as if it had not been drawn from "
+        "q.", look=TWICE, accepted=lambda p, token: of_token(p, token),
     variants=or_from_p(lambda p, token: of_token(p, token)))
-mistake("accepted with p where p is less than q", why="A token whose p is less than its q is accepted with its "
-        "probability p; that it was drawn with q is left out.", look=TWICE, pairs=0,
+mistake("accepted with p where p is less than q", why="A token whose p is less than its q is accepted with probability "
+        "p, as if it had not been drawn from q.", look=TWICE, pairs=0,
     accepted=lambda p, q, token: torch.where(of_token(p, token) < of_token(q, token), of_token(p, token), 1.0))
-mistake("accepted with q", why="A token is accepted with its probability q, that of the draft.", look=TWICE,
+mistake("accepted with q", why="A token is accepted with probability q, that of the draft.", look=TWICE,
     accepted=lambda q, token: of_token(q, token), variants=or_from_p(lambda q, token: of_token(q, token)))
-mistake("accepted with min(p, q)", why="A token is accepted with the smaller of p and q. That is how often a token is "
-        "drafted and accepted in all; the draft has made its part of the choice already.", look=TWICE,
+mistake("accepted with min(p, q)", why="A token is accepted with probability min(p, q). That is how often it is "
+        "drafted and accepted in all; the draft has already made its part of the choice.", look=TWICE,
     accepted=lambda p, q, token: torch.minimum(of_token(p, token), of_token(q, token)),
     variants=or_from_p(lambda p, q, token: torch.minimum(of_token(p, token), of_token(q, token))))
-mistake("accepted with p / (p + q)", why="A token is accepted with p / (p + q): where p and q are equal, half are "
-        "thrown away.",
+mistake("accepted with p / (p + q)", why="A token is accepted with probability p / (p + q): where p and q are equal, "
+        "half are thrown away.",
     look="p and q equal: how often should a token be accepted?",
     accepted=lambda p, q, token: of_token(p, token) / (of_token(p, token) + of_token(q, token)),
     variants=or_from_p(lambda p, q, token: of_token(p, token) / (of_token(p, token) + of_token(q, token))))
-mistake("accepted with a difference", why="A token is accepted by the difference of p and q, not by their ratio.",
+mistake("accepted with a difference", why="Acceptance depends on the difference between p and q, not on their ratio.",
       look=TWICE, pairs=2,
     accepted=[lambda p, q, token: of_token(p, token) - of_token(q, token),
               lambda p, q, token: 1 - (of_token(q, token) - of_token(p, token)),
@@ -284,10 +283,10 @@ mistake("accepted with a difference", why="A token is accepted by the difference
     variants=or_from_p(lambda p, q, token: of_token(p, token) - of_token(q, token),
                        lambda p, q, token: (of_token(p, token) - of_token(q, token)).abs()))
 mistake("accepted only where p is larger", why="A token is kept where p is at least q, and otherwise always rejected: "
-        "chance has no part in it.", look="p a little less than q: should the token always be rejected?",
+        "chance plays no part.", look="p a little less than q: should the token always be rejected?",
     accepted=lambda p, q, token: (of_token(p, token) >= of_token(q, token)).double())
 mistake("kept only where it is the likeliest", pairs=0, why="A drafted token is kept only where p makes it the "
-        "likeliest of all, as in greedy decoding: chance has no part in that.", look=TWICE, variants=[
+        "likeliest of all, as in greedy decoding: chance plays no part.", look=TWICE, variants=[
     {"accepted": lambda p, token: greedy(p, token), **more} for more in (
         {}, {"residual": lambda p: best(p)}, {"residual": lambda p: p}, {"residual": lambda right: best(right)})]
     + or_from_p(lambda p, token: greedy(p, token)))
@@ -300,14 +299,13 @@ mistake("accepted above a threshold", pairs=0, why="A token is accepted wherever
     *or_from_p(*(lambda p, token, bound=bound: (of_token(p, token) > bound(p)).double() for bound in (
         lambda p: (0.3 * (p * (p + 1e-20).log()).sum(-1, keepdim=True).exp()).clamp(max=0.09), lambda p: 0.1,
         lambda p: 0.3)))])
-mistake("the ratio squared, or its root", why="The ratio is not used as it is: a token is accepted by its square or "
-        "its root.",
+mistake("the ratio squared, or its root", why="The square or the root of the ratio is used, not the ratio itself.",
     look=TWICE, accepted=[lambda right: right ** 2, lambda right: right.sqrt()], pairs=0)
 mistake("the ratio of the likeliest", why="The ratio is that of the draft's likeliest token, not of the drafted one.",
-    look="whose probability does your ratio take from each row?", pairs=0,
+    look="which token's probability does your ratio take from each row?", pairs=0,
     accepted=lambda p, q: of_token(p, q.argmax(-1)) / of_token(q, q.argmax(-1)))
 mistake("the first row for all", why="The probabilities of one row, the first of the batch or the first that is "
-        "rejected, serve for every row: in the ratio, in the second draw, or in both.",
+        "rejected, are used for every row: in the ratio, in the second draw, or in both.",
     look="is there an index such as [0] where every row should be meant?", pairs=0,
     accepted=[lambda p, q, token: (p[0] / q[0])[token][:, None]],
     variants=[*or_from_p(lambda p, q, token: (p[0] / q[0])[token][:, None]),
@@ -344,8 +342,8 @@ def in_order(p, q, token, u, spare):
     keep = (u < (of_token(p, token) / of_token(q, token))[:, 0]).cummin(dim=0).values
     return torch.where(keep, token, torch.multinomial(residual, 1)[:, 0])
 
-mistake("all rows treated as the equal ones", why="Where one row has p equal to q, no other row gets its own second "
-        "draw either: all drafts are kept, or what is rejected is drawn from p or with equal chances.", look="`any` or "
+mistake("all rows treated as the equal ones", why="As soon as one row has p equal to q, no row gets its own second "
+        "draw: all drafts are kept, or what is rejected is drawn from p or with equal chances.", look="`any` or "
         "`all`: which rows have no residual?", pairs=0, variants=[
     {"accepted": lambda right, p, q: torch.ones_like(right) if one_is_equal(p, q) else right},
     {"residual": lambda right, p, q: p if one_is_equal(p, q) else right},
@@ -366,9 +364,9 @@ def misplaced(p, q, token, u, spare):
 
 # What is drawn instead
 mistake = exercise.section(hint=2)
-MISSING = "accepting gives a token min(p, q) in all. How much is missing until it has p?"
+MISSING = "accepting gives a token min(p, q) in all. How much is missing to reach p?"
 mistake("drawn again from p", why="After a rejection, the token is drawn from p. But accepted tokens have already "
-        "given part of p, so those that the draft rates highly come too often.", look=MISSING, residual=lambda p: p)
+        "supplied part of p, so those that the draft rates highly come too often.", look=MISSING, residual=lambda p: p)
 mistake("drawn again from q", why="After a rejection, another token is drawn from the draft, q.", look=MISSING,
     residual=lambda q: q)
 mistake("drawn from p, without the rejected token", why="After a rejection, the token is drawn from p with the "
@@ -377,13 +375,12 @@ mistake("drawn from p, without the rejected token", why="After a rejection, the 
     residual=lambda p, token: p.scatter(1, token[:, None], 0.0))
 mistake("drawn from q, without the rejected token", why="After a rejection, another token is drawn from the draft, "
         "with the rejected one left out.", look=MISSING, residual=lambda q, token: q.scatter(1, token[:, None], 0.0))
-mistake("the residual the wrong way round", why="What is drawn again comes from max(q - p, 0): from what the draft "
-        "overrates.",
+mistake("the residual the wrong way round", why="The second draw is from max(q - p, 0): from what the draft overrates.",
     look=MISSING, residual=lambda p, q: (q - p).clamp(min=0))
-mistake("the difference without its sign", why="What is drawn again comes from |p - q|, or its square, so tokens that "
-        "the draft overrates come "
+mistake("the difference without its sign", why="The second draw is from |p - q|, or its square, so tokens that the "
+        "draft overrates come "
         "back.", look=MISSING, pairs=2, residual=[lambda p, q: (p - q).abs(), lambda p, q: (p - q) ** 2])
-mistake("divided by the sum over the batch", pairs=0, why="Before the second draw, each token's number is divided by "
+mistake("divided by the sum over the batch", pairs=0, why="Before the second draw, each token's weight is divided by "
         "its sum over the batch. A row should be divided by its own sum, over the vocabulary.",
     look="`sum(0)`: which dimension of (batch, vocabulary) should sum to 1?",
     residual=[lambda right: over_the_batch(right), lambda right, p: over_the_batch(
@@ -393,7 +390,7 @@ def over_the_batch(residual):
     return residual / residual.sum(0).clamp(min=1e-300)
 
 mistake("a chance for every token", why="After a rejection every token has a chance, as from a softmax of p - q or "
-        "from equal chances, also those that the draft "
+        "from equal chances, even those that the draft "
         "overrates.", look="which tokens should have no chance at all in the second draw?",
     residual=lambda p, q: (p - q).softmax(dim=-1), pairs=2,
     variants=[{"residual": lambda p, q: (p - q).clamp(min=0).softmax(dim=-1)},
@@ -403,15 +400,14 @@ mistake("the second draw out of proportion", pairs=0, why="After a rejection, on
     look=MISSING,
     residual=[lambda right: right.square(), lambda right: right.sqrt()])
 
-mistake("equal chances for the second draw", why="After a rejection all tokens, or all that have something missing, "
-        "get equal chances.", look=MISSING, pairs=2,
+mistake("equal chances for the second draw", why="After a rejection all other tokens, or all that have something "
+        "missing, get equal chances.", look=MISSING, pairs=2,
     residual=[lambda p, q: (p > q).double(),
               lambda p, token: torch.ones_like(p).scatter(1, token[:, None], 0.0)])
-mistake("a ratio for the residual", why="What is drawn again is weighted by a ratio of p and q, not by what p has "
-        "more.",
+mistake("a ratio for the residual", why="The second draw is weighted by a ratio or a product of p and q, not by how "
+        "far p exceeds q.",
     look=MISSING, pairs=0, residual=[lambda p, q: p / q, lambda p, q: (p / q - 1).clamp(min=0), lambda p, q: p * q])
-mistake("min(p, q) for the residual", why="What is drawn again comes from min(p, q): that is what accepting gives "
-        "already.",
+mistake("min(p, q) for the residual", why="The second draw is from min(p, q): that is what accepting gives already.",
     look=MISSING, residual=lambda p, q: torch.minimum(p, q))
 mistake("the largest for the second draw", why="After a rejection the token with the largest residual, or the largest "
         "p, is taken: nothing is drawn.", look="what does `argmax` leave to chance?", pairs=2,
@@ -421,15 +417,15 @@ def best(table):
     return torch.zeros_like(table).scatter(1, table.argmax(-1, keepdim=True), 1.0)
 
 KEPT = "a drafted token with p at least as large as q: can your code return anything else?"
-mistake("the draft ignored", why="Whatever was drafted, the token that comes back is distributed as p. That is "
-        "what all drafts together should give; but here the draft has no say in it, and nothing is saved by drafting.",
+mistake("the draft ignored", why="Whatever was drafted, the token that comes back has the distribution p. That is "
+        "right over all drafts, but here the draft has no say, and drafting saves nothing.",
     look=KEPT, pairs=0,
     variants=[lambda p, q, token, u: chances(p)])
 mistake("the draft ignored, and q used", why="The tokens are drawn from q anew, whatever was drafted.",
     look=KEPT, pairs=0, variants=[lambda p, q, token, u: chances(q)])
 mistake("the same u once more", why="The second draw uses u as it is. But a rejected u is not uniform between 0 and 1: "
         "it is at least p / q, so the first tokens of the vocabulary come too "
-        "seldom.", look="between which numbers does u lie, when the token was rejected?", hint=3, pairs=0,
+        "seldom.", look="between which numbers does u lie if the token was rejected?", hint=3, pairs=0,
     drawn=[lambda residual, accepted: beyond(shares(residual), accepted), lambda residual, accepted: beyond(residual,
           accepted)])
 
@@ -463,31 +459,31 @@ def drawn_anew(p, q):
     residual = (p - q).clamp(min=0)
     return torch.multinomial(torch.where(residual.sum(-1, keepdim=True) > 0, residual, p), 1)[:, 0]
 
-mistake("ids counted from 1", why="Every id is one too large: tokens are counted from 0.", look="which id has the "
-        "first token?",
+mistake("ids counted from 1", why="Every id is one too large: tokens are counted from 0.", look="what id does the "
+        "first token have?",
     pairs=0, together=lambda right: torch.cat([torch.zeros(len(right), 1), plain(right)], dim=1).as_subclass(Chances))
-mistake("whether it was accepted", why="What comes back is whether the token was accepted; the token is asked for.",
+mistake("whether it was accepted", why="What comes back is whether the token was accepted; the token itself is "
+    "expected.",
     look="the `return` line.", pairs=0,
     variants=[lambda p, q, token, u: u < (of_token(p, token) / of_token(q, token))[:, 0],
               lambda p, q, token, u: (u < (of_token(p, token) / of_token(q, token))[:, 0]).long()])
-mistake("the probabilities returned", why="Probabilities come back; tokens are asked for.", look="the shape of the "
+mistake("the probabilities returned", why="Probabilities come back; tokens are expected.", look="the shape of the "
         "result.", pairs=0,
     variants=[lambda p, q, token, u: shares((p - q).clamp(min=0)), lambda p, q, token, u: (
         of_token(p, token) / of_token(q, token))[:, 0].clamp(max=1)])
 mistake("only the accepted", why="Only the accepted tokens come back; every row needs one.", look="the shape of the "
         "result.", pairs=0,
     variants=[lambda p, q, token, u: token[u < (of_token(p, token) / of_token(q, token))[:, 0]]])
-mistake("the rejected marked", why="Rejected rows get a mark such as -1 or the number of tokens; a new token must be "
-        "drawn for them.",
+mistake("the rejected marked", why="Rejected rows get a marker such as -1; a new token must be drawn for them.",
     look="what should stand where a token was rejected?", pairs=0,
     variants=[lambda p, q, token, u, mark=mark: token.where(u < (of_token(p, token) / of_token(q, token))[:, 0], mark)
               for mark in (-1, -100)])
-mistake("a column of tokens", why="The tokens come as (batch, 1); (batch,) is asked for.",
+mistake("a column of tokens", why="The tokens come as (batch, 1); (batch,) is expected.",
       look="what does torch.multinomial return?",
     pairs=0, variants=[lambda *inputs: sampling.speculate(*inputs)[:, None]])
 mistake("no dimension left for a batch of one", why="For a batch of one, a single id comes back without its dimension: "
-        "(batch,) is asked for, whatever the batch.", look="every `squeeze()` without a number: which dimensions does "
-        "it take away from a tensor (1, 1)?", pairs=0, variants=[lambda *inputs: sampling.speculate(*inputs).squeeze()])
+        "(batch,) is expected, whatever the batch.", look="every `squeeze()` without a number: which dimensions does "
+        "it remove from a tensor (1, 1)?", pairs=0, variants=[lambda *inputs: sampling.speculate(*inputs).squeeze()])
 mistake("accepted where u equals the ratio", hint=1, why=EQUAL, look=LOOK_EQUAL, pairs=0,
     variants=[lambda p, q, token, u: Speculate()(p, q, token, u) if len(u) == GROUPS else torch.where(
         u <= (of_token(p, token) / of_token(q, token))[:, 0], token, drawn_anew(p, q))])

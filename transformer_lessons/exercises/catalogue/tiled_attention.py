@@ -72,7 +72,7 @@ LOOK_WHOLE = "which line makes a table whose size grows with the square of the l
 LARGER = ("The numbers are right, but a tile is larger than `block` allows: a table is made that has more than "
           "`block` rows and more than `block` columns.")
 LOOK_LARGER = "how many queries and how many keys does one tile hold, and where do these numbers come from?"
-MASK = ("The numbers are right, but a mask of length × length is made: it needs as many places as the table of scores.")
+MASK = ("The numbers are right, but a mask of length × length is made: it has as many elements as the table of scores.")
 LOOK_MASK = "which tiles need a mask at all, and how large must it be for one of them?"
 
 def sums_to_one(call, query, key, value, block):
@@ -83,7 +83,7 @@ def sums_to_one(call, query, key, value, block):
     return None if bool((output - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
 
 OFF = ("The numbers are nearly right, but not exactly: a single position does not get its own value, but a little more "
-       "or less, as where a small number such as 1e-6 is added to the sum.")
+       "or less, as when a small number such as 1e-6 is added to the sum.")
 LOOK_OFF = "the largest score adds exp(0) = 1 to the sum: can the sum ever be 0?"
 
 exercise = Exercise(
@@ -93,8 +93,8 @@ exercise = Exercise(
         attention: query and key are (…, length, d_head), value is (…, length, d_v), with any leading dimensions, and
         position i attends to the positions up to i. The scores are made in tiles of at most block queries and block
         keys; strips, longer in one direction, are allowed, too. block, at least 1, need not divide length and may be
-        larger; if smaller, no tensor of length × length numbers may be made, of scores or a mask. Scores of any size
-        must work.
+        larger; if it is smaller, no tensor of length × length elements may be made, neither scores nor a mask. Scores
+        of any size must work.
         """,
     stub='''
         def tiled_attention(query, key, value, block):
@@ -264,12 +264,12 @@ mistake("the output not rescaled", why="When a tile raises the maximum, the weig
         "was; the sum of the exponentials is "
         "rescaled.", look=BOTH, variants=[tiled(summed=lambda summed, weights, values: summed
                                                                        + weights @ values)])
-mistake("nothing rescaled", why="When a tile raises the maximum, neither of the two sums so far is brought to it: they "
-        "were made relative to the old one.", look=BOTH + " And is the old maximum still there?",
+mistake("nothing rescaled", why="When a tile raises the maximum, neither of the two sums so far is rescaled to it: "
+        "they were made relative to the old one.", look=BOTH + " And is the old maximum still there?",
     variants=[tiled(shrink=lambda right: torch.ones_like(right))])
-mistake("NaN throughout", why="Rows are NaN (not a number): an infinity is subtracted from an infinity, or multiplied "
-        "or divided by 0, as where a maximum of -inf enters exp(new - old), or a row has no key at "
-        "all.", look="which values have maximum and factor in the first tile of each row?",
+mistake("NaN throughout", why="Whole rows are NaN (not a number): inf - inf, inf · 0 or 0 / 0 has been computed, as "
+        "when a maximum of -inf enters exp(new - old), or a row has no key at "
+        "all.", look="what are the maximum and the factor in the first tile of each row?",
     variants=[tiled(shrink=lambda largest, raised: (raised - largest).exp())])
 mistake("a tile in the future comes first", why="The first tile that a row meets lies in its future, so the running "
         "maximum is still -inf, and -inf - -inf is not a number.", look="in which order do the blocks of keys come? "
@@ -292,7 +292,7 @@ mistake("only its own tile of keys", why="Each block of queries uses only its ow
         "earlier ones, or each tile replaces what they gave.", look="which blocks of keys should the last block of "
         "queries meet, and what is left of the first of them at the end?",
     variants=[tiled(tiles=lambda start: [start])])
-mistake("only the first tile", why="Each block of queries meets the first block of keys alone.", look="does the loop "
+mistake("only the first tile", why="Each block of queries meets only the first block of keys.", look="does the loop "
         "over the keys reach every tile?", variants=[tiled(tiles=lambda start: [0])])
 
 def by_tiles(query, key, value, block, together):
@@ -315,10 +315,10 @@ mistake("divided in every tile", why="There is a division by the sum in every ti
               tiled(summed=lambda summed, shrink, weights, values, total: summed * shrink + weights @ values / total,
                     divided=lambda summed: summed)])
 mistake("divided by the sum of the last tile", why="The sum of the exponentials is that of the last tile alone: it "
-        "starts anew with "
-        "each.", look="`=` or `+=`?", variants=[tiled(total=lambda weights: weights.sum(-1, keepdim=True))])
+        "starts anew with each "
+        "tile.", look="`=` or `+=`?", variants=[tiled(total=lambda weights: weights.sum(-1, keepdim=True))])
 mistake("the values of the last tile alone", why="The weighted sum of the values is that of the last tile: it starts "
-        "anew with each.", look="`=` or `+=`?", variants=[tiled(summed=lambda weights, values: weights @ values)])
+        "anew with each tile.", look="`=` or `+=`?", variants=[tiled(summed=lambda weights, values: weights @ values)])
 mistake("no maximum subtracted", why="No maximum is subtracted: for scores of 1000 the exponentials are infinite, and "
         "for scores of -1000 they are all 0.", look="what is exp(1000)?",
     variants=[tiled(raised=lambda scores: 0 * scores[..., :1].nan_to_num(neginf=0.0)),
@@ -340,15 +340,15 @@ mistake("the maximum starts too high", why="The running maximum starts at 0, or 
     variants=[tiled(begin=lambda right, low=low: (0 * right[1] + low, *right[1:]))
               for low in (0.0, -1e3, -2e3, -1e4)])
 mistake("the maximum of the last tile, unrescaled", why="Each tile is made relative to its own maximum, even when an "
-        "earlier one was larger, and the sums are not brought to it.",
+        "earlier one was larger, and the sums are not rescaled to it.",
     look="which maximum are the two sums so far made with?",
     variants=[tiled(raised=lambda scores: scores.amax(-1, keepdim=True), shrink=lambda right: torch.ones_like(right))])
 mistake("each tile relative to its own maximum", why="The exponentials of each tile are relative to its own maximum, "
         "and both sums are kept relative to the largest so far: where a tile is lower than an earlier one, it counts "
         "too much.", look="two tiles with the scores 5 and 0: what should the second add to the sum?",
     variants=[tiled(weights=lambda scores: (scores - scores.amax(-1, keepdim=True)).exp())])
-mistake("one maximum for all rows", why="One maximum serves for all the rows of a tile: in rows far below it every "
-        "exponential becomes 0.", look="which dimension does the maximum run over, and what is its shape?",
+mistake("one maximum for all rows", why="A single maximum is used for all the rows of a tile: in rows far below it "
+        "every exponential becomes 0.", look="which dimension does the maximum run over, and what is its shape?",
     variants=[tiled(raised=lambda largest, scores: torch.maximum(largest, scores.max()))])
 mistake("the sum of the exponentials starts at 1", why="The sum of the exponentials does not start at 0, so the "
         "weights of a row sum to less than 1.",
@@ -361,8 +361,8 @@ def low_score(low, **more):
     return tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left), low), **more)
 
 mistake = exercise.section(hint=3)
-mistake("no mask", why="Every position attends to all of them, the future included.", look="which tiles may a block of "
-        "queries not see, and which only in part?",
+mistake("no mask", why="Every position attends to all positions, the future included.",
+    look="which tiles may a block of queries not see, and which only in part?",
     variants=[tiled(masked=lambda scores: scores, tiles=lambda length, block: range(0, length, block))])
 mistake("the tile on the diagonal not masked", why="Tiles in the future are left out, but the tile on the diagonal has "
         "no mask: in it, a query sees the keys right after "
@@ -392,12 +392,12 @@ mistake("the tile on the diagonal left out", why="A block of queries sees only t
               tiled(tiles=lambda start, block: range(0, max(start, 1), block),
                     masked=lambda scores, start: scores if start else scores.masked_fill(~seen(scores, 0, 0),
                           -torch.inf))])
-mistake("a triangle in every tile", why="Every tile is masked with the same triangle: a query misses keys that lie in "
-        "earlier blocks, too.", look="a tile of keys that lies wholly in the past: which of them may be seen?",
+mistake("a triangle in every tile", why="Every tile is masked with the same triangle: a query misses even keys in "
+        "earlier blocks.", look="a tile of keys that lies wholly in the past: which of its keys may be seen?",
     variants=[tiled(masked=lambda scores: scores.masked_fill(~seen(scores, 0, 0), -torch.inf))])
 mistake("positions counted within the block", why="The mask compares a position in the whole sequence with one in the "
         "tile: one of the two starts again at 0 in every "
-        "block.", look="which positions have the first row and the first column of the second tile?",
+        "block.", look="what are the positions of the first row and the first column of the second tile?",
     variants=[tiled(masked=lambda scores, start: scores.masked_fill(~seen(scores, start, 0), -torch.inf)),
               tiled(masked=lambda scores, left: scores.masked_fill(~seen(scores, 0, left), -torch.inf)),
               *(tiled(masked=lambda scores, left, low=low: scores.masked_fill(~seen(scores, 0, left), low))
@@ -413,8 +413,8 @@ mistake("one step into the future", why="Each position also attends to the one r
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, 1), -torch.inf)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, 1), -torch.inf),
                     tiles=lambda length, block: range(0, length, block))])
-mistake("the diagonal missing", why="Positions attend to what came before them, but not to themselves; "
-      "the first then has nothing to attend to, unless it is treated apart.", look="`<` or `<=`?",
+mistake("the diagonal missing", why="Positions attend to what came before them, but not to themselves; the first then "
+      "has nothing to attend to, unless it is treated separately.", look="`<` or `<=`?",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, -1), -torch.inf)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, -1), -torch.inf),
                     divided=lambda right: right.nan_to_num(0.0)),
@@ -425,7 +425,7 @@ mistake("the diagonal missing", why="Positions attend to what came before them, 
                   -torch.inf))])
 mistake("the future for the past", why="Each position attends to itself and to what comes after it: the mask is "
         "transposed.",
-    look="rows ask: what has the first query seen?",
+    look="each row is a query: what may the first one see?",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(seen(scores, start, left, -1), -torch.inf),
                     tiles=lambda start, block, length: range(start, length, block)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(seen(scores, start, left, -1), -torch.inf))])
@@ -435,20 +435,20 @@ mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and 
     variants=[tiled(masked=lambda scores, start, left: scores * seen(scores, start, left)),
               tiled(masked=lambda scores, start, left: scores * seen(scores, start, left),
                     tiles=lambda length, block: range(0, length, block))])
-mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an "
-        "allowed score may be 0, too, as those of a query of zeros are.", look="`== 0` after `tril` or a product with "
+mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an allowed "
+        "score may be 0, too: for a query of zeros, they all are.", look="`== 0` after `tril` or a product with "
         "the mask: which other scores are 0?",
     variants=[tiled(masked=lambda scores, start, left, low=low: zeros_hidden(scores * seen(scores, start, left), low),
                     **more) for low in (-torch.inf, -1e9) for more in ({}, ALL_TILES)])
-mistake("a number too small for the forbidden", pairs=2, why="Forbidden scores get a number such as -10, -1e4 or -1e9. "
-        "It leaves them weight where the allowed ones are low enough.",
+mistake("a number too small for the forbidden", pairs=2, why="Forbidden scores become a number such as -10, -1e4 or "
+        "-1e9. Where the allowed scores are low enough, the forbidden ones still get weight.",
     look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?",
     variants=[low_score(low, **more) for low in (-1e4, -1.0, -5.0, -10.0, -20.0, -100.0, -1e3, -2e3) for more in (
         {}, ALL_TILES)] + [
         low_score(low, begin=lambda right, low=low: (0 * right[1] + low, *right[1:]), **more)
         for low in (-100.0, -1e3, -2e3, -1e4) for more in ({}, ALL_TILES)])
-mistake("only the last two tiles", why="A block of queries sees its own block and the one before it, no further back.",
-    look="where does the loop over the keys start?",
+mistake("only the last two tiles", why="A block of queries sees its own block and the one before it, but none further "
+    "back.", look="where does the loop over the keys start?",
     variants=[tiled(tiles=lambda start, block: range(max(0, start - block), start + 1, block))])
 mistake("the first tile left out", why="The loop over the keys starts with the second block.", look="where does the "
         "loop over the keys start?", variants=[tiled(tiles=lambda right, start, block: range(block, start + 1,
@@ -479,7 +479,7 @@ def padded(query, key, value, block):
     more = -query.shape[-2] % block
     return Tiles()(*(F.pad(one, (0, 0, 0, more)) for one in (query, key, value)), block)
 
-mistake("the outputs in a list", why="The outputs of the blocks come back in a list; one tensor is asked for.",
+mistake("the outputs in a list", why="The outputs of the blocks come back in a list; one tensor is expected.",
     look="which function joins tensors along a dimension?", variants=[tiled(joined=lambda outputs: outputs)])
 mistake("joined along another dimension", why="The outputs of the blocks are joined along the features or the batch, "
         "or stacked: it is the positions that should follow each "
@@ -495,9 +495,9 @@ mistake("scaled by the block", why="The scores are divided by the block's size o
     look="which size of the query does a dot product sum over?",
     variants=[tiled(scale=lambda block: block ** -0.5), tiled(scale=lambda block: 1 / block),
               tiled(scale=lambda query, block: min(block, query.shape[-2]) ** -0.5)])
-mistake("scaled by d, not √d", why="The scores are divided by d, or by √d twice: once as queries and once as scores.",
-    look="in how many places do you divide, and by what?", variants=[tiled(scale=lambda right: right ** 2)])
-mistake("no scale", why="The scores are not divided by √d.", look="lesson 3: what stands under the dot products?",
+mistake("scaled by d, not √d", why="The scores are divided by d, or by √d twice: once in the queries and once in the "
+    "scores.", look="in how many places do you divide, and by what?", variants=[tiled(scale=lambda right: right ** 2)])
+mistake("no scale", why="The scores are not divided by √d.", look="lesson 3: what is done to the dot products?",
     pairs=1, asked=lambda query: query * math.sqrt(query.shape[-1]))
 mistake("multiplied by √d", why="The scores are multiplied by √d, where they should be divided.",
       look="should the scores get larger or smaller?", variants=[tiled(scale=lambda right: 1 / right)])
