@@ -1098,8 +1098,8 @@ def next_token(d):
     d.arrow(logits.right(), drawn.left(), ink=OUTPUT.line)
     d.arrow(drawn.top(0.92), (730.4, 143), tokens.right(), ink=OUTPUT.line)
     d.label(720, 404, "generating: draw from the softmax of the last logits", 13, OUTPUT.ink, "end")
-    d.label(MARGIN, 430, "␣ is a space. When the model generates, there are no targets: it reads all the tokens, and "
-            "the new one is appended.", 13, MUTED, "start")
+    d.label(MARGIN, 430, "␣ is a space. When generating, the model has no targets: it reads every token, and the new "
+            "one is appended.", 13, MUTED, "start")
 
 
 @narrow(height=530)
