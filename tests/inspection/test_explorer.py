@@ -191,7 +191,7 @@ FIVE = some_weights(2, 2, 5, 5)
     (FIVE, (WORDS, "xyz"), "3 words for 5 keys"),
     ({"encoder": FIVE}, {"encoder": "xyz"}, "encoder: 3 words for 5 queries"),
     ({"encoder": FIVE}, {"decoder": WORDS}, "encoder: 0 words for 5 queries"),
-    (models.Encoder(10, 8, **SIZES), torch.ones(3, 4).long(), r"ids \[\(3, 4\)\]: one sequence is explored"),
+    (models.Encoder(10, 8, **SIZES), torch.ones(3, 4).long(), r"ids \[\(3, 4\)\]: explore one sequence"),
     (models.Encoder(10, 8, **SIZES), [1, 2, 11], "11"),
     (models.Encoder(10, 8, **SIZES), "to be", "text needs a vocabulary"),
 ])

@@ -72,7 +72,7 @@ def replace_output(other, place, part, inputs, output):
     """A hook: only the vector at this place of the sequence is another's."""
     own, *weights = output if isinstance(output, tuple) else (output,)
     if own.shape != other.shape:
-        raise ValueError(f"the outputs to patch in {tuple(other.shape)} must be {tuple(own.shape)}, as the part's own")
+        raise ValueError(f"outputs to patch in {tuple(other.shape)} must be {tuple(own.shape)}, like the part's own")
     own = own.clone()
     own[:, place] = other[:, place]
     return (own, *weights) if weights else own
@@ -80,7 +80,7 @@ def replace_output(other, place, part, inputs, output):
 
 @torch.no_grad()
 def residual_stream(model, *inputs):
-    """What each layer reads, and at last the final norm: (number, batch, length, d_model), one more than layers."""
+    """What each layer reads, and then the final norm: (number, batch, length, d_model), one more than layers."""
     stages = []
     with ExitStack() as hooks:
         for part in (*model.layers, model.norm):

@@ -19,7 +19,7 @@ from transformer_lessons.inspection.experiments import ablated as ablated_heads
 from transformer_lessons.models import Encoder
 
 PAGES = Path(__file__).with_name("pages")
-MANY = 26_000  # so many weights travel with three decimals, more of them with two
+MANY = 26_000  # up to so many weights have three decimals, more have two
 
 
 class Explorer:
@@ -40,7 +40,7 @@ def explore(attended, tokens, labels=None, *, vocabulary=None, ablated=None, tit
     explore(weights, words): weights (layers, heads, query, key), or (heads, query, key) of one layer, or a
     list of these, or {name: weights}. Where they differ, words are (of queries, of keys), or {name: words}.
     explore(model, ids, labels): one sequence of ids, or (source, target), and words for each. With a
-    vocabulary the ids may be text, and have their words from it.
+    vocabulary the ids may be text, and it supplies their words.
     ablated, {name of an attention: numbers of its heads}, is for models that predict the next token: it shows them
     twice, with and without these heads, and what each predicts after every query.
     """
@@ -70,7 +70,7 @@ def read(model, tokens, labels, vocabulary, heads=None):
     ids = [vocabulary.encode(each) if isinstance(each, str) else each for each in tokens]
     ids = [torch.atleast_2d(torch.as_tensor(each)) for each in ids]  # each of one row
     if any(len(each) != 1 for each in ids):
-        raise ValueError(f"ids {[tuple(each.shape) for each in ids]}: one sequence is explored, not a batch")
+        raise ValueError(f"ids {[tuple(each.shape) for each in ids]}: explore one sequence, not a batch")
     spell = str if vocabulary is None else lambda number: vocabulary.decode([number])
     said = labels or [[spell(number) for number in each[0].tolist()] for each in ids]
     parts, tokens, predicted = {}, {}, {}
@@ -100,7 +100,7 @@ def in_eval_mode(model):
 
 
 def without(heads):
-    """How a run without these heads is called: layers.0 and layers.0.attention are layer 0."""
+    """The name of a run without these heads: layers.0 and layers.0.attention are layer 0."""
     names = {path: re.sub(r"^layers\.(\d+)(\.attention)?$", r"layer \1", path) for path in heads}
     return "".join(f", without head {number} of {names[path]}" for path in heads for number in heads[path])
 
@@ -117,7 +117,7 @@ def predictions(model, ids, spell):
 
 
 def checked(name, weights):
-    """The weights as an array (layers, heads, query, key), if weights they are."""
+    """The weights as an array (layers, heads, query, key), if they are weights."""
     layers = weights if isinstance(weights, list | tuple) else [weights]
     layers = [torch.as_tensor(layer).detach().cpu().double().numpy() for layer in layers]
     shapes = [layer.shape for layer in layers]
@@ -146,7 +146,7 @@ def words(name, tokens, shape):
 
 
 def visible(word):
-    """A word whose white space at both ends can be seen."""
+    """A word with visible white space at both ends."""
     signs = str.maketrans(" \n\t", "␣⏎⇥")
     return re.sub(r"^\s+|\s+$", lambda end: end[0].translate(signs), str(word))
 

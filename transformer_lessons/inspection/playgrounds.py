@@ -1,7 +1,7 @@
-"""Playgrounds: small pages in which a lesson's numbers follow the reader's hand.
+"""Playgrounds: small pages that let readers play with a lesson's numbers.
 
 Each is a picture, for where no script runs, and below it a page of its own: pages/frame.html around a script. They need
-neither kernel nor network. What a page computes, tests/proofs/playgrounds_browser.py computes again in Python.
+neither kernel nor network. tests/proofs/playgrounds_browser.py computes again in Python what a page computes.
 """
 
 import json
@@ -78,7 +78,7 @@ def turn_the_hands():
 
 
 def draw_the_mask():
-    """Lesson 6: scores and values of six words, and a mask that can be clicked together."""
+    """Lesson 6: scores and values of six words, and a mask to click together."""
     from transformer_lessons.inspection import plots
     generator = torch.Generator().manual_seed(60)
     scores = torch.randn(6, 6, generator=generator).round(decimals=1)  # (query, key)

@@ -94,7 +94,7 @@ def show_matrix(matrix, title, rows=None, columns=None, panels=None, alt=None, r
                 legend=None):
     """Signed numbers, (rows, columns) or several panels of them, in red and blue around a white zero.
 
-    Where there are only a few kinds of numbers, legend {"what it means": number} stands for the colour bar.
+    Where there are only a few kinds of numbers, legend {"what it means": number} replaces the colour bar.
     """
     matrix = as_array(matrix)
     high = float(np.abs(matrix).max()) or 1.0
@@ -144,7 +144,7 @@ def entitle(figure, title):
 
 
 def name_ticks(axis, names):
-    """A label at every row or column, where they have names, and else at whole numbers."""
+    """A label at every row or column, if they have names, otherwise at whole numbers."""
     if names is None:
         axis.get_major_locator().set_params(integer=True)
     else:
@@ -235,7 +235,7 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None):
         colour = COLOURS[index % len(COLOURS)]
         axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8})
         if names is not None:
-            length = np.hypot(x, y) or 1.0  # the name stands beyond the tip
+            length = np.hypot(x, y) or 1.0  # the name goes beyond the tip
             aside = len(names[index]) > 1 and length / 2 < abs(x) < reach / 2  # a word needs room
             side = ("left" if x > 0 else "right") if aside else "center"
             axis.annotate(names[index], (x, y), (9 * x / length, 9 * y / length), textcoords="offset points",
