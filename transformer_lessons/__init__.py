@@ -33,7 +33,7 @@ Everything around them lives in a folder named for what it does.
     inspection.experiments     ablation, patching and the logit lens, in a model's own forward pass
     inspection.plots           every figure that shows numbers
     inspection.explorer        every head of a model, query by query
-    inspection.playgrounds     pages in which a lesson's numbers follow the reader's hand
+    inspection.playgrounds     pages that let readers play with a lesson's numbers
     exercises                  the checks that name the mistake, and the questions
     tools.install              the environment that the README's two commands make
     tools.glossary             the course's terms, collected from the lessons

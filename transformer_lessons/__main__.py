@@ -25,7 +25,7 @@ USAGE = """Usage: python3 -m transformer_lessons COMMAND [ARGUMENTS]
   release   a zip of the course for students, without what their teacher keeps
   key       the answer key: solutions, right answers, model answers
 
-COMMAND --help, or help COMMAND, explains a command and starts nothing; --version tells which version this is."""
+COMMAND --help, or help COMMAND, explains a command and starts nothing; --version prints the version."""
 PASSED_ON = {"lab": "JupyterLab, which lists its own with: jupyter lab --help",
              "test": "pytest, which lists its own with: pytest --help"}
 
@@ -61,13 +61,13 @@ def teaching(name, arguments):
 
 
 def with_pytorch(command, name):
-    """A command that needs PyTorch: where that is missing, the environment of the course does the work."""
+    """A command that needs PyTorch: where that is missing, the course's environment runs it."""
     def call(arguments):
         if install.has("torch"):
             return command(name, arguments)
         if install.works():
             return install.run_to_its_end(install.PYTHON, "-m", "transformer_lessons", name, *arguments)
-        say("Nothing is installed: python3 -m transformer_lessons lab does it.")
+        say("Nothing is installed: run python3 -m transformer_lessons lab.")
         return explain(name) if asks_for_help(arguments) else 1
     return call
 
@@ -82,7 +82,7 @@ def asks_for_help(arguments):
 
 
 def explain(name):
-    """Prints what the usage says of a command, and where its arguments go."""
+    """Prints a command's line of the usage, and where its arguments go."""
     does = next(line.split(None, 1)[1] for line in USAGE.splitlines() if line.startswith(f"  {name} "))
     print(f"Usage: python3 -m transformer_lessons {name} [ARGUMENTS]\n\n{does[0].upper()}{does[1:]}.")
     if name in PASSED_ON:
@@ -148,7 +148,7 @@ def exit_code(arguments):
 
 
 def silence(stream):
-    """What it still holds, and could not write, is not tried again when Python ends."""
+    """Keeps Python from trying again, at its end, to write what it still holds."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

@@ -79,6 +79,6 @@ def fused_attention(query, key, value, mask=None, dropout=0.0):
     if mask is not None:
         check_mask(mask, (*query.shape[:-1], key.shape[-2]))
         mask = torch.atleast_2d(mask)  # the kernel wants queries and keys, even where they broadcast
-    if query.is_cpu and torch.is_autocast_enabled("cpu"):  # in bfloat16 its way back is slower than ours
+    if query.is_cpu and torch.is_autocast_enabled("cpu"):  # in bfloat16 its backward is slower than ours
         return scaled_dot_product_attention(query, key, value, mask, dropout)[0], None
     return F.scaled_dot_product_attention(query, key, value, mask, dropout), None

@@ -128,7 +128,7 @@ class Transformer(nn.Module):
 class LanguageModel(nn.Module):
     """Decoder only, shaped like GPT-2: pre-norm, causal, logits from the embedding's own table.
 
-    Newer models turn positions into the queries and keys (rotary), and feed forward through gates (gated).
+    Newer models turn queries and keys by their positions (rotary), and gate the feed-forward (gated).
     """
 
     def __init__(self, vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length,

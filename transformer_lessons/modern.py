@@ -1,4 +1,4 @@
-"""One decoder for GPT-2, for Llama, and for all in between: its configuration says what it is made of."""
+"""One decoder for GPT-2, Llama and everything in between: its configuration says what it is made of."""
 
 from dataclasses import dataclass
 
@@ -86,7 +86,7 @@ class GroupedQueryAttention(attention.MultiHeadAttention):
 
 
 class GELUFeedForward(FeedForward):
-    """GPT-2's feed-forward: GELU, in its approximation by tanh, where ReLU was."""
+    """GPT-2's feed-forward: GELU, approximated by tanh, in place of ReLU."""
 
     def forward(self, x):
         return self.linear_out(F.gelu(self.linear_in(x), approximate="tanh"))  # (batch, length, d_model)

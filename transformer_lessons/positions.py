@@ -24,7 +24,7 @@ def sinusoidal_encoding(length, d_model):
 
 
 class PositionalEncoding(nn.Module):
-    """Adds to the vector at each position the sinusoids of that position."""
+    """Adds the sinusoids of each position to the vector there."""
 
     def __init__(self, d_model, max_length):
         super().__init__()
@@ -36,7 +36,7 @@ class PositionalEncoding(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """Adds to the vector at each position a vector of that position, learned like any other weight."""
+    """Adds a vector for each position to the one there, learned like any other weight."""
 
     def __init__(self, d_model, max_length):
         super().__init__()

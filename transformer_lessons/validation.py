@@ -8,7 +8,7 @@ import torch
 def check_sizes(least=1, /, **sizes):
     """Every size is a whole number, and large enough."""
     for name, size in sizes.items():
-        if not isinstance(size, (int, Integral)) or isinstance(size, bool):  # int first: an ABC is slow to ask
+        if not isinstance(size, (int, Integral)) or isinstance(size, bool):  # int first: an ABC check is slow
             raise TypeError(f"{name}={size!r} is not a whole number")
         if size < least:
             raise ValueError(f"{name}={size} is too small: it must be at least {least}")
@@ -29,13 +29,13 @@ def check_features(features, **vectors):
 
 
 def check_length(length, max_length):
-    """A sequence fits the positions that there are."""
+    """There are positions for the whole sequence."""
     if length > max_length:
         raise ValueError(f"a sequence of length {length} is longer than max_length={max_length}")
 
 
 def check_positions(x, max_length, features, start=0):
-    """Every vector of a sequence has a position, with as many features."""
+    """Every vector of a sequence has a position of the same size."""
     if x.dim() < 2 or x.shape[-1] != features:
         raise ValueError(f"x {tuple(x.shape)} must be (…, length, {features})")
     check_length(start + x.shape[-2], max_length)
@@ -77,7 +77,7 @@ def check_match(query, key, value):
     elif key.shape[-2] != value.shape[-2]:
         rule = "there must be as many values as keys"
     elif not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        rule = "all that stands before (length, features) must be equal"
+        rule = "all dimensions before (length, features) must be equal"
     else:
         return
     raise ValueError(f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}: {rule}")

@@ -1013,7 +1013,7 @@ MODULES = [
     (altered(__init__=never_set_up), "no super().__init__()."),
     (altered(__init__=shared), "shared parameters. `linear_q` and `linear_v` share parameters"),
     (altered(__init__=tied), "shared parameters. `linear_q` and `linear_v` share parameters"),
-    (with_layers(linear=nn.Linear), "its parameters have other names"),
+    (with_layers(linear=nn.Linear), "its parameters have the wrong names"),
     (with_layers(both=lambda d_model, d_head: nn.Linear(d_model, 2 * d_head)),
      "one wide layer for several. `both` is as wide as `linear_q` and `linear_v` together"),
     (with_layers(linear_q=nn.Linear), "a layer is missing. `linear_v` is not there;"),
@@ -1021,11 +1021,11 @@ MODULES = [
      "layers in a plain list. `self.layers` is an ordinary list"),
     (with_layers(layers=lambda *sizes: {"q": nn.Linear(*sizes)}), "`self.layers` is an ordinary dict"),
     (with_layers(linear_q=nn.Linear, linear_v=unbiased, linear_k=unbiased),
-     "a layer too many. The contract has no `linear_k`."),
+     "a layer too many. The exercise has no `linear_k`."),
     (type("Misspelt", (nn.Module,), {"foward": forgets}), "it has no `forward`. nn.Module calls a method of"),
-    (with_layers(linear_q=unbiased, linear_v=unbiased), "a bias is missing. The contract asks for "
+    (with_layers(linear_q=unbiased, linear_v=unbiased), "a bias is missing. The exercise asks for "
                                                         "`linear_q.bias`, and there is none."),
-    (with_layers(linear_q=nn.Linear, linear_v=nn.Linear), "a bias too many. The contract has no "
+    (with_layers(linear_q=nn.Linear, linear_v=nn.Linear), "a bias too many. The exercise has no "
                                                           "`linear_v.bias`."),
     (altered(__init__=renamed), "missing: linear_q.weight, linear_q.bias, linear_v.weight not expected:"),
     (altered(__init__=turned), "`linear_q.weight` has the wrong shape."),
@@ -1034,9 +1034,9 @@ MODULES = [
     (altered(forward=detaches), "no gradient reaches `linear_q.weight` (and 3 more): it would never learn."),
     (altered(forward=counts), "A second call of the same module, with the same inputs, gives another"),
     (altered(weights=drops), "Dropout must do nothing in eval mode."),
-    (altered(forward=fails_to_train), "called again, in training mode or backwards, it raises ValueError"),
+    (altered(forward=fails_to_train), "but a later call or backward pass raises ValueError"),
     (altered(weights=half_detached), "not the gradient of `linear_q.weight` (and 2 more): on the way back"),
-    (altered(weights=slightly_off), "Up to `project` all is right; the first wrong step is `weights`."),
+    (altered(weights=slightly_off), "All is right up to `project`; the first wrong step is `weights`."),
     (altered(project=far_off), "The very first step, `project`, is already wrong."),
     (altered(forward=lambda self, x, mask: x), "it cannot be called as forward(x)."),
     (lambda d_model, d_head: d_model, "Head(3, 2) gives an int; the class must inherit from nn.Module."),
@@ -1268,7 +1268,7 @@ def test_checks_and_symptoms_of_an_exercise_are_told():
 SYMPTOMS = [
     (lambda x: x, "`y` is just the input `x`."),
     (lambda x: 3 * x.softmax(-1), "The rows of `y` do not sum to 1."),
-    (lambda x: x.softmax(-1).flip(-1).flip(-2).clone(), "`y` holds the right numbers, in other places."),
+    (lambda x: x.softmax(-1).flip(-1).flip(-2).clone(), "`y` has the right numbers in the wrong places."),
     (lambda x: x.softmax(-1).nan_to_num() * 1.005 - 0.005 / 3, "`y` is nearly right"),
 ]
 
@@ -1392,7 +1392,7 @@ def test_a_fault_of_the_check_itself_is_owned_up_to(monkeypatch):
     declare("ours", "def ours(x): ...", broken, lambda x: x)
     report = check("ours", lambda x: x)
     assert report.message.startswith("○ ours: could not be checked.")
-    assert "a fault of the course, not of your answer" in " ".join(report.message.split())
+    assert "a fault in the course, not in your answer" in " ".join(report.message.split())
     assert "ZeroDivisionError" in report.message
 
 
@@ -1483,7 +1483,7 @@ def test_hints_come_one_after_the_other_and_then_point_to_the_solution(capsys):
     hint(NAME, 1)
     assert f"hint 1 of {total}" in capsys.readouterr().out
     hint(NAME, 9)
-    assert f"has the hints 1 to {total}" in capsys.readouterr().out
+    assert f"has hints 1 to {total}" in capsys.readouterr().out
     hint("nobody")
     assert "There is no exercise called nobody." in capsys.readouterr().out
     declare("bare", "def bare(x): ...", lambda generator: (1,), lambda x: x)
@@ -1521,7 +1521,7 @@ def test_an_error_in_the_catalogues_own_code_is_not_hidden():
 
     declare("same", "def same(x): ...", lambda generator: torch.arange(3.0).double(), lambda x: x.clone(),
             symptoms=[fails])
-    assert "that is a fault of the course" in verdict(lambda x: -x - torch.arange(3), "same").message
+    assert "that is a fault in the course" in verdict(lambda x: -x - torch.arange(3), "same").message
 
 
 def test_the_inputs_are_those_of_the_last_definition_in_a_stub():

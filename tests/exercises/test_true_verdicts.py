@@ -224,7 +224,7 @@ def top_k_first(logits, temperature, top_k, generator):
     return torch.multinomial(chances, 1, generator=generator)[:, 0]
 
 
-STEPS = "Up to `", "first wrong step", "very first step"
+STEPS = "right up to `", "first wrong step", "very first step"
 
 
 @pytest.mark.parametrize(("name", "answer"), [
@@ -305,7 +305,7 @@ def scores_moved(query, key, value):
 
 def test_where_it_is_certain_the_first_wrong_step_is_said():
     name = "scaled_dot_product_attention"
-    assert "Up to `scores` all is right; the first wrong step is `scaled`." in text(unnamed(name, by_d))
+    assert "All is right up to `scores`; the first wrong step is `scaled`." in text(unnamed(name, by_d))
 
 
 @pytest.mark.parametrize("answer", [in_place, by_way_of_numpy, query_by_d, scores_moved])
@@ -379,7 +379,7 @@ def is_true(exercise, drawn, variant, sentence):
     if unused and not all(has_no_influence(exercise, drawn, variant, layer)
                           for layer in re.findall(r"`(\w+)`", unused[1])):
         return False
-    step = re.search(r"Up to `(\w+)` all is right; the first wrong step is `(\w+)`\.|"
+    step = re.search(r"All is right up to `(\w+)`; the first wrong step is `(\w+)`\.|"
                      r"The very first step, `(\w+)`, is already wrong\.", sentence)
     if step is None:
         return not any(phrase in sentence for phrase in STEPS)

@@ -147,10 +147,10 @@ def test_dropout_is_a_probability(build, wrong):
     [
         ((2, 5, 4), (2, 7, 3), (2, 7, 6), "query and key must have the same number of features"),
         ((2, 5, 4), (2, 7, 4), (2, 8, 6), "there must be as many values as keys"),
-        ((2, 5, 4), (3, 7, 4), (3, 7, 6), r"all that stands before \(length, features\) must be equal"),
-        ((2, 5, 4), (2, 7, 4), (1, 7, 6), r"all that stands before \(length, features\) must be equal"),
-        ((2, 5, 4), (1, 7, 4), (1, 7, 6), r"all that stands before \(length, features\) must be equal"),
-        ((5, 4), (2, 7, 4), (2, 7, 6), r"all that stands before \(length, features\) must be equal"),
+        ((2, 5, 4), (3, 7, 4), (3, 7, 6), r"all dimensions before \(length, features\) must be equal"),
+        ((2, 5, 4), (2, 7, 4), (1, 7, 6), r"all dimensions before \(length, features\) must be equal"),
+        ((2, 5, 4), (1, 7, 4), (1, 7, 6), r"all dimensions before \(length, features\) must be equal"),
+        ((5, 4), (2, 7, 4), (2, 7, 6), r"all dimensions before \(length, features\) must be equal"),
         ((4,), (7, 4), (7, 6), r"each must be \(…, length, features\), with at least one feature"),
         ((5, 4), (7, 4), (7,), r"each must be \(…, length, features\), with at least one feature"),
         ((5, 4), (4,), (7, 6), r"each must be \(…, length, features\), with at least one feature"),
@@ -341,7 +341,7 @@ def test_generate_writes_as_much_as_it_is_asked_for_and_there_is_room_for():
 
 
 def test_source_and_target_are_equally_many():
-    with pytest.raises(ValueError, match=r"all that stands before \(length, features\) must be equal"):
+    with pytest.raises(ValueError, match=r"all dimensions before \(length, features\) must be equal"):
         Transformer(WORDS, **SIZES)(draw_tokens(batch=2), draw_tokens(batch=1))
 
 

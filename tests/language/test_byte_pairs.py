@@ -190,7 +190,7 @@ def test_a_run_does_not_go_on_with_another_kind_of_token(tmp_path):
     recipe = training.Recipe(steps=1, batch_size=2, length=16)
     file = tmp_path / "run.safetensors"
     training.train(training.new_model(300, 8, 2, None, 1, 16), data, recipe, file, quiet=True)
-    with pytest.raises(ValueError, match="it has another vocabulary"):
+    with pytest.raises(ValueError, match="with another vocabulary"):
         training.train(training.new_model(300, 8, 2, None, 1, 16), words, recipe, file, quiet=True)
 
 

@@ -288,7 +288,7 @@ NO_MODEL = "does not hold a model that this version knows: "
     (model_content(model={}), NO_MODEL),
     (model_content(model={"norm.weight": 3}), NO_MODEL),
     (model_content(model=[torch.ones(3)]), NO_MODEL),
-    (model_content(pieces=["a", "b", "a", "d", "e"]), f"{NO_MODEL}the piece 'a' stands in the vocabulary tw"),
+    (model_content(pieces=["a", "b", "a", "d", "e"]), f"{NO_MODEL}the piece 'a' is in the vocabulary tw"),
     (model_content(pieces=["a", "b", 3, "d", "e"]), f"{NO_MODEL}a piece is no text: 3"),
     (model_content(pieces=7), NO_MODEL),
     (model_content(pieces=["a", "b"]), "has 258 tokens, but vectors for 261"),
@@ -325,7 +325,7 @@ def test_where_no_file_can_be_written_is_known_beforehand(tmp_path, monkeypatch)
     assert sentence(tmp_path / "no/run") == f"{tmp_path}/no/run cannot be written: No such file or directory"
     assert sentence(play / "run") == f"{play}/run cannot be written: Not a directory"
     assert sentence(tmp_path) == f"{tmp_path} is a folder: give the name of a file"
-    assert sentence(play) == f"{play} is there already, and is not a checkpoint of this course"
+    assert sentence(play) == f"{play} already exists, and is not a checkpoint of this course"
     assert play.read_text() == "HAMLET. To be"
     too_much = sentence(tmp_path / "x", 10**18)
     assert re.fullmatch(r".*/x needs 1,000,000,000,000 MB, and [\d,]+ MB are free", too_much)
@@ -414,7 +414,7 @@ def test_a_run_that_fails_leaves_no_lock_and_two_files_are_locked_together_or_no
 def test_what_is_no_lock_of_ours_stays_as_it_is(path):
     theirs = Path(f"{path}.lock")
     theirs.write_text("the lock of another program")
-    with pytest.raises(ValueError, match=r"is there already, and is not a lock of"), checkpoints.locked(path):
+    with pytest.raises(ValueError, match=r"already exists, and is not a lock of"), checkpoints.locked(path):
         pass
     assert theirs.read_text() == "the lock of another program"
 
@@ -423,6 +423,6 @@ def test_a_lock_that_its_holder_has_just_removed_is_none(path, monkeypatch):
     """The other process lets go between our opening of the file and our asking for it."""
     ask = checkpoints.hold
     monkeypatch.setattr(checkpoints, "hold", lambda file: Path(f"{path}.lock").unlink() or ask(file))
-    with pytest.raises(ValueError, match="has just ended"), checkpoints.locked(path):
+    with pytest.raises(ValueError, match="has just released"), checkpoints.locked(path):
         pass
     assert os.listdir(path.parent) == []

@@ -180,7 +180,7 @@ def test_a_temperature_is_zero_or_can_divide(wrong):
 
 
 def test_there_are_no_more_candidates_than_tokens():
-    with pytest.raises(ValueError, match=r"^top_k=8 is more than the 7 tokens that there are$"):
+    with pytest.raises(ValueError, match=r"^top_k=8 is more than the 7 tokens there are$"):
         sample_next(draw_logits(), 1.0, 8)
 
 
@@ -394,7 +394,7 @@ def test_what_cannot_be_generated_is_refused_at_once():
     for options, expected in [
         ({"length": -1}, "^length=-1 is too small: it must be at least 0$"),
         ({"length": 3, "temperature": -1}, "^temperature=-1 must be 0, or at least 1e-30 and finite$"),
-        ({"length": 3, "top_k": 12}, f"^top_k=12 is more than the {WORDS} tokens that there are$"),
+        ({"length": 3, "top_k": 12}, f"^top_k=12 is more than the {WORDS} tokens there are$"),
     ]:
         with pytest.raises(ValueError, match=expected):
             generate_tokens(model, tokens, **options)

@@ -136,12 +136,12 @@ def test_what_is_no_token_is_not_decoded(wrong):
 
 
 def test_no_piece_stands_in_a_vocabulary_twice():
-    with pytest.raises(ValueError, match=r"^the piece 'be' stands in the vocabulary twice$"):
+    with pytest.raises(ValueError, match=r"^the piece 'be' is in the vocabulary twice$"):
         Vocabulary(["to", "be", "or", "be"])
 
 
 def test_a_vocabulary_has_room_for_every_character():
-    with pytest.raises(ValueError, match=r"^size=257 is too small: this text takes at least 258, 256 for the bytes"):
+    with pytest.raises(ValueError, match=r"^size=257 is too small: this text needs at least 258, 256 for the bytes"):
         Vocabulary.of_words("abba", 257)
     with pytest.raises(ValueError, match=r"^size=0 is too small: it must be at least 1$"):
         Vocabulary.of_words("abba", 0)

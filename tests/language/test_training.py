@@ -242,7 +242,7 @@ def test_a_seed_gives_one_order_whichever_step_one_begins_with():
 
 def test_too_few_tokens_for_a_batch_are_refused_with_the_least_number():
     recipe = Recipe(batch_size=4, length=7)
-    expected = "^35 tokens are too few for batch_size=4 and length=7: they take 36$"
+    expected = "^35 tokens are too few for batch_size=4 and length=7: they need 36$"
     with pytest.raises(ValueError, match=expected):
         Batches(torch.arange(35), recipe)
     assert Batches(torch.arange(36), recipe)(0)[0].shape == (4, 7)
@@ -473,7 +473,7 @@ def test_more_steps_go_on_where_the_run_ended_on_the_schedule_of_the_longer_one(
         f"{tmp_path / 'run'} has done 12 of 12 steps and continues to 18. From here the learning rate is that of a run "
         f"of 18 steps: not 0 but {new}, and 0 at the end.\n")
     assert [at for at, _ in checkpoints.load(tmp_path / "run")["progress"]["evaluations"]] == [5, 10, 12, 15, 18]
-    with pytest.raises(ValueError, match=r"of another run: its steps is 18, not 12$"):
+    with pytest.raises(ValueError, match=r"from another run: its steps is 18, not 12$"):
         run(tmp_path)
 
 
@@ -513,7 +513,7 @@ def test_another_runs_checkpoint_is_refused_with_the_difference(tmp_path, change
     before = (tmp_path / "run").read_bytes()
     other = LanguageModel(**checkpoints.architecture(tiny_model()) | model)
     weights = {part: weight.clone() for part, weight in other.state_dict().items()}
-    with pytest.raises(ValueError, match=r"/run is of another run: ") as caught:
+    with pytest.raises(ValueError, match=r"/run is from another run: ") as caught:
         train(other, tiny_data(), replace(RECIPE, **changed), tmp_path / "run")
     assert str(caught.value).endswith(f": {sentence}")
     assert same(dict(other.state_dict()), weights)
@@ -527,7 +527,7 @@ def test_a_checkpoint_of_another_text_is_refused(tmp_path):
         train(tiny_model(), replace(data, train=data.train.flip(0)), RECIPE, tmp_path / "run")
     with pytest.raises(ValueError, match=r"its validation text is \w{12}, not \w{12}$"):
         train(tiny_model(), replace(data, validation=data.validation.flip(0)), RECIPE, tmp_path / "run")
-    with pytest.raises(ValueError, match=r"is of another run: it has another vocabulary$"):
+    with pytest.raises(ValueError, match=r"is from another run, with another vocabulary$"):
         train(tiny_model(), replace(data, vocabulary=Vocabulary("vwxyz")), RECIPE, tmp_path / "run")
 
 
@@ -549,7 +549,7 @@ def test_what_does_not_fit_is_refused_before_the_first_step(tmp_path):
             data=replace(data, validation=data.validation[:1]))
     refused("^the vocabulary has 257 tokens, but the model vectors for 261$",
             data=replace(data, vocabulary=Vocabulary("a")))
-    refused("^400 tokens are too few for batch_size=99 and length=8: they take 801$",
+    refused("^400 tokens are too few for batch_size=99 and length=8: they need 801$",
             replace(RECIPE, batch_size=99))
     refused("/x/run cannot be written: No such file or directory$", checkpoint=tmp_path / "x/run")
     refused("/x/best cannot be written: No such file or directory$", best=tmp_path / "x/best")
@@ -629,7 +629,7 @@ def test_two_processes_stop_after_the_same_step_though_only_one_is_asked_and_res
     assert stopped[0].startswith("5 ")
     assert together(tmp_path / "1") == whole
     assert ends_equal(tmp_path / "whole", tmp_path / "1")
-    with pytest.raises(ValueError, match=r"is of another run: its processes is 2, not 1$"):
+    with pytest.raises(ValueError, match=r"is from another run: its processes is 2, not 1$"):
         run(tmp_path / "1", precision(RECIPE))
 
 
@@ -782,12 +782,12 @@ def test_the_best_device_is_cuda_then_mps_then_the_processor(monkeypatch):
         best_device("cuda:2")
     there["cuda"] = False
     assert best_device() == torch.device("mps")
-    with pytest.raises(ValueError, match=r"^device 'cuda' is not here: there is mps and cpu$"):
+    with pytest.raises(ValueError, match=r"^device 'cuda' is not here, only mps and cpu$"):
         best_device("cuda")
     there["mps"] = False
     assert best_device() == best_device("cpu") == torch.device("cpu")
     for wrong in ("abacus", "meta", "cpu:x", "mps"):
-        with pytest.raises(ValueError, match=f"^device '{wrong}' is not here: there is cpu$"):
+        with pytest.raises(ValueError, match=f"^device '{wrong}' is not here, only cpu$"):
             best_device(wrong)
 
 

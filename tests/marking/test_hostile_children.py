@@ -301,6 +301,6 @@ def test_a_notebook_that_ends_the_marker_takes_nobody_with_it(tmp_path, monkeypa
     monkeypatch.setattr(marks, "share", share)
     for _ in range(2):
         unread = {work.split("/")[0]: why for work, why in marks.mark(tmp_path / "in", tmp_path / "out", jobs).unread}
-        assert unread.pop("eve") == "not marked yet: it ended the process that marks"
+        assert unread.pop("eve") == "not marked yet: it ended the marking process"
         assert set(unread.values()) == {"marked"}
         assert len(unread) == 3

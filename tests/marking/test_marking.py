@@ -172,7 +172,7 @@ def test_mark_says_what_check_says(name):
         assert here == there
 
 
-@pytest.mark.parametrize("mistake", ["no zero_grad", "a step between the loss and backward"])
+@pytest.mark.parametrize("mistake", ["old gradients not cleared", "a step between the loss and backward"])
 def test_the_gradients_of_an_earlier_call_are_still_there_in_the_next(mistake):
     exercise = EXERCISES["training_step"]
     here, there = declared.verdicts("training_step", exercise.mistakes[mistake].variants[0], Draws(exercise, 11))

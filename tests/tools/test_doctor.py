@@ -54,7 +54,7 @@ def test_a_bare_python_beside_a_working_environment_says_so_and_lets_that_one_re
     assert doctor.show_findings([]) == 7
     assert handed == [(install.PYTHON, "-m", "transformer_lessons", "doctor")]
     assert capsys.readouterr().out == (
-        f"✓ {install.VENV} is there, and has a Python that starts: it reports the rest\n")
+        f"✓ {install.VENV} is there, and its Python starts: it reports the rest\n")
 
 
 def test_an_environment_of_its_own_reports_itself_though_another_works(monkeypatch, capsys):
@@ -81,7 +81,7 @@ def test_what_is_missing_or_out_of_range_is_fixed_by_installing_it(monkeypatch, 
         assert doctor.show_findings([]) == 1
         said = capsys.readouterr().out
         assert said.endswith("\n1 to fix.\n")
-        words = f"{name} is missing" if found is None else f"{name} {found} is outside of what is tested, "
+        words = f"{name} is missing" if found is None else f"{name} {found} is outside the tested range, "
         command = re.search(rf"^✗ {re.escape(words)}.*\n      (.+)$", said, re.MULTILINE)[1]
         assert command.startswith(sys.executable)
         assert command.endswith(f'"{name}{ranges[name]}"')

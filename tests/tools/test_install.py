@@ -185,7 +185,7 @@ def test_an_old_python_is_refused_in_one_sentence(shell, monkeypatch):
 
 def test_a_python_of_32_bits_is_refused_in_one_sentence(shell, monkeypatch):
     monkeypatch.setattr(sys, "maxsize", 2**31 - 1)
-    with pytest.raises(SystemExit, match=r"^PyTorch needs a 64-bit Python; this is Python .+, of 32 bits\.$"):
+    with pytest.raises(SystemExit, match=r"^PyTorch needs a 64-bit Python; this is Python .+, 32-bit\.$"):
         install.make_environment()
 
 
@@ -297,7 +297,7 @@ def test_where_nothing_is_installed_help_says_what_a_command_does(monkeypatch, c
     assert __main__.main([name, "--help"]) == 0
     said = capsys.readouterr()
     assert said.out.startswith(f"Usage: python3 -m transformer_lessons {name} ")
-    assert said.err == "Nothing is installed: python3 -m transformer_lessons lab does it.\n"
+    assert said.err == "Nothing is installed: run python3 -m transformer_lessons lab.\n"
 
 
 def test_the_version_is_that_of_the_clone_or_of_the_installed_package(monkeypatch, tmp_path, capsys):

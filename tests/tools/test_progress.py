@@ -241,7 +241,7 @@ def test_a_python_without_jupyter_hands_over_to_the_environment(tmp_path, monkey
     monkeypatch.setattr(install, "run_to_its_end", lambda *command: handed.append(command) or 0)
     monkeypatch.setattr(install, "PYTHON", tmp_path / "python")
     assert progress.show_progress([]) == 1
-    assert capsys.readouterr().err.startswith("Nothing is installed yet: python3 -m transformer_lessons lab")
+    assert capsys.readouterr().err.startswith("Nothing is installed yet: run python3 -m transformer_lessons lab")
     install.PYTHON.touch()
     monkeypatch.setattr(install, "VENV", tmp_path)
     monkeypatch.chdir(tmp_path)

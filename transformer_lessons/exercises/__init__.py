@@ -1,9 +1,8 @@
-"""The exercises: `check` judges an answer and names the mistake, `answer` judges a question.
+"""The exercises: `check` tests an answer and names the mistake, `answer` marks a question.
 
     from transformer_lessons.exercises import check, answer, hint, solution
 
-`hint` and `solution` help. The exercises are declared in lesson_1 … lesson_8; README.md, beside this file,
-shows how.
+`hint` and `solution` help. Each exercise is declared in a file of catalogue/; its README.md shows how.
 """
 
 from transformer_lessons.exercises.catalogue import load

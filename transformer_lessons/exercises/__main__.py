@@ -36,7 +36,7 @@ def main(names):
                 verdict = "named" if report.mistake == declared else (
                     f"called {report.mistake!r}" if report.mistake else report.status)
             print(f"  {'✗' if declared not in exercise.answers else '✓'} {declared:<60} {verdict}")
-    print(f"\n{len(names or EXERCISES)} exercises: {named} of {mistakes} mistakes named by their own name, "
+    print(f"\n{len(names or EXERCISES)} exercises: {named} of {mistakes} mistakes named correctly, "
           f"{accepted} of {right} right answers accepted")
     return 0 if (named, accepted) == (mistakes, right) else 1
 

@@ -1,1 +1,1 @@
-"""Language models: tokens, n-grams, checkpoints, training, sampling, and the model that the course brings."""
+"""Language models: tokens, n-grams, checkpoints, training, sampling, and the course's own model."""

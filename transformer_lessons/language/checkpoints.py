@@ -19,9 +19,9 @@ from transformer_lessons.models import LanguageModel
 from transformer_lessons.tools import atomic
 
 SHIPPED = Path(__file__).with_name("shakespeare.safetensors")  # the model that comes with the course
-NAME = "transformer_lessons"  # of the text in the file's header: JSON, which holds all that is no tensor
+NAME = "transformer_lessons"  # of the text in the file's header: JSON, for everything but tensors
 START = f'{{"__metadata__":{{"{NAME}":'.encode()  # of the header, after 8 bytes that give its size
-VOCABULARIES = {"pieces": Vocabulary, "merges": BytePairs}  # the name that a file gives to what makes each
+VOCABULARIES = {"pieces": Vocabulary, "merges": BytePairs}  # name in a file → the class that it makes
 BLANK = "0" * 64  # stands for the file's SHA-256 while that is computed
 
 
@@ -60,7 +60,7 @@ def put_back(value, tensors):
 
 
 def check_writable(path, size=0):
-    """Can so many bytes be written there? So that hours of training do not end in a full or closed folder."""
+    """Can this many bytes be written there? Hours of training must not end in a full or closed folder."""
     if path is None:
         return
     path = Path(path)
@@ -75,7 +75,7 @@ def check_writable(path, size=0):
     except OSError as error:
         raise ValueError(f"{path} cannot be written: {error.strerror}") from None
     if foreign:
-        raise ValueError(f"{path} is there already, and is not a checkpoint of this course")
+        raise ValueError(f"{path} already exists, and is not a checkpoint of this course")
     if free < size:
         raise ValueError(f"{path} needs {size / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free")
 
@@ -101,23 +101,23 @@ def lock(path):
         file.seek(0)
         holder = file.read(20).decode(errors="replace")
         if holder.strip("0123456789"):
-            raise ValueError(f"{beside} is there already, and is not a lock of this course")
+            raise ValueError(f"{beside} already exists, and is not a lock of this course")
         if not hold(file):
             raise ValueError(f"another run, process {holder}, is writing {path}")
         if not (beside.exists() and os.path.samestat(os.fstat(file.fileno()), beside.stat())):
-            raise ValueError(f"another run has just ended with {path}: try again")
+            raise ValueError(f"another run has just released {path}: try again")
         try:
             file.truncate(0)
             file.write(str(os.getpid()).encode())
             yield
         finally:
-            with contextlib.suppress(OSError):  # Windows removes no open file: there an empty one stays
+            with contextlib.suppress(OSError):  # Windows cannot remove open files: an empty one stays
                 file.truncate(0)
                 beside.unlink(missing_ok=True)
 
 
 def hold(file):
-    """Whether this process has now the system's lock of an open file; it ends with the process or the file."""
+    """Whether this process now has the system's lock on an open file; it ends with the process or file."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -136,7 +136,7 @@ def hold(file):
 
 
 def check_apart(**paths):
-    """No file is to hold two things."""
+    """No file may hold two things."""
     seen = {}
     for name, path in paths.items():
         if path is not None and seen.setdefault(Path(path).resolve(), name) != name:
@@ -171,7 +171,7 @@ def unpack(data):
     text = json.loads(json.loads(data[8 : 8 + size])["__metadata__"][NAME])
     blank = data.replace(text["sha256"].encode(), BLANK.encode())
     if hashlib.sha256(blank).hexdigest() != text["sha256"]:
-        raise ValueError("the SHA-256 is another one")
+        raise ValueError("the SHA-256 is different")
     return put_back(text["content"], safetensors.torch.load(data))
 
 
@@ -215,7 +215,7 @@ def export(model, vocabulary, path):
 
 
 def load_model(path=SHIPPED):
-    """The model and the vocabulary in a file, ready to be used; by default, the course's own."""
+    """The model and the vocabulary in a file, ready to use; by default, the course's own."""
     content = load(path)
     try:
         model = LanguageModel(**part(content, "architecture"))

@@ -36,7 +36,7 @@ def tiled_attention(query, key, value, block=128):
     check_match(query, key, value)
     check_sizes(block=block)
     if query.shape[-2] != key.shape[-2]:
-        raise ValueError(f"{query.shape[-2]} queries and {key.shape[-2]} keys: each position needs one of both")
+        raise ValueError(f"{query.shape[-2]} queries and {key.shape[-2]} keys: each position needs one of each")
     scaled = query / math.sqrt(query.shape[-1])
     starts = range(0, query.shape[-2], block)
     return torch.cat([attend_to_tiles(scaled, key, value, start, block) for start in starts], dim=-2)

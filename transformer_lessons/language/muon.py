@@ -32,7 +32,7 @@ class Muon(torch.optim.AdamW):
         for group in self.param_groups:
             if group.get("momentum"):
                 self.turn(group)
-        super().step()  # which leaves out what has no gradient any more
+        super().step()  # which skips what no longer has a gradient
 
     def turn(self, group):
         """One update of each matrix in a group; those of one shape together, as many small products are slow."""

@@ -1,4 +1,4 @@
-"""Language models made by counting: what has followed what, and how often. A measure for what is learned."""
+"""Language models made by counting: what has followed what, and how often. A baseline for learned models."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ class Counts:
     """How likely is each token, after the order - 1 tokens before it? (Interpolated, after Witten and Bell.)
 
     Order 1 is the unigram model, order 2 the bigram model. A context that was met n times, with t different
-    tokens after it, has n votes, for what has followed it; and the context shorter by a token has t votes:
-    the more different tokens have followed, the likelier is one that has not. Below the shortest context all
+    tokens after it, has n votes, for what has followed it; the context shorter by a token has t votes: the
+    more different tokens have followed, the likelier a new one. Below the shortest context all
     tokens are equally likely, so none is impossible.
     """
 
@@ -49,7 +49,7 @@ class Counts:
         return p
 
     def next(self, ids):
-        """Those of all tokens that there are, as the one after these."""
+        """Those of every possible token after these."""
         ids, p = self.checked(ids), np.full(self.size, 1 / self.size)
         for n, table in enumerate(self.tables[: len(ids) + 1]):
             context = sum(token * self.size**place for place, token in enumerate(ids[::-1][:n].tolist()))
@@ -64,6 +64,6 @@ class Counts:
 
 
 def look_up(wanted, keys, numbers):
-    """The number that belongs to each key that is wanted; 0 where there is no such key."""
+    """The number for each wanted key; 0 where there is no such key."""
     places = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
     return np.where(keys[places] == wanted, numbers[places], 0)

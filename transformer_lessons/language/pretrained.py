@@ -68,7 +68,7 @@ def llama_config(settings):
 
 
 KINDS = {"gpt2": (gpt2_config, from_gpt2), "llama": (llama_config, from_llama)}
-EXPECTED = {  # settings that would make another model: what they must be, where they are given
+EXPECTED = {  # settings that would make another model: what they must be, if given
     "activation_function": ("gelu_new", "gelu_pytorch_tanh"), "scale_attn_weights": (True,),
     "scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,), "hidden_act": ("silu", "swish"),
     "attention_bias": (False,), "mlp_bias": (False,), "rope_scaling": (None,), "rope_type": ("default",),
@@ -76,7 +76,7 @@ EXPECTED = {  # settings that would make another model: what they must be, where
 
 
 def load_model(folder):
-    """The model in a folder that holds config.json and model.safetensors, ready to be used."""
+    """The model in a folder that holds config.json and model.safetensors, ready to use."""
     settings = read_json(folder, "config.json")
     kind = settings.get("model_type")
     if kind not in KINDS:

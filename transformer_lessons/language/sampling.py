@@ -32,13 +32,13 @@ def check_logits(logits):
 
 
 def check_sampling(temperature, top_k, vocabulary_size, top_p=None):
-    """A temperature that divides, or 0; no more candidates than tokens; a chance that can be had."""
-    if not (temperature == 0 or 1e-30 <= temperature < math.inf):  # less, and the quotients are no numbers
+    """A temperature to divide by, or 0; no more candidates than tokens; a possible chance."""
+    if not (temperature == 0 or 1e-30 <= temperature < math.inf):  # any less, and the quotients overflow
         raise ValueError(f"temperature={temperature} must be 0, or at least 1e-30 and finite")
     if top_k is not None:
         check_sizes(top_k=top_k)
         if top_k > vocabulary_size:
-            raise ValueError(f"top_k={top_k} is more than the {vocabulary_size} tokens that there are")
+            raise ValueError(f"top_k={top_k} is more than the {vocabulary_size} tokens there are")
     if not (top_p is None or 0 < top_p <= 1):
         raise ValueError(f"top_p={top_p} must be more than 0 and at most 1")
 
@@ -79,8 +79,8 @@ class Cache:
     """The keys and values that a LanguageModel has computed, so that a further token costs only its own.
 
     Memory for max_length of them is set aside once. When it is full, the older half is forgotten and what is
-    left is read again, as the beginning: the model always sees at least half of its max_length, if there is
-    as much. Nothing is dropped, whether the model is training or not.
+    left is read again, as the beginning: the model always sees at least half of its max_length, if there are
+    that many. Nothing is dropped, whether the model is training or not.
     """
 
     def __init__(self, model, batch):
@@ -109,7 +109,7 @@ class Cache:
         """Adds the keys and values of the tokens being read; returns those of all tokens so far."""
         if attention not in self.memory:
             size = *key.shape[:2], self.model.max_length, key.shape[3]
-            with torch.inference_mode(False):  # so that they may be filled with and without read
+            with torch.inference_mode(False):  # so that they can be filled outside read, too
                 self.memory[attention] = key.new_zeros(size), value.new_zeros(size)
         keys, values = self.memory[attention]
         end = self.length + key.shape[2]
@@ -119,7 +119,7 @@ class Cache:
 
 
 def laid_out(model):
-    """A copy whose weights lie column by column in memory: faster, where one token comes at a time."""
+    """A copy whose weights lie column by column in memory: faster for one token at a time."""
     model = copy.deepcopy(model)
     for part in model.modules():
         if isinstance(part, (nn.Linear, nn.Embedding)):
@@ -134,9 +134,9 @@ def window_start(length, max_length):
 
 
 def generate_tokens(model, tokens, length, temperature=1.0, top_k=None, top_p=None, generator=None):
-    """An iterator: so many times the next token of each row, (batch), after the rows of tokens.
+    """An iterator: the next token of each row, (batch), after the rows of tokens, length times.
 
-    Of top_k and top_p, where both are given, a token must satisfy both. Temperature 0 takes the likeliest.
+    If both top_k and top_p are given, a token must satisfy both. Temperature 0 takes the likeliest.
     """
     check_sizes(0, length=length)
     check_sampling(temperature, top_k, model.embedding.num_embeddings, top_p)
@@ -167,7 +167,7 @@ def stream(model, vocabulary, prompt="", length=200, temperature=0.8, top_k=None
 def generate(model, vocabulary, prompts="", length=200, temperature=0.8, top_k=None, top_p=None, seed=None):
     """The prompt and what the model writes after it; of a list of prompts, a list of texts.
 
-    Prompts of as many tokens are one batch. All draw from one generator: equal prompts get different texts.
+    Prompts of equal length are one batch. All draw from one generator: equal prompts get different texts.
     """
     if isinstance(prompts, str):
         return generate(model, vocabulary, [prompts], length, temperature, top_k, top_p, seed)[0]

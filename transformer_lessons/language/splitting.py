@@ -1,4 +1,4 @@
-"""A text as GPT-2 splits it: into words, which into bytes, which its files write as letters that can be seen."""
+"""A text as GPT-2 splits it: into words, and these into bytes, which its files write as visible letters."""
 
 import functools
 import re

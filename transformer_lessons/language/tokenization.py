@@ -26,7 +26,7 @@ class Vocabulary:
         self.ids = {piece: 256 + number for number, piece in enumerate(self.pieces)}
         if len(self.ids) < len(self.pieces):
             twice = next(piece for piece, count in Counter(self.pieces).items() if count > 1)
-            raise ValueError(f"the piece {twice!r} stands in the vocabulary twice")
+            raise ValueError(f"the piece {twice!r} is in the vocabulary twice")
         pieces = [piece.encode("utf-8", "surrogatepass") for piece in self.pieces]
         self.tokens = [bytes([number]) for number in range(256)] + pieces
 
@@ -36,7 +36,7 @@ class Vocabulary:
         check_sizes(size=size)
         characters = sorted(set(text))
         if size < 256 + len(characters):
-            raise ValueError(f"size={size} is too small: this text takes at least {256 + len(characters)}, "
+            raise ValueError(f"size={size} is too small: this text needs at least {256 + len(characters)}, "
                              f"256 for the bytes and {len(characters)} for its characters")
         counts = Counter(token for token in tokenize(text) if len(token) > 1)
         common = sorted(counts, key=lambda token: (-counts[token], token))

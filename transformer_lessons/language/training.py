@@ -33,7 +33,7 @@ class Recipe:
     learning_rate: float = 4e-3  # at its highest
     warm_up: float = 0.15  # the share of the steps in which it rises from 0; then it falls to 0 again
     optimizer: str = "adamw"  # or muon: for the matrices in the layers, beside AdamW for everything else
-    betas: tuple = (0.8, 0.95)  # how slowly AdamW forgets earlier gradients, and earlier squares of them
+    betas: tuple = (0.8, 0.95)  # how slowly AdamW forgets earlier gradients, and their squares
     weight_decay: float = 0.1  # how strongly the matrices are drawn to 0
     clip: float = 1.0  # a gradient longer than this is shortened to it
     evaluate_every: int = 0  # steps between evaluations; 0: only at the end
@@ -110,10 +110,10 @@ def encode(vocabulary, train, validation):
 
 
 def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length, dropout=0.0, gated=True):
-    """A language model that learns sooner than GPT-2: rotary positions, gates, a table of larger numbers."""
+    """A language model that learns faster than GPT-2: rotary positions, gates, a table of larger numbers."""
     check("dropout", dropout, 0 <= dropout < 1, "at least 0 and less than 1")
     if d_hidden is None:
-        d_hidden = 8 * d_model // 3 if gated else 4 * d_model  # as many weights, for a gate has its own
+        d_hidden = 8 * d_model // 3 if gated else 4 * d_model  # as many weights: a gate has its own
     sizes = vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length
     model = LanguageModel(*sizes, dropout, rotary=True, gated=gated)
     for layer in model.layers:
@@ -148,7 +148,7 @@ class Batches:
         if self.each < 1:
             least = (recipe.batch_size + 1) * recipe.length + 1
             raise ValueError(f"{len(ids)} tokens are too few for batch_size={recipe.batch_size} and "
-                             f"length={recipe.length}: they take {least}")
+                             f"length={recipe.length}: they need {least}")
 
     def __call__(self, step):
         """(inputs, targets) of a step."""
@@ -171,7 +171,7 @@ class Batches:
 
 
 def make_optimizer(model, recipe):
-    """AdamW or Muon; only matrices are decayed, for gains, biases and norms there is no reason to be small."""
+    """AdamW or Muon; only matrices are decayed: gains, biases and norms need not be small."""
     matrices = [parameter for parameter in model.parameters() if parameter.dim() > 1]
     others = [parameter for parameter in model.parameters() if parameter.dim() < 2]
     decay, common = recipe.weight_decay, {"lr": recipe.learning_rate, "betas": recipe.betas, "fused": True}
@@ -191,7 +191,7 @@ def learning_rate(step, recipe):
 
 
 def autocast(device, precision="auto"):
-    """Products in bfloat16 where the processor has instructions for it, everything else in float32."""
+    """Matrix products in bfloat16 if the processor has instructions for it, all else in float32."""
     able = device.type == "cuda" or (device.type == "cpu" and torch.cpu._is_avx512_bf16_supported())
     short = able if precision == "auto" else precision == "bfloat16"
     return torch.autocast(device.type, torch.bfloat16) if short else contextlib.nullcontext()
@@ -329,13 +329,13 @@ class Run:
         if "recipe" not in content:
             raise ValueError(f"{self.checkpoint} holds a model, but no run that could be resumed")
         if checkpoints.pieces_of(content) != checkpoints.pieces_of(self.describe()):
-            raise ValueError(f"{self.checkpoint} is of another run: it has another vocabulary")
+            raise ValueError(f"{self.checkpoint} is from another run, with another vocabulary")
         theirs, mine = flat(content), flat(self.identity())
         longer = theirs["steps"] < self.recipe.steps
         different = [name for name in mine if theirs.get(name) != mine[name] and not (longer and name == "steps")]
         if different:
             what = "; ".join(f"its {name} is {theirs.get(name)}, not {mine[name]}" for name in different)
-            raise ValueError(f"{self.checkpoint} is of another run: {what}")
+            raise ValueError(f"{self.checkpoint} is from another run: {what}")
         self.model.load_state_dict(content["model"])
         state = {int(number): numbers for number, numbers in content["optimizer"]["state"].items()}
         self.optimizer.load_state_dict(content["optimizer"] | {"state": state})
@@ -367,7 +367,7 @@ class Run:
     # --- in every step ---
 
     def step(self, model, inputs, targets, asked):
-        """Learns from these rows; model is ours, or ours for several processes. Are we to stop?"""
+        """Learns from these rows; model is ours, or ours for several processes. Should we stop?"""
         loss = loss_of(model, inputs, targets, precision=self.recipe.precision)
         self.optimizer.zero_grad()
         loss.backward()
@@ -421,7 +421,7 @@ class Run:
 
 
 def flat(identity):
-    """An identity by name, without what changes no weight; what an older version did not ask by default."""
+    """An identity by name, without what changes no weight; what an older version lacks is the default."""
     numbers = identity["architecture"] | asdict(Recipe()) | identity["recipe"]
     numbers["processes"] = identity["processes"]
     train, validation = (fingerprint[:12] for fingerprint in identity["data"])
@@ -465,7 +465,7 @@ def standing(progress, data):
 
 
 def best_device(wanted=None):
-    """The device of this name; without one CUDA, else Apple's MPS, else the processor.
+    """The device of this name; by default CUDA, else Apple's MPS, else the processor.
 
     Of several GPUs, each process that torchrun starts gets its own.
     """
@@ -476,7 +476,7 @@ def best_device(wanted=None):
     except RuntimeError:
         device = None
     if device is None or device.type not in there:
-        raise ValueError(f"device {wanted!r} is not here: there is {' and '.join(there)}")
+        raise ValueError(f"device {wanted!r} is not here, only {' and '.join(there)}")
     if device.type != "cuda":
         return device
     index = int(os.environ.get("LOCAL_RANK", 0)) if device.index is None else device.index

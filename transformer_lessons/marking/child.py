@@ -1,7 +1,7 @@
 """The process that runs a student's code. It starts from nothing: it holds no seed, no expected numbers, no catalogue.
 
 One process loads Python and PyTorch and then only forks: each notebook gets a fork of its own, confined before a line
-of the notebook has been read. What it is asked comes over a socket, and what it sends back are numbers.
+of the notebook has been read. Requests come over a socket, and it sends back numbers.
 """
 
 import ast
@@ -262,7 +262,7 @@ class Child:
             return None
 
     def constant(self, value):
-        """What a function returns that does nothing else, as text; "more" if it does something."""
+        """What a function returns if it does nothing else, as text; otherwise "more"."""
         try:
             code, found = self.sandbox.code_within(value), self.sandbox.only_returns(value)
             word = str(found) if found is None else "..." if found is ... else "more"

@@ -18,8 +18,8 @@ def mark(arguments):
     parser.add_argument("source", type=Path, metavar="FOLDER_OR_ZIP")
     parser.add_argument("--out", type=Path, default=Path("marks"), help="folder for the marks (default: marks)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
-    parser.add_argument("--variants", type=Path, metavar="FOLDER", help="exercises of your own, besides the course's")
-    parser.add_argument("--student", metavar="ID", help="mark only this student's work, once more")
+    parser.add_argument("--variants", type=Path, metavar="FOLDER", help="your own exercises, as well as the course's")
+    parser.add_argument("--student", metavar="ID", help="mark only this student's work, again")
     parser.add_argument("--roster", type=Path, metavar="CSV", help="class list with the columns student, name, group")
     parser.add_argument("--format", choices=("gradescope", "classroom"), help="one submission: write its results.json")
     options = parser.parse_args(arguments)
@@ -83,7 +83,7 @@ def fill(arguments):
         done, missing = tables.fill(options.sheet, options.out / "marks.csv", options.column, options.lesson)
     except ValueError as error:
         return refuse(error)
-    left = f"Left out, as not in the sheet, or twice in it or in marks.csv: {', '.join(missing)}." if missing else ""
+    left = f"Left out (not in the sheet, or twice in it or in marks.csv): {', '.join(missing)}." if missing else ""
     print(plain(f"{done} rows filled. {left}"))
     return 0
 

@@ -14,7 +14,7 @@ import struct
 import sys
 from pathlib import Path
 
-MEMORY, SECONDS = 1 << 30, 120  # beyond what Python and PyTorch have taken; of CPU, for a whole notebook
+MEMORY, SECONDS = 1 << 30, 120  # bytes beyond Python and PyTorch; of CPU, for a whole notebook
 FILES, PROCESSES, NETWORK = "files", "processes", "network"
 ALL = (FILES, PROCESSES, NETWORK)
 PROMISES = {

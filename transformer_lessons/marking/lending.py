@@ -1,7 +1,7 @@
 """Calls from one side to the other, with gradients; and models and optimizers that stay where they are.
 
 The side that is lent a model has a stand-in, with the same parameters under the same names. Calls and gradients go to
-the real one. With every message the parameters, their gradients and the training modes are made the same on both sides.
+the real one. Every message makes the parameters, their gradients and the training modes the same on both sides.
 """
 
 import builtins
@@ -98,7 +98,7 @@ class Scope:
                         "flags": [one.requires_grad for one in tensors_of(result)]}
 
     def serve(self, head):
-        """The reply to a request: a call of something lent, the way back through a call, an optimizer's step."""
+        """The reply to a request: a call to something lent, a call's backward pass, an optimizer's step."""
         try:
             if "state" in head:
                 self.update(head["state"])

@@ -34,7 +34,7 @@ class Class:
     works: dict = field(default_factory=dict)  # (student, item) → the source and its digests
     unread: list = field(default_factory=list)
     held: set = field(default_factory=set)
-    ended: set = field(default_factory=set)  # the results that are not there because a worker has died over them
+    ended: set = field(default_factory=set)  # the results that are missing because a worker died over them
 
     def pseudonym(self, student):
         return "S" + hmac.new(str(self.seed).encode(), student.encode(errors="replace"), "sha256").hexdigest()[:6]
@@ -64,11 +64,11 @@ def prepare(out):
 
 
 def mark(source, out, jobs=2, say=lambda text: None, student=None, roster=None):
-    """Marks what is new, or only one student's work once more, and returns the whole class."""
+    """Marks what is new, or only one student's work again, and returns the whole class."""
     seed, policy = prepare(out)
     works, unread = submissions.find(source)
     if student is not None and student not in {work.student for work in works}:
-        raise ValueError(f"No work of {student} is there, but of {', '.join(sorted({one.student for one in works}))}.")
+        raise ValueError(f"There is no work by {student}, only by {', '.join(sorted({one.student for one in works}))}.")
     waiting, paths, listed = [], {}, set()
     for work in works:
         data = work.read()
@@ -151,7 +151,7 @@ def gathered(known, works, paths, policy):
                                                         "slug": slug(work.student)})
         about["folder"] = about["folder"] or work.folder
         if not paths[work.path].exists():
-            why = "it ended the process that marks" if paths[work.path] in known.ended else "mark again"
+            why = "it ended the marking process" if paths[work.path] in known.ended else "mark again"
             known.unread.append((work.path, f"not marked yet: {why}"))
             continue
         result = json.loads(paths[work.path].read_text())
@@ -242,7 +242,7 @@ def number(text):
         return None
 
 
-# Texts of strangers, made harmless
+# Strangers' texts, made harmless
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 

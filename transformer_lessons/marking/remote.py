@@ -117,7 +117,7 @@ class Student:
     def patience(self, seconds):
         """A function that waits for data, or until data can be sent.
 
-        It raises Endless after so many seconds of CPU time, or asleep, or after CLOCK times as many by the clock.
+        It raises Endless after that many seconds of CPU time, or asleep, or CLOCK times as many by the clock.
         """
         first, asleep, before, end = self.used()[0], 0.0, 0.0, time.monotonic() + min(60, CLOCK * seconds)
 

@@ -84,7 +84,7 @@ def summary(known, rows):
     count = Counter(row["status"] for row in rows)
     lessons = ", ".join(known.lessons()) or "none"
     missing = [PROMISES[one] for one in ALL if one not in known.held] if known.held or rows else []
-    kept = "<p>Students' code could read no files of yours, start no programs, and use no network.</p>"
+    kept = "<p>Students' code could not read your files, start programs, or use the network.</p>"
     if missing:
         kept = f"<p><strong>Not prevented on this machine:</strong> students' code could {'; '.join(missing)}.</p>"
     return (f"<p>{len(known.students)} students; lessons {lessons}. Exercises: {count['passed']} passed, "

@@ -62,7 +62,7 @@ def alike(known):
     """[(weight, one student, another, item, what they share)], the most striking first.
 
     Only what is rare in the class counts. Where an exercise leaves hardly any choice, equal answers say nothing; the
-    course's own solution, handed in by two, says where both have it from.
+    course's own solution, handed in by two, says where both got it.
     """
     found, size = [], max(2, len(known.students))
     for item, works in by_item(known).items():

@@ -94,7 +94,7 @@ def from_zip(data, prefix, unread, depth):
         archive = zipfile.ZipFile(io.BytesIO(data))
         entries = [one for one in archive.infolist() if not one.is_dir()]
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
-        unread.append((where, "no zip that can be read"))
+        unread.append((where, "not a readable zip"))
         return
     if len(entries) > ENTRIES or sum(one.file_size for one in entries) > ARCHIVE:
         unread.append((where, "too many files, or too large"))
@@ -194,7 +194,7 @@ def common_prefix(names):
 
 
 def as_seen(student):
-    """A name as a reader sees it, or a table, or a file system to which A and a are the same."""
+    """A name as it looks to a reader, a table, or a file system for which A and a are the same."""
     from transformer_lessons.marking.marks import cell
 
     seen = unicodedata.normalize("NFKC", cell(student)).casefold()
@@ -202,7 +202,7 @@ def as_seen(student):
 
 
 def two_as_one(works, unread):
-    """The works but for those of students who may be taken for another, and of files that lie at the same place."""
+    """The works, except those of students who may be taken for another, and of files at the same place."""
     from transformer_lessons.marking.marks import slug
 
     claims, first, double = {}, {}, {}

@@ -50,7 +50,7 @@ def course():
 
 @cache
 def version():
-    """What a verdict depends on, besides the notebook and the seed."""
+    """What a verdict depends on, beyond the notebook and the seed."""
     package, digest = Path(__file__).parent.parent, hashlib.sha256()
     for path in [*sorted(package.rglob("*.py")), *sorted((ROOT / "notebooks").glob("*.ipynb")), *VARIANTS]:
         digest.update(path.read_bytes())
@@ -195,11 +195,11 @@ def solution_digest(name):
 
 
 def in_lines(message):
-    """A message in which no line but the first begins as a verdict does, whatever texts of a stranger's it quotes."""
+    """A message in which no line but the first begins as a verdict does, whatever strangers' texts it quotes."""
     return re.sub(r"[\n\r\x85\u2028\u2029](?:(?!  )|\s*(?=[✓✗○]))", " ", message)
 
 
 def encoded(result):
-    """A result as bytes, which are the same for the same result."""
+    """A result as bytes: equal results give equal bytes."""
     return json.dumps(result, sort_keys=True, indent=1).encode()
 

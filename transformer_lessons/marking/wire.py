@@ -70,7 +70,7 @@ class Lines:
         return bytes(data)
 
 
-# Packing: None, truth values and texts stand for themselves, all else is a list that begins with its kind
+# Packing: None, truth values and texts stand for themselves; all else is a list that begins with its kind
 
 
 def name_of(value):

@@ -1,7 +1,7 @@
 """An invented play whose entropy is known: a corpus on which a model's loss can be checked against the truth.
 
-The writer draws from the tables below and nothing else, so it knows the probability of every choice. What it
-has written can have been drawn in one way only; so the text's probability is the product of its choices'.
+The writer draws from the tables below and nothing else, so it knows the probability of every choice. Any
+text can have been drawn in only one way, so its probability is the product of its choices'.
 """
 
 import math
@@ -59,7 +59,7 @@ TABLES = {
 }
 # Each scene is of some act of some play, so that its number needs no counting.
 SCENE = {"ACT {number}\n\nSCENE {number}. The {adjective} {thing}.\n\n": 1.0}
-# Two who take turns, and always the same two: who spoke last tells who speaks next.
+# Always the same two take turns: who spoke last tells who speaks next.
 SPEAKERS = {
     ("ALDRIC", "MELISANDE"): 1 / 4,
     ("MELISANDE", "ALDRIC"): 1 / 4,
@@ -72,7 +72,7 @@ SPEECH_END = {"": 7 / 8, "[Exeunt.]\n\n": 1 / 8}  # a direction ends the scene
 
 
 def write(scenes, seed):
-    """So many scenes, and the natural logarithm of their probability."""
+    """Scenes, and the natural logarithm of their probability."""
     check_sizes(scenes=scenes)
     pen = Pen(seed)
     text = "".join(pen.scene() for _ in range(scenes))
@@ -80,7 +80,7 @@ def write(scenes, seed):
 
 
 class Pen:
-    """Draws choices and keeps account of their probability."""
+    """Draws choices and keeps track of their probability."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -118,7 +118,7 @@ def floor():
     """The play's entropy in bits per character: no model can do better on an endless play.
 
     Scenes are drawn independently, so this is a scene's expected bits over its expected characters. What ends
-    with probability p each time comes 1 / p times on average; and each of two speakers comes first as often.
+    with probability p each time comes 1 / p times on average; each speaker comes first half of the time.
     """
     lines = 1 / sum(p for end, p in LINE_END.items() if end.endswith("\n\n"))
     speeches = 1 / SPEECH_END["[Exeunt.]\n\n"]

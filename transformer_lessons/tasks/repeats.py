@@ -1,4 +1,4 @@
-"""Blocks of random tokens, repeated: what comes next can only be known by finding where it stood before."""
+"""Blocks of random tokens, repeated: the next one can only be known by looking back."""
 
 import torch
 
@@ -8,8 +8,8 @@ from transformer_lessons.validation import check_sizes
 def repeated_blocks(number, length, vocabulary_size, shortest, longest, generator=None):
     """Rows that repeat a random block of different tokens, and the period of each row.
 
-    The period, the length of a row's block, is drawn for each row, from shortest to longest. Were it always the
-    same, the answer would always stand equally far back, and no row would have to be searched for it.
+    The period, the length of a row's block, is drawn for each row, from shortest to longest. If it were always
+    the same, the answer would always be equally far back, and no row would need searching.
     """
     check_sizes(2, shortest=shortest)
     check_sizes(number=number, length=length, longest=longest, vocabulary_size=vocabulary_size)
@@ -23,5 +23,5 @@ def repeated_blocks(number, length, vocabulary_size, shortest, longest, generato
 
 
 def repeats_a_token(length, period):
-    """Which positions of such rows hold a token that stood there before: from then on the next one can be known."""
+    """Which positions of such rows hold a token seen before: from there on, the next one can be known."""
     return torch.arange(length) >= period[:, None]  # (number, length)

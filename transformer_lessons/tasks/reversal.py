@@ -15,7 +15,7 @@ def reversal_sequences(number, half, vocabulary_size, generator=None):
 
 
 def reversal_pairs(number, length, vocabulary_size, generator=None):
-    """For encoder and decoder: a random source of ids from 1 on; the target is START, then it backwards."""
+    """For encoder and decoder: a random source of ids from 1 on; the target is START, then the reverse."""
     check_sizes(number=number, length=length)
     check_sizes(2, vocabulary_size=vocabulary_size)
     source = torch.randint(1, vocabulary_size, (number, length), generator=generator)  # (number, length)

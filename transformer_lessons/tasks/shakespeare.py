@@ -36,8 +36,8 @@ def load(path=None, download=True):
 
     A file that names Project Gutenberg anywhere claims to be its complete works: it must be all of them, and
     is cleaned. Any other text in UTF-8, of 1,000 characters or more, is a corpus too: only a byte-order mark
-    and line ends change. What is neither is refused by a ValueError that says why. A letter that was changed
-    shows only in the file's hash, which is compared for the cached copy.
+    and line ends change. Anything else raises a ValueError that says why. A changed letter shows only in the
+    file's hash, which is compared for the cached copy.
     """
     path = path or os.environ.get("SHAKESPEARE_TXT")
     if path:
@@ -49,7 +49,7 @@ def load(path=None, download=True):
 def invent():
     """The corpus that needs no file."""
     say("The complete works of Shakespeare are not here, so this is an invented play.")
-    say(f"To get them, go online, or save {URL} and set SHAKESPEARE_TXT to where it is.")
+    say(f"To get them, go online, or save {URL} and set SHAKESPEARE_TXT to its path.")
     text, _ = mock_play.write(scenes=1000, seed=0)
     return Corpus(text, (("The invented play", 0, len(text)),), "invented play", None)
 
@@ -85,7 +85,7 @@ def decode(data, name):
     if not data:
         raise ValueError(f"{name} is empty")
     if data.startswith(b"version https://git-lfs"):
-        raise ValueError(f"{name} is Git LFS's pointer to a file, not the file: run git lfs pull")
+        raise ValueError(f"{name} is a Git LFS pointer, not the file: run git lfs pull")
     if data.startswith((b"\x1f\x8b", b"PK\x03\x04")):
         raise ValueError(f"{name} is compressed: unpack it first")
     if re.match(rb"(\xef\xbb\xbf)?\s*<(!doctype|html|head|\?xml|!--)", data, re.IGNORECASE):
@@ -197,7 +197,7 @@ def read_cache(kept):
 
 
 def fetch(kept):
-    """The book from Project Gutenberg, verified, then kept; None if there is no getting it."""
+    """The book from Project Gutenberg, verified, then kept; None if that fails."""
     try:
         data = download_bytes()
         book = verify_book(decode(data, URL), URL)

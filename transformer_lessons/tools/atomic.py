@@ -1,4 +1,4 @@
-"""Files written atomically: at any moment a name stands for the old content or the new one, whole."""
+"""Files written atomically: a path always holds all of the old content or all of the new."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def write(path, data):
-    """Writes bytes beside the path, then renames. What fails leaves the old file, and nothing else.
+    """Writes bytes beside the path, then renames. A failure leaves the old file, and nothing else.
 
     Each call writes to a file of its own, so several processes may write the same path: the last one wins.
     """

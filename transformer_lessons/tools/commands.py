@@ -1,4 +1,4 @@
-"""The commands train, generate and evaluate: what one types in a terminal."""
+"""The commands train, generate and evaluate, as typed in a terminal."""
 
 import argparse
 import difflib
@@ -32,7 +32,7 @@ def exit_code(command, arguments):
     except (RuntimeError, MemoryError) as error:  # PyTorch's own are RuntimeErrors
         if isinstance(error, RuntimeError) and not re.search("memory|overflow", str(error)):
             raise
-        say("The memory is too small: try a smaller model, --length or --batch-size.")
+        say("Not enough memory: try a smaller model, --length or --batch-size.")
     except (ValueError, TypeError) as error:
         say(as_typed(str(error)))
     return 1
@@ -57,7 +57,7 @@ def say(sentence):
 
 
 def parse(parser, arguments):
-    """The options; what is none is refused, with what may have been meant."""
+    """The options; an unknown one is refused, with a suggestion."""
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         known = parser._option_string_actions
@@ -109,17 +109,17 @@ def train_and_report(options, recipe, device, rank):
 
 
 def check_numbers(options):
-    """The recipe. What cannot be is refused here, before a text is read or downloaded."""
+    """The recipe. Impossible values are refused before a text is read or downloaded."""
     chosen = {name: value for name, value in vars(options).items() if hasattr(training.Recipe, name)}
     recipe = training.Recipe(**chosen)
     if options.threads is not None:
         check_sizes(threads=options.threads)
         if options.threads > os.cpu_count():
-            raise ValueError(f"threads={options.threads} is more than the {os.cpu_count()} processors that there are")
+            raise ValueError(f"threads={options.threads} is more than the {os.cpu_count()} processors here")
         torch.set_num_threads(options.threads)
     check_sizes(vocabulary=options.vocabulary)
     if options.tokens != "characters" and options.vocabulary <= 256 and not options.text:
-        raise ValueError(f"vocabulary={options.vocabulary} is too small: it takes 256 for the bytes, and more for "
+        raise ValueError(f"vocabulary={options.vocabulary} is too small: it needs 256 for the bytes, and more for "
                          "the text's characters or words")
     with torch.device("meta"):  # it has sizes, and no numbers
         small = new_model(options, 257, layers=min(options.layers, 1))
@@ -140,7 +140,7 @@ def new_model(options, vocabulary_size, layers=None):
 
 
 def load_corpus(path):
-    """The text; of several processes the first one finds or downloads it, and tells the others."""
+    """The text; the first of several processes finds or downloads it, and tells the others."""
     corpus = [shakespeare.load(path) if training.processes()[0] == 0 else None]
     if dist.is_initialized():
         dist.broadcast_object_list(corpus)
@@ -197,7 +197,7 @@ def train_parser():
     add("--feed-forward", choices=["gated", "relu"], default="gated", help="as newer models do it, or plain")
     add("--d-hidden", type=whole, metavar="N", help="features in it; by default 8/3 × d-model; relu: 4 ×")
     add("--dropout", type=float, default=0.0, metavar="P", help="share of features hidden in training")
-    add("--length", type=whole, default=recipe.length, metavar="N", help="tokens that the model looks back")
+    add("--length", type=whole, default=recipe.length, metavar="N", help="tokens that the model can see")
     add("--steps", type=whole, default=recipe.steps, metavar="N", help="updates of the weights")
     add("--batch-size", type=whole, default=recipe.batch_size, metavar="N",
         help="sequences in each update, over all processes")
@@ -206,7 +206,7 @@ def train_parser():
         help="muon: for the matrices in the layers, beside adamw for everything else")
     add("--evaluate-every", type=whole, default=0, metavar="N", help="steps between evaluations; 0: at the end")
     add("--save-every", type=whole, default=recipe.save_every, metavar="N", help="steps between checkpoints")
-    add("--seed", type=seed, default=recipe.seed, metavar="N", help="the same gives the same, on one thread")
+    add("--seed", type=seed, default=recipe.seed, metavar="N", help="same seed, same run, on one thread")
     add("--precision", choices=["auto", "bfloat16", "float32"], default=recipe.precision,
         help="of matrix multiplication; auto: bfloat16 where the processor is made for it")
     add("--device", metavar="NAME", help="cpu, cuda or mps; by default the best there is")
@@ -216,7 +216,7 @@ def train_parser():
 
 
 def whole(text):
-    """A whole number that nothing overflows on."""
+    """A whole number that overflows nothing."""
     if not re.fullmatch(r"[+-]?\d{1,13}", text) or abs(int(text)) > LARGEST:
         raise argparse.ArgumentTypeError(f"{text} must be a whole number, at most {LARGEST:,}")
     return int(text)
@@ -237,7 +237,7 @@ def filename(text):
 
 def new_parser(command, description, epilog=None):
     class Help(argparse.ArgumentDefaultsHelpFormatter):
-        """Tells the default of every option that has one."""
+        """Gives the default of every option that has one."""
 
         def _get_help_string(self, action):
             return action.help if action.default in (None, False) else super()._get_help_string(action)
@@ -284,11 +284,11 @@ def generate_parser():
     add("prompt", nargs="?", default="", help="what the text begins with, for example $'\\n\\nHAMLET.\\n'")
     add("--model", type=filename, metavar="FILE", help="a file that train has written")
     add("--pretrained", metavar="FOLDER", nargs="?", const="", help="the folder of a published GPT-2: config.json, "
-        "model.safetensors, vocab.json and merges.txt; without a name, last of all, the one that GPT2_FOLDER names")
+        "model.safetensors, vocab.json and merges.txt; without a name, at the end, the one that GPT2_FOLDER names")
     add("--length", type=whole, default=200, metavar="N", help="tokens to write")
     add("--temperature", type=float, default=0.8, metavar="T", help="0: always the likeliest; 1: as learned")
     add("--top-k", type=whole, metavar="K", help="choose among the K likeliest tokens")
-    add("--top-p", type=float, metavar="P", help="choose among the likeliest with a chance of P together")
+    add("--top-p", type=float, metavar="P", help="choose among the likeliest, up to a total chance of P")
     add("--seed", type=seed, metavar="N", help="the same seed gives the same text")
     return parser
 
@@ -314,5 +314,5 @@ def evaluate_parser():
     add("--model", type=filename, metavar="FILE", help="a file that train has written; by default the course's")
     add("--text", type=filename, metavar="FILE", help="by default the complete works, found or downloaded")
     add("--last-tenth", action="store_true", help="evaluate on the last tenth, as train does with the same option")
-    add("--length", type=whole, metavar="N", help="tokens in a sequence; by default the model's most")
+    add("--length", type=whole, metavar="N", help="tokens in a sequence; default: the model's maximum")
     return parser

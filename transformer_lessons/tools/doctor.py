@@ -1,6 +1,6 @@
 """What is installed, what is missing, and the command that fixes it: python3 -m transformer_lessons doctor.
 
-Only the standard library, in words that an old Python still reads: it must speak where nothing is installed.
+Only the standard library, in syntax that an old Python can read: it must work where nothing is installed.
 """
 
 import argparse
@@ -15,11 +15,11 @@ from pathlib import Path
 
 from transformer_lessons.tools import install
 
-DESCRIPTION = """Show what is installed, what is missing, and the command that fixes it: in an environment of
-your own of that one, elsewhere of .venv, which lab and test make. A line begins with a tick (well), a circle
-(worth knowing) or a cross (to be fixed: then the exit code is 1)."""
+DESCRIPTION = """Show what is installed, what is missing, and the command that fixes it: in your own
+environment if you use one, otherwise in .venv, which lab and test make. A line begins with a tick (fine), a
+circle (worth knowing) or a cross (to be fixed: then the exit code is 1)."""
 OLDEST, NEWEST = (3, 10), (3, 13)  # of the Pythons that the tests run with
-EXTRAS = ("lab", "test")  # what requirements.txt installs besides the package's own needs
+EXTRAS = ("lab", "test")  # what requirements.txt installs beyond the package's own needs
 WHERE = "import ipykernel, transformer_lessons; print(transformer_lessons.__file__)"
 DOWNLOAD = "from transformer_lessons.tasks import shakespeare; shakespeare.load()"
 LAB = "python3 -m transformer_lessons lab" if os.name != "nt" else "py -m transformer_lessons lab"
@@ -29,7 +29,7 @@ def show_findings(arguments):
     parser = argparse.ArgumentParser(prog="python -m transformer_lessons doctor", description=DESCRIPTION)
     parser.parse_args(arguments)
     if not own_environment() and install.works():
-        tell("✓", f"{install.VENV} is there, and has a Python that starts: it reports the rest")
+        tell("✓", f"{install.VENV} is there, and its Python starts: it reports the rest")
         return install.run_to_its_end(install.PYTHON, "-m", "transformer_lessons", "doctor")
     findings = examine() if own_environment() else [none_yet()]
     for finding in findings:
@@ -58,7 +58,7 @@ def none_yet():
     if sys.version_info < OLDEST:
         return outdated()
     if install.VENV.exists():
-        return "✗", f"{install.VENV} has no Python that starts and has pip: this command makes it anew", LAB
+        return "✗", f"{install.VENV} has no working Python with pip: this command makes it anew", LAB
     return "✗", f"there is no environment in {install.VENV} yet: this command makes it", LAB
 
 
@@ -81,7 +81,7 @@ def python():
 
 def outdated():
     python = f"Python {platform.python_version()} at {sys.executable} is too old"
-    return "✗", f"{python}: install 3.10 or later, and then run, with that one", LAB
+    return "✗", f"{python}: install 3.10 or later, and run this with it", LAB
 
 
 def environment():
@@ -91,7 +91,7 @@ def environment():
         return "○" if there else "✓", f"the environment is {sys.prefix}, your own{there}"
     stamp = install.STAMP.read_text() if install.STAMP.exists() else ""
     if stamp == install.UNFINISHED:
-        return "✗", f"the installation in {install.VENV} broke off: this command does it afresh", LAB
+        return "✗", f"the installation in {install.VENV} was cut short: this command redoes it", LAB
     if stamp and stamp != install.fingerprint():
         return "✗", f"what the course needs has changed since {install.VENV} was made", LAB
     return "✓", f"the environment is {install.VENV}, which lab and test use"
@@ -124,7 +124,7 @@ def version(name, wanted):
     except metadata.PackageNotFoundError:
         return "✗", f"{name} is missing", fix(name, wanted)
     if not fits(found, wanted):
-        return "✗", f"{name} {found} is outside of what is tested, {wanted}", fix(name, wanted)
+        return "✗", f"{name} {found} is outside the tested range, {wanted}", fix(name, wanted)
     return "✓", f"{name} {found} ({wanted})"
 
 
@@ -144,7 +144,7 @@ def numbers(version):
 
 
 def fix(name, wanted):
-    """The command that installs it; of PyTorch on Linux without a GPU, the build without CUDA's gigabytes."""
+    """The command that installs it; for PyTorch on Linux without a GPU, the CPU build."""
     python, what = quoted(sys.executable), f'"{name}{wanted}"'
     if name == "torch" and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
         return (f"{python} -m pip install uv && "
@@ -165,9 +165,9 @@ def torch_runs_on():
         return None
     try:
         import torch
-    except Exception as error:  # a broken installation raises what it likes
+    except Exception as error:  # a broken installation may raise anything
         again = f"{quoted(sys.executable)} -m pip uninstall -y torch && {fix(*requirements()[0])}"
-        return "✗", f"torch is there and does not load: {error}", again
+        return "✗", f"torch is there but does not load: {error}", again
     threads = f"threads: {torch.get_num_threads()}, processors: {os.cpu_count()}"
     card = torch.cuda.get_device_name() if torch.cuda.is_available() else None
     build = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "the CPU build"

@@ -37,7 +37,7 @@ def glossary(notebooks):
 
 
 def write(arguments):
-    """Writes notebooks/glossary.md of the clone that this package lies in."""
+    """Writes notebooks/glossary.md of the clone that holds this package."""
     parser = argparse.ArgumentParser(prog="python -m transformer_lessons glossary", description=DESCRIPTION)
     parser.parse_args(arguments)
     folder = install.ROOT / "notebooks"

@@ -48,15 +48,15 @@ def solved_lessons():
 def let_waiting_threads_sleep():
     """A thread that waits for others soon gives its core to other programs, unless the user has chosen otherwise.
 
-    PyTorch's and MKL's threads read this when torch loads: GNU's on Linux, LLVM's and Intel's elsewhere. A short wait
-    stays awake, for on a quiet machine sleep costs more: tests/proofs/benchmarks/language_model.py waiting.
+    PyTorch's and MKL's threads read this when torch loads: GNU's on Linux, LLVM's and Intel's elsewhere. They stay
+    awake at first: on a quiet machine sleep costs more (tests/proofs/benchmarks/language_model.py waiting).
     """
     if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"} & set(os.environ):
         os.environ.update(OMP_WAIT_POLICY="PASSIVE", GOMP_SPINCOUNT="5000", KMP_BLOCKTIME="1")
 
 
 def version():
-    """Of the course, as the clone says, or the installed package."""
+    """The clone's or, without one, the installed package's."""
     settings = ROOT / "pyproject.toml"
     if settings.exists():
         return re.search(r'^version = "(.+)"', settings.read_text(encoding="utf-8"), re.MULTILINE)[1]
@@ -66,7 +66,7 @@ def version():
 
 
 def test(arguments):
-    """Run the tests asked for; without arguments all, on every core, with the coverage of the implementation."""
+    """Run the tests asked for; without arguments, all of them on every core, with coverage."""
     make_environment()
     everything = ["--cov", "--durations=15", "--numprocesses=auto", "--dist=loadfile"]
     return run_to_its_end(PYTHON, "-m", "pytest", *(arguments or everything))
@@ -100,10 +100,10 @@ def check_python():
     """Stop with one sentence where the course cannot run."""
     version = ".".join(str(number) for number in sys.version_info[:3])
     python = f"this is Python {version} at {sys.executable}"
-    if sys.version_info < (3, 10):  # noqa: UP036, for this is who gets the sentence
+    if sys.version_info < (3, 10):  # noqa: UP036 - this is who gets the sentence
         sys.exit(f"Transformer Lessons needs Python 3.10 or later; {python}.")
     if sys.maxsize < 2**32:
-        sys.exit(f"PyTorch needs a 64-bit Python; {python}, of 32 bits.")
+        sys.exit(f"PyTorch needs a 64-bit Python; {python}, 32-bit.")
     if platform.system() == "Darwin" and platform.machine() == "x86_64":
         sys.exit(f"PyTorch 2.3 and later need a Mac with Apple silicon; {python}, built for Intel.")
     if not (ROOT / "requirements.txt").exists():
@@ -125,7 +125,7 @@ def works():
 
 
 def make_venv():
-    """An empty environment with pip, also where Debian has cut ensurepip out of Python."""
+    """An empty environment with pip, even where Debian has cut ensurepip out of Python."""
     if not has("ensurepip") and not has("pip"):
         install_ensurepip()
     if has("ensurepip"):
@@ -144,7 +144,7 @@ def install_ensurepip():
     """Debian and Ubuntu keep ensurepip in a package of its own: ask apt for it, as root or by sudo."""
     package = "python{}.{}-venv".format(*sys.version_info[:2])
     sudo = [] if hasattr(os, "geteuid") and os.geteuid() == 0 else ["sudo"]
-    missing = "This Python has neither ensurepip nor pip, and one of them must be there."
+    missing = "This Python has neither ensurepip nor pip, and needs one of them."
     if not shutil.which("apt-get") or (sudo and not shutil.which("sudo")):
         sys.exit(f"{missing} On Debian or Ubuntu, run this as root: apt-get install {package}")
     command = [*sudo, "apt-get", "install", "-y", package]
@@ -175,7 +175,7 @@ def call(*command):
 
 
 def run_to_its_end(*command):
-    """The same for a command that answers Ctrl-C itself: JupyterLab asks, pytest sums up."""
+    """The same for a command that handles Ctrl-C itself: JupyterLab asks, pytest sums up."""
     process = subprocess.Popen([str(part) for part in command], cwd=str(ROOT))
     while True:
         try:

@@ -17,14 +17,13 @@ from pathlib import Path
 
 from transformer_lessons.tools import atomic, install, reset
 
-DESCRIPTION = """Run copies of the notebooks of a folder, or of one notebook, and tell which exercises are solved.
-Of each notebook those cells run that ask for a verdict, with all that they need; where one of them fails, an
-answer is wrong or an exercise is missing, the whole notebook runs, and that counts. The files stay as they are:
-the copies run in a folder of their own, with copies of what lies beside them. The exit code is 1 if something is
-failed or broken."""
+DESCRIPTION = """Run copies of the notebooks in a folder, or of one notebook, and show which exercises are solved.
+Only the cells that ask for a verdict run, with all that they need; if one of them fails, an answer is wrong or an
+exercise is missing, the whole notebook runs, and that counts. Your files stay as they are: the copies run in a
+folder of their own, with copies of the files beside them. The exit code is 1 if anything has failed or is broken."""
 ON_PURPOSE = "wrong-on-purpose"  # the tag of a cell that shows a wrong answer to its reader
 MARKS = {"passed": "✓", "failed": "✗", "not attempted": "○"}
-ROOM = 500_000_000  # bytes that are copied of what lies beside a notebook
+ROOM = 500_000_000  # bytes at most, of files copied with a notebook
 
 
 def show_progress(arguments):
@@ -37,7 +36,7 @@ def show_progress(arguments):
     options = parser.parse_args(arguments)
     if not (install.has("nbclient") and install.has("torch")):
         if not install.PYTHON.exists() or Path(sys.prefix) == install.VENV:
-            return refuse("Nothing is installed yet: python3 -m transformer_lessons lab does it.")
+            return refuse("Nothing is installed yet: run python3 -m transformer_lessons lab.")
         again = ["progress", options.folder.absolute(), "--limit", options.limit]
         return install.run_to_its_end(install.PYTHON, "-m", "transformer_lessons", *again)
     folder = options.folder
@@ -143,7 +142,7 @@ def needed(sources):
 def run_cells(path, sources, limit):
     """{number: (verdicts, what stopped it)} of these cells, as far as the kernel lived, and what was left out.
 
-    They run in a copy of the notebook's folder: what they write beside it changes nothing of the learner's.
+    They run in a copy of the notebook's folder: what they write there leaves the learner's files alone.
     """
     from nbformat.v4 import new_code_cell
 
@@ -208,7 +207,7 @@ def environment(verdicts):
 
 
 def copy_folder(source, target):
-    """Copies a folder, what lies at its top first; returns the names of what could not be read or had no room."""
+    """Copies a folder, its top level first; returns the names of what could not be read or had no room."""
     room, left_out = ROOM, []
     for folder, folders, files in os.walk(source, followlinks=True):
         there = target / Path(folder).relative_to(source)
@@ -232,7 +231,7 @@ def copy_folder(source, target):
 
 
 def run_notebook(path, cells, limit, expected):
-    """The same for a whole notebook: only what is needed, and all of it where that does not go well."""
+    """The same for a whole notebook: only what is needed, or all of it if that goes wrong."""
     sources = [source for source, _ in cells]
     chosen = {number: sources[number] for number, take in enumerate(needed(sources)) if take}
     shown, left_out = run_cells(path, chosen, limit)
@@ -299,7 +298,7 @@ def table(cells, shown):
 
 
 def words(verdict):
-    """What a verdict says, in a few words; of a mistake its name."""
+    """A verdict in a few words; for a mistake, its name."""
     said = re.split(r"[.] ", " ".join(verdict["message"].split()) + " ")[0].partition(": ")[2].strip(" .")
     if verdict["status"] == "failed":
         return f"failed: {said}"

@@ -12,7 +12,7 @@ from transformer_lessons.tools.install import ROOT
 
 DESCRIPTION = """Put a fresh copy of a lesson in its place. What was there is kept beside it: 03_scaling.ipynb
 becomes 03_scaling.mine.ipynb, and the next time 03_scaling.mine-2.ipynb. The fresh copy is the lesson as this
-version of the course has it, taken out of the clone's git history: what you change and commit there does not
+version of the course has it, taken from the clone's git history: your changes and commits do not
 touch it. Without git, or when its history lacks the lesson, nothing changes."""
 ORIGINALS = Path(__file__).with_name("originals.txt")
 
@@ -21,7 +21,7 @@ def reset_lesson(arguments):
     parser = argparse.ArgumentParser(prog="python -m transformer_lessons reset", description=DESCRIPTION)
     parser.add_argument("notebook", nargs="?", help="a lesson's number, its name, or the path of your copy")
     parser.add_argument("--remember", action="store_true",
-                        help="for maintainers: the lessons in notebooks are from now on the fresh ones")
+                        help="for maintainers: make the lessons in notebooks the fresh ones")
     options = parser.parse_args(arguments)
     if options.remember == bool(options.notebook):
         parser.error("name one notebook, or say --remember")
@@ -39,10 +39,10 @@ def known_lessons():
 
 
 def restore(notebook):
-    """Does it, and returns the sentence that tells what was done."""
+    """Does it, and returns the sentence that says what was done."""
     path, known = find(notebook), known_lessons()
     if path.name not in known:
-        raise ValueError(f"{path.name} is no lesson of the course. Its lessons are {', '.join(known)}.")
+        raise ValueError(f"The course has no {path.name}. Its lessons are {', '.join(known)}.")
     if path.exists() and blob(path.read_bytes()) == known[path.name]:
         return f"{path} is fresh already."
     original = from_git(known[path.name])
@@ -92,7 +92,7 @@ def keep(path):
         except FileExistsError:
             number += 1
             continue
-        except BaseException:  # a full disk, or Ctrl-C: half a copy is none
+        except BaseException:  # a full disk, or Ctrl-C: leave no half copy
             kept.unlink(missing_ok=True)
             raise
         shutil.copystat(path, kept)
@@ -100,7 +100,7 @@ def keep(path):
 
 
 def remember():
-    """Notes what the lessons are, as the content that git will find them by."""
+    """Notes each lesson's content, by which git will find it."""
     paths = sorted((ROOT / "notebooks").glob("??_*.ipynb"))
     lines = [f"{blob(path.read_bytes())} {path.name}\n" for path in paths if ".mine" not in path.name]
     ORIGINALS.write_text("".join(lines), encoding="utf-8")

@@ -11,14 +11,14 @@ import sys
 
 COLOURS = {"passed": "#1b9e77", "failed": "#d55e00"}  # told apart by colour-blind eyes; the rest is grey
 GREY = "#8a8a8a"
-SPOKEN = {"✓": "passed", "✗": "not right", "○": "not attempted"}  # by what reads a page aloud
+SPOKEN = {"✓": "passed", "✗": "not right", "○": "not attempted"}  # by screen readers
 HEADER = re.compile(r"yours: (?P<label>.*?)\s{2,}(?=expected$)")
 VALUE = re.compile(r"(yours|expected)  ")
 BEGINNING = re.compile(r"yours[: ]|expected  |at the line: |With |That was with ")  # of another block
 
 
 def is_shown() -> bool:
-    """Is somebody looking at this notebook in a browser or an editor? What runs it unseen gets plain text."""
+    """Is somebody looking at this notebook in a browser or an editor? Anything else gets plain text."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         return False
@@ -42,7 +42,7 @@ def card(status: str, heading: str, blocks: list[str]) -> str:
 
 
 def card_of(status: str, text: str, ruled_out: int = 0) -> str:
-    """The card of a verdict's plain text: indented by two are its sentences, by four the numbers."""
+    """The card of a verdict's plain text: its sentences are indented by two, numbers by four."""
     first, *lines = text.splitlines()
     while lines and not first.startswith("✓") and not first.endswith((".", "?", ")")):
         first += " " + lines.pop(0).strip()
@@ -100,7 +100,7 @@ def table(heading: str, rows: list[list[str]]) -> str:
 
 
 def marked(number: str, expected: str, colour: str) -> str:
-    """A cell; what is not as expected is bold, underlined and read aloud with the expected."""
+    """A cell; a wrong number is bold, underlined and read aloud with the expected one."""
     number, expected = html.escape(number), html.escape(expected)
     if number == expected:
         return f"<td>{number}</td>"
@@ -120,5 +120,5 @@ def preformatted(text: str) -> str:
 
 
 def marked_up(text: str) -> str:
-    """Escaped, with what stands in backticks as code."""
+    """Escaped, with text in backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))

@@ -280,22 +280,22 @@ def difference_of_one(actual, expected, name, shape, tolerance, exact_zeros):
                 return Difference("kind", f"{capital(the)} holds {kind_of(one)}; {kind_of(other)} is "
                                           "expected there.")
         return None if alike(actual, expected, tolerance) else Difference(
-            "numbers", f"{capital(the)} holds other items than expected.")
+            "numbers", f"{capital(the)} holds the wrong items.")
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):  # of any kind: a Counter as well as a dict
         return None if alike(actual, expected, tolerance) else Difference(
-            "numbers", f"{capital(the)} holds other entries than expected.")
+            "numbers", f"{capital(the)} holds the wrong entries.")
     if type(actual) is not type(expected):
         return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {kind_of(expected)} is expected.")
     return None if actual == expected else Difference("numbers", f"{capital(the)} is not the expected one.")
 
 
 def is_table_like(actual, expected):
-    """Have draws been counted, so that frequencies stand beside chances?"""
+    """Have draws been counted, to show frequencies beside chances?"""
     return isinstance(actual, torch.Tensor) and actual.is_floating_point() and actual.shape == expected.shape
 
 
 def difference_of_draws(actual, vocabulary, the):
-    """Of what was returned in place of a batch of token ids."""
+    """The same for what should be a batch of token ids."""
     if not isinstance(actual, torch.Tensor):
         return Difference("kind", f"{capital(the)} is {kind_of(actual)}; a tensor of token ids is expected.")
     counted = actual.is_floating_point() and actual.ndim == 2 and actual.shape[1] > vocabulary  # by `frequencies`
@@ -382,7 +382,7 @@ def shown_arrays(ours, theirs, name, tolerance, exact_zeros):
 
 
 def window(ours, theirs, place, columns, label, decimals, exact_zeros):
-    """At most four rows and so many columns around a place."""
+    """Up to four rows and that many columns around a place."""
     top, left = (max(0, min(index - 1, size - shown))
                  for index, size, shown in zip(place, ours.shape, (4, columns), strict=True))
     cut = np.s_[top:top + 4, left:left + columns]
@@ -408,7 +408,7 @@ def rows(array, decimals, tiny=False):
 
 
 def show(value, decimals=2):
-    """A number in two decimals, never -0.00."""
+    """A number to two decimals, never -0.00."""
     if isinstance(value, (bool, int, str)):
         return str(value)
     text = f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.2g}"

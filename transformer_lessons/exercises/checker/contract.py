@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 import torch
@@ -31,11 +31,11 @@ def misfit(exercise: Exercise, answer: object) -> Finding | None:
                        "how the methods are spelled, and how far they are indented.", None)
     if isinstance(answer, nn.Module) and exercise.is_module:
         return Finding("an instance, where the class is expected.", "an instance for the class",
-                       f'Hand over the class itself: check("{name}", {name}).')
+                       f'Pass the class itself: check("{name}", {name}).')
     if not callable(answer):
         wanted = "a class" if exercise.is_module else "a function"
         return Finding(f"{kind_of(answer)}, where {wanted} is expected.", "a value for the function",
-                       f'Hand over {name} itself, without calling it: check("{name}", {name}).')
+                       f'Pass {name} itself, without calling it: check("{name}", {name}).')
     if exercise.is_module:
         return wrong_arguments(exercise, answer, len(exercise.build), len(exercise.build), exercise.build)
     if isinstance(answer, type):
@@ -131,27 +131,27 @@ def wrong_layers(module, ours, theirs):
         return Finding(f"layers in a plain {kind}.", f"layers in a plain {kind}",
                        f"`self.{lists[0]}` is an ordinary {kind}, and "
                        "nn.Module does not look into it: the weights in there are never found, and never "
-                       "trained.", (), "the contract: under which names does it want the layers?", None)
+                       "trained.", (), "under which names does the exercise want the layers?", None)
     if missing and not mine:
         return Finding("it has no weights.", "no weights",
                        "No layer is stored in `self`; a local name is gone when `__init__` ends.",
-                       (), "what stands before the name of each layer?", None)
+                       (), "what comes before the name of each layer?", None)
     if len(missing) > 1 and len(extra) == 1 and all(wanted[layer] == mine[extra[0]] for layer in missing):
         return one_for_several(extra[0], missing)
     width = sum(wanted[layer].get("weight", (0,))[0] for layer in missing)
     if len(missing) > 1 and len(extra) == 1 and mine[extra[0]].get("weight", (0,))[0] == width:
         return Finding("one wide layer for several.", "one wide layer for several",
-                       f"`{extra[0]}` is as wide as {listed(missing)} together; the contract names a layer "
-                       "for each.", (), "the names of the layers in the contract.", None)
+                       f"`{extra[0]}` is as wide as {listed(missing)} together; the exercise names a layer "
+                       "for each.", (), "the names of the layers in the exercise.", None)
     if missing and not extra:
         are = "is" if len(missing) == 1 else "are"
         return Finding("a layer is missing.", "a layer is missing",
-                       f"{listed(missing)} {are} not there; the contract names a layer for each task, with "
+                       f"{listed(missing)} {are} not there; the exercise names a layer for each task, with "
                        "weights of its own.", (),
                        "the layers in `__init__`, one by one.", None)
     if extra and not missing:
         return Finding("a layer too many.", "a layer too many",
-                       f"The contract has no {listed(extra)}.", (),
+                       f"The exercise has no {listed(extra)}.", (),
                        "the layers in `__init__`, one by one.", None)
     if missing or extra:
         return None
@@ -159,10 +159,10 @@ def wrong_layers(module, ours, theirs):
                     for one, other in ((theirs, ours), (ours, theirs)))
     if absent and not more and all(name.endswith("bias") for name in absent):
         return Finding("a bias is missing.", "a bias is missing",
-                       f"The contract asks for {listed(absent)}, and there is none.", (),
+                       f"The exercise asks for {listed(absent)}, and there is none.", (),
                        "the arguments of each layer.", None)
     if more and not absent and all(name.endswith("bias") for name in more):
-        return Finding("a bias too many.", "a bias too many", f"The contract has no {listed(more)}.", (),
+        return Finding("a bias too many.", "a bias too many", f"The exercise has no {listed(more)}.", (),
                        "the arguments of each layer.", None)
     return None
 
@@ -192,7 +192,7 @@ def shared_weights(named, theirs):
 
 def one_for_several(layer, others):
     return Finding(SHARED, SHARED.rstrip("."),
-                   f"`{layer}` stands where the contract has {listed(others)}: what shares its weights "
+                   f"`{layer}` does the work of {listed(others)}: what shares its weights "
                    "can never learn different things.", (), "how often does `__init__` call nn.Linear?", None)
 
 
@@ -213,9 +213,9 @@ def wrong_parameters(call, ours, theirs):
             evidence.append(f"missing:       {some(missing)}")
         if extra:
             evidence.append(f"not expected:  {some(extra)}")
-        return Finding("its parameters have other names than the contract's.", "wrong parameters",
-                       f"The weights are copied in by name, so the layers of {call} must be called as the "
-                       "contract says.", tuple(evidence),
+        return Finding("its parameters have the wrong names.", "wrong parameters",
+                       f"The weights are copied in by name, so the layers of {call} must be named as the "
+                       "exercise says.", tuple(evidence),
                        "the names in `__init__`; whether each layer has a bias.", None)
     for name, shape in theirs.items():
         if ours[name] != shape:
@@ -306,10 +306,10 @@ def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple
     for inspect_ in inspections:
         outcome = inspect_()
         if outcome.kind == "raised":
-            return ("raises an error", "The numbers are right; called again, in training mode or backwards, "
-                                       f"it raises {outcome.error}", "")
+            return ("raises an error", "The numbers are right, but a later call or backward pass raises "
+                                       f"{outcome.error}", "")
         if outcome.kind == "endless":
-            return ("endless", "The numbers are right, but called again it did not come to an end in time.", "")
+            return ("endless", "The numbers are right, but another call did not come to an end in time.", "")
         if outcome.ok and outcome.value:
             found = outcome.value
             return found if isinstance(found, tuple) else (found, found, "")
@@ -347,7 +347,7 @@ def repeated(draws, answer, case):
 
 
 def kept(draws, answer, case, other):
-    """Is a module that has been called right for other inputs of the same sizes?"""
+    """Is a module's second call right, with other inputs of the same sizes?"""
     ours, theirs = (make(draws.exercise, one, case, draws.dtype, inputs_for(draws, case))
                     for one in (answer, draws.exercise.reference))
     ours(*inputs_for(draws, case))
@@ -368,15 +368,15 @@ def trained(draws, answer, case):
     exercise = draws.exercise
     inputs = inputs_for(draws, case)
     make(exercise, answer, case, draws.dtype, inputs).train()(*inputs)
-    return fault_of_gradients(draws, case, gradients(draws, answer, case)) if exercise.gradients else None
+    return fault_of_gradients(draws, case, *forwards(draws, answer, case)) if exercise.gradients else None
 
 
 def differentiated(draws, answer, case, run):
     """Does every float input of a function get the right gradient?"""
     outcome = run(lambda: forwards(draws, answer, case))
     if outcome.ok:
-        results = outcome.value
-        outcome = run(lambda: fault_of_gradients(draws, case, backwards(*results)))
+        leaves, results = outcome.value
+        outcome = run(lambda: fault_of_gradients(draws, case, leaves, results))
     if outcome.kind == "raised" and "numpy()" in outcome.error:
         return replace(outcome, kind="value", value=(
             "no gradient", "The numbers are right, but NumPy computes them, and no gradient flows through NumPy: "
@@ -389,9 +389,15 @@ def differentiated(draws, answer, case, run):
     return outcome
 
 
-def fault_of_gradients(draws, case, ours):
-    """What is wrong with these gradients, compared with those of the right implementation."""
-    theirs = gradients(draws, draws.exercise.reference, case)
+def fault_of_gradients(draws, case, leaves, results):
+    """What is wrong with the gradients, compared with those of the right implementation.
+
+    All but the first of several results may be detached: those are left out.
+    """
+    several = isinstance(results, (tuple, list))
+    judged = [not number or one.requires_grad for number, one in enumerate(results)] if several else None
+    ours = backwards(leaves, results, judged)
+    theirs = backwards(*forwards(draws, draws.exercise.reference, case), judged)
     cut = [name for name, wanted in theirs.items()
            if wanted is not None and ours.get(name) is None and wanted.abs().max() > 1e-12]  # a key's bias has none
     if cut:
@@ -422,11 +428,6 @@ def quoted(names):
     return f"`{names[0]}`" + (f" (and {len(names) - 1} more)" if len(names) > 1 else "")
 
 
-def gradients(draws, answer, case):
-    """The gradient of every parameter and float input, of one weighted sum of all that is returned."""
-    return backwards(*forwards(draws, answer, case))
-
-
 def forwards(draws, answer, case):
     """Parameters and float inputs by name, and the result of a call with them."""
     exercise = draws.exercise
@@ -441,10 +442,10 @@ def forwards(draws, answer, case):
         return leaves, target(*inputs)
 
 
-def backwards(leaves, results):
-    """The gradients of the leaves, by name; none where nothing leads back to them."""
+def backwards(leaves, results, judged):
+    """The gradients of the leaves, of one weighted sum of the results that are judged; None where there is none."""
     total = 0.0
-    for result in results if isinstance(results, (tuple, list)) else [results]:
+    for result in compress(results, judged) if judged else [results]:
         weights = torch.linspace(-1.0, 2.0, result.numel(), dtype=result.dtype).reshape(result.shape)
         total = total + (result * weights).sum()
     if not total.requires_grad:

@@ -60,7 +60,7 @@ def diagnose(draws: Draws, answer: Callable, outcomes: list[Outcome], difference
     in_parts = (but_for(right),) if right else ()
     return (by_mistake(draws, outcomes, differences, singles, (in_full,))
             or (some_raised and by_pair(draws, outcomes, differences, pairs, (in_full,)))
-            or by_mistake(draws, outcomes, differences, singles, (where_it_ran, same_errors))
+            or by_mistake(draws, outcomes, differences, singles, (where_it_ran, same_messages, same_errors))
             or by_slip(draws, outcomes, differences)
             or misbuilt
             or by_mistake(draws, outcomes, differences, singles, in_parts)
@@ -84,8 +84,8 @@ def by_mistake(draws, outcomes, differences, candidates, ways_to_agree):
 def by_pair(draws, outcomes, differences, pairs, ways_to_agree):
     """The first pair that agrees, in the strictest way that any does, and raises nothing that the answer does not.
 
-    Where draws are compared by their distribution, several pairs may agree, and of a pair one mistake may already
-    explain every distribution. Then only what all of them need is sure.
+    Where draws are compared by their distribution, several pairs may agree, and one mistake of a pair may already
+    explain every distribution. Then only what all pairs need is sure.
     """
     for agrees in ways_to_agree:
         likely = not_apart(draws, outcomes, differences, pairs) if agrees is in_full else pairs
@@ -117,7 +117,7 @@ def is_random(draws):
 
 
 def raises_no_more(draws, outcomes, variant):
-    """Does every error of a variant come where the answer raises one of the same kind?"""
+    """Does a variant raise only where the answer raises an error of the same kind?"""
     theirs = (draws.outcome(variant, number) for number in range(len(outcomes)))
     return all(other.ok or (ours.kind, ours.error.split(":")[0]) == (other.kind, other.error.split(":")[0])
                for ours, other in zip(outcomes, theirs, strict=True))
@@ -125,14 +125,14 @@ def raises_no_more(draws, outcomes, variant):
 
 def found_by(agrees, draws, outcomes, differences, mistakes):
     finding = about(mistakes)
-    if agrees not in (in_full, where_it_ran, same_errors):
+    if agrees not in (in_full, where_it_ran, same_messages, same_errors):
         finding.why += " " + which_parts(draws, outcomes, differences)
     finding.evidence = evidence(draws, outcomes, differences)
     return finding
 
 
 def by_nearest_pairs(draws, answer, outcomes, differences, run):
-    """Two mistakes at once, in any variants: those of which something shows in the answer or its result."""
+    """Two mistakes at once, in any variants: those that show somewhere in the answer or its result."""
     exercise = draws.exercise
     wrong = [n for n, found in enumerate(differences) if found]
     if not wrong or exercise.steps is None:
@@ -247,6 +247,12 @@ def where_it_ran(draws, outcomes, differences, variant):
     return agreed > (1 if missed or is_random(draws) else 0)
 
 
+def same_messages(draws, outcomes, differences, variant):
+    """Raises the very errors of the mistake, and gives the same elsewhere."""
+    return same_errors(draws, outcomes, differences, variant) and all(
+        ours.error == draws.outcome(variant, number).error for number, ours in enumerate(outcomes))
+
+
 def same_errors(draws, outcomes, differences, variant):
     """Raises where the mistake raises, with the same sort of error, and gives the same elsewhere."""
     if not any(one.kind == "raised" for one in outcomes):
@@ -280,7 +286,7 @@ def right_parts(draws, outcomes):
 
 
 def but_for(right):
-    """The way to agree in which these parts are right everywhere, and each other one is the mistake's, or right."""
+    """The way to agree where these parts are always right, and every other one is the mistake's, or right."""
     def in_parts(draws, outcomes, differences, variant):
         wrong = [n for n, found in enumerate(differences) if found]
         for number in [*wrong, *(n for n in range(len(outcomes)) if n not in wrong)]:
@@ -316,7 +322,7 @@ def wrong_cases(outcomes, differences):
     return [n for n, outcome in enumerate(outcomes) if differences[n] or (outcome.ok and outcome.changed_inputs)]
 
 
-# Slips: right or known numbers, wrongly handed over
+# Slips: right or known numbers, wrongly returned
 
 
 def swapped(value, expected):
@@ -377,10 +383,10 @@ SLIPS = [  # name, how to undo it, what it is, where to look
      "the `return` line."),
     ("only the second result", only_second, "Only `{second}` is returned; both {names} are expected.",
      "the `return` line."),
-    ("more results than one", first_of_several, "Only the first of the results is asked for.",
+    ("more results than one", first_of_several, "Only the first result should be returned.",
      "the `return` line."),
     ("wrong kind of result", converted, "{kind}",
-     "what the last operation gives, and how it becomes what is asked."),
+     "what the last operation gives, and how to convert it."),
     ("wrong number of dimensions", reshaped, "{kind}",
      "dimensions of size 1: which are too many, which are missing?"),
     ("transposed", transposed, "The last two dimensions of the result are swapped.",
@@ -573,7 +579,7 @@ def raises(draws, outcomes, number):
 
 
 def right_results(exercise, value, expected):
-    """Of several results, which are right already, and not just near enough to pass."""
+    """Which of several results are right already, and not just near enough to pass."""
     if isinstance(exercise.returns, str) or not is_list(value, len(exercise.returns)):
         return ""
     right = [f"`{name}`" for name, one, other in zip(exercise.returns, value, expected, strict=True)
@@ -597,7 +603,7 @@ def symptom(draws, number, value, expected, found):
     return capital(sentence) if sentence else None
 
 
-NEARLY = "is nearly right"  # said only where it holds of all that is wrong
+NEARLY = "is nearly right"  # said only if it holds for all that is wrong
 
 
 def symptom_of_arrays(ours, theirs, the, exercise, inputs):
@@ -628,7 +634,7 @@ def symptom_of_arrays(ours, theirs, the, exercise, inputs):
         return f"every number of {the} is the expected one plus {shift:.2f}.".replace("plus -", "minus ")
     moved = not alike_numbers(ours, theirs)
     if moved and alike_numbers(np.sort(ours, axis=None), np.sort(theirs, axis=None)):
-        return f"{the} holds the right numbers, in other places."
+        return f"{the} has the right numbers in the wrong places."
     if np.abs(ours - theirs).max() < 0.02 * np.abs(theirs).max():
         return f"{the} {NEARLY}: look for a small constant, an epsilon or a dtype."
     return None

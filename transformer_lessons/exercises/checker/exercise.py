@@ -1,6 +1,6 @@
 """How an exercise is declared: what is asked, how inputs are drawn, what is right, and the known mistakes.
 
-README.md, beside this file, shows a whole declaration in ten lines.
+../catalogue/README.md shows a whole declaration.
 """
 
 import ast
@@ -15,7 +15,7 @@ from itertools import combinations
 import torch
 
 EXERCISES = {}  # name → Exercise, in the order of the lessons
-BROKEN = {}  # lessons that could not be imported → the error
+BROKEN = {}  # files that could not be imported → the error
 
 
 class Steps:
@@ -62,7 +62,7 @@ class Exercise:
     stub: str  # the source that the notebook shows; its parameters name the inputs
     sizes: list  # growing: the first that fails is shown to the learner
     draw: Callable  # draw(generator, **size) → the inputs
-    reference: object  # a function or nn.Module class that keeps the contract
+    reference: object  # a function or nn.Module class that meets the contract
     returns: tuple | str = "result"  # the names of what is returned
     build: tuple = ()  # which sizes a module is built with, in order
     shapes: dict = field(default_factory=dict)  # returned name → "(batch, query, d_v)", for messages
@@ -73,8 +73,8 @@ class Exercise:
     gradients: bool | None = None  # must weights and inputs get the right gradients? By default: in modules
     observe: Callable | None = None  # observe(call, *inputs) → what is compared; by default call(*inputs)
     same: Callable | None = None  # same(observed, expected) → bool; by default equal up to the tolerance
-    checks: tuple = ()  # check(call, *inputs) → a sentence, or None: what numbers alone do not show
-    symptoms: tuple = ()  # symptom(observed, expected, *inputs) → a sentence or None: no mistake matches
+    checks: tuple = ()  # check(call, *inputs) → a sentence or None: what numbers alone do not show
+    symptoms: tuple = ()  # symptom(observed, expected, *inputs) → a sentence or None, if no mistake matches
     signs: Callable | None = None  # signs(observed, expected, *inputs) → names of mistakes that it shows
     mistakes: dict = field(default_factory=dict)  # name → Mistake
     answers: dict = field(default_factory=dict)  # style → a right answer, the proof that any style passes
@@ -222,7 +222,7 @@ def changes(replaced):
 
 
 def replacement(owner, name, function):
-    """The method that stands for a step: it hands the function what it asks for, by the names of its parameters.
+    """The method that replaces a step: it passes the function what it asks for, by its parameters' names.
 
     These are parameters of the step; `right`, what the right step makes of them; `step`, the right step itself;
     and `self`, the answer, which has the layers and the other steps.

@@ -21,7 +21,7 @@ def hint(name: str, number: int | None = None) -> None:
             say(f"{exercise.name}: that was the last of {total} hints. To see a solution: {whole}")
             return
     if not isinstance(number, int) or not 1 <= number <= total:
-        say(f"{exercise.name} has the hints 1 to {total}." if total else f"{exercise.name} has no hints.")
+        say(f"{exercise.name} has hints 1 to {total}." if total else f"{exercise.name} has no hints.")
         return
     given[exercise.name] = max(number, given.get(exercise.name, 0))
     symptom, text = exercise.hints[number - 1]

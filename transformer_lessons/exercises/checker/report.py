@@ -26,7 +26,7 @@ class Report:
 
 
 def say(text: str, page: str = "") -> None:
-    """Prints, also where the screen has no ✓; or shows the card, where somebody sees it."""
+    """Prints, even where the screen has no ✓, or shows the card, if somebody sees it."""
     if page and card.is_shown():
         return card.show(text, page)
     try:
@@ -36,7 +36,7 @@ def say(text: str, page: str = "") -> None:
 
 
 def note(report: Report) -> None:
-    """Into the file from which `progress` reads verdicts, where there is one: what is printed proves nothing."""
+    """Writes to the file from which `progress` reads verdicts, if any: what is printed proves nothing."""
     if path := os.environ.get("TRANSFORMER_LESSONS_REPORTS"):
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(report)) + "\n")

@@ -308,7 +308,7 @@ def is_not_implemented(error):
 
 
 def unfinished(error):
-    """The name of the function that raised it, if that is another one than the answer."""
+    """The name of the function that raised it, if that is not the answer."""
     own = [trace.tb_frame for trace in frames_of(error) if is_own(trace)]
     if len(own) < 2:
         return ""

@@ -1,7 +1,7 @@
 """Which is the first wrong step of an answer that makes no known mistake? Said only where it is certain.
 
 An answer may compute in any order and by any means, so right numbers somewhere in it prove little. A step is wrong for
-certain when one result of one operation is what is wrong: it is made of exactly what the right step is made of, the
+certain when the fault is one result of one operation: it is made of exactly what the right step is made of, the
 steps before are right, and with the right tensor in its place the whole result comes out right.
 """
 
@@ -56,7 +56,7 @@ def sentence_on_steps(draws: Draws, answer: Callable, differences: list[Differen
         sentences.append(f"{capital(names)} {'is' if len(unused) == 1 else 'are'} never used.")
     if step:
         before, name = step
-        sentences.append(f"Up to `{before}` all is right; the first wrong step is `{name}`." if before else
+        sentences.append(f"All is right up to `{before}`; the first wrong step is `{name}`." if before else
                          f"The very first step, `{name}`, is already wrong.")
     return " ".join(sentences)
 
@@ -92,7 +92,7 @@ def first_wrong_step(draws, number, target, trace, right):
     made = [one for call in trace.calls for one in call.made]
     absent = [[one for one in results if not right.among(one, made)] for results in right.results]
     step = next((n for n, tensors in enumerate(absent) if tensors), None)
-    if step is None or not all(right.makes_new[:step]):  # of one that hands on what is there, nothing is certain
+    if step is None or not all(right.makes_new[:step]):  # one that passes on what is there proves nothing
         return None
     missing = absent[step][0]
     wanted = right.trace.sources(missing, lambda one: right.known(one, step))
@@ -118,7 +118,7 @@ def might_belong_to_an_earlier_step(right, step, sources, passed, call, wanted):
 
 
 def comes_out_right(draws, number, target, call, tensor):
-    """Is the whole result right when this tensor stands for what one call makes?"""
+    """Is the whole result right when this tensor replaces what one call makes?"""
     inputs = inputs_for(draws, draws.cases[number])
     try:
         with Put(call.number, tensor):
@@ -146,10 +146,10 @@ def never_used(module, trace, inputs, result):
 
 
 def mistakes_on_the_way(draws: Draws, answer: Callable, outcome: Outcome, number: int, run: Callable) -> list:
-    """The mistakes, as singles, of which the first wrong step's result is among the numbers of the answer.
+    """The mistakes, as singles, whose first wrong step's result is among the numbers of the answer.
 
-    Where another mistake comes after it, only the end of the answer no longer shows it. Those come first of which the
-    most steps show.
+    Where another mistake comes after it, only the end of the answer no longer shows it. Those that show in the most
+    steps come first.
     """
     if number not in draws.changes:
         draws.changes[number] = changes(draws, number)
@@ -184,9 +184,9 @@ def parts_of(value):
 
 
 def pairs_that_give(draws: Draws, value: object, number: int) -> list:
-    """Every two mistakes, as singles, that give this list when the steps of both are put together, on one case.
+    """All pairs of mistakes, as singles, that give this list when their steps are put together, on one case.
 
-    Where steps make no tensors, that takes some ten microseconds: so all are tried.
+    Where steps make no tensors, that takes some ten microseconds, so all are tried.
     """
     right, inputs = draws.exercise.steps, draws.cases[number].inputs
     singles = [single for single in draws.exercise.singles() if draws.exercise.replaces_steps(single[1])]
@@ -200,7 +200,7 @@ def pairs_that_give(draws: Draws, value: object, number: int) -> list:
         vars(both).update((name, getattr(theirs, name)) for name in moved)
         try:
             result = both(*inputs)
-        except Exception:  # what one mistake makes may be nothing for the other
+        except Exception:  # one mistake's result may break the other
             continue
         if isinstance(result, (list, tuple)) and alike(list(result), list(value), 0):
             found.append((one, other))
@@ -240,7 +240,7 @@ def changes(draws, number):
 
 
 def changed_by(draws, variant, number, right):
-    """What the steps of a mistake make of the right inputs that is not as the right steps make it."""
+    """What a mistake's steps make of the right inputs that the right steps do not."""
     replaced = replaced_steps(variant, draws.exercise.steps)
     target = draws.ready(variant, number) if draws.exercise.is_module else variant()
     pairs = [(one, other) for name, given, results in right if name in replaced
@@ -318,7 +318,7 @@ class Trace(TorchFunctionMode):
 
 
 class Put(TorchFunctionMode):
-    """While it is open, another tensor stands for what the call of this number makes."""
+    """While it is open, another tensor replaces what the call of this number makes."""
 
     def __init__(self, number: int, tensor: torch.Tensor) -> None:
         super().__init__()

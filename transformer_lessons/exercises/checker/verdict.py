@@ -45,7 +45,7 @@ def check(name: str, answer: object = MISSING, *, limits: Limits = LIMITS) -> Re
     except Exception as error:  # a fault of ours must not look like one of the learner's
         report = Report(str(name)[:60], "not attempted",
                         f"○ {str(name)[:60]}: could not be checked.\n  The check itself failed, and that is a "
-                        f"fault of the course, not of your answer.\n  ({sandbox.name_error(error)})")
+                        f"fault in the course, not in your answer.\n  ({sandbox.name_error(error)})")
     ruled_out = len(EXERCISES[name].mistakes) if report.status == "passed" else 0
     say(report.message, card_of(report.status, report.message, ruled_out))
     note(report)
@@ -172,7 +172,7 @@ def passed(exercise: Exercise) -> Report:
 
 def nothing_returned() -> Finding:
     return Finding("it returns nothing.", "nothing returned", "It is a lambda that gives None, whatever it is given.",
-                   (), "what stands after the colon?")
+                   (), "what comes after the colon?")
 
 
 def unfinished(called: str) -> Finding:
@@ -190,7 +190,7 @@ def failed(exercise: Exercise, finding: Finding, outcomes: Sequence[Outcome] = (
     first = f"✗ {exercise.name}: {finding.headline}"
     head, *rest = textwrap.wrap(first, WIDTH, subsequent_indent="  ")
     why = [*rest, *wrap(finding.why)]
-    evidence = [line.rstrip() for text in finding.evidence for line in wrap(text, "    ")]
+    evidence = [[line.rstrip() for line in wrap(text, "    ")] for text in finding.evidence]
     look = wrap(f"Where to look: {finding.look}") if finding.look else []
     last = []
     if exercise.hints:
@@ -201,10 +201,14 @@ def failed(exercise: Exercise, finding: Finding, outcomes: Sequence[Outcome] = (
         count = f"{printed} line{'s' * (printed > 1)}"
         last.insert(0, f"  (Your answer also printed {count} in one call, not shown here.)")
     room = LINES - 1 - len(look) - len(last)
-    body = why + evidence
-    if len(body) > room:  # the evidence is cut first
-        body = (why + evidence[:max(0, room - len(why))])[:room]
-        if not body[-1].endswith(("…", ".")) and body[-1] not in evidence:
+    body = list(why)
+    for lines in evidence:  # cut first, and between sentences if possible
+        if len(body) + len(lines) > room and len(body) > len(why):
+            break
+        body += lines
+    if len(body) > room:
+        body = body[:room]
+        if not body[-1].endswith(("…", ".")):
             body[-1] += " …"
     return Report(exercise.name, "failed", "\n".join([head, *body, *look, *last]), finding.mistake)
 
