@@ -78,7 +78,7 @@ QUESTIONS = (
         "their data differ from ours?",
         (
             right(
-                "All rows repeat after the same number of tokens.",
+                "All rows repeated after the same number of tokens.",
                 "Then the answer always stands equally far back, and positions alone say where to look. Nothing has "
                 "to be looked up, and one layer is enough.",
             ),
@@ -166,8 +166,8 @@ QUESTIONS = (
     OneOf(
         "11.8",
         "The lens before the last layer",
-        "You read the grown model's stream after layer 0 as if it were the last. How many of the tokens that can be "
-        "known are right?",
+        "You read the grown model's stream after layer 0 as if layer 0 were the last layer. How many of the tokens "
+        "that can be known are right?",
         (
             right(
                 "Hardly more than before layer 0",
@@ -180,7 +180,7 @@ QUESTIONS = (
             ),
             wrong(
                 "Nearly all of them, because layer 1 only copies",
-                "Layer 1 first has to find the place. Before it has run, the next token is not in the last "
+                "Layer 1 first has to find the place. Before it has run, the next token is not in the current "
                 "position's vector.",
             ),
             wrong(
@@ -219,12 +219,12 @@ QUESTIONS = (
         "No head matters, so attention does not matter",
         "Each of the 24 heads of layers 1 to 3, silenced alone, costs the model next to nothing. Somebody concludes "
         "that attention hardly matters in these layers. What do you say?",
-        model="Each head was silenced while all the others were there, so the small costs do not add up. Silencing all "
-        "24 heads at once costs more than twice what they cost one by one. It can also be the other way round: in a "
-        "chain of two heads, silencing either one costs nearly everything. So silence groups as well as single heads, "
-        "and say on which text, and what was put in the head's place.",
+        model="Each head was silenced while all the others were there, so the small costs cannot just be added up. "
+        "Silencing all 24 heads at once costs more than twice what they cost one by one. It can also be the other way "
+        "round: in a chain of two heads, silencing either one costs nearly everything. So silence groups as well as "
+        "single heads, and say on which text, and what was put in the head's place.",
         points=(
-            "An ablation shows what is missing while the rest is there; costs do not add up.",
+            "An ablation shows what is missing while the rest is there; costs cannot just be added up.",
             "Silencing all these heads at once is a different experiment, with a different result.",
             "The text and what stands in the head's place belong to the claim.",
         ),

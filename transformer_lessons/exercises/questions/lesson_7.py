@@ -84,7 +84,7 @@ QUESTIONS = (
     Number(
         "7.4",
         "A gradient through ten skips",
-        "Ten layers follow one another. Each has a skip: it adds to its input x a function f(x) of slope 0.1. "
+        "Ten layers follow one another. Each has a skip: its output is x + f(x), and f has slope 0.1. "
         "What is the slope of all ten together, to two decimals?",
         right=1.1**10,
         why="Each layer has slope 1 + 0.1, and 1.1 to the power of 10 is 2.59. Without the skips it would "
