@@ -167,9 +167,9 @@ def in_both_themes(svg):
 
 
 ANSWERS = {  # on the front page: what a learner might write
-    "dim −2": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-2)"),
-    "no √d": ("", "weights = scores.softmax(dim=-1)"),
-    "d, not √d": ("scores = scores / d", "weights = scores.softmax(dim=-1)"),
+    "wrong axis": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-2)"),
+    "no scaling": ("", "weights = scores.softmax(dim=-1)"),
+    "scaled by d": ("scores = scores / d", "weights = scores.softmax(dim=-1)"),
     "right": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-1)"),
 }
 
@@ -565,7 +565,7 @@ def found(pages):
             heading = re.sub("[`*]", "", heading)
             if not heading.startswith("Exercise · "):
                 things.append(["lesson", f"{heading} ({title})", f"notebooks/{path.stem}.html#{slug(heading)}",
-                               words_of(text)])
+                               words_of(text, 2000)])
     for name, exercise in EXERCISES.items():
         address = f"exercises/{name}.html"
         things.append(["exercise", f"{name}: {exercise.title}", address, words_of(exercise.contract)])
@@ -585,12 +585,12 @@ def found(pages):
 SIGNS = {"sqrt": "√", "sum": "Σ", "cdot": "·", "times": "×", "to": "→", "in": "∈"}  # of a formula, in plain text
 
 
-def words_of(text):
-    """Prose without tags and marks, for an excerpt."""
+def words_of(text, most=400):
+    """Prose without tags and marks, to be searched, and shown in an excerpt."""
     text = re.sub(r"(?s)<(form|svg|details|pre)\b.*?</\1>|```.*?```|\$\$.*?\$\$|<[^>]+>", " ", text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\\([a-z]+)", lambda command: SIGNS.get(command[1], ""), text)
-    return " ".join(re.sub(r"[`*|{}$\\]", "", text).split())[:400]
+    return " ".join(re.sub(r"[`*|{}$\\]", "", text).split())[:most]
 
 
 def definitions(module):

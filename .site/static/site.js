@@ -166,7 +166,9 @@
   addEventListener('keydown', event => {
     const presenting = root.classList.contains('presenting'), clicker = presenting && event.key.startsWith('Page');
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest?.(clicker ? 'dialog' : 'input, select, .playground, .attention-explorer, dialog')) return;
+    const moves = !presenting || event.key.startsWith('Arrow');  // what a playground moves by
+    if (event.target.closest?.(clicker ? 'dialog' : moves ? 'input, select, .playground, .attention-explorer, dialog'
+                                                          : 'input:not([type=range]), select, dialog')) return;
     if (event.key === 'p' || event.key === 'Escape' && presenting) present();
     const step = {n: 1, ArrowRight: 1, PageDown: 1, b: -1, ArrowLeft: -1, PageUp: -1}[event.key];
     if (!presenting || !step) return;
