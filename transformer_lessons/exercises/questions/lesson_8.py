@@ -56,8 +56,8 @@ QUESTIONS = (
         (
             right(
                 "An epoch has about 64 times as many sequences.",
-                "Every token starts one, so an epoch takes about 64 times as long and meets nearly every "
-                "token 64 times. “One epoch” then means something else.",
+                "A sequence starts at every token, so an epoch takes about 64 times as long and visits nearly "
+                "every token 64 times. “One epoch” then means something else.",
             ),
             wrong(
                 "The model has 64 times as much text to learn from.",
@@ -172,8 +172,8 @@ QUESTIONS = (
             ),
             wrong(
                 "The model is excellent.",
-                "The entropy is what somebody who knows the source itself pays on average. On new text "
-                "nobody does better, except by a little luck.",
+                "The entropy is the average cost to someone who knows the source itself. On new text nobody "
+                "does better, except by luck, and then only a little.",
             ),
             wrong(
                 "The model has too many parameters.",
@@ -245,7 +245,7 @@ QUESTIONS = (
             ),
             right(
                 "Because no earlier token sees the new one, in any layer.",
-                "With a causal mask, a token's vectors depend only on itself and on what came before it. So "
+                "With a causal mask, a token's vectors depend only on that token and the ones before it. So "
                 "only the new token has to pass through the layers.",
             ),
         ),
