@@ -8,7 +8,7 @@ QUESTIONS = (
         "Where attention overtakes the matrices",
         "A layer has d_model = 128 and d_hidden = 512. Its six matrices cost 4 · 128² + 2 · 128 · 512 = 196,608 "
         "multiplications for each token. Each key costs a query 128 multiplications for its score, and 128 more "
-        "for its part in the average. At how many keys does attention cost a token as much as the matrices do?",
+        "for its part in the average. With how many keys does attention cost as much per token as the matrices do?",
         right=768,
         why="Scores and averages together cost 2 · 128 = 256 multiplications a key, and 196,608 / 256 = 768. With "
         "d_hidden = 4 d_model it is always 6 d_model.",
@@ -105,8 +105,8 @@ QUESTIONS = (
             ),
             right(
                 "The time is about four times as long; the table stays as it is.",
-                "Each tile costs what it did before, and there are about four times as many. Only the table stops "
-                "growing.",
+                "Each tile costs what it did before, and there are about four times as many. Only the table does "
+                "not grow.",
             ),
             wrong(
                 "The time is about twice as long; the table stays as it is.",

@@ -73,14 +73,14 @@ QUESTIONS = (
             "the third score.",
             0.5: "This is what each of the other two would have if the third were forbidden.",
         },
-        pointer="Write down the three scores after the multiplication, and take softmax of these.",
+        pointer="Write down the three scores after the multiplication, and take the softmax of these.",
         tolerance=0.005,
     ),
     Shape(
         "6.5",
         "The shape of a padding mask",
         "tokens is (3, 7): three sentences, padded to seven tokens. What is the smallest shape of a "
-        "padding mask that hides keys in weights of shape (batch, heads, query, key) by broadcasting?",
+        "padding mask that hides keys in scores of shape (batch, heads, query, key) by broadcasting?",
         right=(3, 1, 1, 7),
         why="It says for each sentence which of its 7 keys are real. That is the same for every head and "
         "every query, so both have size 1.",
@@ -139,7 +139,7 @@ QUESTIONS = (
             ),
             wrong(
                 "Equal weights",
-                "A large finite number such as -1e9 in every place gives this: the row then attends equally "
+                "A finite number such as -1e9 in every place gives this: the row then attends equally "
                 "to everything it must not see. Infinity follows other rules.",
             ),
             wrong(
@@ -231,8 +231,8 @@ QUESTIONS = (
         "answer it should predict; training works round other faults, as when smaller queries make up for a "
         "missing scale. The random half is a negative control: there no honest model can expect to beat "
         "ln(vocabulary), so a leak gives itself away once training has found it. Faults that neither leak nor "
-        "hinder, such as a different scale, escape both halves. Neither loss reveals them: compare the numbers with "
-        "an independent implementation.",
+        "hinder learning, such as a different scale, escape both halves. Neither loss reveals them: compare the "
+        "numbers with an independent implementation.",
         points=(
             "A leak can make the task easier, so success is no evidence against it.",
             "The random half has a known best loss, ln(vocabulary); a model that beats it is leaking.",
