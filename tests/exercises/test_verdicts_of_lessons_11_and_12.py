@@ -638,6 +638,17 @@ def test_a_table_of_all_rows_of_which_the_diagonal_is_taken_is_right():
     assert check("speculate", answer).status == "passed"
 
 
+def test_a_right_answer_that_loops_over_the_rows_is_not_asked_for_many():
+    rows = []
+
+    def answer(p, q, token, u):
+        rows.append(len(token))
+        return sampling.speculate(p, q, token, u)
+
+    assert check("speculate", answer).status == "passed"
+    assert max(rows) <= 6000
+
+
 def test_what_takes_too_long_is_not_said_to_have_no_end():
     def answer(p, q, token, u):
         time.sleep(0.3)
@@ -1110,3 +1121,136 @@ def test_what_is_said_of_tiles_holds_of_every_variant(answer, mistake, true):
     report = check("tiled_attention", answer)
     assert report.mistake == mistake
     assert true in text(report)
+
+
+# Sentences that were false of an answer, or led away from its mistake
+
+def extended(output_of):
+    """The right keys and values, and an output of the query and all of them."""
+    def answer(query, keys, values, new_key, new_value):
+        keys, values = joined(keys, values, new_key, new_value)
+        return output_of(query, keys, values), keys, values
+    return answer
+
+
+def in_blocks_of(keys_up_to, first=True):
+    """Attention whose blocks of queries see the keys up to a place; the first block is right if first."""
+    def answer(query, key, value, block):
+        right, outputs = F.scaled_dot_product_attention(query, key, value, is_causal=True), []
+        for start in range(0, query.shape[-2], block):
+            keys, values = (one[..., :keys_up_to(start, block), :] for one in (key, value))
+            outputs.append(F.scaled_dot_product_attention(query[..., start:start + block, :], keys, values)
+                           if start or not first else right[..., :block, :])
+        return torch.cat(outputs, -2)
+    return answer
+
+
+def one_at_a_time(query, keys, values, new_key, new_value):
+    for place in range(query.shape[2]):
+        now = slice(place, place + 1)
+        keys, values = joined(keys, values, new_key[:, :, now], new_value[:, :, now])
+        output = F.scaled_dot_product_attention(query[:, :, now], keys, values)
+    return output, keys, values
+
+
+def written(embedding, attention, unembedding, head):
+    d_head = attention.d_model // attention.num_heads
+    own = slice(head * d_head, (head + 1) * d_head)
+    return attention.linear_out.weight[:, own] @ attention.linear_v.weight[own] @ embedding.T
+
+
+def wrapped(weights, period):
+    places = torch.arange(period, weights.shape[-1])
+    return weights[:, :, places, (places - period + 1) % period].mean((0, 2))
+
+
+def turned(length, window):
+    place = torch.arange(length)
+    return (place <= place[:, None]) & (place >= place[:, None] + window - 1)
+
+
+def late_rows(length, window):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for row in range(window - 1, length):
+        mask[row, row - window + 1:row + 1] = True
+    return mask
+
+
+def in_passes(raised_of, total_of):
+    """A softmax in blocks with another maximum or sum."""
+    def answer(blocks):
+        largest, total = torch.full_like(blocks[0][..., :1], -torch.inf), 0
+        for scores in blocks:
+            raised = raised_of(largest, scores.amax(-1, keepdim=True))
+            before = total * (largest - raised).exp() if raised_of is torch.maximum else 0
+            total, largest = before + total_of((scores - raised).exp()), raised
+        return torch.cat([(scores - largest).exp() / total for scores in blocks], -1)
+    return answer
+
+
+def keeping(key_of, scale=None):
+    """Attention with a cache that keeps another key."""
+    def answer(query, keys, values, new_key, new_value):
+        past, (keys, values) = keys.shape[2], joined(keys, values, key_of(query, new_key), new_value)
+        mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(past)
+        return SEEN(query, keys, values, mask, scale=scale), keys, values
+    return answer
+
+
+SEEN = F.scaled_dot_product_attention
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("online_softmax", in_passes(lambda largest, own: own, lambda powers: powers.sum(-1, keepdim=True)),
+     "the maximum never kept"),
+    ("online_softmax", in_passes(torch.maximum, torch.sum), "one sum for all rows"),
+    ("logit_lens", lambda x, norm, table: torch.cat([norm(stage) @ table.T for stage in x]),
+     "the stages joined along the batch"),
+    ("speculate", lambda p, q, token, u: torch.where(
+        u[0] < accepted(p, q, token), token, torch.multinomial(residual_of(p, q), 1)[:, 0]), "one u for all rows"),
+    ("attend_with_cache", keeping(lambda query, key: query), "the query kept"),
+    ("attend_with_cache", keeping(lambda query, key: key / math.sqrt(key.shape[-1]), 1.0),
+     "the scale kept in the cache"),
+    ("sliding_window_mask", lambda length, window: distance(length) % window == 0, "every window-th position"),
+    ("sliding_window_mask", lambda length, window: distance(length) < min(window, length - 1), "a window cut short")])
+def test_natural_slips_are_named(name, answer, mistake):
+    assert check(name, answer).mistake == mistake
+
+
+def distance(length):
+    """How far back a key lies; for later ones, a number that is too large, and no multiple of any window."""
+    far = torch.arange(length)[:, None] - torch.arange(length)
+    return far.double().masked_fill(far < 0, 1e6 + 0.5)
+
+
+@pytest.mark.parametrize(("name", "answer", "said", "unsaid"), [
+    ("logit_lens", lambda x, norm, table: [norm(stage) @ table.T for stage in x], "in a list", "one stage"),
+    ("logit_lens", lambda x, norm, table: tuple(norm(x) @ table.T), "or a tuple", "one stage"),
+    ("logit_lens", lambda x, norm, table: x @ norm(table).T, "not to the stream", "two mistakes"),
+    ("logit_lens", lambda x, norm, table: norm(x) @ table, "as many tokens as features", "RuntimeError: Where"),
+    ("copying_matrix", written, "only one of the tables", "swapped"),
+    ("induction_score", wrapped, "modulo the period", "first copy"),
+    ("attend_with_cache", extended(lambda q, k, v: SEEN(q[:, :, -1:], k, v).expand(*q.shape[:3], v.shape[3])),
+     "of the last query, or of the first", "the loop keep"),
+    ("attend_with_cache", extended(SEEN), "or it has no effect", "not always. With"),
+    ("attend_with_cache", one_at_a_time, "a loop overwrites", "every `[-1]`"),
+    ("sliding_window_mask", turned, "The far edge of the window", "`triu(window - 1)`"),
+    ("sliding_window_mask", late_rows, "where does the loop over the rows begin", "is kept"),
+    ("tiled_attention", in_blocks_of(lambda start, block: start), "only the blocks before it", "nothing at all"),
+    ("tiled_attention", in_blocks_of(lambda start, block: start + 1, first=False), "end at the block's first query",
+     "The mask compares"),
+    ("tiled_attention", in_blocks_of(lambda start, block: start + block, first=False), "is its result used",
+     "has no mask"),
+    ("previous_token_score", lambda weights: weights.diagonal(-1, -2, -1).sum((0, 2)) / len(weights) / weights.shape[
+        -1] ** 2, "divided by the number of cells", "set to 0"),
+    ("previous_token_score", lambda weights: weights.diagonal(-1, -2, -1).mean((0, 1)),
+     "one number for each position", "The mean over the positions is missing."),
+    ("ablate_head", lambda heads, number: heads - heads[:, number:number + 1], "subtracted from the others",
+     "sign is reversed"),
+    ("ablate_head", lambda heads, number: heads.where(heads != number, 0), "the number of a head", "thrown away"),
+    ("speculate", lambda p, q, token, u: sampling.speculate(q, p, token, u), "The two models are exchanged",
+     "two mistakes")])
+def test_nothing_is_said_that_is_false_of_such_an_answer(name, answer, said, unsaid):
+    found = text(check(name, answer))
+    assert said in found
+    assert unsaid not in found

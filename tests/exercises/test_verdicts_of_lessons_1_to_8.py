@@ -94,7 +94,7 @@ def test_what_is_wrong_for_a_negative_offset_or_for_0_alone_is_named(name):
 
 
 def fitted(offset, d_model):
-    encoding, places = positions.sinusoidal_encoding(60, d_model), torch.arange(10, 40)
+    encoding, places = positions.sinusoidal_encoding(200, d_model), torch.arange(10, 40)
     return torch.linalg.lstsq(encoding[places], encoding[places + offset]).solution.T
 
 
@@ -133,7 +133,7 @@ def in_halves(offset, d_model, sign=1):
 def test_of_a_shift_with_two_mistakes_nothing_is_said_that_holds_of_one_alone():
     said = text(check("shift_matrix", lambda offset, d_model: in_halves(offset, d_model, -1)))
     assert "two mistakes at once: the rotation the wrong way and laid out in halves" in said
-    assert "the two sines have each other's signs" in said
+    assert "the two sines have swapped signs" in said
     assert "takes encoding[p] to" not in said  # it takes it to no encoding at all
     assert "it shifts by 1" not in text(check("shift_matrix", lambda offset, d_model: in_halves(1, d_model)))
 
@@ -295,7 +295,7 @@ def test_exponentials_that_are_masked_and_divided_once_are_not_called_renormalis
         return exponentials / (exponentials.sum(dim=-1, keepdim=True) + 1e-12)
 
     report = check("masked_softmax", largest_of_all)
-    assert report.mistake == "masked too late, then divided by the sum"
+    assert report.mistake == "allowed weights lost to hidden scores"
     assert "renormalised" not in text(report)
 
 
@@ -313,7 +313,7 @@ def encoding(first, even=torch.sin, odd=torch.cos):
 def test_of_positions_from_one_it_is_said_which_row_they_belong_to(answer):
     said = text(check("sinusoidal_encoding", answer))
     assert "positions from one" in said
-    assert "every row belongs to the position after its own" in said
+    assert "every row is for the position after its own" in said
 
 
 def test_of_frequencies_that_are_wrong_twice_no_order_is_claimed():
@@ -359,7 +359,7 @@ def test_an_activation_after_any_of_the_layers_is_named_and_not_said_of_all(bend
             return weights @ value, weights
 
     assert found("AttentionHead", Bent) == {"an activation after the layers"}
-    assert "What one or more of the layers give goes through" in text(check("AttentionHead", Bent))
+    assert "The result of one or more layers goes through" in text(check("AttentionHead", Bent))
 
 
 # future_leak
@@ -620,7 +620,7 @@ def test_hidden_scores_of_0_that_are_divided_away_are_no_number_too_small(small)
         weights = (scores * mask).softmax(-1) * mask
         return weights / (weights.sum(-1, keepdim=True) + small)
 
-    assert found("masked_softmax", answer) == {"masked too late, then divided by the sum"}
+    assert found("masked_softmax", answer) == {"allowed weights lost to hidden scores"}
 
 
 def test_a_result_of_the_right_shape_is_not_said_to_be_transposed():
@@ -1012,7 +1012,7 @@ def epsilon_last(x, gain, bias, eps=1e-5):
         F.one_hot(targets, logits.shape[-1]) * logits.log_softmax(-1)).mean()), "averaged over the vocabulary too"),
     ("masked_softmax", indexed, "a mask that does not broadcast"),
     ("masked_softmax", less_the_largest_allowed, "exponentials out of range"),
-    ("masked_softmax", zeros_in_the_maximum, "masked too late, then divided by the sum"),
+    ("masked_softmax", zeros_in_the_maximum, "allowed weights lost to hidden scores"),
     ("rotate", coarse, "half precision"),
     ("layer_norm", epsilon_last, "epsilon outside the fraction"),
     ("split_heads", lambda x, number: x.view(*x.shape[:2], number, x.shape[2] / number).transpose(1, 2),
@@ -1539,7 +1539,7 @@ class TheSumAsksTheMemory(layers.DecoderLayer):
 @pytest.mark.parametrize(("exercise", "answer", "name"), [
     ("attention", counted_from_the_front, "works with one leading dimension only"),
     ("self_attention", divided_in_the_row, "the sum changes while it divides"),
-    ("self_attention", centred, "the vectors centred first"),
+    ("self_attention", centred, "a mean subtracted"),
     ("sinusoidal_encoding", bfloat16_angles, "half precision"),
     ("split_heads", slices_as_wide_as_there_are_heads, "num_heads taken for d_head"),
     ("layer_norm", over_the_third_dimension, "over the third dimension"),
@@ -1623,3 +1623,236 @@ def test_a_second_softmax_of_the_top_k_alone_is_named():
             probabilities = torch.zeros_like(probabilities).scatter(1, kept.indices, kept.values).softmax(dim=-1)
         return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
     assert check("sample_next", again).mistake == "softmax twice"
+
+
+# Weights that are returned detached, beside an output that is not
+
+def attended(function, how):
+    def answer(query, key, value):
+        output, weights = function(query, key, value)
+        return {"for plotting": (output, weights.detach()), "all": (output.detach(), weights.detach()),
+                "in the average": (weights.detach() @ value, weights.detach()),
+                "in the average alone": (weights.detach() @ value, weights)}[how]
+    return answer
+
+
+def heads_of(how):
+    class Heads(attention.MultiHeadAttention):
+        def forward(self, query, key, value):
+            query, key, value = (attention.split_heads(layer(x), self.num_heads) for layer, x in (
+                (self.linear_q, query), (self.linear_k, key), (self.linear_v, value)))
+            output, weights = attended(attention.scaled_dot_product_attention, how)(query, key, value)
+            return self.linear_out(attention.merge_heads(output)), weights
+    return Heads
+
+
+@pytest.mark.parametrize(("name", "answer"), [
+    ("attention", lambda how: attended(first_steps.attention, how)), ("MultiHeadAttention", heads_of),
+    ("scaled_dot_product_attention", lambda how: attended(attention.scaled_dot_product_attention, how))])
+def test_weights_may_be_returned_detached_but_not_used_so(name, answer):
+    assert found(name, answer("for plotting"), seeds=1) == {"passed"}
+    assert found(name, answer("in the average"), seeds=1) <= {"no gradient", "wrong gradient"}
+    assert found(name, answer("in the average alone"), seeds=1) <= {"no gradient", "wrong gradient"}
+    assert found(name, answer("all"), seeds=1) <= {"no gradient", "wrong gradient"}
+
+
+# What a stranger's wrong answers have shown: sentences that were false of them, and inputs on which they were right
+
+def leak_seen(changed=lambda tokens, place, copy: one_more(tokens, place), stale=False, by=max):
+    def leak(model, tokens):
+        before, copy, leaks = model(tokens), tokens.clone(), [0.0][:by is max]
+        for place in range(1, tokens.shape[1]):
+            after = model(changed(tokens, place, copy))
+            leaks.append((after[:, :place] - before[:, :place]).abs().max().item())
+            before = after if stale else before
+        return by(leaks)
+    return leak
+
+
+def one_more(tokens, place, batch=slice(None), copy=True):
+    changed = tokens.clone() if copy else tokens
+    changed[batch, place] = (changed[batch, place] + 1) % (tokens.max() + 1)
+    return changed
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (leak_seen(stale=True), "compared with the run before"), (leak_seen(by=min), "the smallest of the changes"),
+    (leak_seen(lambda tokens, place, copy: one_more(copy, place, copy=False)), "the changes pile up"),
+    (leak_seen(lambda tokens, place, copy: one_more(tokens, place, batch=0)), "only the first sequence")])
+def test_a_stale_run_or_copy_is_told_from_a_wrong_slice(answer, mistake):
+    report = check("future_leak", answer)
+    assert report.mistake == mistake
+    assert "looked at" not in text(report)
+    assert check("future_leak", leak_seen()).status == "passed"
+
+
+def attends(scores=lambda query, key: query @ key.mT, merged=lambda heads, query, key: heads.flatten(2)):
+    class Attends(attention.MultiHeadAttention):
+        def forward(self, query, key, value):
+            q, k, v = (attention.split_heads(layer(x), self.num_heads) for layer, x in (
+                (self.linear_q, query), (self.linear_k, key), (self.linear_v, value)))
+            weights = (scores(q, k) / q.shape[-1] ** 0.5).softmax(dim=-1)
+            return self.linear_out(merged((weights @ v).transpose(1, 2).contiguous(), q, k)), weights
+    return Attends
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (attends(lambda query, key: query @ key.transpose(1, 2)), "heads and positions of the keys swapped again"),
+    (attends(merged=lambda heads, query, key: heads.view(len(heads), query.size(1), -1)),
+     "merged with the number of heads as the length"),
+    (attends(merged=lambda heads, query, key: heads.view(len(heads), key.size(2), key.size(1) * key.size(3))),
+     "one length for queries and keys")])
+def test_errors_of_wrong_sizes_are_told_apart(answer, mistake):
+    assert check("MultiHeadAttention", answer).mistake == mistake
+    assert check("MultiHeadAttention", attends()).status == "passed"
+
+
+def first_rows(size):
+    def answer(length, d_model=None):
+        if d_model is None:
+            return masks.causal_mask(size)[:length, :length]
+        return positions.sinusoidal_encoding(size, d_model)[:length]
+    return answer
+
+
+@pytest.mark.parametrize(("name", "size"), [("causal_mask", 8), ("causal_mask", 1024), ("sinusoidal_encoding", 5000)])
+def test_a_long_table_of_fixed_size_is_named(name, size):
+    assert check(name, first_rows(size)).mistake == "a table of fixed size"
+
+
+def mask_in_loops(length):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for query in range(length):
+        for key in range(query + 1):
+            mask[query, key] = True
+    return mask
+
+
+def test_loops_over_all_cells_are_right_however_slow():
+    assert check("causal_mask", mask_in_loops).status == "passed"
+
+
+def test_an_encoding_multiplied_is_not_said_to_be_added():
+    def scaled(length, d_model):
+        return positions.sinusoidal_encoding(length, d_model) * d_model ** 0.5
+    assert check("sinusoidal_encoding", scaled).mistake == "multiplied by √d_model"
+
+
+def fitted_on(count, rows=200):
+    def answer(offset, d_model):
+        encoding = positions.sinusoidal_encoding(rows, d_model).double()
+        there, back = max(offset, 0), max(-offset, 0)
+        return torch.linalg.lstsq(encoding[back:][:count], encoding[there:][:count], driver="gelsd").solution.T
+    return answer
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (fitted_on(8), "wrong for a large offset or d_model"), (fitted_on(60), None),
+    (fitted_on(60, rows=100), "an error for a large offset"),
+    (lambda offset, d_model: shift(offset, d_model).half(), "rounded numbers"),
+    (lambda offset, d_model: shift(offset, d_model).round(decimals=3), "rounded numbers"),
+    (lambda offset, d_model: shift(offset, d_model).float(), None)])
+def test_a_shift_must_be_right_far_on_and_to_more_than_three_digits(answer, mistake):
+    assert check("shift_matrix", answer).mistake == mistake
+
+
+def test_a_mask_of_minus_twenty_is_not_said_to_be_divided_by_a_sum():
+    report = check("masked_softmax", lambda scores, mask: (scores + (mask + 1e-9).log()).softmax(dim=-1) * mask)
+    assert report.mistake == "allowed weights lost to hidden scores"
+    assert "divid" not in text(report)
+
+
+def one_call_each(text):
+    head = re.match(r"\w+|\W+", text)
+    return [head.group(), *one_call_each(text[head.end():])] if head else []
+
+
+@pytest.mark.parametrize(("answer", "mistake", "unsaid"), [
+    (lambda text: [one for one in re.split(r"\b", text, maxsplit=32) if one], "only the first cuts made", "none"),
+    (lambda text: [one for one in re.split(r"\b|(?<=[a-z])(?=[A-Z])", text) if one],
+     "cuts where there is no word boundary", "comma"),
+    (one_call_each, "one call for each token", "training mode"),
+    (lambda text: re.findall(r"\w+|\n|[^\w\n]+", text), "cut at line breaks as well", "Punctuation"),
+    (lambda text: re.findall(r"\d+\.\d+|\w+|\W+", text), "word boundaries without a cut", "igits"),
+    (lambda text: text.splitlines(keepends=True), "a token for each line", "two mistakes")])
+def test_cuts_are_called_what_they_are(answer, mistake, unsaid):
+    report = check("tokenize", answer)
+    assert report.mistake == mistake
+    assert unsaid not in text(report)
+
+
+def bounded(logits, temperature, top_k, generator, bound, indented=False):
+    if temperature == 0:
+        return logits.argmax(dim=-1)
+    scaled = logits / temperature
+    logits = logits if indented and top_k is None else scaled
+    if top_k is not None:
+        logits = logits.masked_fill(~bound(logits, top_k), -torch.inf)
+    return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]
+
+
+@pytest.mark.parametrize(("bound", "indented", "mistake"), [
+    (lambda table, k: table > table.sort(descending=True).values[:, [k]], False, "the logit after the top k"),
+    (lambda table, k: table >= table.topk(k).values[:, [-1]], True, "the temperature with a top_k only"),
+    (lambda table, k: table >= table.topk(k).values[:, [-1]], False, "passed")])
+def test_thresholds_are_told_apart_and_may_be_the_last_of_all(bound, indented, mistake):
+    assert found("sample_next", lambda *inputs: bounded(*inputs, bound, indented), seeds=1) == {mistake}
+
+
+def in_a_copy(scores, like=np.empty_like):
+    weights = like(scores)
+    weights[...] = first_steps.softmax(scores)
+    return weights
+
+
+def test_weights_in_a_copy_of_integer_scores_are_named():
+    assert check("softmax", in_a_copy).mistake == "an array of integers"
+    assert check("softmax", lambda scores: in_a_copy(scores, lambda scores: np.empty(scores.shape))).status == "passed"
+
+
+def less_a_mean(query, key, value):
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    weights = (scores - scores.mean(dim=-2, keepdim=True)).softmax(dim=-1)
+    return weights @ value, weights
+
+
+def of_the_last_row(x):
+    weights = first_steps.softmax(x @ x.T)
+    return np.array([weights[-1] @ x for _ in x]), weights
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake", "unsaid"), [
+    ("scaled_dot_product_attention", less_a_mean, "a mean subtracted", "before"),
+    ("self_attention", of_the_last_row, "the last row everywhere", "all the rows are one")])
+def test_what_has_several_causes_is_not_said_to_have_one(name, answer, mistake, unsaid):
+    report = check(name, answer)
+    assert report.mistake == mistake
+    assert unsaid not in text(report)
+
+
+def test_gradients_cleared_at_every_second_call_are_not_said_to_be_never_cleared():
+    calls = []
+
+    def step(model, optimizer, tokens):
+        if len(calls) % 2 == 0:
+            optimizer.zero_grad()
+        calls.append(1)
+        loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+    report = check("training_step", step)
+    assert report.mistake == "old gradients not cleared"
+    assert "batches so far" not in text(report)
+
+
+def test_leaks_at_every_second_place_and_features_averaged_are_named():
+    def averaged(model, tokens):
+        return leak_seen()(lambda ids: model(ids).mean(dim=-1), tokens)
+
+    def every_second(model, tokens):
+        before = model(tokens)
+        return max((model(one_more(tokens, place)) - before)[:, :place].abs().max().item()
+                   for place in range(1, tokens.shape[1], 2))
+    assert check("future_leak", averaged).mistake == "the mean change"
+    assert check("future_leak", every_second).mistake == "every second place left out"

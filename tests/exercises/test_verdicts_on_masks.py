@@ -64,7 +64,7 @@ LATE = {
 def test_a_mask_after_the_softmax_is_too_late_however_it_is_renormalised(start, ending):
     def answer(scores, mask):
         return LATE[ending](start(scores, mask))
-    assert names("masked_softmax", answer) == {"masked too late, then divided by the sum"}
+    assert names("masked_softmax", answer) == {"allowed weights lost to hidden scores"}
 
 
 @pytest.mark.parametrize("small", [1e-30, torch.finfo(torch.float64).tiny])
@@ -72,7 +72,7 @@ def test_where_the_reason_is_not_certain_only_what_is_certain_is_said(small):
     """The weights are as if -100 had been added to the hidden scores."""
     def answer(scores, mask):
         return left(scores, mask) / (total(left(scores, mask)) + small)
-    late = {"hidden scores that still count", "masked too late, then divided by the sum"}
+    late = {"hidden scores that still count", "allowed weights lost to hidden scores"}
     assert names("masked_softmax", answer) <= late
 
 

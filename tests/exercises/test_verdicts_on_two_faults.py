@@ -156,7 +156,7 @@ def hyphens_without_the_start(text):
 @pytest.mark.parametrize(("name", "answer", "mistakes"), [
     ("merge_heads", dealt_out_and_reversed, {"merged in interleaved order", "the positions in reverse"}),
     ("training_step", squared_and_too_late, {"a squared error", "zero_grad between backward and step"}),
-    ("training_step", first_positions_added_up, {"only the first position", "no zero_grad"}),
+    ("training_step", first_positions_added_up, {"only the first position", "old gradients not cleared"}),
     ("tokenize", small_letters_in_pieces, {"upper and lower case lost", "punctuation and white space cut apart"}),
     ("tokenize", hyphens_without_the_start,
      {"white space at the ends lost", "apostrophes or hyphens count as letters"}),

@@ -40,8 +40,11 @@ def between_boundaries(text):
 
 @exercise.right("one token, then the rest")
 def one_then_the_rest(text):
-    match = re.match(r"\w+|\W+", text)
-    return [match.group(), *one_then_the_rest(text[match.end():])] if match else []
+    tokens = []
+    while text:
+        tokens.append(re.match(r"\w+|\W+", text).group())
+        text = text[len(tokens[-1]):]
+    return tokens
 
 @exercise.right("in NumPy")
 def tokens_in_numpy(text):

@@ -76,8 +76,9 @@ def without(heads, number):
 # Which numbers
 mistake = exercise.section(hint=2)
 DIMENSIONS = "(batch, heads, length, d_head): which of the four does your index apply to?"
-mistake("nothing erased", why="The result is what came in: the head is not silenced, or only in a copy that is thrown "
-    "away.", look="which tensor do you change, and which one do you return?", erased=lambda heads: heads)
+mistake("nothing erased", why="The result is what came in: the head is not silenced in what you return.",
+    look="which tensor do you change, and which one do you return? If you compare: is it with the number of a head?",
+    erased=lambda heads: heads)
 mistake("a sequence silenced", why="A whole sequence of the batch is 0, in all its heads.", look=DIMENSIONS,
     erased=along(0))
 mistake("a position silenced", why="One position is 0 in all heads.", look=DIMENSIONS, erased=along(2))
@@ -192,12 +193,13 @@ mistake("the head dropped", pairs=2, why="The head is taken out, and there is on
     "reads all heads side by side, would no longer fit.", look="the shape of the result.",
     erased=[without, lambda heads, number: without(heads, number).flatten(1, 2)])
 mistake("the others made louder", why="The other heads are scaled up to make up for the missing one, as in dropout; "
-    "the contract leaves them as they were.", look="every factor and every call of dropout.",
+    "the exercise leaves them as they were.", look="every factor and every call of dropout.",
     erased=[lambda right, heads: right * heads.shape[1] / max(heads.shape[1] - 1, 1)])
-mistake("the sign turned", pairs=0, why="The head is not silenced: its sign is reversed, or its output is subtracted "
-    "from the others.", look="how many times do you subtract the head?",
-    erased=[lambda heads, number: put(heads, number, -heads[:, number]),
-            lambda heads, number: heads - heads[:, number:number + 1]])
+mistake("the sign turned", pairs=0, why="The head is not silenced: its sign is reversed.",
+    look="how many times do you subtract the head?", erased=lambda heads, number: put(heads, number, -heads[:, number]))
+mistake("subtracted from the others, too", pairs=0, why="The head is silent, but its output is also subtracted from "
+    "the others, which should be unchanged.", look="from which heads do you subtract it?",
+    erased=lambda heads, number: heads - heads[:, number:number + 1])
 mistake("another head in its place", pairs=0, why="The head's output is replaced by that of another head.",
     look="what should the head contribute?",
     erased=[lambda heads, number: put(heads, number, heads[:, number - 1]),

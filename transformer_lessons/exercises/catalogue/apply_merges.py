@@ -33,7 +33,7 @@ def draw(generator, parts, merges, high=False):
     return spelled(parts, table), {pairs[rank]: rank for rank in order}
 
 CACHED = "a cache for one set of ranks"
-OLD_RESULT = "The result for a word is kept, and it is returned again even when the word comes with other ranks."
+OLD_RESULT = "The result for a word is kept, and returned again even when the ranks are different."
 
 def depends_on_the_ranks(call, parts, ranks):
     """The same word again with fewer ranks of the same training, and with its own, in one and the same dictionary."""
@@ -42,7 +42,7 @@ def depends_on_the_ranks(call, parts, ranks):
         given.clear()
         given.update(known)
         if not same_parts(call(list(parts), given), byte_pairs.apply_merges(parts, known)):
-            return ("different on a second call", "A second call with the same inputs gives another result.",
+            return ("different on a second call", "A second call with the same inputs gives a different result.",
                     "what is kept from one call to the next?") if known is ranks else (
                 CACHED, OLD_RESULT, "what is kept from one call to the next, and under which key?")
     return None
@@ -55,9 +55,9 @@ exercise = Exercise(
         apply_merges(parts, ranks) takes a list of bytes, the single bytes of one word, and a dictionary from pairs
         (first, second) to their ranks, as train_bpe finds them: 0 for the pair that was merged first in training, 1
         for the next, and so on. The entries of the dictionary may be in any order. As long as some pair of
-        neighbours is in ranks, the one of the lowest rank is merged, everywhere in the word, as `merge` does it.
-        Returns the list of parts that are left at the end. parts and ranks are not changed; parts may be empty, and
-        ranks too.
+        neighbours is in ranks, the one with the lowest rank is merged, everywhere in the word, as `merge` does.
+        Returns the list of parts that are left at the end. parts and ranks are not changed; either may be
+        empty.
         """,
     stub='''
         def apply_merges(parts, ranks):
@@ -83,13 +83,11 @@ exercise = Exercise(
     same=same_parts, checks=[is_a_list, depends_on_the_ranks],
     symptoms=[what_the_parts_show],
     hints=[("which pair is next", "Of all pairs of neighbours that are in ranks, take the one with the lowest rank: "
-    "min "
-            "with key=ranks.get. Where it stands in the word, and how long the token gets, does not matter."),
-           ("when to look again", "A merge makes new neighbours. So after each merge list the pairs anew, and go on "
-           "until "
-            "no pair of neighbours is in ranks: a while loop."),
+    "min with key=ranks.get. Where it stands in the word and how long the token gets do not matter."),
+           ("when to look again", "A merge makes new neighbours. So list the pairs again after each merge, and go on "
+           "until no pair of neighbours is in ranks: a while loop."),
            ("a pair without a rank", "Not every pair of neighbours has a rank: ask with `in` first, or let "
-            "ranks.get(pair, math.inf) answer for those. And a word of one part has no pair at all.")],
+            "ranks.get(pair, math.inf) stand in for the missing rank. And a word of one part has no pair at all.")],
     solution='''
         from itertools import pairwise
 
@@ -173,34 +171,33 @@ def leftmost(parts, ranks, last=False):
 
 # Which pair is next
 mistake = exercise.section(hint=1)
-mistake("the leftmost pair first", pairs=2, why="The pair that stands first in the word is merged first, whatever its "
-    "rank: what was learned first does not come first.", look="min or next: what decides which pair is merged?",
+mistake("the leftmost pair first", pairs=2, why="The leftmost pair in the word is merged first, whatever its rank.",
+    look="min or next: what decides which pair is merged?",
     chosen=[lambda pairs: pairs[0]], variants=[leftmost, swept_once, swept_apart, again(swept_once), again(swept_apart),
         again(lambda parts, ranks: through(parts, ranks, [pair for pair in pairwise(parts) if pair in ranks]))])
-mistake("the rightmost pair first", why="The pair that stands last in the word is merged first, whatever its rank.",
+mistake("the rightmost pair first", why="The rightmost pair in the word is merged first, whatever its rank.",
     look="what decides which pair is merged?", chosen=[lambda pairs: pairs[-1]],
     variants=[lambda parts, ranks: leftmost(parts, ranks, last=True)])
-mistake("the highest rank first", pairs=2, why="The pair of the highest rank is merged: that is what training learned "
-    "last.",
-    look="`max` or `min`: which merge was learned first, that of rank 0 or the last one?",
+mistake("the highest rank first", pairs=2, why="The pair with the highest rank is merged: the one that training "
+    "learned last.",
+    look="`max` or `min`: which merge was learned first, the one with rank 0 or the last?",
     chosen=[lambda pairs, ranks: max(pairs, key=ranks.get)],
     variants=[lambda parts, ranks: through(parts, ranks, sorted(ranks, key=ranks.get, reverse=True)),
         lambda parts, ranks: one_by_one(parts, ranks, max)])
 mistake("the longest token", pairs=2, why="The text is cut into the longest tokens there are, from left to right, or "
-    "the pair "
-    "that makes the longest token comes first. WordPiece takes the longest token from the left; byte pairs go by rank.",
-    look="does the length of a token play any part in the contract?",
+    "the pair that makes the longest token comes first. WordPiece takes the longest token from the left; byte-pair "
+    "encoding goes by rank.",
+    look="does the length of a token matter in the exercise?",
     chosen=[lambda pairs, ranks: max(pairs, key=lambda pair: (len(b"".join(pair)), -ranks[pair]))],
     variants=[longest_first])
 mistake("the shortest token", why="The pair that makes the shortest token comes first.", look="does the length of a "
-    "token "
-    "play any part in the contract?", chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: len(b"".join(pair)))])
-mistake("the order of the dictionary", pairs=2, why="The merges are applied in the order in which they stand in the "
-    "dictionary; their order is that of the ranks.", look="a loop over ranks: where are the numbers in it?",
+    "token matter in the exercise?", chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: len(b"".join(pair)))])
+mistake("the order of the dictionary", pairs=2, why="The merges are applied in the order of the dictionary, not in the "
+    "order of their ranks.", look="a loop over ranks: does it use the numbers?",
     chosen=[lambda pairs, ranks: next(pair for pair in ranks if pair in pairs)],
     variants=[lambda parts, ranks: through(parts, ranks, ranks)])
 mistake("the order of the dictionary, backwards", why="The merges are applied from the end of the dictionary to its "
-    "beginning; their order is that of the ranks.", look="a loop over ranks: where are the numbers in it?",
+    "beginning, not in the order of their ranks.", look="a loop over ranks: does it use the numbers?",
     chosen=[lambda pairs, ranks: next(pair for pair in reversed(ranks) if pair in pairs)],
     variants=[lambda parts, ranks: through(parts, ranks, reversed(ranks))])
 
@@ -216,21 +213,20 @@ def ended_early(parts, ranks, rank):
     return parts
 
 mistake("ranks compared as text", pairs=0, why="The ranks are compared as text, in which 10 comes before 2.",
-    look="`str` in the key, or numbers read from a file: of what type are they?",
+    look="`str` in the key, or numbers read from a file: what type are they?",
     chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: str(ranks[pair]))])
-mistake("every second pair left out", pairs=0, why="Parts are looked at two by two, the first with the second, the "
-    "third with the fourth: the second and the third are neighbours, too.", look="of four parts in a row, how many "
+mistake("every second pair left out", pairs=0, why="Parts are looked at two by two: the first with the second, the "
+    "third with the fourth. But the second and the third are neighbours, too.", look="of four parts in a row, how many "
     "pairs are there?", candidates=[lambda parts, ranks: [pair for pair in [*pairwise(parts)][::2] if pair in ranks]])
 mistake("the smallest or largest bytes first", why="The pairs are compared by their bytes, not by their ranks.",
-    look="min(pairs) without a key: by what does it compare?",
+    look="min(pairs) without a key: what does it compare?",
     chosen=[lambda pairs: min(pairs), lambda pairs: max(pairs)],
     variants=[lambda parts, ranks: through(parts, ranks, sorted(ranks)),
         lambda parts, ranks: through(parts, ranks, sorted(ranks, reverse=True))])
-mistake("the most frequent pair first", why="The pair that is most frequent in this word comes first. Frequencies "
-    "were for "
+mistake("the most frequent pair first", why="The most frequent pair in this word comes first. Frequencies were for "
     "training; now the ranks decide.", look="is anything counted when a vocabulary is applied?",
     chosen=[lambda pairs: max(pairs, key=pairs.count)])
-mistake("the pair in either order", why="A pair is merged when it has a rank in the other order as well.",
+mistake("the pair in either order", why="A pair is merged even if only its reverse has a rank.",
     look="is (second, first) the same pair?", variants=[lambda parts, ranks: either_order(parts, ranks)])
 
 def either_order(parts, ranks):
@@ -261,11 +257,11 @@ mistake("only one merge", pairs=2, why="One pair is merged and no other: the loo
 mistake("stopped at two parts", why="It stops as soon as two parts are left, even if this last pair has a rank.",
     look="how many parts must a word have to contain a pair?",
     candidates=[lambda right, parts: right if len(parts) > 2 else []])
-mistake("stopped at three parts", why="It stops as soon as three parts or fewer are left, even if a pair of them has a "
-    "rank.", look="how many parts must a word have to contain a pair?",
+mistake("stopped at three parts", why="It stops as soon as three parts or fewer are left, even if some pair still has "
+    "a rank.", look="how many parts must a word have to contain a pair?",
     candidates=[lambda right, parts: right if len(parts) > 3 else []])
-mistake("too few rounds", why="The number of rounds is fixed beforehand, and it is too small: it ends although a pair "
-    "that has a rank is left.", look="how many merges may a word of three parts need, and what should end the loop?",
+mistake("too few rounds", why="The number of rounds is fixed in advance and is too small: it stops while a pair with a "
+    "rank is left.", look="how many merges may a word of three parts need, and what should end the loop?",
     rounds=[lambda parts: max(0, len(parts) - 2), lambda parts: len(parts) // 2,
         *(lambda parts, number=number: number for number in (2, 3, 4, 5, 8, 10, 16, 20, 32)),
         lambda parts: max(0, len(parts) - 3)],
@@ -289,25 +285,32 @@ mistake("the pairs listed only once", why="The pairs are listed before the first
     "never merged.", look="after a merge: are the neighbours still the same?",
     variants=[lambda parts, ranks: through(parts, ranks, sorted({*pairwise(parts)} & {*ranks}, key=ranks.get)),
         lambda parts, ranks: through(parts, ranks, dict.fromkeys(pair for pair in pairwise(parts) if pair in ranks))])
-mistake("ended at the first pair without a rank", why="It ends at a pair that has no rank, although others still have "
-    "one.", look="`break`: which question must be answered no before all is done?",
+mistake("every merge from the beginning", pairs=0, why="Each merge starts again from the word as given, so only the "
+    "last one is left.", look="which list does each merge get, and which one comes back?", variants=[
+        lambda parts, ranks: last_alone(parts, [pair for pair in pairwise(parts) if pair in ranks], ranks),
+        lambda parts, ranks: last_alone(parts, ranks, ranks)])
+
+def last_alone(parts, pairs, ranks):
+    return byte_pairs.merge(parts, max(pairs, key=ranks.get)) if pairs else list(parts)
+
+mistake("ended at the first pair without a rank", why="It stops at a pair without a rank, although others still have "
+    "one.", look="`break`: what must be true before everything is done?",
     candidates=[lambda parts, ranks: [pair for pair in pairwise(parts) if pair in ranks]
         if next(pairwise(parts), None) in ranks else []],
     variants=[{"candidates": lambda parts, ranks: list(pairwise(parts))
         if all(pair in ranks for pair in pairwise(parts)) else []},
         lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair, 0)),
         lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair, len(parts)))])
-mistake("only the pair of rank 0", why="Only the pair of rank 0 is merged; all the other ranks are ignored.",
+mistake("only the pair of rank 0", why="Only the pair with rank 0 is merged; all the other ranks are ignored.",
     look="which pairs may be merged?", candidates=[lambda right, ranks: [pair for pair in right if ranks[pair] == 0]])
-mistake("rank 0 left out", why="The pair of rank 0, which was learned first, is never merged, or only where no other "
+mistake("rank 0 left out", why="The pair with rank 0, which was learned first, is never merged, or only where no other "
     "pair with a rank is left.",
     look="where does your loop over the ranks start? And what do `if rank` and `ranks.get(pair) or …` do with rank 0?",
     candidates=[lambda right, ranks: [pair for pair in right if ranks[pair]]],
     chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: ranks[pair] or math.inf)],
     variants=[lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair) or math.inf)])
-mistake("each pair merged in one place only", why="Of a pair that stands in several places, only the first is merged, "
-    "and then "
-    "the pair is given up.", look="may the same pair be merged again?",
+mistake("each pair merged in one place only", why="If a pair occurs several times, only the first occurrence is "
+    "merged; the pair is never tried again.", look="may the same pair be merged again?",
     variants=[lambda parts, ranks: once_each(parts, ranks)])
 
 def once_each(parts, ranks):
@@ -316,8 +319,8 @@ def once_each(parts, ranks):
         parts = first_found(parts, pairs.index(pair)) if pair in pairs else parts
     return list(parts)
 
-mistake("only one place merged", why="A single place is merged, and then it ends.", look="`return` or `break`: after "
-    "how many merges does it come?", variants=[lambda parts, ranks: one_by_one_for(parts, ranks, 1)])
+mistake("only one place merged", why="One occurrence is merged, and then it stops.", look="`return` or `break`: how "
+    "many merges come before it?", variants=[lambda parts, ranks: one_by_one_for(parts, ranks, 1)])
 
 # What a merge does, and what comes back
 mistake = exercise.section(hint=2)
@@ -342,7 +345,7 @@ mistake("cut at the spaces", why="The parts are joined with spaces, and the resu
     "a space, as in GPT-2's vocabulary: how many parts does `split` make?",
     prepared=[lambda parts: b" ".join(parts).split(), lambda parts: b" ".join(parts).split(b" ") if parts else []],
     merged=[lambda parts, pair: in_a_text(parts, pair).split(), lambda parts, pair: in_a_text(parts, pair).split(b" ")])
-mistake("overlapping pairs merged", why="A part is used for two merges at once, where a pair overlaps with itself.",
+mistake("overlapping pairs merged", why="Where a pair overlaps with itself, one part is used for two merges at once.",
     look="three equal parts: what should one merge make of them?",
     merged=[lambda parts, pair: overlapping(parts, pair)])
 
@@ -351,12 +354,12 @@ def overlapping(parts, pair):
     return [b"".join(pair) if start else part for place, (part, start) in enumerate(zip(parts, starts, strict=True))
             if start or not place or not starts[place - 1]]
 
-mistake("joined in the wrong order", why="The token has the second part before the first.", look="which of the two "
-    "comes "
-    "first in the text?", merged=[lambda parts, pair: [pair[1] + pair[0] if part == b"".join(pair) else part
+mistake("joined in the wrong order", why="The new token puts the second part before the first.",
+    look="which of the two comes first in the text?",
+    merged=[lambda parts, pair: [pair[1] + pair[0] if part == b"".join(pair) else part
         for part in byte_pairs.merge(parts, pair)]])
-mistake("a pair without a rank", hint=3, why="It asks ranks for a pair that is not in there, and raises a KeyError.",
-    look="`ranks[pair]`, and `min` over all pairs: has every pair of neighbours a rank?",
+mistake("a pair without a rank", hint=3, why="It looks up a pair that is not in ranks, and raises a KeyError.",
+    look="`ranks[pair]`, and `min` over all pairs: does every pair of neighbours have a rank?",
     variants=[lambda parts, ranks: unranked(parts, ranks)])
 
 def unranked(parts, ranks):
@@ -374,7 +377,8 @@ def all_merged(parts, ranks):
     return list(parts)
 
 mistake("no pair at all", hint=3, why="A word without any pair raises an error: `min` of nothing has no answer.",
-    look="`default`, or a condition before `min`.", variants=[lambda parts, ranks: min_of_nothing(parts, ranks)])
+    look="`min` and its `default`, or a condition before it.",
+    variants=[lambda parts, ranks: min_of_nothing(parts, ranks)])
 
 def min_of_nothing(parts, ranks):
     while True:
@@ -384,18 +388,16 @@ def min_of_nothing(parts, ranks):
         parts = byte_pairs.merge(parts, pair)
 
 mistake("nothing merged", why="The parts come back as they were.", look="is the result of `merge` kept? It returns a "
-    "new list.",
+    "new list. And what do you look up in ranks: what are its keys?",
     rounds=[lambda parts: 0])
-mistake("ranks for tokens", why="What comes back are numbers; the parts themselves are asked for.", look="the "
-    "`return` line.",
+mistake("ranks for tokens", why="It returns numbers, not the parts themselves.", look="the `return` line.",
     handed=[lambda parts, ranks: [{b"".join(pair): 256 + rank for pair, rank in ranks.items()}.get(part, part[0])
         for part in parts], lambda parts, ranks: [{b"".join(pair): rank for pair, rank in ranks.items()}.get(part, -1)
         for part in parts]])
-mistake("a tuple for the list", why="The parts are right, but they come in a tuple, and a list is asked for.",
+mistake("a tuple for the list", why="The parts are right, but they come in a tuple, not a list.",
     look="the brackets, and what `tuple` does.", handed=[lambda parts: tuple(parts)])
-mistake("one piece of bytes", why="The parts are joined again, to one piece of bytes or one text: a list of them is "
-    "asked "
-    "for.", look="the `return` line: what does `join` make?", handed=[lambda parts: b"".join(parts),
+mistake("one piece of bytes", why="The parts are joined into a single bytes object or string; it should return a list "
+    "of them.", look="the `return` line: what does `join` make?", handed=[lambda parts: b"".join(parts),
         lambda parts: b" ".join(parts), lambda parts: " ".join(part.decode("latin-1") for part in parts)])
-mistake("texts for bytes", why="The parts are texts (str), and bytes are asked for.", look="`decode`, and str(…).",
+mistake("texts for bytes", why="The parts are strings; they should be bytes.", look="`decode`, and str(…).",
     handed=[lambda parts: [part.decode("latin-1") for part in parts], lambda parts: [str(part) for part in parts]])

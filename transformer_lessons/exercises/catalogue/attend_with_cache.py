@@ -56,7 +56,7 @@ exercise = Exercise(
         """,
     stub='''
         def attend_with_cache(query, keys, values, new_key, new_value):
-            """(output, keys, values): the new tokens attend to all that is kept, and are kept themselves."""
+            """(output, keys, values): the new tokens join the cache, and attend causally to all of it."""
             raise NotImplementedError
         ''',
     sizes=[dict(zip(NAMES, sizes, strict=True)) for sizes in SIZES] + [
@@ -130,8 +130,8 @@ class WithCache(shared.Attending, Steps):
 # Who sees whom
 mistake = exercise.section(hint=2)
 mistake("the new tokens see the future", why="New tokens see those that come after them: there is no mask, or not "
-        "always. With a single new token that is fine, but a prompt is read in one go.",
-    look="two new tokens: may the first see the second? And is the mask there in every case?",
+        "always, or it has no effect. With a single new token that is fine, but a prompt is read in one go.",
+    look="two new tokens: may the first see the second? Print the mask, and the scores after it.",
     allowed=lambda new, total: ones(new, total),
     variants=[lambda *inputs: (lambda keys, values: (F.scaled_dot_product_attention(inputs[0], keys, values), keys,
           values)
@@ -265,6 +265,9 @@ mistake("joined along another dimension", raises=True, why="Old and new are join
         "d_head) counts tokens?", pairs=0,
     extended=[lambda keys, values, new_key, new_value, dim=dim: joined(keys, values, new_key, new_value, dim)
               for dim in (1, 0, 3)])
+mistake("the query kept", why="The query is added to the keys of the cache, where the new key belongs.", pairs=0,
+    look="the names in your `cat`: what does a token keep for those after it?", variants=[
+        lambda query, keys, values, new_key, new_value: WithCache()(query, keys, values, query, new_value)])
 mistake("only keys or only values kept", why="The old keys are kept and the old values are not, or the other way "
         "round: there must be as many keys as values.", look="is the same done to keys and to values?", pairs=0,
     extended=[lambda keys, values, new_key, new_value: (torch.cat([keys, new_key], dim=2), new_value),
@@ -280,6 +283,8 @@ mistake("the old cache handed back", why="The output is right, but the keys or v
 mistake("the scale kept in the cache", pairs=0, why="The new keys, or all of them, are handed back divided by √d_head; "
         "the scale belongs to the scores, and the keys are kept as they are.", look="where do you divide by √d_head, "
         "and what do you return afterwards?",
+    variants=[{"extended": lambda keys, values, new_key, new_value: joined(
+        keys, values, new_key / math.sqrt(new_key.shape[-1]), new_value), "scaled": lambda scores: scores}],
     handed_back=[lambda right, new_key: (right[0], torch.cat([right[1][:, :, :-new_key.shape[2]],
                                                               new_key / math.sqrt(new_key.shape[-1])], 2), right[2]),
                  lambda right, new_key: (right[0], right[1] / math.sqrt(new_key.shape[-1]), right[2])])
@@ -297,7 +302,7 @@ mistake("keys and values handed back in the wrong order", why="The values are ha
     handed_back=lambda output, keys, values: (output, values, keys))
 mistake("only the output", why="Only the output is returned; the extended keys and values are needed for the next "
         "token.",
-    look="how many results does the contract name?", handed_back=lambda output: output, pairs=0)
+    look="how many results does the exercise name?", handed_back=lambda output: output, pairs=0)
 mistake("the cache before the output", why="The three results are in the wrong order: it should be output, keys, "
         "values.", look="the `return` line.", pairs=0,
     handed_back=[lambda output, keys, values: (keys, values, output), lambda output, keys, values: (keys, output,
@@ -307,7 +312,8 @@ mistake("the cache in a pair of its own", why="Keys and values come as one pair;
     handed_back=lambda output, keys, values: (output, (keys, values)))
 mistake("only the last new token kept or answered", why="When several new tokens come at once, only the last is kept, "
         "or only the last gets an "
-        "output.", look="every `[-1]` and `[..., -1:, :]`: a prompt brings many tokens.", pairs=0,
+        "output.", look="every `[..., -1:, :]`, and what a loop overwrites: a prompt brings many tokens.",
+    pairs=0,
     variants=[{"handed_back": lambda output, keys, values: (output[:, :, -1:], keys, values)},
               {"extended": lambda keys, values, new_key, new_value: joined(
                   keys, values, new_key[:, :, -1:], new_value[:, :, -1:])}])
@@ -321,7 +327,7 @@ mistake("the window slides", why="For each new key the oldest one is dropped: th
         values[:, :, new_key.shape[2]:], new_key, new_value))
 
 mistake("a cache of fixed size", why="Only a certain number of the latest keys and values are kept, as in a rolling "
-        "cache; the contract keeps all of them.", look="how many keys should there be afterwards?", pairs=0,
+        "cache; the exercise keeps all of them.", look="how many keys should there be afterwards?", pairs=0,
     handed_back=[lambda output, keys, values, new_key, size=size, new=new: (
         output, *(one[:, :, -max(size, new_key.shape[2] if new else 0):] for one in (keys, values)))
                  for size in (4, 2, 3, 5) for new in (True, False)],

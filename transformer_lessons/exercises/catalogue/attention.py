@@ -58,9 +58,9 @@ for name, what, scaled in (
         ("scaled by d", "d, the number of features", lambda scores, query: scores / query.shape[-1]),
         *shared.DIVISORS[:5], *(one for one in shared.DIVISORS if one[0] in ("scaled by d / 2", "scaled by 2 d")),
         ("scaled by a fixed number", "a fixed number", shared.divided_by(*shared.FIXED[:6], 0.5, 0.1))):
-    mistake(name, why=f"The scores are divided by {what}; this contract leaves them as they are.",
+    mistake(name, why=f"The scores are divided by {what}; this exercise leaves them as they are.",
         pairs=int(name in PAIRED), scaled=scaled)
-mistake("multiplied by √d", pairs=0, why="The scores are multiplied by √d or d; this contract leaves them as they are.",
+mistake("multiplied by √d", pairs=0, why="The scores are multiplied by √d or d; this exercise leaves them as they are.",
     scaled=[lambda scores, query: scores * math.sqrt(query.shape[-1]), lambda scores, query: scores * query.shape[-1]])
 
 # A scale in another place
@@ -72,7 +72,7 @@ mistake("the scale of PyTorch in the output alone", why="The output comes from s
     look="which weights is the output made with?",
     attend=lambda right, query, key, value: (F.scaled_dot_product_attention(query, key, value), right[1]))
 mistake("the output divided by √d", why="The output is divided by the square root of the number of features; the "
-    "contract asks for the average alone.", look="what happens to the average before the `return`?",
+    "exercise asks for the average alone.", look="what happens to the average before the `return`?",
     attend=lambda right, query: (right[0] / math.sqrt(query.shape[-1]), right[1]))
 
 def weights_divided(self, query, key, value):

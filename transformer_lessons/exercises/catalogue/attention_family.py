@@ -39,7 +39,8 @@ RETURN = "the names in the `return` line."
 # Loops that keep nothing
 mistake = family.section(topic="output")
 mistake("the last row everywhere", pairs=2, why="Every row of the output holds the average of the last query, or of "
-    "the first: the other averages are lost.", look="where does the loop keep what it has computed?",
+    "the first: the others are missing.", look="which queries do you use? If there is a loop: where does it keep what "
+    "it has computed?",
     output=[lambda right: right[..., -1:, :].expand_as(right), lambda right: right[..., :1, :].expand_as(right)])
 mistake("the output never filled",
     why="The output has the right shape, but it holds only zeros: nothing has been written into it.",
@@ -62,18 +63,17 @@ mistake("all dimensions of the key reversed", why="`.T` reverses all the dimensi
 mistake("the key's first two dimensions swapped", why="Dimensions 0 and 1 of the key are swapped. Without leading "
     "dimensions this is the transpose; with them, the wrong ones change places.", look="how can the last two "
     "dimensions be named, however many come before?", scores=lambda query, key: query @ key.transpose(0, 1))
-mistake("works with one leading dimension only", pairs=3,
-    why="With exactly one dimension before (length, features) it is right, but the contract allows none, or several.",
-    look="which lines count dimensions from the front, or unpack exactly three sizes?",
-    scores=[lambda query, key: query @ key.transpose(1, 2), lambda query, key: query @ key.permute(0, 2, 1),
-            lambda query, key: (query[:, :, None] * key[:, None]).sum(-1)],
+mistake("works with one leading dimension only", pairs=3, why="With exactly one dimension before (length, features) it "
+    "is right, but the exercise allows none, or several.", look="which lines count dimensions from the front, or "
+    "unpack exactly three sizes?", scores=[lambda query, key: query @ key.transpose(1, 2),
+    lambda query, key: query @ key.permute(0, 2, 1), lambda query, key: (query[:, :, None] * key[:, None]).sum(-1)],
     attend=lambda right, query: next(right for _, _, _ in [query.shape]))
 mistake("works with two leading dimensions only", pairs=3, why="With exactly two dimensions before (length, features) "
-    "it is right, but the contract allows none, one, or more.",
+    "it is right, but the exercise allows none, one, or more.",
     look="which lines count dimensions from the front, or unpack exactly four sizes?",
     scores=[lambda query, key: query @ key.transpose(2, 3), lambda query, key: query @ key.permute(0, 1, 3, 2)],
     attend=lambda right, query: next(right for _, _, _, _ in [query.shape]))
-mistake("works without leading dimensions only", pairs=2, why="Without a batch it is right, but the contract allows "
+mistake("works without leading dimensions only", pairs=2, why="Without a batch it is right, but the exercise allows "
     "any dimensions before (length, features).", look="which lines count dimensions from the front, or use `.t()`?",
     scores=lambda query, key: query @ key.t(), attend=lambda right, query: next(right for _, _ in [query.shape]))
 
@@ -83,14 +83,13 @@ mistake("elementwise product for the scores", pairs=2, why="`*` multiplies numbe
     "a sum.", look="how many scores should there be for 2 queries and 3 keys?", scores=lambda query, key: query * key,
     variants=[{"scores": lambda query, key: query * key, "output": lambda weights, value: weights * value}])
 mistake("each query meets one key only", pairs=3, why="Each query is multiplied by the one key at its own position: "
-    "there is one score for each query, not one for each pair.",
-    look="how many scores should there be for 2 queries and 3 keys?",
-    variants=[{"scores": lambda query, key: (query * key).sum(-1, keepdim=True),
-               "output": lambda weights, value: weights * value},
-              *({"scores": lambda query, key: (query * key).sum(-1), "output": output} for output in (
-                  lambda weights, value: weights[..., None] * value, lambda weights, value: weights @ value))])
+    "there is one score for each query, not one for each pair.", look="how many scores should there be for 2 queries "
+    "and 3 keys?", variants=[{"scores": lambda query, key: (query * key).sum(-1, keepdim=True),
+    "output": lambda weights, value: weights * value}, *({"scores": lambda query, key: (query * key).sum(-1),
+    "output": output} for output in (lambda weights, value: weights[..., None] * value,
+    lambda weights, value: weights @ value))])
 mistake("sums for products", pairs=2, why="The scores add the features of a query and of a key; a dot product "
-    "multiplies them first.", look="how does the contract turn a query and a key into one number?",
+    "multiplies them first.", look="how does the exercise turn a query and a key into one number?",
     scores=[lambda query, key: (query[..., :, None, :] + key[..., None, :, :]).sum(-1),
             lambda query, key: (query[..., :, None, :] + key[..., None, :, :]).tanh().sum(-1)])
 mistake("torch.dot of tables", raises=True,
@@ -100,24 +99,22 @@ mistake("transpose without its dimensions", raises=True, why="A tensor's `transp
     "to swap; only a NumPy array reverses them all without being told.", look="how are the last two dimensions named, "
     "however many come before?", scores=lambda query, key: query @ key.transpose())
 mistake("positions added to the scores", pairs=2, why="Something that depends on the positions is added to the scores. "
-    "Positions belong to lesson 5; here a score is made of a query and a key alone.",
-    look="what happens to the scores before the softmax?",
-    masked=[lambda scaled: scaled + torch.arange(scaled.shape[-1]),
-            lambda scaled: scaled - (torch.arange(scaled.shape[-2])[:, None] - torch.arange(scaled.shape[-1])).abs()])
+    "Positions belong to lesson 5; here a score is made of a query and a key alone.", look="what happens to the scores "
+    "before the softmax?", masked=[lambda scaled: scaled + torch.arange(scaled.shape[-1]),
+    lambda scaled: scaled - (torch.arange(scaled.shape[-2])[:, None] - torch.arange(scaled.shape[-1])).abs()])
 mistake("a score never computed", pairs=6, why="The loop over the keys, or over the queries, leaves out the last or "
     "the first: its scores are still 0 in the softmax.", look="the first and last iterations of each loop.",
     masked=[lambda scaled, edges=edges: F.pad(F.pad(scaled, [-width for width in edges]), edges) for edges in (
         (0, 1), (1, 0), (0, 0, 0, 1), (0, 0, 1, 0), (0, 1, 0, 1), (1, 0, 1, 0))])
-mistake("zeros for a mask", pairs=4, why="The scores on one side of the diagonal are set to 0. The contract has no "
+mistake("zeros for a mask", pairs=4, why="The scores on one side of the diagonal are set to 0. The exercise has no "
     "mask, and a score of 0 hides nothing: e⁰ is 1.", look="any `tril`, `triu` or loop that ends early: which scores "
     "are 0?", masked=[lambda scaled: scaled.tril(), lambda scaled: scaled.triu(), lambda scaled: scaled.tril(-1),
                       lambda scaled: scaled.triu(1)])
 mistake("features compared, not vectors", pairs=4, why="The scores compare features with each other: the sum runs over "
     "the positions, not over the features.", look="how many scores should there be for 2 queries and 3 keys, each of 4 "
-    "features?", scores=lambda query, key: query.mT @ key,
-    variants=[{"scores": lambda query, key: query.mT @ key, "output": output} for output in (
-        lambda weights, value: value @ weights, lambda weights, value: value @ weights.mT,
-        lambda weights, value: weights @ value.mT)])
+    "features?", scores=lambda query, key: query.mT @ key, variants=[{"scores": lambda query, key: query.mT @ key,
+    "output": output} for output in (lambda weights, value: value @ weights, lambda weights, value: value @ weights.mT,
+    lambda weights, value: weights @ value.mT)])
 mistake("queries and keys swapped", why="The keys ask and the queries answer: each row belongs to a key.",
     look="a row belongs to whoever asks. Who asks?", scores=lambda step, query, key, value: step(key, query, value))
 mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries: the weights that "
@@ -160,7 +157,7 @@ mistake("a softmax before the product", pairs=6, why="The queries or the keys go
                 for unscaled in ({}, {"scaled": lambda scores: scores}) for scores in SOFTMAX_FIRST),
               *({"scores": scores} for scores in SOFTMAX_FIRST)])
 mistake("distances for dot products", pairs=4, why="The scores are based on the distances between queries and keys, "
-    "not on dot products.", look="how does the contract turn a query and a key into one number?",
+    "not on dot products.", look="how does the exercise turn a query and a key into one number?",
     scores=[lambda query, key: -torch.cdist(query, key), lambda query, key: torch.cdist(query, key),
             lambda query, key: -torch.cdist(query, key) ** 2, lambda query, key: torch.cdist(query, key) ** 2])
 mistake("both transposed", why="The query is transposed as well as the key, which works only where sizes happen to "
@@ -176,8 +173,8 @@ mistake("summed over the batch", topic="batch", pairs=2, why="The scores of all 
 
 def centred(vectors, dim=-1):
     return vectors - vectors.mean(dim, keepdim=True)
-mistake("the vectors centred first", pairs=2, why="A mean is subtracted from the queries or the keys before they meet; "
-    "the contract compares them as they are.", look="what happens to the vectors before the dot products?",
+mistake("a mean subtracted", pairs=2, why="A mean is subtracted from the queries, the keys or the scores; the exercise "
+    "asks for the dot products as they are.", look="what is subtracted on the way to the softmax?",
     scores=[lambda step, query, key, value: step(centred(query), key, value),
             lambda step, query, key, value: step(centred(query, -2), key, value)])
 
@@ -193,7 +190,7 @@ mistake("one batch for all", topic="batch", pairs=2, why="The sequences of the b
 
 # Masks that nobody asked for
 mistake = family.section(topic="weights")
-mistake("a causal mask", pairs=2, why="Each query attends only to the keys up to its own position. The contract has no "
+mistake("a causal mask", pairs=2, why="Each query attends only to the keys up to its own position. The exercise has no "
     "mask: each attends to all.", look="the first row of your weights.",
     masked=lambda scaled: scaled.masked_fill(torch.ones_like(scaled).triu(1) == 1, -1e9),
     weights=lambda right: right.tril())
@@ -202,13 +199,13 @@ def causal_output(right, query, key, value, scale=None):
     return F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scale), right[1]
 mistake("a causal mask for the output alone", topic="output",
     why="The output is computed with a causal mask, which `is_causal=True` switches on in PyTorch. The weights that "
-    "are returned have no mask, and the contract has none either.", look="which weights is the output computed with?",
+    "are returned have no mask, and the exercise has none either.", look="which weights is the output computed with?",
     attend=[causal_output, lambda right, query, key, value: causal_output(right, query, key, value, 1.0)])
-mistake("a mask on what came before", why="Each query attends only to the keys from its own position on. The contract "
+mistake("a mask on what came before", why="Each query attends only to the keys from its own position on. The exercise "
     "has no mask: each attends to all.", look="the last row of your weights.",
     masked=lambda scaled: scaled.masked_fill(torch.ones_like(scaled).tril(-1) == 1, -1e9))
 mistake("no query may attend to its own position", why="The diagonal is masked, so no query attends to the key at its "
-    "own position. The contract has no mask.", look="the diagonal of your weights.",
+    "own position. The exercise has no mask.", look="the diagonal of your weights.",
     masked=lambda scaled: scaled.masked_fill(torch.eye(*scaled.shape[-2:], dtype=torch.bool), -1e9))
 
 # Weights: what the softmax runs over
@@ -239,10 +236,9 @@ mistake("softmax over everything", pairs=2, why="The softmax runs over queries a
 def stable_exponentials(scaled):
     return (scaled - scaled.amax(-1, keepdim=True)).exp()
 mistake("no keepdim", pairs=2, why="The sum over a row has lost its dimension, so it lines up with the columns: rows "
-    "are divided by the sums of others, or an error is raised.",
-    look="print the shapes of the exponentials and of their sum, one below the other.",
-    weights=[lambda scaled: scaled.exp() / scaled.exp().sum(dim=-1),
-             lambda scaled: stable_exponentials(scaled) / stable_exponentials(scaled).sum(dim=-1)])
+    "are divided by the sums of others, or an error is raised.", look="print the shapes of the exponentials and of "
+    "their sum, one below the other.", weights=[lambda scaled: scaled.exp() / scaled.exp().sum(dim=-1),
+    lambda scaled: stable_exponentials(scaled) / stable_exponentials(scaled).sum(dim=-1)])
 
 def sum_changes_in_the_row(scaled):
     weights = scaled.exp()
@@ -301,10 +297,9 @@ mistake("negative scores cut to 0", pairs=3, why="Negative scores become 0, so t
     weights=[lambda scaled: scaled.relu(), lambda scaled: scaled.relu() / scaled.relu().sum(dim=-1, keepdim=True),
              lambda scaled: scaled.relu() / (scaled.relu().sum(dim=-1, keepdim=True) + 1e-9)])
 mistake("signs lost before the division", pairs=2, why="The scores lose their signs, by `abs` or a square, and are "
-    "then divided by their sum: a score of -2 gets as much weight as one of 2.",
-    look="should a negative score get more weight than a score of 0?",
-    weights=[lambda scaled: scaled.abs() / scaled.abs().sum(dim=-1, keepdim=True),
-             lambda scaled: scaled ** 2 / (scaled ** 2).sum(dim=-1, keepdim=True)])
+    "then divided by their sum: a score of -2 gets as much weight as one of 2.", look="should a negative score get "
+    "more weight than a score of 0?", weights=[lambda scaled: scaled.abs() / scaled.abs().sum(dim=-1, keepdim=True),
+    lambda scaled: scaled ** 2 / (scaled ** 2).sum(dim=-1, keepdim=True)])
 mistake("scores divided by their norm", why="The scores are divided by a norm, the root of the sum of their squares or "
     "the sum of their absolute values; there is no exponential, and negative scores stay negative.",
     look="which function makes every score positive, and keeps their order?",
@@ -338,7 +333,7 @@ mistake("signs lost before the softmax", pairs=2,
 mistake("negative scores cut to 0 before the softmax", why="Negative scores become 0 first: a bad match counts as much "
     "as no match.", look="what comes between the dot products and the softmax?", masked=lambda scaled: scaled.relu())
 mistake("the scores clipped", pairs=5, why="Scores beyond a limit are clipped to it before the softmax, so that scores "
-    "that differ become equal.", look="which operations come between the dot products and the softmax in the contract?",
+    "that differ become equal.", look="which operations come between the dot products and the softmax in the exercise?",
     masked=[lambda scaled, low=low, high=high: scaled.clamp(low, high) for low, high in (
         (-1, 1), (-0.5, 0.5), (-2, 2), (None, 1), (0, 1))])
 mistake("rounded scores", pairs=4, why="The scores are rounded before the softmax, so scores that differ can become "
@@ -356,7 +351,7 @@ mistake("only the few best", pairs=4, why="Each query attends only to the few ke
     weights=[few_best(2, True), few_best(3, True), few_best(2, False), few_best(3, False)])
 mistake("scores divided by their largest or their mean", pairs=6, why="The scores are divided by the largest of them, "
     "or by their mean, over each row or over all: the length of the vectors no longer matters.",
-    look="what comes between the dot products and the softmax in the contract?",
+    look="what comes between the dot products and the softmax in the exercise?",
     masked=[lambda scaled: scaled / scaled.abs().amax(-1, keepdim=True), lambda scaled: scaled / scaled.abs().max(),
             lambda scaled: scaled / scaled.amax(-1, keepdim=True), lambda scaled: scaled / scaled.max(),
             lambda scaled: scaled / scaled.mean(), lambda scaled: scaled / scaled.mean(-1, keepdim=True)])
@@ -372,10 +367,9 @@ mistake("divided over rows and columns", pairs=5, why="The weights are normalise
         lambda scaled: scaled.softmax(-2) / scaled.softmax(-2).sum(-1, keepdim=True), lambda right: right.softmax(-2),
         lambda step, scaled: step(scaled.softmax(-2)), lambda right, scaled: right * scaled.softmax(-2)])
 mistake("standardised scores", pairs=3, why="The scores are divided by their own standard deviation, so that every "
-    "softmax comes out about equally sharp, whatever the vectors are.",
-    look="which operations come between the dot products and the softmax in the contract?",
-    masked=[lambda scaled: scaled / scaled.std(-1, keepdim=True),
-            lambda scaled: F.layer_norm(scaled, scaled.shape[-1:]), lambda scaled: scaled / scaled.std()])
+    "softmax comes out about equally sharp, whatever the vectors are.", look="which operations come between the dot "
+    "products and the softmax in the exercise?", masked=[lambda scaled: scaled / scaled.std(-1, keepdim=True),
+    lambda scaled: F.layer_norm(scaled, scaled.shape[-1:]), lambda scaled: scaled / scaled.std()])
 mistake("rounded weights", pairs=4, why="The weights are rounded, so the rows may no longer sum to 1. Rounding is for "
     "showing, not for computing.", look="any `round` on the way to the `return`.",
     weights=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3, 4)])
@@ -418,13 +412,12 @@ def scaled_scores(self, query, key, value):
     return self.scaled(self.scores(query, key, value), query, key, value)
 mistake("the scores for the output", why="The output is made with the scores, from before the softmax; the weights "
     "that are returned never meet the values.", look="which tensor is multiplied by the value in the last product?",
-    attend=[lambda self, right, query, key, value:
-                (self.output(scaled_scores(self, query, key, value), value, query), right[1]),
-            lambda self, right, query, key, value:
-                (self.output(self.scores(query, key, value), value, query), right[1])])
+    attend=[lambda self, right, query, key, value: (self.output(scaled_scores(self, query, key, value), value, query),
+    right[1]), lambda self, right, query, key, value: (self.output(self.scores(query, key, value), value, query),
+    right[1])])
 mistake("the query added to the output", why="The query is added to the average. Such a skip connection belongs to "
-    "lesson 7; this contract asks for the average alone.", look=AFTER, output=lambda right, query: right + query)
-mistake("the value added to the output", why="The value is added to the average. The contract asks for the average "
+    "lesson 7; this exercise asks for the average alone.", look=AFTER, output=lambda right, query: right + query)
+mistake("the value added to the output", why="The value is added to the average. The exercise asks for the average "
     "alone.", look=AFTER, output=lambda right, value: right + value)
 mistake("the sum starts at 1", why="The sum of the weighted values starts from 1, not from 0: every number of the "
     "output is 1 too large.", look="what is in the output before the first value?", output=lambda right: right + 1)
@@ -438,7 +431,7 @@ mistake("the values changed first", pairs=2, why="The values are scaled to lengt
 mistake("a softmax of the output", why="The output goes through a softmax of its own: its features then sum to 1, "
     "which no average of values does.", look=AFTER, output=lambda right: right.softmax(dim=-1))
 mistake("something done to the average", pairs=4, why="The average goes through a ReLU, a tanh or a layer norm, or is "
-    "scaled to length 1, before it is returned; the contract asks for the average alone.", look=AFTER,
+    "scaled to length 1, before it is returned; the exercise asks for the average alone.", look=AFTER,
     output=[lambda right: right.relu(), lambda right: right.tanh(),
             lambda right, value: F.layer_norm(right, value.shape[-1:]), lambda right: F.normalize(right, dim=-1)])
 mistake("the sums run on", why="The sum is not reset to 0 between the queries: each output also holds all the outputs "
@@ -528,7 +521,7 @@ FIXED = (8, 2, 64, 4, 10, math.sqrt(512), 3, 5, 6, 7, 16, 100, 512, 0.5, math.sq
 def divided_by(*numbers):
     return [lambda scores, number=number: scores / number for number in numbers]
 
-UNSCALED = "what comes between the dot products and the softmax in the contract?"  # where to look, without a scale
+UNSCALED = "what comes between the dot products and the softmax in the exercise?"  # where to look, without a scale
 
 DIVISORS = (  # name, "The scores are divided by …", the scaled scores
     ("scaled by the number of keys", "the number of keys, or by its square root",

@@ -41,7 +41,7 @@ exercise = Exercise(
     reference=first_steps.AttentionHead,
     returns=("output", "weights"), shapes={"output": "(batch, query, d_head)", "weights": "(batch, query, key)"},
     hints=[("the layers", "`__init__` calls `super().__init__()`, then makes three nn.Linear layers with the names in "
-            "the contract. Which argument of nn.Linear leaves the bias out?"),
+            "the exercise. Which argument of nn.Linear leaves the bias out?"),
            ("the weights", "Each layer is called once, with x: one makes the queries, one the keys, one the values. "
             "Which two of the three decide the weights?"),
            ("the output", "The rest is `attention`, as in the previous exercise: print the shape of each of its "
@@ -125,10 +125,9 @@ mistake = exercise.section(hint=1)
 mistake("no super().__init__()", pairs=0, raises=True, why="nn.Module is not set up yet when the first layer is "
     "stored: the `__init__` of nn.Module must run first.", look="the first line of `__init__`.",
     variants=[{"__init__": no_super}])
-mistake("a bias", pairs=0, why="At least one of the three layers has a bias, and adds it to every vector; the contract "
-    "has none.", look="the arguments of nn.Linear.",
-    variants=[with_layers(linear_q=True, linear_k=True, linear_v=True), with_layers(linear_q=True),
-              with_layers(linear_v=True)])
+mistake("a bias", pairs=0, why="At least one of the three layers has a bias, and adds it to every vector; the exercise "
+    "has none.", look="the arguments of nn.Linear.", variants=[with_layers(linear_q=True, linear_k=True, linear_v=True),
+    with_layers(linear_q=True), with_layers(linear_v=True)])
 
 # What the layers are called with
 mistake = exercise.section(hint=2)
@@ -162,9 +161,8 @@ def of_the_first(roles):
     return lambda right: tuple(
         one[:1].expand_as(one) if role in roles else one for role, one in zip("qkv", right, strict=True))
 mistake("the first sequence for the whole batch", pairs=0, why="The keys, values or queries of the first sequence are "
-    "used for every sequence of the batch; each should use its own.",
-    look="every index such as `x[0]`, `key[0]` or `value[0]`: which dimension does it take away?",
-    mapped=[of_the_first(roles) for roles in ("kv", "k", "v", "q")])
+    "used for every sequence of the batch; each should use its own.", look="every index such as `x[0]`, `key[0]` or "
+    "`value[0]`: which dimension does it take away?", mapped=[of_the_first(roles) for roles in ("kv", "k", "v", "q")])
 
 def wrong_way_round(wrong):
     def mapped(self, x):
@@ -187,11 +185,11 @@ mistake("an activation after the layers", pairs=5, why="The result of one or mor
 
 # What happens to the average
 mistake("an activation or a norm after the average", hint=3, pairs=0, why="The average goes through a ReLU, a GELU, a "
-    "tanh or a layer norm; the contract asks for the average alone.", look="what happens to the average before the "
+    "tanh or a layer norm; the exercise asks for the average alone.", look="what happens to the average before the "
     "`return`?", output=[*(lambda right, change=change: change(right) for change in (torch.relu, F.gelu, torch.tanh)),
                          lambda right, value: F.layer_norm(right, value.shape[-1:])])
 mistake("the input added to the output", hint=3, why="x is added to the output, which works only where d_head equals "
-    "d_model. Such a skip connection comes in lesson 7; this contract asks for the average alone.", look="what happens "
+    "d_model. Such a skip connection comes in lesson 7; this exercise asks for the average alone.", look="what happens "
     "to the average before the `return`?", variants=[{"forward": lambda right, x: (right[0] + x, right[1])}])
 
 # What happens to x first
@@ -200,11 +198,11 @@ def sinusoids(x):
 
 mistake = exercise.section(hint=2, look="what happens to x before the first layer?")
 mistake("positions added to x", pairs=0, why="Something that depends on the position is added to x. Positions come in "
-    "lesson 5; this contract takes x as it is.",
+    "lesson 5; this exercise takes x as it is.",
     mapped=[lambda step, x: step(x + torch.arange(x.shape[1])[:, None]), lambda step, x: step(x + sinusoids(x))])
 mistake("the sequence reversed", pairs=0, why="The positions of x are reversed before the three layers, and the "
     "results come back in that order.", forward=lambda step, x: step(x.flip(1)))
-mistake("x normalised first", why="x goes through a layer norm before the three layers. The contract hands them x as "
+mistake("x normalised first", why="x goes through a layer norm before the three layers. The exercise hands them x as "
     "it is.", mapped=lambda step, x: step(F.layer_norm(x, x.shape[-1:])))
 
 # A scale that nobody asked for
@@ -218,9 +216,8 @@ for name, pairs, what, scaled in (
         ("scaled by the batch", 0, "the number of sequences, or by its square root",
          [lambda scores, query: scores / math.sqrt(len(query)), lambda scores, query: scores / len(query)]),
         ("scaled by a fixed number", 0, "a fixed number", divided_by(*FIXED[:6], 0.5, 0.1))):
-    mistake(name, why=f"The scores are divided by {what}; this contract leaves them as they are.", pairs=pairs,
+    mistake(name, why=f"The scores are divided by {what}; this exercise leaves them as they are.", pairs=pairs,
         scaled=scaled)
-mistake("scaled by √d_model", pairs=2,
-    why="The scores are divided by the square root of d_model, or by d_model; this contract leaves them as they are.",
-    scaled=[lambda self, scores: scores / math.sqrt(self.linear_q.in_features),
-            lambda self, scores: scores / self.linear_q.in_features])
+mistake("scaled by √d_model", pairs=2, why="The scores are divided by the square root of d_model, or by d_model; this "
+    "exercise leaves them as they are.", scaled=[lambda self, scores: scores / math.sqrt(self.linear_q.in_features),
+    lambda self, scores: scores / self.linear_q.in_features])

@@ -1,5 +1,7 @@
 """causal_mask, of lesson 6: each position attends to itself and to what came before it."""
 
+import time
+
 import numpy as np
 import torch
 
@@ -9,6 +11,19 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 # What people add to a score so that nothing is left of it.
 VERY_NEGATIVE = (-torch.inf, -1e9, -1e10, -1e4, -1e5, -1e6, -1e12, -1e20, -1e30, -1e8, -1e3,
                  torch.finfo(torch.float32).min)
+
+FIXED = "a table of fixed size"
+
+def seconds(call, length):
+    start = time.thread_time()
+    call(length)
+    return time.thread_time() - start
+
+def holds_any_length(call, length):
+    """Is a table of some size, cut to the length, large enough? It takes equally long for all: a loop does not."""
+    if length < 200 or seconds(call, length) > 0.002 + 3 * seconds(call, 9) or len(call(1025)) == 1025:
+        return None
+    return FIXED, "A text of 1,025 tokens gets a mask that is too small.", "how long a text can your table handle?"
 
 exercise = Exercise(
     name="causal_mask", lesson=6, title="No looking ahead", difficulty=1, importance=3, minutes=4,
@@ -20,7 +35,7 @@ exercise = Exercise(
             raise NotImplementedError''',
     sizes=[{"length": 3}, {"length": 1}, {"length": 2}, {"length": 4}, {"length": 6}, {"length": 9}, {"length": 200}],
     draw=lambda generator, length: (length,), reference=masks.causal_mask, names_steps=False,
-    returns="mask", shapes={"mask": "(query, key)"},
+    returns="mask", shapes={"mask": "(query, key)"}, checks=[holds_any_length],
     hints=[("the first query", "Write down the row of the first query for length 3: which keys has it already seen?"),
            ("the triangle", "True fills a triangle of the square. Which corner is it in, if rows ask and columns "
             "answer, and does it include the diagonal?"),
@@ -64,11 +79,10 @@ mistake("the diagonal missing", why="No position may attend to itself, and the f
     look="the diagonal: does a position know itself?", triangle=lambda length: square(length).tril(-1))
 mistake("one step into the future", why="Each position may also attend to the one right after it: the very token that "
     "it must predict.", look="the cell just right of the diagonal.", triangle=lambda length: square(length).tril(1))
-mistake("several steps into the future", pairs=3,
-    why="Each position may also attend to several that come after it: the triangle reaches too far to the right.",
-    look="the number that you give to tril or triu, or add to a position: what does it do to the first row?",
-    triangle=[lambda length: square(length).tril(length // 2), lambda length: square(length).tril(2),
-              lambda length: square(length).tril(3)])
+mistake("several steps into the future", pairs=3, why="Each position may also attend to several that come after it: "
+    "the triangle reaches too far to the right.", look="the number that you give to tril or triu, or add to a "
+    "position: what does it do to the first row?", triangle=[lambda length: square(length).tril(length // 2),
+    lambda length: square(length).tril(2), lambda length: square(length).tril(3)])
 mistake("the diagonal missing, but for the first", why="No position may attend to itself, except the first one.",
     look="the row of the second query: does a position know itself?",
     triangle=lambda length: changed(square(length).tril(-1), np.s_[0, 0], to=True))
@@ -82,7 +96,7 @@ mistake("inverted, and one step off", hint=1, why="True marks what is forbidden,
     "of the diagonal, one step into the future.", look="the first row, cell by cell: what may the first query attend "
     "to?", triangle=lambda length: square(length).triu(2))
 mistake("everything allowed", hint=3, why="Every position may attend to every other, the future included.",
-    look="do you keep the triangle that you make? Most tensor methods return a new tensor and leave the old one alone.",
+    look="print the table after each line. Is the triangle kept, and is each row a tensor or list of its own?",
     triangle=lambda length: square(length))
 
 # Another shape than a triangle
@@ -138,23 +152,23 @@ mistake("the wrong size", pairs=2, why="The table has one row and one column too
 
 # Numbers, not True and False
 TO_BE_ADDED = ("These are numbers to add to the scores: 0 where a query may attend and a very negative number where "
-               "it may not. The contract asks for True and False.",
+               "it may not. The exercise asks for True and False.",
                "the dtype of the result: which question does each cell answer with yes or no?")
 ADDED_INVERTED = ("These are numbers to add to the scores, and the very negative ones stand where a query may attend. "
-                  "The contract asks for True and False, and True means attending is allowed.",
+                  "The exercise asks for True and False, and True means attending is allowed.",
                   "the dtype of the result, and its first row.")
 ZERO_TIMES_INFINITY = ("The mask is multiplied by infinity, and 0 times infinity is not a number: the table holds NaN.",
-                       "print 0 * float('inf'). And does the contract ask for numbers at all?")
+                       "print 0 * float('inf'). And does the exercise ask for numbers at all?")
 mistake("a mask to be added", *TO_BE_ADDED, pairs=12,
     form=[lambda allowed, number=number: torch.where(allowed, 0.0, number) for number in VERY_NEGATIVE])
 mistake("a mask to be added, with 1 for 0", pairs=2, why="These are numbers to add to the scores, and where a query "
-        "may attend they would add 1. The contract asks for True and False.", look=TO_BE_ADDED[1],
+        "may attend they would add 1. The exercise asks for True and False.", look=TO_BE_ADDED[1],
     form=[lambda allowed: torch.where(allowed, 1.0, -torch.inf), lambda allowed: torch.where(allowed, 1.0, -1e9)])
 mistake("a mask to be added, and inverted", *ADDED_INVERTED,
     variants=[lambda length, number=number: torch.where(with_tril(length), number, 0.0) for number in VERY_NEGATIVE])
-mistake("zero times infinity", *ZERO_TIMES_INFINITY, pairs=4,
-    form=[lambda allowed: (~allowed) * -torch.inf, lambda allowed: allowed * -torch.inf,
-          lambda allowed: allowed * torch.inf, lambda allowed: (~allowed) * torch.inf])
-mistake("a table of fixed size", pairs=0, why="The mask is cut from a table made for a fixed number of positions: a "
+mistake("zero times infinity", *ZERO_TIMES_INFINITY, pairs=4, form=[lambda allowed: (~allowed) * -torch.inf,
+    lambda allowed: allowed * -torch.inf, lambda allowed: allowed * torch.inf, lambda allowed: (~allowed) * torch.inf])
+mistake(FIXED, pairs=0, why="The mask is cut from a table made for a fixed number of positions: a "
     "longer text gets a mask that is too small.", look="how long a text can your table handle?",
-    variants=[lambda length, size=size: with_tril(min(length, size)) for size in (*range(9, 26), 32, 50, 64, 100, 128)])
+    variants=[lambda length, size=size: with_tril(min(length, size))
+              for size in (*range(8, 26), 32, 50, 64, 100, 128, 1024)])

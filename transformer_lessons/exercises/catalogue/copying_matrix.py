@@ -168,7 +168,7 @@ mistake("no attention at all", pairs=0, why="The tables alone are multiplied: ne
     product=[lambda unembedding, embedding: unembedding @ embedding.T,
              lambda unembedding, embedding: embedding @ unembedding.T])
 mistake("the skip connection counted in", why="The direct path W_U W_E, through the residual connection, is added; the "
-    "contract asks for the head alone.", look="how many terms does the contract's formula have?",
+    "exercise asks for the head alone.", look="how many terms does the exercise's formula have?",
     handed=[lambda matrix, embedding, unembedding: matrix + unembedding @ embedding.T])
 
 def with_biases(value, out):
@@ -182,16 +182,16 @@ def with_biases(value, out):
     return matrix
 
 mistake("biases counted in", pairs=0, why="The result includes a bias of linear_v or linear_out, which adds the same "
-    "whichever token is attended to; the contract leaves biases "
+    "whichever token is attended to; the exercise leaves biases "
     "out.", look="calls of linear_v and linear_out add their biases.",
     variants=[with_biases(1, 0), with_biases(0, 1), with_biases(1, 1)])
 mistake("biases counted in, and the matrix transposed", pairs=0, why="The result includes a bias of linear_v or "
-    "linear_out, and the contract leaves them out. And the matrix is transposed: its rows are the tokens attended "
+    "linear_out, and the exercise leaves them out. And the matrix is transposed: its rows are the tokens attended "
     "to.", look="calls of linear_v and linear_out add their biases. And which table is on the left?", variants=[
         lambda *inputs, value=value, out=out: with_biases(value, out)(*inputs).T
         for value, out in ((1, 0), (0, 1), (1, 1))])
 mistake("where the head looks", pairs=0, why="The product is made of linear_q and linear_k, as the QK circuit is: they "
-    "say where a head looks. The contract asks for what it then writes.",
+    "say where a head looks. The exercise asks for what it then writes.",
     look="which two projections are in your product?",
     variants=[lambda embedding, attention, unembedding, head: qk(embedding, attention, embedding, head),
               lambda embedding, attention, unembedding, head: qk(embedding, attention, embedding, head).T,
@@ -203,7 +203,7 @@ def qk(queries, attention, keys, head):
     return queries @ attention.linear_q.weight[own].T @ attention.linear_k.weight[own] @ keys.T
 
 mistake("the attention run on the tokens", pairs=0, why="The attention is called on the tokens, so each gets an "
-    "average of all, biases included; the contract asks for what each token adds when it alone gets all the weight.",
+    "average of all, biases included; the exercise asks for what each token adds when it alone gets all the weight.",
     look="which tokens does a call of the attention mix?",
     variants=[lambda embedding, attention, unembedding, head: unembedding @ attention(*3 * [embedding[None]])[0][0].T,
               lambda embedding, attention, unembedding, head: attention(*3 * [embedding[None]])[0][0] @ unembedding.T])
@@ -229,14 +229,14 @@ mistake("W_V after W_O", pairs=1, why="The two weights are in the wrong order: t
         slice(head * (attention.d_model // attention.num_heads), (head + 1) * (
             attention.d_model // attention.num_heads))] @ embedding.T])
 mistake("scaled by √d", pairs=2, why="The matrix is divided by the square root of d_head or d_model, as attention "
-    "scores are; this matrix holds no scores.", look="every sqrt: is there one in the contract's formula?",
+    "scores are; this matrix holds no scores.", look="every sqrt: is there one in the exercise's formula?",
     product=[lambda right, reads: right / len(reads) ** 0.5, lambda right,
     embedding: right / embedding.shape[1] ** 0.5])
-mistake("a softmax", pairs=3, why="The matrix has gone through a softmax; the contract asks for what is added to "
-    "logits, not for probabilities.", look="what does the contract ask for?",
+mistake("a softmax", pairs=3, why="The matrix has gone through a softmax; the exercise asks for what is added to "
+    "logits, not for probabilities.", look="what does the exercise ask for?",
     product=[lambda right: right.softmax(-1), lambda right: right.softmax(0), lambda right: right.log_softmax(0)])
-mistake("a mean subtracted", pairs=0, why="A mean has been subtracted; the contract asks for the product as it is.",
-    look="every subtraction: is there one in the contract's formula?",
+mistake("a mean subtracted", pairs=0, why="A mean has been subtracted; the exercise asks for the product as it is.",
+    look="every subtraction: is there one in the exercise's formula?",
     product=[lambda right: right - right.mean(0), lambda right: right - right.mean(1, keepdim=True),
              lambda right: right - right.mean()])
 mistake("the diagonal alone", pairs=1, why="Only the diagonal, or the eigenvalues, come back; the whole matrix is "
@@ -246,4 +246,5 @@ mistake("the diagonal alone", pairs=1, why="Only the diagonal, or the eigenvalue
 mistake("a matrix of features", pairs=1, why="The result is the head's d_model × d_model matrix, or that times only "
     "one of the tables; (vocabulary, vocabulary) is expected.", look="the shape of the result.",
     product=[lambda writes, reads: writes @ reads, lambda writes, reads, embedding: embedding @ (writes @ reads).T,
+             lambda writes, reads, embedding: writes @ reads @ embedding.T,
              lambda unembedding, writes, reads: unembedding @ writes @ reads])

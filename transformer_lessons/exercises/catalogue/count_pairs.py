@@ -35,19 +35,18 @@ def what_the_counts_show(observed, expected, words):
         return None
     for pair in expected:
         if pair not in observed:
-            return f"The pair {pair} occurs in the words, and is not in the result."
+            return f"The pair {pair} occurs in the words but is not in the result."
     for pair in observed:
         if pair not in expected:
-            return "There is something in the result that is no pair of neighbours in any of the words."
+            return "There is something in the result that is not a pair of neighbours in any of the words."
     return "All the pairs are there, and no others; but not all of them are counted correctly."
 
 exercise = Exercise(
     name="count_pairs", lesson=9, title="Pairs of neighbours", difficulty=1, importance=3, minutes=8,
     contract="""
         count_pairs(words) takes a dictionary from words to how often each of them occurs in a text. A word is a tuple
-        of
-        bytes, its parts. It returns a dictionary from each pair (first, second) of parts that are neighbours in some
-        word to how often they are neighbours in the whole text. Every place counts, overlapping ones too: in
+        of bytes, its parts. The result is a dictionary from each pair (first, second) of parts that are neighbours in
+        some word to how often they are neighbours in the whole text. Every place counts, overlapping ones too: in
         (b"a", b"a", b"a") the pair (b"a", b"a") occurs twice. Parts of different words are not neighbours. A pair that
         does not occur is not in the result; words itself is not changed. Any kind of dictionary will do.
         """,
@@ -70,8 +69,8 @@ exercise = Exercise(
             "itertools.pairwise(word). A word of one part has none."),
            ("what is added", "words.items() gives each word with its count. A word that occurs 7 times has each of its "
             "pairs 7 times: what should be added to the pair's count?"),
-           ("the first time a pair is met", "collections.Counter() answers 0 for what it has not met. With a plain "
-            "dictionary, counts.get(pair, 0) does.")],
+           ("the first time a pair is met", "collections.Counter() gives 0 for what it has not met. With a plain "
+            "dictionary, counts.get(pair, 0) does the same.")],
     solution='''
         from collections import Counter
         from itertools import pairwise
@@ -117,12 +116,11 @@ class CountPairs(Steps):
 # What is added
 mistake = exercise.section(hint=2)
 mistake("each word counted once", pairs=2, why="How often a word occurs in the text is ignored: every word counts as "
-    "if it occurred once.", look="a single word that occurs seven times: what should its pairs be counted as?",
+    "if it occurred once.", look="a single word that occurs seven times: what should the counts of its pairs be?",
     weight=[lambda word: 1], variants=[lambda words: Counter(pair for word in words for pair in pairwise(word))])
-mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as (a, a) in a, a, a, only some of "
-    "its "
-    "places are counted. Some programs count like this; here every place counts.",
-    look="how many neighbours does the middle one of three equal parts have?",
+mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as (a, a) does in (a, a, a), only "
+    "some of its places are counted. Some programs count like this; here every place counts.",
+    look="of three equal parts, how many neighbours does the middle one have?",
     neighbours=[lambda word: without_overlap(word), lambda word: without_repeats(word)])
 
 def without_overlap(word):
@@ -139,7 +137,7 @@ def without_repeats(word):
     pairs = list(pairwise(word))
     return [pair for place, pair in enumerate(pairs) if not place or pair != pairs[place - 1]]
 
-LIKE_A_PART = ("The parts of a word are joined into one text, and pairs are looked for in it: a pair is also found "
+LIKE_A_PART = ("The parts of a word are joined into one text, and pairs are looked for in it, so a pair is also found "
     "where its bytes belong to longer parts.")
 TH_E = "the word (b\"th\", b\"e\"): does your code find the pair (b\"h\", b\"e\") in it?"
 mistake("parts of parts counted", why=LIKE_A_PART, look=TH_E,
@@ -161,12 +159,11 @@ def in_all_texts(words, mark, apart=False):
     pairs = {pair for word in words for pair in pairwise(word)}
     return Counter(pair for word, count in words.items() for pair in in_the_text(word, pairs, mark, apart) * count)
 
-mistake("a pair counted once a word", pairs=2, why="A pair that occurs in several places of a word is counted in one "
-    "of them only.", look="`set`, `in`, or a dictionary made of one word's pairs: what becomes of a pair that comes "
-    "again?",
+mistake("a pair counted once a word", pairs=2, why="A pair that occurs several times in a word is counted only once "
+    "there.", look="`set`, `in`, or a dictionary made of one word's pairs: what happens to a pair that comes again?",
     pairs_of=[lambda right: list(dict.fromkeys(right))])
-mistake("repeated pairs counted again", pairs=0, why="A pair that a word has several times gets all of its places each "
-    "time it is met: two places are counted as four.", look="`count` inside the loop over pairs: how often is it "
+mistake("repeated pairs counted again", pairs=0, why="A pair that occurs several times in a word is counted with all "
+    "its places each time it is met: two become four.", look="`count` inside the loop over pairs: how often is it "
     "called for a pair that a word has twice?",
     pairs_of=lambda right: [pair for pair in right for _ in range(right.count(pair))])
 mistake("the last count kept", why="Each new count of a pair replaces the one before it, instead of being "
@@ -176,8 +173,8 @@ mistake("the last count kept", why="Each new count of a pair replaces the one be
 mistake("the first count kept", why="A pair keeps the count from the place where it was first met; all others are "
     "forgotten.", look="what happens to a pair that is in the dictionary already?",
     counted=[lambda found: dict(reversed(found))])
-mistake("the largest count kept", why="Of the counts of a pair only the largest is kept; they should be added up.",
-    look="`max`, and `|` between two Counters: what becomes of the smaller of two counts?",
+mistake("the largest count kept", why="Of a pair's counts only the largest is kept; they should be added up.",
+    look="`max`, and `|` between two Counters: what happens to the smaller of two counts?",
     counted=[lambda found: dict(sorted(found, key=lambda one: one[1]))],
     variants=[lambda words: largest(words), lambda words: largest(words, weighted=False)])
 
@@ -188,9 +185,8 @@ def largest(words, weighted=True):
         counts |= Counter({pair: times * (count if weighted else 1) for pair, times in Counter(pairwise(word)).items()})
     return counts
 
-mistake("the first place not counted", pairs=2, why="A pair that is met for the first time starts at 0, so that one "
-    "place is "
-    "missing from its count.", look="the line for a pair that is not yet in the dictionary.",
+mistake("the first place not counted", pairs=2, why="A pair that is met for the first time starts at 0, so its first "
+    "place is not counted.", look="the line for a pair that is not yet in the dictionary.",
     counted=[lambda found: missing_first(found, drop=False), lambda found: missing_first(found, drop=True)])
 
 def missing_first(found, drop):
@@ -200,8 +196,8 @@ def missing_first(found, drop):
     return {pair: count for pair, count in counts.items() if count or not drop}
 
 mistake("the first place counted as 1", why="A pair that is met for the first time starts at 1, whatever the word's "
-    "count "
-    "is.", look="the line for a pair that is not yet in the dictionary.", counted=[lambda found: first_as(found, 0)])
+    "count is.",
+    look="the line for a pair that is not yet in the dictionary.", counted=[lambda found: first_as(found, 0)])
 
 def first_as(found, more):
     counts = {}
@@ -219,8 +215,8 @@ def later_as_1(found, more):
         counts[pair] = counts[pair] + 1 if pair in counts else count + more
     return counts
 
-mistake("the old count added twice", pairs=0, why="Where a pair is met again, the count that it had is added once "
-    "more.", look="`+=` with `get` on its right: what does each of them add?", counted=[lambda found: doubling(found)])
+mistake("the old count added twice", pairs=0, why="Where a pair is met again, its old count is added a second time.",
+    look="`+=` with `get` on its right: what does each of them add?", counted=[lambda found: doubling(found)])
 
 def doubling(found):
     counts = Counter()
@@ -232,9 +228,9 @@ mistake("1 too many for each pair", why="Each pair starts at 1 before anything i
     look="what does `get`, or setdefault, answer for a pair that was never met?",
     counted=[lambda found: first_as(found, 1)])
 mistake("the number of words added", why="Each place adds the number of words that the dictionary holds, not how "
-    "often its word occurs.", look="what is `len(words)`, and what stands in words[word]?",
+    "often its word occurs.", look="what is `len(words)`, and what is in words[word]?",
     items=lambda words: [(word, len(words)) for word in words])
-mistake("shares, not counts", why="The counts are divided by their sum.", look="is a division asked for?",
+mistake("shares, not counts", why="The counts are divided by their sum.", look="does the exercise ask for a division?",
     handed=[lambda counts: {pair: count / sum(counts.values()) for pair, count in counts.items()}])
 mistake("counted by the word's length", why="The count is multiplied by the length of the word, replaced by it, or "
     "divided by the number of the word's pairs.",
@@ -245,8 +241,7 @@ mistake("counted by the word's length", why="The count is multiplied by the leng
 mistake = exercise.section(hint=1)
 mistake(**AS_TEXT, key=[lambda first, second: tuple(as_text((first, second), "replace")),
     lambda first, second: tuple(as_text((first, second), "ignore"))])
-mistake("across the words", why="The words are put in a row, so that the last part of one word and the first of the "
-    "next "
+mistake("across the words", why="The words are put in a row, so the last part of one word and the first of the next "
     "are counted as neighbours.", look="two words of one part each: how many pairs do they have?",
     variants=[lambda words: in_a_row(words), lambda words: in_a_row(words, weighted=True),
         lambda words: in_a_row(words, repeated=True), lambda words: in_a_row(words, later=True)])
@@ -265,49 +260,43 @@ mistake("an end-of-word symbol", pairs=0, why="A symbol for the end of the word 
         b"</w>", "</w>", b"</s>", b"_", b" ", b"", None)),
         lambda word: list(pairwise((*word[:-1], word[-1] + b"</w>")))])
 mistake("the end joined to the beginning", pairs=2, why="The last part of each word is counted as a neighbour of its "
-    "first: "
-    "the word has become a ring.", look="word[place - 1] at place 0, or word[(place + 1) % len(word)].",
+    "first: the word has become a ring.", look="word[place - 1] at place 0, or word[(place + 1) % len(word)].",
     neighbours=[lambda word: list(zip(word, word[1:] + word[:1], strict=True)), lambda word, right:
         right and list(zip(word, word[1:] + word[:1], strict=True))])
 mistake("the last pair left out", pairs=2, why="The last pair of each word is not counted.", look="a word of two "
-    "parts: does "
-    "it have a pair?", neighbours=[lambda word: list(pairwise(word[:-1]))])
+    "parts: does it have a pair?", neighbours=[lambda word: list(pairwise(word[:-1]))])
 mistake("the first pair left out", pairs=2, why="The first pair of each word is not counted.", look="a word of two "
-    "parts: "
-    "does it have a pair? With which place does the loop begin?",
+    "parts: does it have a pair? With which place does the loop begin?",
     neighbours=[lambda word: list(pairwise(word[1:]))])
 mistake("only every second pair", why="The parts are taken two by two, so of four parts only the first two and the "
-    "last two "
-    "are counted as neighbours.", look="does the second part have a neighbour on its right, too?",
+    "last two are counted as neighbours.", look="does the second part have a neighbour on its right, too?",
     neighbours=[lambda word: list(pairwise(word))[::2]])
-mistake("neighbours at a distance", why="A part is paired with the next but one, and what lies between is passed over.",
+mistake("neighbours at a distance", why="A part is paired with the next but one, and the part in between is skipped.",
     look="the number that is added to the place.", neighbours=[lambda word: list(zip(word, word[2:], strict=False))])
-mistake("all pairs of a word", why="Parts are paired however far apart they are; only neighbours are asked for.",
+mistake("all pairs of a word", why="Parts are paired however far apart they are; only neighbours should be.",
     look="how many pairs of neighbours does a word of four parts have?",
     neighbours=[lambda word: list(combinations(word, 2)),
         lambda word: [(one, other) for one in word for other in word]])
-mistake("rare pairs left out", pairs=0, why="Words or pairs that occur only a few times are left out; each of "
-    "them counts.", look="every `if` and every comparison: what becomes of a word, or of a pair, that occurs once?",
+mistake("rare pairs left out", pairs=0, why="Words or pairs that occur only a few times are left out, but they count "
+    "too.", look="every `if` and every comparison: what happens to a word, or a pair, that occurs once?",
     items=[lambda right, few=few: [one for one in right if one[1] > few] for few in (1, 2, 3)],
     handed=[lambda counts, few=few: {pair: count for pair, count in counts.items() if count > few}
             for few in (1, 2, 3)])
 mistake("words of two parts left out", why="The pair of a word that has just two parts is not counted.", look="how "
     "many parts must a word have to contain a pair?", neighbours=[lambda right: right if len(right) > 1 else []])
-mistake("the parts, not the pairs", why="Single parts are counted.", look="the keys of the result: what is a pair?",
+mistake("the parts, not the pairs", why="Single parts are counted, not pairs.",
+    look="the keys of the result: what is a pair?",
     variants=[{"pairs_of": lambda word: list(word)}, {"pairs_of": lambda word: [(part,) for part in word]}])
 mistake("equal neighbours left out", why="A pair of two equal parts is not counted.", look="may a pair be (b\"l\", "
-    "b\"l\"), "
-    "as in “all”?", neighbours=[lambda right: [pair for pair in right if pair[0] != pair[1]]])
+    "b\"l\"), as in “all”?", neighbours=[lambda right: [pair for pair in right if pair[0] != pair[1]]])
 mistake("the order of the two lost", pairs=3, why="(a, b) and (b, a) are counted as the same pair.", look="`sorted`, "
-    "`set`, "
-    "`min` or `frozenset`: do they know which part came first?",
+    "`set`, `min` or `frozenset`: do they know which part came first?",
     key=[lambda first, second: tuple(sorted((first, second))), lambda first,
     second: tuple(sorted((first, second)))[::-1],
         lambda first, second: frozenset((first, second))])
-mistake("the pairs turned round", why="The second part stands before the first.", look="which of the two comes first "
-    "in the "
-    "word?", key=[lambda first, second: (second, first)])
-mistake("pairs that do not occur", why="Pairs that are neighbours in no word are in the result, with a count of 0.",
+mistake("the pairs turned round", why="In each pair the second part comes before the first.",
+    look="which of the two comes first in the word?", key=[lambda first, second: (second, first)])
+mistake("pairs that do not occur", why="The result holds pairs that are not neighbours in any word, with a count of 0.",
     look="which keys are there before anything is counted?", variants=[
         lambda words: with_zeros(words, product({part for word in words for part in word}, repeat=2)),
         lambda words: with_zeros(words, (pair for word in words for pair in product(word, repeat=2))),
@@ -317,8 +306,8 @@ mistake("pairs that do not occur", why="Pairs that are neighbours in no word are
 def with_zeros(words, pairs):
     return dict.fromkeys(pairs, 0) | dict(byte_pairs.count_pairs(words))
 
-mistake("parts cut into bytes", why="The parts are cut into single bytes, and pairs of bytes are counted; pairs of "
-    "parts are asked for, and a part may have several bytes.",
+mistake("parts cut into bytes", why="The parts are cut into single bytes, and pairs of bytes are counted; it should be "
+    "pairs of parts, and a part may have several bytes.",
     look="the word (b\"th\", b\"e\"): which pair does it have?",
     neighbours=[lambda word: list(pairwise(bytes([byte]) for byte in b"".join(word)))])
 mistake("cut at the spaces", pairs=0, why="The parts are joined with spaces, and the result is split at its spaces. "
@@ -329,28 +318,29 @@ mistake("cut at the spaces", pairs=0, why="The parts are joined with spaces, and
 
 # How it is handed over
 mistake = exercise.section(hint=3)
-mistake("the pairs joined", why="The keys are tokens, the two parts joined; pairs are asked for. (b\"t\", b\"he\") and "
+mistake("the pairs joined", why="The keys are the two parts joined; they should be pairs. (b\"t\", b\"he\") and "
     "(b\"th\", b\"e\") are not the same.", look="the keys of the result.", key=[lambda first, second: first + second,
         lambda first, second: (first + second).decode("latin-1"), lambda first, second: b" ".join((first, second))])
-mistake("texts in the pairs", pairs=2, why="The parts in the pairs are texts or numbers; they should be the bytes that "
-    "the words "
-    "hold.", look="what is done to each part before it is counted?",
+mistake("texts in the pairs", pairs=2, why="The parts in the pairs are strings or numbers; they should be the bytes "
+    "that the words hold.", look="what is done to each part before it is counted?",
     key=[lambda first, second: (first.decode("latin-1"), second.decode("latin-1")),
         lambda first, second: (first[0], second[0]), lambda first, second: (first[-1], second[0])])
-mistake("a list for the dictionary", why="The pairs and their counts come in a list; a dictionary is asked for.",
+mistake("a list for the dictionary", why="The pairs and their counts come in a list; they should come in a dictionary.",
     look="`items`, `sorted` and `most_common` make lists. What makes a dictionary of one?",
     handed=[lambda counts: list(counts.items()), lambda counts: Counter(counts).most_common(),
         lambda counts: sorted(counts.items()), lambda counts: sorted(counts.items(), key=lambda item: -item[1])])
-mistake("the counts alone", why="What comes back are the counts without their pairs, or the pairs without their "
-    "counts.",
+mistake("the counts alone", why="You return counts without their pairs, or pairs without their counts.",
     look="what does `values`, or `keys`, leave out?", handed=[lambda counts: list(counts.values()),
         lambda counts: list(counts), lambda counts: sum(counts.values()), lambda counts: set(counts)])
-mistake("a dictionary for each word", why="Each word has a dictionary of its own; one for all words is asked for.",
+mistake("a dictionary for each word", why="Each word has a dictionary of its own; there should be one for all words.",
     look="where is the dictionary made: before the loop over words, or inside it?",
     variants=[lambda words: [dict(Counter({pair: words[word] * n for pair, n in Counter(pairwise(word)).items()}))
         for word in words], lambda words: {word: dict(Counter(pairwise(word))) for word in words}])
-mistake("only the last word", why="Only the pairs of the last word come back.", look="two lines and how far they are "
-    "indented: where is the dictionary made, and which loop does the loop over pairs stand in?",
+mistake("dictionaries in a dictionary", why="Each first part has a dictionary of its own; there should be one, whose "
+    "keys are pairs.", look="what is a key of your dictionary, and what is a value?", handed=[lambda counts: {
+        first: {second: count for (one, second), count in counts.items() if one == first} for first, _ in counts}])
+mistake("only the last word", why="Only the pairs of the last word come back.", look="how far the lines are indented: "
+    "where is the dictionary made, and is the loop over pairs inside the loop over words?",
     items=[lambda right: right[-1:]], variants=[lambda words: CountPairs()(dict([[*words.items()][-1]]))])
 mistake("only the first word", why="Only the pairs of the first word come back.", look="how far the `return` line is "
     "indented, and `break`.", items=[lambda right: right[:1]],
@@ -370,7 +360,7 @@ def after_both(words):
     return {pair: count}
 
 mistake("one pair of each word", why="Of each word only one pair is counted, the first or the last.", look="how far "
-    "the line that counts is indented, and `break`: does it come once for each pair, or once for each word?",
+    "the line that counts is indented, and `break`: does it run once for each pair, or once for each word?",
     neighbours=[lambda right: right[-1:], lambda right: right[:1]], variants=[lambda words: after_the_pairs(words)])
 
 def after_the_pairs(words):

@@ -227,9 +227,8 @@ mistake("the feed-forward too early", pairs=0, why="The feed-forward comes befor
     forward=[sublayers(order=(1, 3, 2)), sublayers(order=(1, 3, 2), norms=(1, 3, 2)), sublayers(order=(3, 1, 2))])
 mistake("parts side by side", pairs=0, why="Several parts read the same x, and all their outputs are added at once: "
     "later ones never see what earlier ones found.", look="what goes into each part, and what is added to what?",
-    variants=[{"after_attention": lambda total: total, "asking": lambda x: x},
-              {"after_attention": lambda total: total, "asking": lambda x: x, "after_looking": lambda total: total,
-               "fed": lambda x: x}])
+    variants=[{"after_attention": lambda total: total, "asking": lambda x: x}, {"after_attention": lambda total: total,
+    "asking": lambda x: x, "after_looking": lambda total: total, "fed": lambda x: x}])
 mistake("no cross-attention", why="Nothing is read from the memory, or what is read is thrown away: the decoder does "
     "not know what it is to translate.", look="where is the cross-attention's output used?",
     forward=[sublayers(order=(1, 3), norms=(1, 3)), sublayers(order=(1, 3), norms=(1, 2))], added_2=lambda x: x)
@@ -270,9 +269,8 @@ mistake("the memory in the self-attention", pairs=0, why="The first attention re
               lambda self, x, memory, mask: self.self_attention(x, memory, memory, mask)[0],
               lambda self, x, memory: self.self_attention(x, memory, memory)[0]])
 mistake("an earlier x asks the memory", why="The second attention's queries are the x that came into the layer, or its "
-    "sum with the first attention's output, not what norm_1 makes of this sum.",
-    look="which x asks the memory? It has changed twice on the way.",
-    asking=[lambda x: x, lambda x, attended: x + attended])
+    "sum with the first attention's output, not what norm_1 makes of this sum.", look="which x asks the memory? It has "
+    "changed twice on the way.", asking=[lambda x: x, lambda x, attended: x + attended])
 mistake("the attention alone asks the memory", pairs=0,
     why="The second attention's queries are the first one's output, before x is added and the sum normalised.",
     look="which x asks the memory?", asking=lambda attended: attended)
@@ -283,14 +281,12 @@ mistake("the memory normalised", why="The memory goes through one of the norms f
 mistake("the feed-forward reads too early an x", pairs=0, why="The feed-forward does not read what comes out of norm_2 "
     "but something earlier: the layer's input, the x before the cross-attention, or the cross-attention's output "
     "alone.", look="what goes into the feed-forward?", fed=[lambda looked: looked, lambda first: first, lambda x: x])
-mistake("one attention for both", pairs=2,
-    why="The same attention does both jobs, under one name or under two; each job has an attention of its own.",
-    look="the names of the attentions in forward, and what `__init__` assigns to each name.",
-    second_attention=lambda self: self.self_attention, first_attention=lambda self: self.cross_attention)
-mistake("the two attentions swapped",
-    why="x attends to itself with cross_attention and to the memory with self_attention.", look=NAMES,
-    variants=[{"first_attention": lambda self: self.cross_attention,
-               "second_attention": lambda self: self.self_attention}])
+mistake("one attention for both", pairs=2, why="The same attention does both jobs, under one name or under two; each "
+    "job has an attention of its own.", look="the names of the attentions in forward, and what `__init__` assigns to "
+    "each name.", second_attention=lambda self: self.self_attention, first_attention=lambda self: self.cross_attention)
+mistake("the two attentions swapped", why="x attends to itself with cross_attention and to the memory with "
+    "self_attention.", look=NAMES, variants=[{"first_attention": lambda self: self.cross_attention,
+    "second_attention": lambda self: self.self_attention}])
 
 # The masks
 mistake = exercise.section(hint=3)

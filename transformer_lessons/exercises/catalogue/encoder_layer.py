@@ -155,9 +155,8 @@ mistake("no norm at the end", why="The sum after the feed-forward is not normali
 mistake("no norms", *family.NO_NORMS, variants=[dict.fromkeys(AFTER, lambda total: total)])
 mistake("the norms swapped", why="norm_1 and norm_2 are used in the wrong order.",
     look="each norm has its own weights. Which comes first?", variants=[family.norms(AFTER, (2, 1))])
-mistake("one norm used twice", pairs=2,
-    why="The same norm serves both parts, under one name or under two; each part has its own.",
-    look="the names of the norms in forward, and what `__init__` assigns to each name.",
+mistake("one norm used twice", pairs=2, why="The same norm serves both parts, under one name or under two; each part "
+    "has its own.", look="the names of the norms in forward, and what `__init__` assigns to each name.",
     variants=[family.norms(AFTER[1:], [1]), family.norms(AFTER[:1], [2])])
 mistake("one norm only, in the other's place", pairs=0, why="There is only one norm, and it stands where the other one "
     "belongs.", look="the names of the norms in forward: each part has its own.",

@@ -139,9 +139,8 @@ mistake("the activation at the end", why="ReLU comes after the second layer, not
 mistake("the activation twice", why="ReLU comes after the second layer, too, where there should be no activation.",
     look=AFTER, ended=lambda output: output.relu())
 mistake("something done to the result", why="The output of linear_out goes through a tanh, a sigmoid, a softmax or a "
-    "GELU; it should be returned as it is.", look=AFTER,
-    ended=[lambda output: output.tanh(), lambda output: output.sigmoid(), lambda output: output.softmax(-1),
-           lambda output: F.gelu(output)], pairs=4)
+    "GELU; it should be returned as it is.", look=AFTER, ended=[lambda output: output.tanh(),
+    lambda output: output.sigmoid(), lambda output: output.softmax(-1), lambda output: F.gelu(output)], pairs=4)
 mistake("the activation first", why="ReLU is applied to x itself, not to what comes out of the first layer.",
     look=ORDER, variants=[{"hidden": lambda self, x: self.linear_in(x.relu()), "activated": lambda hidden: hidden}])
 mistake("ReLU on x as well", why="ReLU is applied to x as well, before the first layer reads it.",
@@ -190,17 +189,15 @@ for name, why, *functions in ACTIVATIONS:
 # What is the layer's work, and which layers are used
 mistake("x added", why="x is added to the result. That residual connection is the layer's job, not this module's.",
     look=LAST, added=lambda output, x: output + x)
-mistake("the result normalised", pairs=2,
-    why="The result is normalised. The norm is the layer's job; this is only the part inside it.", look=LAST,
-    added=[lambda output: F.layer_norm(output, output.shape[-1:]),
-           lambda output, x: F.layer_norm(output + x, output.shape[-1:])])
+mistake("the result normalised", pairs=2, why="The result is normalised. The norm is the layer's job; this is only the "
+    "part inside it.", look=LAST, added=[lambda output: F.layer_norm(output, output.shape[-1:]),
+    lambda output, x: F.layer_norm(output + x, output.shape[-1:])])
 mistake("x normalised", why="x is normalised first. The norm is the layer's job; this is only the part inside it.",
     look=FIRST_LINE, hidden=lambda self, x: self.linear_in(F.layer_norm(x, x.shape[-1:])))
-mistake("the hidden features normalised", pairs=2,
-    why="The hidden features are normalised between the two layers. The norm is the layer's job, and belongs "
-        "elsewhere.", look="what happens between linear_in and linear_out? Only ReLU should.",
-    activated=[lambda hidden: F.layer_norm(hidden, hidden.shape[-1:]).relu(),
-               lambda hidden: F.layer_norm(hidden.relu(), hidden.shape[-1:])])
+mistake("the hidden features normalised", pairs=2, why="The hidden features are normalised between the two layers. The "
+    "norm is the layer's job, and belongs elsewhere.", look="what happens between linear_in and linear_out? Only ReLU "
+    "should.", activated=[lambda hidden: F.layer_norm(hidden, hidden.shape[-1:]).relu(),
+    lambda hidden: F.layer_norm(hidden.relu(), hidden.shape[-1:])])
 mistake("linear_out never used", why="linear_out is never called: the result still has d_hidden features.",
     look="the last dimension of the result.", output=lambda activated: activated)
 mistake("linear_in never used", pairs=2, why="x goes into linear_out as it is, or after ReLU: linear_in is never used. "
@@ -228,10 +225,9 @@ mistake("both biases left out", why="The weights of both layers are used, but ne
     variants=[{"hidden": lambda self, x: F.linear(x, self.linear_in.weight),
                "output": lambda self, activated: F.linear(activated, self.linear_out.weight)}])
 mistake("the weights not transposed", hint=1, why="x is multiplied by the weights as they are. nn.Linear stores them "
-    "as (out, in), so the product needs them transposed; where the sizes differ, this raises.",
-    look="the shape of linear_in.weight.",
-    variants=[{"hidden": lambda self, x: x @ self.linear_in.weight + self.linear_in.bias,
-               "output": lambda self, activated: activated @ self.linear_out.weight + self.linear_out.bias}])
+    "as (out, in), so the product needs them transposed; where the sizes differ, this raises.", look="the shape of "
+    "linear_in.weight.", variants=[{"hidden": lambda self, x: x @ self.linear_in.weight + self.linear_in.bias,
+    "output": lambda self, activated: activated @ self.linear_out.weight + self.linear_out.bias}])
 
 # What only training mode shows
 mistake = exercise.section(hint=2, pairs=0)

@@ -125,9 +125,9 @@ exercise = Exercise(
            {"layers": 3, "d_model": 4, "d_hidden": 6, "vocabulary": 4, "length": 4, "prefix": "transformer."}],
     draw=draw, reference=lambda tensors: Translation()(tensors), observe=by_name, same=same_entries,
     symptoms=(the_numbers_alone,), signs=signs_of_names, names_steps=False,
-    hints=[("the names", "Drop the prefix, skip the masks, and replace the parts of a name one after the other. Note "
-            "that `attn.c_proj` and `mlp.c_proj` become different layers. Only the names of the masks end in "
-            "`.attn.bias`, with the dot in front."),
+    hints=[("the names", "Drop the prefix, skip the masks, and replace the parts of a name one by one. Note that "
+            "`attn.c_proj` and `mlp.c_proj` become different layers. Only the names of the masks end in `.attn.bias`, "
+            "with the dot in front."),
            ("the layout", "F.linear multiplies by the transpose of its weight; GPT-2's code multiplies by the weight "
             "as it is. So which weights must be transposed? All of the linear maps, the square one too, and no table."),
            ("queries, keys and values", "The weight of c_attn is (d_model, 3 d_model). chunk(3, dim=-1) cuts it, and "
@@ -210,7 +210,7 @@ def linear(part):
 mistake = exercise.section(hint=2)
 mistake("the square weight not transposed", why="The weight of attn.c_proj, or every square one, is left as "
     "(in, out). Being square, it loads without an error, and the model writes nonsense.", look="how many linear maps "
-    "has a layer of GPT-2, and how many do you transpose?", turned=[
+    "does a layer of GPT-2 have, and how many do you transpose?", turned=[
         lambda right, tensor, part: tensor if part == "attn.c_proj" else right,
         lambda right, tensor: tensor if tensor.shape[0] == tensor.shape[1] else right,
         lambda right, tensor, part: tensor if tensor.shape[0] == tensor.shape[1] and part != "attn.c_attn" else right])
@@ -219,7 +219,7 @@ mistake("nothing transposed", why="GPT-2's weights are kept as (in, out), and th
     turned=lambda tensor: tensor)
 mistake("the weights of attention not transposed", pairs=2, why="The weights of attention, or those of queries, keys "
     "and values alone, are left as (in, out). They are square once they are cut, so they load without an error.",
-    look="how many linear maps has a layer of GPT-2, and how many do you transpose?",
+    look="how many linear maps does a layer of GPT-2 have, and how many do you transpose?",
     turned=[lambda right, tensor, part: tensor if part.startswith("attn") else right,
             lambda right, tensor, part: tensor if part == "attn.c_attn" else right])
 mistake("the weights of the feed-forward not transposed", why="The weights of the feed-forward, or one of the two, are "
@@ -235,12 +235,12 @@ mistake("reshaped, not transposed", why="The weights get the right shape by view
           for name in ("mlp", "mlp.c_fc", "mlp.c_proj"))],
     variants=[{"turned": lambda tensor: tensor.reshape(tensor.shape[::-1]), "cut": lambda right, tensor:
         list(tensor.reshape(3 * len(tensor), len(tensor)).chunk(3)) if tensor.dim() == 2 else right}])
-mistake("the tables transposed", why="The embedding table, or that of the positions, is transposed as well. A table is "
-    "not a linear map: it has a row for each token.", look="which of the weights does the lesson's table call linear?",
+mistake("the tables transposed", why="The embedding or position table is transposed as well. A table is not a linear "
+    "map: it has a row for each token or position.", look="which of the weights does the lesson's table call linear?",
     table=[lambda tensor: tensor.T if tensor.dim() == 2 else tensor,
            lambda name, tensor: tensor.T if name == "wte.weight" else tensor,
            lambda name, tensor: tensor.T if name == "wpe.weight" else tensor])
-mistake("tables transposed, and not the maps", pairs=0, why="The embedding table, that of the positions, or both, are "
+mistake("tables transposed, and not the maps", pairs=0, why="The embedding table, the position table or both are "
     "transposed, and the weights of the linear maps are not: it should be the other way round.", look="which of the "
     "weights does GPT-2 keep as (in, out)?", variants=[
         {"turned": lambda tensor: tensor,
@@ -250,8 +250,8 @@ mistake("tables transposed, and not the maps", pairs=0, why="The embedding table
 def centred(tensor, dim=-1):
     return tensor - tensor.mean(dim, keepdim=True)
 
-mistake("the embeddings centred", pairs=2, why="The mean is taken out of the embeddings, as TransformerLens does when "
-    "it loads a model. Here all numbers stay as they are.", look="every `mean` and every subtraction.", table=[
+mistake("the embeddings centred", pairs=2, why="The mean is subtracted from the embeddings, as TransformerLens does "
+    "when it loads a model. Here all numbers stay as they are.", look="every `mean` and every subtraction.", table=[
         lambda tensor, name: tensor if name.startswith("ln") else centred(tensor),
         lambda tensor, name: centred(tensor) if name == "wte.weight" else tensor,
         lambda tensor, name: centred(tensor) if name == "wpe.weight" else tensor],
@@ -261,9 +261,9 @@ mistake("the embeddings centred", pairs=2, why="The mean is taken out of the emb
 
 # Queries, keys and values
 mistake = exercise.section(hint=3)
-SIDE = "c_attn.weight is (d_model, 3 d_model). In which direction do queries, keys and values follow each other?"
+SIDE = "c_attn.weight is (d_model, 3 d_model). Along which dimension do queries, keys and values lie side by side?"
 mistake("queries, keys and values in another order", pairs=5, why="c_attn holds queries, keys and values in this "
-    "order; yours takes them in another.", look="which third of c_attn goes to linear_q?",
+    "order; your code takes them in another.", look="which third of c_attn goes to linear_q?",
     letters=[lambda letters=letters: letters for letters in ("kqv", "qvk", "vkq", "kvq", "vqk")])
 ROWS = lambda tensor: tensor.chunk(3)  # noqa: E731
 ROWS_TURNED = lambda tensor: tensor.T.chunk(3, -1) if tensor.dim() == 2 else tensor.chunk(3)  # noqa: E731
@@ -272,27 +272,28 @@ mistake("cut along the other dimension", why="The weight of c_attn is cut along 
         [tensor[part * len(tensor):][:len(tensor)] for part in range(3)]],
     variants=[{"cut": cut, "named": lambda pieces: zip("qkv", pieces, strict=False)} for cut in (
         ROWS, ROWS_TURNED, lambda right, tensor, last: right if last == "bias" else [tensor])])
-mistake("reshaped before the cut", pairs=2, why="The weight of c_attn is brought to another shape by a view or reshape "
-    "before it is cut, which keeps the numbers in their old order.", look=SIDE, cut=[
+mistake("reshaped before the cut", pairs=2, why="The weight of c_attn is reshaped before it is cut, which keeps the "
+    "numbers in their old order.", look=SIDE, cut=[
         lambda right, tensor: list(tensor.reshape(3, -1, tensor.shape[0]).unbind(0)) if tensor.dim() == 2 else right,
         lambda right, tensor: list(tensor.reshape(3 * len(tensor), len(tensor)).chunk(3)) if tensor.dim() == 2
         else right])
-mistake("reshaped to three squares", pairs=0, why="The weight of c_attn is reshaped to three squares, which keeps the "
-    "numbers in their old order; each of the three has to be cut out by its columns and then transposed.", look=SIDE,
+mistake("reshaped to three squares", pairs=0, why="The weight of c_attn is reshaped into three squares, which keeps "
+    "the numbers in their old order; each should be cut out by its columns and then transposed.", look=SIDE,
     variants=[{"cut": lambda right, tensor: list(tensor.reshape(3, *2 * tensor.shape[:1])) if tensor.dim() == 2
                else right, "turned": lambda right, tensor, part: tensor if part == "attn.c_attn" else right}])
 mistake("every third column", pairs=1, why="Every third column is taken, as if query, key and value took turns.",
     look=SIDE, cut=lambda tensor: [tensor[..., start::3] for start in range(3)])
 mistake("the bias of queries for all three", pairs=1, why="Queries, keys and values all get the bias of the queries.",
     look="how is the bias of c_attn cut?", cut=lambda right, last: right if last == "weight" else [right[0]] * 3)
-mistake("the biases in another order", pairs=0, why="The biases of queries, keys and values are exchanged, while their "
+mistake("the biases in another order", pairs=0, why="The biases of queries, keys and values are mixed up, but their "
     "weights are not.", look="how is the bias of c_attn cut?", cut=[
         lambda right, last, order=order: right if last == "weight" else [right[place] for place in order]
         for order in permutations(range(3)) if order != (0, 1, 2)])
 mistake("the first third for all three", pairs=1, why="Queries, keys and values all get the first third of c_attn.",
     look="which columns does each of the three slices take?", cut=lambda right: [right[0]] * 3)
-mistake("c_attn not cut", pairs=0, why="c_attn is kept as one weight of three times the width; the course has a map "
-    "for queries, one for keys and one for values.", look="the names with `linear_` in the lesson's table.",
+mistake("c_attn not cut", pairs=0, why="c_attn comes back as one weight of three times the width; the course has a "
+    "map for queries, one for keys and one for values.", look="the names with `linear_` in the lesson's table. And is "
+    "a width written as a number, such as 768, right for every model?",
     variants=[{"letters": lambda letter=letter: [letter], "cut": lambda tensor: [tensor]}
               for letter in ("qkv", "q", "attn", "in")])
 
@@ -303,9 +304,9 @@ def without(words):
     return lambda found: {name: one for name, one in found.items() if not any(word in name for word in words)}
 
 mistake("the norms exchanged", why="ln_1 becomes norm_2, and ln_2 norm_1. Both have the same shape, so nothing "
-    "complains.", look="which of the two norms stands before attention?",
+    "complains.", look="which of the two norms comes before attention?",
     part=lambda right, part: {"ln_1": "norm_2", "ln_2": "norm_1"}.get(part, right))
-mistake("the two c_proj mixed up", why="There are two maps called c_proj: that of attention and that of the "
+mistake("the two c_proj mixed up", why="There are two maps called c_proj: one in attention and one in the "
     "feed-forward. You have swapped them, or given both the same name.",
     look="what stands before `.c_proj` in each name?",
     part=[lambda right, part: {"attn.c_proj": NAMES["mlp.c_proj"], "mlp.c_proj": NAMES["attn.c_proj"]}.get(part, right),
@@ -314,8 +315,8 @@ mistake("the two c_proj mixed up", why="There are two maps called c_proj: that o
 mistake("the maps of the feed-forward exchanged", why="c_fc, which widens, becomes linear_out, and c_proj, which "
     "narrows, linear_in.", look="the shapes of the two maps of a feed-forward.",
     part=lambda right, part: {"mlp.c_fc": NAMES["mlp.c_proj"], "mlp.c_proj": NAMES["mlp.c_fc"]}.get(part, right))
-mistake("the tables exchanged", why="wte, the table of the tokens, becomes that of the positions, and wpe that of the "
-    "tokens.", look="t is for token, p for position.", top=lambda right, name: {
+mistake("the tables exchanged", why="wte, the token table, becomes the position table, and wpe the token table.",
+    look="t is for token, p for position.", top=lambda right, name: {
         "wte.weight": "positions.encoding", "wpe.weight": "embedding.weight"}.get(name, right))
 mistake("the prefix kept", why="`transformer.` still stands before some or all of the names.",
     look="the first word of each name that you return.", variants=[
@@ -331,40 +332,40 @@ def with_masks(right, tensors, name="layers.{}.attention.bias", which=".*"):
     masks = {key: one for key, one in tensors.items() if one.dim() == 4 and re.fullmatch(which, key)}
     return right | {name.format(re.search(r"\d+", key)[0]): one for key, one in masks.items()}
 
-mistake("the masks kept", why="The causal masks `h.0.attn.bias`, … are still there, all of them or some; the course's "
-    "model makes its own and would refuse them.", look="the names that end in `.attn.bias`, in a file of 12 layers and "
+mistake("the masks kept", why="Some or all of the causal masks `h.0.attn.bias`, … are still there; the course's model "
+    "makes its own and would refuse them.", look="the names that end in `.attn.bias`, in a file of 12 layers and "
     "in one whose names begin with `transformer.`.",
     variants=[{"__call__": lambda right, tensors, name=name: with_masks(right, tensors, name)} for name in (
         "layers.{}.attention.bias", "layers.{}.attn.bias", "h.{}.attn.bias", "layers.{}.attention.linear_out.bias",
         "layers.{}.feed_forward.linear_out.bias")] + [{"__call__": lambda right, tensors, which=which: with_masks(
             right, tensors, which=which)} for which in (r".*\d\d.*", r"transformer.*", r".*\d\d.*|transformer.*")])
-mistake("the bias of c_attn left out", why="The biases of queries, keys and values are missing: `c_attn.bias` ends in "
-    "`attn.bias`, as the masks do.", look="which names end in `attn.bias`, and which in `.attn.bias`?",
+mistake("the bias of c_attn left out", why="The biases of queries, keys and values are missing.",
+    look="what happens to `c_attn.bias` in your code? And which names end in `attn.bias`, which in `.attn.bias`?",
     finished=without([f"linear_{letter}.bias" for letter in "qkv"]))
 BIASES = "which names with `bias` are masks?"
-mistake("no biases", why="The biases of the layers are left out, those of the norms among them.", look=BIASES,
+mistake("no biases", why="The biases of the layers are left out, including those of the norms.", look=BIASES,
     finished=[without([".bias"]), lambda found: {name: one for name, one in found.items()
                                                  if name == "norm.bias" or not name.endswith("bias")}])
 mistake("no biases of linear maps", pairs=0, look=BIASES, why="The biases of the linear maps are left out; only the "
-    "norms have theirs.", finished=lambda found: {name: one for name, one in found.items()
+    "norms keep theirs.", finished=lambda found: {name: one for name, one in found.items()
                                          if "norm" in name or not name.endswith("bias")})
-mistake("no biases of attention", pairs=0, look=BIASES, why="The biases of attention are left out, that of attn.c_proj "
-    "or all of them; of the names with `attn`, only `.attn.bias` is a mask.", finished=[
+mistake("no biases of attention", pairs=0, look=BIASES, why="The bias of attn.c_proj, or every bias of attention, is "
+    "left out; of the names with `attn`, only `.attn.bias` is a mask.", finished=[
         lambda found: {name: one for name, one in found.items() if not re.search(r"attention.*bias$", name)},
         without(["attention.linear_out.bias"])])
-mistake("no biases of norms", pairs=0, look=BIASES, why="The biases of the norms are left out, of those in the layers "
-    "or of all.", finished=[without(["norm_1.bias", "norm_2.bias"]),
+mistake("no biases of norms", pairs=0, look=BIASES, why="The biases of the norms are left out: those in the layers, or "
+    "all of them.", finished=[without(["norm_1.bias", "norm_2.bias"]),
                             without(["norm_1.bias", "norm_2.bias", "norm.bias"])])
 mistake("the final norm left out", why="The norm after the last layer, ln_f, is missing.", look="where does ln_f go?",
     finished=lambda found: {name: one for name, one in found.items() if not name.startswith("norm.")})
 mistake("only the first layer", pairs=0, why="The first layer is there, and all the others are missing.",
     look="where does the number of the layer come from, and how far does it go?", finished=lambda found: {
         name: one for name, one in found.items() if not re.match(r"layers\.(?!0\.)", name)})
-mistake("all layers under one name", pairs=0, why="All layers are written to the names of the first, each over the one "
-    "before it, so that only the last is left.", look="where does the number of the layer come from?", finished=lambda
+mistake("all layers under one name", pairs=0, why="All layers are written to the names of the first, each overwriting "
+    "the one before, so only the last is left.", look="where does the number of the layer come from?", finished=lambda
     found: {re.sub(r"layers\.\d+", "layers.0", name): one for name, one in found.items()})
-mistake("one digit for the layer", pairs=0, why="Layers 10 and 11 land on layer 1 or are left out, as if the "
-    "number of a layer had one digit only.", look="a model of 12 layers.", finished=[
+mistake("one digit for the layer", pairs=0, why="Layers 10 and 11 land on layer 1 or are left out, as if the number of "
+    "a layer had only one digit.", look="a model of 12 layers.", finished=[
         lambda found: {re.sub(r"layers\.(\d)\d+", r"layers.\1", name): one for name, one in found.items()},
         lambda found: {name: one for name, one in found.items() if not re.match(r"layers\.\d\d", name)}])
 mistake("more layers than there are", pairs=0, raises=True, why="It asks for layers that the file does not have: "
@@ -383,7 +384,7 @@ def in_order_of_text(found):
     return {re.sub(r"layers\.(\d+)", lambda one: f"layers.{layers.index(one[1])}", name): one
             for name, one in found.items()}
 
-mistake("the layers in the order of text", pairs=0, why="The layers are numbered anew in the order of their names as "
+mistake("the layers in the order of text", pairs=0, why="The layers are renumbered in the order of their names as "
     "text, where 10 comes before 2. Every layer should keep its number.", look="sorted([\"2\", \"10\"]), and a model "
     "of 12 layers.", finished=in_order_of_text)
 mistake("only without the prefix", pairs=0, why="Names that begin with `transformer.`, as `transformers` saves them, "
@@ -394,7 +395,7 @@ mistake("only without the prefix", pairs=0, why="Names that begin with `transfor
 def renamed(ours, other):
     return lambda found: {name.replace(ours, other): one for name, one in found.items()}
 
-mistake("another name for the final norm", pairs=0, why="The norm after the last layer has another name than `norm`.",
+mistake("another name for the final norm", pairs=0, why="The norm after the last layer is not called `norm`.",
     look="the row of ln_f in the lesson's table.", top=[
         lambda right, name, other=other: right.replace("norm.", other) if name.startswith("ln_f") else right
         for other in ("ln_f.", "norm_f.", "ln.", "layers.norm.", "final_norm.")])
@@ -407,15 +408,15 @@ mistake("GPT-2's names for some parts", pairs=0, why="Some parts still have the 
 mistake("GPT-2's names for the layers", pairs=0, why="The layers are still called h, where the course says layers.",
     look="the first word of each name.", finished=lambda found: {
         re.sub(r"^layers\.", "h.", name): one for name, one in found.items()})
-mistake("the weight of the positions", pairs=0, why="The positions are called positions.weight; in the course's model "
-    "the table is a parameter called positions.encoding.", look="the row of wpe in the lesson's table.",
+mistake("the weight of the positions", pairs=0, why="The position table is called positions.weight; the course's model "
+    "calls it positions.encoding.", look="the row of wpe in the lesson's table.",
     top=lambda right, name: "positions.weight" if name == "wpe.weight" else right)
-mistake("an unembedding of its own", pairs=0, why="The table of the tokens is handed over twice, as an unembedding as "
-    "well. GPT-2 ties the two: there is one table.", look="the names in the lesson's table.",
+mistake("an unembedding of its own", pairs=0, why="The token table is returned twice, the second time as an "
+    "unembedding. GPT-2 ties the two: there is one table.", look="the names in the lesson's table.",
     finished=[lambda found, name=name: found | {f"{name}.weight": found["embedding.weight"]}
               for name in ("unembedding", "lm_head", "linear", "linear_out", "output", "head")])
-mistake("other names", pairs=0, why="Some entries have other names than the course's model gives them.",
-    look="the names that you return, beside those of the lesson's table.", finished=[
+mistake("other names", pairs=0, why="Some entries do not have the names that the course's model uses.",
+    look="compare the names that you return with the lesson's table.", finished=[
         renamed(ours, other) for ours, other in (
             ("norm_", "norm"), ("embedding.", "embed."), ("linear_out", "linear_o"), ("feed_forward", "ff"),
             ("attention.linear_", "linear_"), ("feed_forward.linear_in", "feed_forward.linear_1"))])
@@ -426,7 +427,7 @@ mistake("entries missing", pairs=0, why="Not everything that the course's model 
         lambda found: {name: one for name, one in found.items() if not name.startswith(
             f"layers.{max(int(key.split('.')[1]) for key in found if key.startswith('layers.'))}.")}])
 mistake("entries too many", pairs=0, why="There is more in the dictionary than the course's model has.",
-    look="the names that you return: which of them does the lesson's table not have?",
+    look="the names that you return: which of them are not in the lesson's table?",
     finished=lambda found: found | {"positions.weight": found["positions.encoding"]},
     variants=[{"__call__": lambda right, tensors: right | tensors}])
 mistake("other shapes", pairs=0, why="Not every entry has the shape that the course's model needs.",

@@ -91,7 +91,7 @@ def neighbours(length):
 ROWS = ("0", "1", "largest", "middle", "same")
 
 A_TENSOR = "a tensor, not a float"
-OF_A_TENSOR = "The number is right, but it comes in a tensor or an array; the contract asks for a float."
+OF_A_TENSOR = "The number is right, but it comes in a tensor or an array; the exercise asks for a float."
 INTO_A_FLOAT = "how do you get the number out of a tensor that holds only one?"
 
 def is_a_float(call, model, tokens):
@@ -238,7 +238,7 @@ class JustBefore(Detector):  # changes all the later tokens; compares the one po
         return differences[:, place - 1]
 
 ONE_TOKEN, ONE_PLACE = {"changed": OneByOne.changed}, {"seen": JustBefore.seen}
-THE_MOST = "which single number does the contract ask for?"
+THE_MOST = "which single number does the exercise ask for?"
 
 def styled(*styles, **replaced):
     """Each change in the step by step detector, then in each of these others."""
@@ -264,6 +264,16 @@ mistake("the earlier tokens changed", hint=1, pairs=2, why="Tokens that a positi
     "they the same? Which positions are compared?", changed=another,
     variants=[{"changed": lambda tokens, place: another(tokens, slice(place)),
                "seen": lambda differences, place: differences[:, place:]}])
+def with_the_run_before(self, step, after, before, place):
+    before, self.last = before if place == 1 else self.last, after
+    return step(after, before, place)
+mistake("compared with the run before", pairs=0, why="A changed text is compared with the one changed before it, not "
+    "with the original: that one has another token where a position may see it.", look="is the output for the original "
+    "text kept, under a name of its own, to the end?", variants=styled(ONE_TOKEN, difference=with_the_run_before))
+mistake("the changes pile up", hint=1, pairs=0, why="One copy serves for all places: a token that was replaced for an "
+    "earlier place stays replaced, where a position may see it.", look="where is the copy made: before the loop, or in "
+    "it?", changed=[lambda tokens, place: another(tokens, slice(1, place + 1)),
+    lambda tokens: another(tokens, slice(1, 99))])
 mistake("only the last position", pairs=2, why="Only the last position is looked at, the only one that cannot leak: no "
     "token comes after it.", look="which positions have a future?", seen=lambda differences: differences[:, -1],
     variants=[{"seen": lambda differences: differences[:, -1], "places": lambda length: range(length)}])
@@ -276,10 +286,9 @@ def put(*replaced):
 
 mistake = exercise.section(hint=1, pairs=0)
 mistake("cut off, not changed", pairs=1, why="The later tokens are cut off, not replaced, so the output moves by a "
-    "different amount than the contract asks for. Some models even refuse a text of another length.", look="print the "
-    "shape of each text that the model gets.",
-    variants=[{"changed": lambda tokens, place: tokens[:, :place],
-               "compared": lambda after, before: (after - before[:, :after.shape[1]]).abs()}])
+    "different amount than the exercise asks for. Some models even refuse a text of another length.", look="print the "
+    "shape of each text that the model gets.", variants=[{"changed": lambda tokens, place: tokens[:, :place],
+    "compared": lambda after, before: (after - before[:, :after.shape[1]]).abs()}])
 mistake("token 0 replaced by itself", pairs=1, why="Where a later token is 0, it stays 0: nothing changes, and a leak "
     "from there is missed.", look="what takes the place of a token 0? Print both texts.", changed=put(torch.zeros_like))
 mistake("token 1 replaced by itself", why="Where a later token is 1, it stays 1: nothing changes, and a leak from "
@@ -293,26 +302,23 @@ mistake("the token in the middle replaced by itself", why="Where a later token i
 mistake("another sequence's token", why="A token is replaced by one from another sequence. That may be the same token, "
         "and in a batch of one there is no other sequence: then nothing changes, and a leak is missed.",
     look="print both texts, for this batch and for a batch of one.", changed=put(lambda tokens: tokens.roll(1, 0)))
-mistake(MAY_BE_THE_SAME, why=OF_THE_SAME, look=NOT_THE_SAME,
-    changed=put(lambda tokens: tokens.roll(1, 1), lambda tokens: tokens.roll(-1, 1),
-                lambda tokens: tokens.median().expand_as(tokens), lambda tokens: tokens.min().expand_as(tokens),
-                lambda tokens: (tokens + 2) % (tokens.max() + 1),
-                lambda tokens: torch.randint(0, int(tokens.max()) + 1, tokens.shape)))
+mistake(MAY_BE_THE_SAME, why=OF_THE_SAME, look=NOT_THE_SAME, changed=put(lambda tokens: tokens.roll(1, 1),
+    lambda tokens: tokens.roll(-1, 1), lambda tokens: tokens.median().expand_as(tokens),
+    lambda tokens: tokens.min().expand_as(tokens), lambda tokens: (tokens + 2) % (tokens.max() + 1),
+    lambda tokens: torch.randint(0, int(tokens.max()) + 1, tokens.shape)))
 
 def reordered(tokens, place, order):
     return torch.cat([tokens[:, :place], order(tokens[:, place:])], dim=1)
 mistake("put in another order", why="The later tokens are only reordered: a single one, or several equal ones, stay as "
-        "they are, and a leak from there is missed.",
-    look="print both texts where all the later tokens are equal.",
+    "they are, and a leak from there is missed.", look="print both texts where all the later tokens are equal.",
     changed=[lambda tokens, place: reordered(tokens, place, lambda later: later.flip(1)),
-             lambda tokens, place: reordered(tokens, place, lambda later: later.roll(1, 1)),
-             lambda tokens, place: reordered(tokens, place, lambda later: later.sort(1).values)])
+    lambda tokens, place: reordered(tokens, place, lambda later: later.roll(1, 1)),
+    lambda tokens, place: reordered(tokens, place, lambda later: later.sort(1).values)])
 
 mistake("a softmax before the comparison", hint=3, pairs=0, why="The outputs go through a softmax before they are "
-    "compared. The contract asks for the change in the outputs as they are.",
-    look="what is done to the outputs before they are subtracted?",
-    variants=[{"compared": lambda after, before: (after.softmax(-1) - before.softmax(-1)).abs(), **style}
-              for style in ({}, ONE_TOKEN)])
+    "compared. The exercise asks for the change in the outputs as they are.", look="what is done to the outputs before "
+    "they are subtracted?", variants=[{"compared": lambda after, before: (after.softmax(-1) - before.softmax(-1)).abs(),
+    **style} for style in ({}, ONE_TOKEN)])
 
 # A leak that is missed
 mistake = exercise.section(hint=3)
@@ -332,6 +338,9 @@ mistake("the last place left out", why="A leak from the last token into the posi
         "token never changes alone, because the loop ends too early or the later tokens are only reordered.",
     look="the last position but one: when does the only token after it change?",
     variants=styled(ONE_TOKEN, places=lambda length: range(1, length - 1)))
+mistake("every second place left out", pairs=0, why="Only every second token is changed by itself, so a leak from one "
+    "between them is missed.", look="the numbers that your loop runs through: which places are not among them?",
+    variants=[{**ONE_TOKEN, "places": lambda length: range(1, length, 2)}])
 mistake("as many turns as sequences", pairs=0, why="The loop takes the size of the batch for the length: with fewer "
     "sequences than tokens, the last places are never reached, and leaks are missed.", look="the end of your range: "
     "which dimension of tokens does it come from?", variants=styled(ONE_TOKEN, ONE_PLACE, variants=[{
@@ -340,63 +349,61 @@ mistake("as many turns as sequences", pairs=0, why="The loop takes the size of t
 mistake("the first place left out", why="A leak from the second token into the first position is missed: the loop "
         "starts one step too late.", look="the first value of your loop. Which positions does it compare?",
     variants=styled(ONE_PLACE, places=lambda length: range(2, length)))
-mistake("the position before the change left out", hint=2,
-    why="The comparison ends one position too early: a leak from the very next token, which a mask that is off by one "
-        "lets through, is missed.", look="the end of your slice. Which position is the last that must not change?",
-    variants=[{"places": lambda length: range(2, length),
-               "seen": lambda differences, place: differences[:, :place - 1]}])
+mistake("the position before the change left out", hint=2, why="The comparison ends one position too early: a leak "
+    "from the very next token, which a mask that is off by one lets through, is missed.", look="the end of your slice. "
+    "Which position is the last that must not change?", variants=[{"places": lambda length: range(2, length),
+    "seen": lambda differences, place: differences[:, :place - 1]}])
 
 # One number from the differences, and what is left behind
 mistake = exercise.section(hint=3)
 mistake("no absolute value", pairs=2, why="A change in one direction counts as negative, so it loses to 0 or to a "
     "smaller change in the other.", look="what is the largest of the differences -3 and 1?",
     compared=[lambda after, before: after - before, lambda after, before: before - after])
-mistake("the mean change", pairs=5, why="The changes are averaged, so one strong leak drowns among everything that "
-        "stays the same.", look=THE_MOST, size=lambda differences: differences.mean(-1).max(),
-    variants=[*styled(ONE_TOKEN, ONE_PLACE, variants=[
-                  {"size": lambda differences: differences.mean()}, {"most": lambda sizes: sum(sizes) / len(sizes)},
-                  {"size": lambda differences: differences.pow(2).mean().sqrt()},
-                  {"most": lambda sizes: sum(sizes) / len(sizes), "size": lambda differences: differences.mean()}]),
-              {"size": lambda differences: differences.mean(-1).max(), **ONE_TOKEN}])
+mistake("the mean change", pairs=5, why="The changes, or the features, are averaged, so one strong leak drowns among "
+    "everything that stays the same.", look=THE_MOST, size=lambda differences: differences.mean(-1).max(),
+    variants=[*styled(ONE_TOKEN, ONE_PLACE, variants=[{"size": lambda differences: differences.mean()},
+    {"most": lambda sizes: sum(sizes) / len(sizes)}, {"size": lambda differences: differences.pow(2).mean().sqrt()},
+    {"most": lambda sizes: sum(sizes) / len(sizes), "size": lambda differences: differences.mean()},
+    {"compared": lambda after, before: (after - before).mean(-1, keepdim=True).abs()}]),
+    {"size": lambda differences: differences.mean(-1).max(), **ONE_TOKEN}])
 mistake("the sum of the changes", pairs=4, why="The changes, or the numbers before they are compared, are added up; "
-        "the contract asks for the largest single change.", look=THE_MOST,
-    size=lambda differences: differences.sum(-1).max(),
-    variants=[*styled(ONE_TOKEN, variants=[
-                  {"size": lambda differences: differences.sum()}, {"most": lambda sizes: sum(sizes)},
-                  {"compared": lambda after, before: (after - before).sum(-1, keepdim=True).abs()},
-                  {"size": lambda differences: differences.sum(), "most": lambda sizes: sum(sizes)}]),
-              {"size": lambda differences: differences.sum(-1).max(), **ONE_TOKEN}])
+    "the exercise asks for the largest single change.", look=THE_MOST,
+    size=lambda differences: differences.sum(-1).max(), variants=[*styled(ONE_TOKEN,
+    variants=[{"size": lambda differences: differences.sum()}, {"most": lambda sizes: sum(sizes)},
+    {"compared": lambda after, before: (after - before).sum(-1, keepdim=True).abs()},
+    {"size": lambda differences: differences.sum(), "most": lambda sizes: sum(sizes)}]),
+    {"size": lambda differences: differences.sum(-1).max(), **ONE_TOKEN}])
 mistake("the length of the change", pairs=2,
-    why="The differences are squared and added up, and the root is taken, as for the length of a vector; the contract "
+    why="The differences are squared and added up, and the root is taken, as for the length of a vector; the exercise "
         "asks for the largest single one.", look=THE_MOST, size=lambda differences: differences.norm(dim=-1).max(),
     variants=[*styled(ONE_TOKEN, size=lambda differences: differences.norm()),
               {"size": lambda differences: differences.norm(dim=-1).max(), **ONE_TOKEN}])
 mistake("the square of the change", pairs=2, why="The differences are squared, so a leak below 1 looks smaller than it "
-    "is and one above 1 larger.", look="what does the contract ask for: how far a number moves, or the square of that?",
+    "is and one above 1 larger.", look="what does the exercise ask for: how far a number moves, or the square of that?",
     compared=lambda after, before: (after - before) ** 2,
     variants=styled(ONE_TOKEN, ONE_PLACE, variants=[
         {"compared": lambda after, before: (after - before) ** 2, "size": lambda differences: differences.mean()}]))
 mistake("the smallest of the changes", why="The smallest change over the places is kept, so a leak in one place is "
-        "hidden by a place without one.", look="min or max?", most=lambda sizes: min(sizes))
+    "hidden by a place without one.", look="min or max?", variants=styled(ONE_TOKEN, ONE_PLACE,
+    most=lambda sizes: min(sizes)))
 mistake("only the first leak found", why="It stops at the first leak that it finds, or keeps that one; a larger one "
     "may come after it.", look="is there a `return` or a `break` inside the loop?",
     most=lambda sizes: next((one for one in sizes if one > 0), sizes[0]))
 mistake("a relative change", pairs=2, why="The change is divided by the size of the output, so it is only relative; "
-        "the contract asks how far a number moves.", look="every division: what does the contract ask for?",
+        "the exercise asks how far a number moves.", look="every division: what does the exercise ask for?",
     compared=[lambda after, before: (after - before).abs() / (before.abs() + 1e-8),
               lambda after, before: (after - before).abs() / before.abs().max()],
     variants=[{"compared": lambda after, before: ((after - before) / before.abs().clamp_min(1e-9)).abs(), **style}
               for style in ({}, ONE_TOKEN)])
-mistake("only the first sequence", why="Only the first sequence of the batch is looked at.",
-    look="the first dimension: do all the sequences reach the comparison?", difference=lambda right: right[:1])
+mistake("only the first sequence", why="Only the first sequence of the batch is changed, or only that is compared.",
+    look="the first dimension: is every sequence changed, and compared?", difference=lambda right: right[:1])
 mistake("small leaks rounded off", pairs=0, why="A leak below some limit is reported as 0, or the number is rounded: a "
-        "small leak is a leak, too.", look="where does a small number become 0? The contract asks for it as it is.",
+        "small leak is a leak, too.", look="where does a small number become 0? The exercise asks for it as it is.",
     result=[lambda right: right if right > 1e-2 else 0.0,
             *(lambda right, digits=digits: round(right, digits) for digits in (1, 2, 3, 4))])
-mistake("yes or no", pairs=0, why="It says whether there is a leak; the contract asks how large it is.",
-    look="the comparison at the end.",
-    result=[lambda right: right > 0, lambda right: right == 0, lambda right: float(right > 0),
-            lambda right: torch.tensor(right) > 0, lambda right: torch.tensor(right) == 0])
+mistake("yes or no", pairs=0, why="It says whether there is a leak; the exercise asks how large it is.",
+    look="the comparison at the end.", result=[lambda right: right > 0, lambda right: right == 0,
+    lambda right: float(right > 0), lambda right: torch.tensor(right) > 0, lambda right: torch.tensor(right) == 0])
 mistake(A_TENSOR, why=OF_A_TENSOR, look=INTO_A_FLOAT, result=lambda number: number)
 mistake("the tokens are changed in place", hint=1, pairs=1,
     why="The caller's own tokens are overwritten, and may be compared with themselves: a second name is not a copy.",

@@ -107,8 +107,8 @@ exercise = Exercise(
     name="grouped_query_attention", lesson=10, title="Six query heads, two key heads", difficulty=2, importance=3,
     minutes=10,
     contract="""grouped_query_attention(query, key, value), with query (batch, heads, length, d_head) and key and value
-        (batch, key_heads, length, d_head), where heads is a multiple of key_heads, returns (output, weights). The heads
-        of queries form key_heads groups of neighbours of equal size, and group g uses head g of keys and values.
+        (batch, key_heads, length, d_head), where heads is a multiple of key_heads, returns (output, weights). The query
+        heads form key_heads groups of neighbours of equal size, and group g uses head g of keys and values.
         weights (batch, heads, length, length) is the softmax over the keys of query · key / √d_head, causal: each
         position attends to itself and those before it, and gives the others a weight of 0, even if their scores
         are larger by 1,000. output (batch, heads, length, d_head) is the average of the values with these weights.
@@ -129,13 +129,13 @@ exercise = Exercise(
     returns=("output", "weights"), shapes={"output": "(batch, heads, length, d_head)",
                                            "weights": "(batch, heads, length, length)"},
     symptoms=(what_the_weights_show,), signs=signs_of_weight,
-    hints=[("which keys a head uses", "With 6 query heads and 2 key heads, heads 0, 1 and 2 use key head 0, and "
-            "heads 3, 4 and 5 use key head 1. repeat puts copies of the whole one after the other; repeat_interleave "
+    hints=[("which keys a head uses", "With 6 query heads and 2 key heads, heads 0, 1 and 2 use key head 0, and heads "
+            "3, 4 and 5 use key head 1. repeat puts copies of the whole tensor one after the other; repeat_interleave "
             "repeats each part in its place."),
            ("the mask", "Position t may attend to positions 0 to t. Set the other scores to minus infinity before the "
             "softmax; masks.causal_mask(length) is True where a query may attend."),
-           ("scale and softmax", "As in lesson 3: divide by the root of the features of one head, and take the softmax "
-            "over the keys, the last dimension.")],
+           ("scale and softmax", "As in lesson 3: divide by the root of the number of features of one head, and take "
+            "the softmax over the keys, the last dimension.")],
     solution='''
         import math
 
@@ -193,22 +193,22 @@ def by_index(index, *, keys=True, values=True):
 
 IN_TURN, LAST = (lambda heads, group, number: heads % number), (lambda heads, group, number: heads * 0 + number - 1)
 BACKWARDS = lambda heads, group, number: number - 1 - heads // group  # noqa: E731
-mistake("key heads dealt out in turn", pairs=1, why="The query heads get the key heads in turn, as after "
-    "`repeat`: neighbours get different ones, where they should share one.",
+mistake("key heads dealt out in turn", pairs=1, why="The query heads get the key heads in turn, as after `repeat`: "
+    "neighbours get different ones, but should share one.",
     shared=by_index(IN_TURN))
 mistake("keys and values grouped differently", pairs=2, why="Keys and values are not shared out in the same way, so a "
-    "head finds with the keys of one head and reads the values of another.",
+    "query head searches the keys of one head and reads the values of another.",
     shared=[by_index(IN_TURN, keys=False), by_index(IN_TURN, values=False)])
-mistake("the first key head for all", why="All query heads use the first head of keys and values, or the first "
-    "of one of the two.", shared=[by_index(lambda heads, group, number: heads * 0),
+mistake("the first key head for all", why="All query heads use the first head of the keys, of the values or of both.",
+    shared=[by_index(lambda heads, group, number: heads * 0),
         by_index(lambda heads, group, number: heads * 0, keys=False),
         by_index(lambda heads, group, number: heads * 0, values=False)])
-mistake("the last key head for all", why="All query heads use the last head of keys and values, or the last of one of "
-    "the two.", shared=[by_index(LAST), by_index(LAST, keys=False), by_index(LAST, values=False)])
+mistake("the last key head for all", why="All query heads use the last head of the keys, of the values or of both.",
+    shared=[by_index(LAST), by_index(LAST, keys=False), by_index(LAST, values=False)])
 mistake("the groups turned round", why="The first group uses the last head of keys and values, and the last group the "
     "first.", shared=by_index(BACKWARDS))
-mistake("the number of key heads taken for the size of a group", why="The number of key heads stands where the "
-    "size of a group should, which is how many query heads share one of them.",
+mistake("the number of key heads taken for the size of a group", why="The number of key heads is used as the size of a "
+    "group; the size is how many query heads share a key head.",
     shared=[by_index(lambda heads, group, number: heads // number), lambda query, key, value:
             (key.repeat_interleave(key.shape[1], 1), value.repeat_interleave(key.shape[1], 1)),
             lambda query, key, value: (key.repeat(1, key.shape[1], 1, 1), value.repeat(1, key.shape[1], 1, 1))])
@@ -236,7 +236,7 @@ EACH, ALL = (lambda one, group: one.repeat_interleave(group, 1)), (lambda one, g
 ONE_OF_THEM = [lambda groups: groups.sum(2), lambda groups: groups.mean(2), lambda groups: groups[:, :, 0],
                lambda groups: groups[:, :, -1]]
 mistake("the queries of a group merged into one", pairs=3, why="The query heads of a group are summed or averaged, or "
-    "one of them stands for all. Each asks its own question; only keys and values are shared.",
+    "one of them stands in for all. Each asks its own question; only keys and values are shared.",
     look="two heads of one group: should their weights be the same?", variants=[
         *(merged(by, repeated=EACH) for by in ONE_OF_THEM), *(merged(by) for by in ONE_OF_THEM),
         *(merged(by, groups, repeated) for by in ONE_OF_THEM for groups, repeated in (
@@ -256,19 +256,19 @@ def scattered(query, key):
     """The query heads, the first of each group after the other."""
     return query.unflatten(1, (-1, key.shape[1])).transpose(1, 2).flatten(1, 2)
 
-mistake("queries regrouped", why="The query heads are put in another order before they meet the keys, and not put "
-    "back, so the output belongs to other heads.", look="after each view and transpose, where is head 1?",
+mistake("queries regrouped", why="The query heads are reordered before they meet the keys, and never put back, so each "
+    "output belongs to another head.", look="after each view and transpose, where is head 1?",
     variants=[{"__call__": lambda step, query, key, value: step(scattered(query, key), key, value)}])
-mistake("key heads not shared", why="Keys and values are used as they are. That works only where there are as many of "
-    "them as query heads, or a single one.", shared=lambda query, key, value: (key, value))
+mistake("key heads not shared", why="Keys and values are used as they are. That works only if they have as many heads "
+    "as the queries, or a single one.", shared=lambda query, key, value: (key, value))
 mistake("repeated along the positions", why="Each key is repeated along the sequence, not each head of keys: the "
     "sequence gets longer.", look="which dimension of the key holds the heads?",
     shared=[lambda query, key, value: (key.repeat_interleave(group_of(query, key), 2),
                                        value.repeat_interleave(group_of(query, key), 2)),
             lambda query, key, value: (key.repeat(1, 1, group_of(query, key), 1),
                                        value.repeat(1, 1, group_of(query, key), 1))])
-mistake("heads reshaped", why="The repeated heads, or the queries, are brought into shape by a reshape that mixes "
-    "heads with positions or features.", look="every view and reshape: which dimensions does it merge or split?",
+mistake("heads reshaped", why="The repeated heads, or the queries, get their shape from a reshape that mixes heads "
+    "with positions or features.", look="every view and reshape: which dimensions does it merge or split?",
     shared=[lambda query, key, value: tuple(one.repeat(1, 1, 1, group_of(query, key)).reshape(query.shape)
                                             for one in (key, value)),
             lambda query, key, value: tuple(one.repeat_interleave(group_of(query, key), 2).reshape(query.shape)
@@ -278,16 +278,16 @@ def regrouped(one, number):
     """Heads in the order in which one of each group comes after the other."""
     return one.unflatten(1, (number, -1)).transpose(1, 2).flatten(1, 2)
 
-mistake("heads out of order at the end", why="Each head is computed rightly, but the heads come back in another order: "
-    "the first of each group, then the second of each.", look="the order in which groups and heads are flattened.",
+mistake("heads out of order at the end", why="Each head is right, but the heads come back in another order: the first "
+    "of each group, then the second of each.", look="the order in which groups and heads are flattened.",
     variants=[{"__call__": lambda right, key: tuple(regrouped(one, key.shape[1]) for one in right)},
               {"__call__": lambda right, key: (regrouped(right[0], key.shape[1]), right[1])}])
 
 def split(one, key):
     return one.unflatten(1, (key.shape[1], -1))
 
-mistake("groups not merged", pairs=0, why="The groups and the heads of a group still have dimensions of their own; "
-    "they should be merged to one of heads.", look="the shapes of output and weights, beside those in the contract.",
+mistake("groups not merged", pairs=0, why="The groups and the heads of a group are still separate dimensions; they "
+    "should be merged into one.", look="the shapes of output and weights, beside those in the exercise.",
     variants=[{"__call__": lambda right, key: (right[0], split(right[1], key))},
               {"__call__": lambda right, key: (split(right[0], key), right[1])},
               {"__call__": lambda right, key: tuple(split(one, key) for one in right)}])
@@ -308,12 +308,12 @@ def shared_out(left, small=0.0):
     """Each row divided by its sum."""
     return left / (left.sum(-1, keepdim=True) + small)
 
-mistake("no mask", why="Every query attends to all keys, those after it too.", masked=lambda scaled: scaled)
-mistake("the past forbidden", why="The mask is turned round: each query attends to what comes after it, not to what "
-    "came before.",
+mistake("no mask", why="Every query attends to all keys, even those after it.", masked=lambda scaled: scaled)
+mistake("the past forbidden", why="The mask is the wrong way round: each query attends to what comes after it, not to "
+    "what came before.",
     masked=[filled(lambda ones: ones.tril(-1)), filled(lambda ones: ones.tril())])
-mistake("no query sees itself", pairs=2, why="The diagonal is forbidden too: a position may not attend to itself, "
-    "and the first one has no key left that it may attend to.", masked=[filled(lambda ones: ones.triu()),
+mistake("no query sees itself", pairs=2, why="The diagonal is forbidden too: no position may attend to itself, and the "
+    "first has no key left to attend to.", masked=[filled(lambda ones: ones.triu()),
         filled(lambda ones: ones.triu(), -1e9)],
     weights=lambda masked: masked.masked_fill(torch.ones_like(masked).triu() == 1, -torch.inf).softmax(-1).nan_to_num())
 mistake("one key of the future", why="The mask begins one place too late: each query also attends to the key right "
@@ -323,14 +323,14 @@ mistake("zeros for the mask", pairs=2, why="Forbidden scores become 0, or a smal
     masked=[lambda scaled: scaled.tril(), filled(lambda ones: ones.triu(1), 1e-9),
             filled(lambda ones: ones.triu(1), -1)])
 mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an allowed "
-    "score may be 0, too, as those of a query of zeros are.", look="`== 0` after `tril` or a product with the mask: "
+    "score may be 0, too: for a query of zeros, they all are.", look="`== 0` after `tril` or a product with the mask: "
     "which other scores are 0?",
     masked=[lambda scaled, number=number: scaled.tril().masked_fill(scaled.tril() == 0, number)
             for number in (-torch.inf, -1e9)],
     variants=[{"masked": lambda scaled: scaled.tril().masked_fill(scaled.tril() == 0, -torch.inf),
                "weights": lambda right: right.nan_to_num(0.0)}])
-mistake("a number too small", pairs=2, why="The forbidden scores are not made negative enough: later keys that lead, "
-    "or that stand beside low scores, still get weight.", look="which score has an exponential of exactly 0, whatever "
+mistake("a number too small", pairs=2, why="The forbidden scores are not negative enough: later keys that lead, or "
+    "whose rivals have low scores, still get weight.", look="which score has an exponential of exactly 0, whatever "
     "the others are?", masked=[*(added(number) for number in (-100, -1000, -2, -5, -10, -20, -50, -500)),
                            *(filled(lambda ones: ones.triu(1), number) for number in (-2, -5, -10, -20, -50, -100))])
 mistake("masked too late, then renormalised", why="Hidden scores still count in the softmax, or in the largest score "
@@ -343,7 +343,7 @@ mistake("masked too late, then renormalised", why="Hidden scores still count in 
                        *(lambda left, small=small: shared_out(left, small) for small in SMALL),
                        *(lambda left, small=small: left / left.sum(-1, keepdim=True).clamp(min=small)
                          for small in SMALL))),)])
-mistake("exponentials out of range", pairs=0, why="The exponential is taken of scores of any size. Of a hidden score "
+mistake("exponentials out of range", pairs=0, why="The exponential is taken of scores of any size. For a hidden score "
     "of 1000 it is infinite, and infinity times 0 is NaN.", look="the exponential of 1000, times 0.",
     variants=[{"masked": lambda scaled: scaled, "weights": lambda masked, small=small: shared_out(
         masked.exp() * torch.ones_like(masked).tril(), small)} for small in (0.0, 1e-9)])
@@ -357,12 +357,12 @@ def scaled_afterwards(self, query, key, value):
     return weights @ value, weights
 mistake("the scale after the softmax", hint=3, why="The weights are divided by √d_head after the softmax, so the rows "
     "sum to 1/√d_head, not to 1.", look="the order of the two operations.", variants=[{"__call__": scaled_afterwards}])
-mistake("a mask for the output alone", hint=2, why="The output is made with a mask, the weights that are returned are "
-    "without one.", look="with which weights is the output made?",
+mistake("a mask for the output alone", hint=2, why="The output is made with a mask, but the returned weights have "
+    "none.", look="which weights is the output made with?",
     variants=[{"__call__": lambda self, right, step, query, key, value: (right[0], (
         query @ self.shared(query, key, value)[0].mT / math.sqrt(query.shape[-1])).softmax(-1))}])
-mistake("a mask added as True and False", why="The mask is added to the scores, or multiplied with them, so that it "
-    "moves the scores by 1 or makes them 0 and forbids nothing.", look="what does True become when it is added?",
+mistake("a mask added as True and False", why="The mask is added to the scores as it is, so it moves them by 1 and "
+    "forbids nothing.", look="what does True become when it is added?",
     masked=[lambda scaled: scaled + torch.ones_like(scaled).tril(),
             lambda scaled: scaled + torch.ones_like(scaled).triu(1)])
 
@@ -372,10 +372,10 @@ SCALE = "which size does the variance of a dot product grow with?"
 mistake("no scale", why="The scores are not divided by anything.", look=SCALE, scaled=lambda scores: scores)
 mistake("scaled by d, not √d", why="The scores are divided by d_head, or by √d_head twice.", look=SCALE,
     scaled=lambda scores, query: scores / query.shape[-1])
-mistake("multiplied by √d", why="The scores are multiplied by √d_head, where they should be divided.", look=SCALE,
+mistake("multiplied by √d", why="The scores are multiplied by √d_head; they should be divided by it.", look=SCALE,
     scaled=lambda scores, query: scores * math.sqrt(query.shape[-1]))
-mistake("scaled by all heads together", pairs=2, why="The scores are divided by the root of the features of all heads "
-    "together, those of the queries or of the keys, not of one head.", look=SCALE,
+mistake("scaled by all heads together", pairs=2, why="The scores are divided by the root of the number of features of "
+    "all query heads or all key heads, not of one head.", look=SCALE,
     scaled=lambda scores, query: scores / math.sqrt(query.shape[-1] * query.shape[1]),
     variants=[{"__call__": lambda query, key, value: Grouped()(query * key.shape[1] ** -0.5, key, value)}])
 mistake("scaled by another size", pairs=3, why="The scores are divided by the root of another size, such as the "
@@ -394,20 +394,20 @@ mistake("softmax over the heads", why="The softmax runs over the heads, which th
     weights=[lambda masked: masked.softmax(1).nan_to_num(), lambda masked: masked.softmax(1)])
 mistake("no softmax", why="The scores themselves are used as weights.", look="what turns scores into weights?",
     weights=lambda masked: masked.nan_to_num(neginf=0.0))
-mistake("queries and keys exchanged", why="The keys ask and the queries answer.", look="rows ask. Whose row is it?",
-    scores=lambda query, key: key @ query.mT)
+mistake("queries and keys exchanged", why="The keys ask and the queries answer.",
+    look="each row of the scores should belong to a query.", scores=lambda query, key: key @ query.mT)
 mistake("keys and values exchanged", pairs=2, why="The values are searched and the keys are averaged, or one of them "
-    "plays both parts.", look="what does a key offer to be found by, and what does it hand over once found?",
+    "plays both parts.", look="which of the two is there to be found, and which is handed over once found?",
     variants=[{"__call__": lambda step, query, key, value: step(query, value, key)},
               {"__call__": lambda step, query, key, value: step(query, key, key)},
               {"__call__": lambda step, query, key, value: step(query, value, value)}])
 mistake("dropout", pairs=0, why="Dropout sets some of the weights, or of the output, to 0 and enlarges the others, "
-    "differently every time. The contract has none.", look="F.dropout is on unless `training=False` says otherwise; is "
-    "it asked for?", weights=[lambda right, rate=rate: F.dropout(right, rate) for rate in (0.1, 0.2, 0.5)],
+    "differently every time. This exercise has no dropout.", look="F.dropout is on unless `training=False` is set.",
+    weights=[lambda right, rate=rate: F.dropout(right, rate) for rate in (0.1, 0.2, 0.5)],
     output=lambda right: F.dropout(right, 0.1))
 mistake("weights transposed for the output", why="The output reads the weights by columns.", look="output row 0 "
     "belongs to query 0. Which row of the weights is that?", output=lambda weights, value: weights.mT @ value)
 mistake("the heads behind the positions", why="The heads of the output are put behind the positions, or side by side. "
-    "That comes after this function.",
-    look="the shape of the output in the contract.",
+    "That happens after this function.",
+    look="the shape of the output in the exercise.",
     handed=[lambda output: output.transpose(1, 2).flatten(2), lambda output: output.transpose(1, 2)])

@@ -14,12 +14,12 @@ def draw(generator, period, **sizes):
 exercise = Exercise(
     name="induction_score", lesson=11, title="Who looks at what came next?", difficulty=2, importance=3, minutes=8,
     contract="""
-        induction_score(weights, period) takes the weights of an attention, causal or not, of shape (batch, heads,
-        length, length): queries down, keys across. In all the sequences a block of `period` tokens is repeated, so
+        induction_score(weights, period) takes attention weights, causal or not, of shape (batch, heads, length,
+        length): queries down, keys across. In all the sequences a block of `period` tokens is repeated, so
         that the token at t, for t ≥ period, last occurred at t - period. It returns a float tensor (heads,): for
         each head the mean, over all sequences and all positions t ≥ period, of the weight that the query at t gives
         to the key at t - period + 1, the token that came after that last occurrence. The period is at least 2, and
-        less than the length; the last block may be cut short, and there may be several.
+        less than the length; there may be several blocks, and the last may be cut short.
         """,
     stub='''
         def induction_score(weights, period):
@@ -37,10 +37,10 @@ exercise = Exercise(
     returns="scores", shapes={"scores": "(heads,)"}, names_steps=False,
     hints=[("which weights", "Write down two blocks of three: a b c a b c, at positions 0 to 5. The query at 3 reads "
             "a. Where was a before, and which position came after it? Do the same for 4 and 5."),
-           ("the first query", "From which t on has the token been there before? For the tokens before that one there "
-            "is nothing to find: leave them out of the sum and out of the count."),
+           ("the first query", "From which t on has the token occurred before? For the tokens before that one there is "
+            "nothing to find: leave them out of the sum and out of the count."),
            ("the tool", "The places are on one diagonal of the table. With an offset of 1 - period it begins one query "
-            "too early. torch.diagonal needs dim1 and dim2; a loop over t does as well.")],
+            "too early. torch.diagonal needs dim1 and dim2. A loop over t works just as well.")],
     solution='''
         def induction_score(weights, period):
             length = weights.shape[-1]
@@ -65,18 +65,19 @@ mistake("the earlier copy itself", why="The weight on t - period is read: the ea
     variants=shared.missed_by(-1)[:1])
 mistake("the token before the earlier copy", why="The weight on t - period - 1 is read: what came before the earlier "
     "copy, not what came after.", look="the sign of the 1: " + ABC, pairs=2, variants=shared.missed_by(-2))
-mistake("two after the earlier copy", why="The key is one too far: the second token after the earlier copy.", look=ABC,
+mistake("two after the earlier copy", why="The weight on t - period + 2 is read: the second token after the earlier "
+    "copy.", look=ABC,
     variants=[*shared.missed_by(1)[:1], *({"picked": lambda weights, back, cut=cut: weights.diagonal(1 - back, -2, -1)[
         ..., cut:]} for cut in (0, 1))])
 mistake("neighbouring keys counted in", pairs=0, why="The weights on several neighbouring keys are added up for each "
-    "query; the contract asks for one.", look="how many keys of each query do you take? " + ABC,
+    "query; only one should count.", look="how many keys do you take for each query? " + ABC,
     picked=[lambda weights, queries, back, keys=keys: sum(weights[:, :, queries, queries - back + key] for key in keys)
             for keys in ((-1, 0, 1), (-1, 0), (0, 1))])
 mistake("the token before", why="The weight on t - 1 is read, whatever the period.",
     look="where does `period` appear in your index?",
     picked=[lambda weights, queries: weights[:, :, queries, queries - 1], lambda weights: weights.diagonal(-1, -2, -1)])
 mistake("all earlier copies added up", pairs=2, why="The weights on what came after each of the earlier copies are "
-    "added up; the contract asks for the last copy alone.",
+    "added up; only the last copy should count.",
     look="a sequence of three blocks: how many weights do you read for a token of the third?",
     picked=[lambda weights, queries, first: copies_added(weights, queries, first),
             lambda weights, queries, first: copies_added(weights, queries, first, after=False)])
@@ -89,10 +90,12 @@ def copies_added(weights, queries, period, after=True):
         total = total + weights[:, :, queries, keys.clamp(min=0)] * (keys >= after)
     return total
 
-mistake("the first copy of several", why="The place after the very first copy is read; the contract asks for the last "
-    "one before t.", look="a sequence of three blocks: which copy comes last before a token of the third?",
-    picked=[lambda weights, queries, first: weights[:, :, queries, queries % first + 1],
-            lambda weights, queries, first: weights[:, :, queries, (queries + 1) % first]])
+mistake("the first copy of several", why="The place after the very first copy is read; it should be the last copy "
+    "before t.", look="a sequence of three blocks: which copy comes last before a token of the third?",
+    picked=lambda weights, queries, first: weights[:, :, queries, queries % first + 1])
+mistake("the key modulo the period", pairs=0, why="The key is taken modulo the period, so it lies in the first block: "
+    "for the last token of a block, it is the key at 0.", look="a b c a b c: where should the second c look, and what "
+    "does `%` make of that?", picked=lambda weights, queries, first: weights[:, :, queries, (queries + 1) % first])
 mistake("half the length for the period", pairs=0, why="Half of the length is taken for the period, as if there were "
     "always two blocks.", look="where does `period` appear in your code?",
     variants=[lambda weights, period: a_diagonal(weights, weights.shape[-1] // 2),
@@ -101,24 +104,24 @@ mistake("half the length for the period", pairs=0, why="Half of the length is ta
 
 # Which queries
 mistake = exercise.section(hint=2)
-FIRST = "a b c a b c: which is the first token that has been there before?"
-mistake("one query too early", why="The query at period - 1 is counted as well. Its token has not been there "
-    "before: a diagonal with the offset 1 - period begins there, on the key at 0.", look=FIRST,
+FIRST = "a b c a b c: which is the first token that has occurred before?"
+mistake("one query too early", why="The query at period - 1 is counted as well. Its token has not occurred before: a "
+    "diagonal with the offset 1 - period begins there, on the key at 0.", look=FIRST,
     queries=lambda length, first: torch.arange(first - 1, length),
     variants=[{"queries": lambda length, first: torch.arange(first - 1, length), "number": shared.all_of_them}])
 mistake("the first block counted in", pairs=3, why="Queries of the first block are counted as well, though their "
-    "tokens have not been there before.", look=FIRST + " And what does an index below 0 read?",
+    "tokens have not occurred before.", look=FIRST + " And what does an index below 0 read?",
     queries=[lambda length: torch.arange(length), lambda length: torch.arange(1, length),
              lambda length, first: torch.arange(first // 2, length),
              lambda length, first: torch.arange(first - 2, length)],
     variants=[{"queries": lambda length: torch.arange(length), "number": shared.all_of_them},
               {"queries": lambda length: torch.arange(length), "picked": lambda weights, queries, back: weights[
                   :, :, queries, (queries - back).clamp(min=0)]}])
-mistake("only one query a period", pairs=0, why="Of each block only the first query is counted: from `period` on, "
+mistake("only one query a period", pairs=0, why="Only the first query of each block is counted: from `period` on, "
     "every `period`-th one.", look="the step of your range or slice.",
     queries=lambda right, first: right[::first],
     variants=[{"queries": lambda right, first: right[::first], "number": shared.all_of_them}])
-mistake("divided by too many", why="The sum is divided by more queries than have been counted.", pairs=2,
+mistake("divided by too many", why="The sum is divided by more queries than were counted.", pairs=2,
     look="how many t ≥ period are there?", number=[lambda right: right + 1, lambda length: length - 1])
 mistake("divided by the period", pairs=0, why="The sum is divided by the period; the number of queries is length - "
     "period.", look="how many t ≥ period are there?", number=lambda first: first)
@@ -126,7 +129,7 @@ mistake("the second block alone", pairs=1, why="Only the queries of the second b
     "blocks.", look="the end of your range.",
     queries=[lambda length, first: torch.arange(first, min(2 * first, length))])
 mistake("the second block without its last query", pairs=0, why="The queries from `period` to 2 · period - 2 are "
-    "counted: the last one of the second block is missing, and so is all that comes after it.",
+    "counted: the last one of the second block is missing, and so is everything after it.",
     look="the end of your range or slice. If you slice the keys up to `period`: which key does the query at 2 · period "
     "- 1 need?", queries=lambda length, first: torch.arange(first, min(2 * first - 1, length)))
 mistake("the second block left out", pairs=0, why="The queries of the second block are not counted: counting begins at "
@@ -135,10 +138,9 @@ mistake("the second block left out", pairs=0, why="The queries of the second blo
              lambda right, first: right[first:] if len(right) > first else right],
     variants=[{"queries": lambda right, first: right[first:], "number": number}
               for number in (shared.at_least_one, shared.all_of_them)])
-mistake("the first queries left out", pairs=0, why="Wherever the period and the sequence are long enough, counting "
-    "begins almost a period too late: for example because the diagonal with offset 1 - period is cut as if it began at "
-    "query 0.", look="from which query on do you count? And to which query does the first number of that diagonal "
-    "belong?",
+mistake("the first queries left out", pairs=0, why="If the period and the sequence are long enough, counting begins "
+    "almost a period too late, for example because the diagonal with offset 1 - period is cut as if it began at query "
+    "0.", look="from which query on do you count? And to which query does the first number of that diagonal belong?",
     queries=[lambda right, first: right[first - 1:], lambda right, first: right[min(first, len(right)) - 1:],
              lambda right, first: right[first - 1:] if len(right) >= first else right[-1:],
              lambda right, first: right[first - 1:] if len(right) >= first else right],
@@ -151,8 +153,8 @@ mistake("the last period alone", pairs=0, why="No more than the last `period` qu
 mistake("the last block alone", pairs=0, why="Only the queries of the last block are counted, which may be cut short.",
     look="the beginning of your range.",
     queries=lambda length, first: torch.arange((length - 1) // first * first, length))
-mistake("whole blocks only", pairs=0, why="Of a last block that is cut short, no query is counted.", look="the end of "
-    "your range: must the length be a multiple of the period?", variants=[
+mistake("whole blocks only", pairs=0, why="If the last block is cut short, none of its queries is counted.",
+    look="the end of your range: must the length be a multiple of the period?", variants=[
         {"queries": lambda length, first: torch.arange(first, max(first, length // first * first)), "number": number}
         for number in (lambda right: right, shared.at_least_one, shared.all_of_them)] + [
         {"queries": lambda length, first: torch.arange(first, max(first + 1, length // first * first))},
@@ -167,7 +169,7 @@ mistake("the second half", pairs=0, why="The queries of the second half are coun
     "blocks.",
     look="where does `period` appear in your range?", queries=lambda length: torch.arange(length // 2, length))
 mistake("the mean of the weights that are not 0", hint=3, pairs=0, why="Weights that are exactly 0 are left out of the "
-    "mean. A query that gives the key nothing counts as well, with 0.",
+    "mean. A query that gives the key nothing counts too, with 0.",
     look="every comparison with 0: how many weights is your sum divided by?",
     averaged=[lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2)).clamp(min=1),
               lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2))])

@@ -135,9 +135,8 @@ mistake("the mean subtracted last", why="The vectors are divided first, and the 
     "afterwards.", look="the brackets: what exactly is divided?",
     normalised=lambda x, mean, variance, eps: x / (variance + eps).sqrt() - mean)
 mistake("RMS norm", why="Every vector is divided by its root mean square, and no mean is subtracted. This is RMS norm, "
-    "which many newer models use.", look=MEAN,
-    variants=[{"variance": lambda x: (x**2).mean(dim=-1, keepdim=True),
-               "normalised": lambda x, variance, eps: x / (variance + eps).sqrt()}])
+    "which many newer models use.", look=MEAN, variants=[{"variance": lambda x: (x**2).mean(dim=-1, keepdim=True),
+    "normalised": lambda x, variance, eps: x / (variance + eps).sqrt()}])
 mistake("RMS norm, and epsilon outside the root", why="Every vector is divided by its root mean square, and no mean is "
     "subtracted: this is RMS norm. And eps is added to the root, not inside it.",
     look="what is the mean of each vector before gain and bias? And where is eps added?",
@@ -148,8 +147,7 @@ mistake("RMS norm, and no epsilon", why="Every vector is divided by its root mea
 mistake("divided by its own length", why="Every vector is divided by its length, the root of the sum of its squares, "
     "and no mean is subtracted.", look="what are the mean and variance of each vector before gain and bias?",
     normalised=[lambda x, eps: x / ((x**2).sum(dim=-1, keepdim=True) + eps).sqrt(),
-                lambda x, eps: F.normalize(x, dim=-1, eps=eps),
-                lambda x, eps: x / (x.norm(dim=-1, keepdim=True) + eps)])
+    lambda x, eps: F.normalize(x, dim=-1, eps=eps), lambda x, eps: x / (x.norm(dim=-1, keepdim=True) + eps)])
 mistake("the sign flipped", why="Every feature is subtracted from the mean; it should be the other way round.",
     look="the order of the subtraction.", normalised=lambda right: -right)
 mistake("the mean not squared", hint=1, why="The mean itself, not its square, is subtracted from the mean of the "
@@ -167,11 +165,10 @@ mistake("the mean absolute deviation", hint=1, pairs=2, why="The absolute deviat
     "ones.", look="what is a variance the mean of?",
     normalised=lambda x, mean, eps: (x - mean) / ((x - mean).abs().mean(dim=-1, keepdim=True) + eps),
     variance=lambda x, mean: (x - mean).abs().mean(dim=-1, keepdim=True))
-mistake("divided by the range", pairs=2,
-    why="Every vector is divided by the distance from its smallest to its largest feature.", look=VARIANCE,
+mistake("divided by the range", pairs=2, why="Every vector is divided by the distance from its smallest to its largest "
+    "feature.", look=VARIANCE,
     normalised=[lambda x, mean, eps: (x - mean) / (x.amax(-1, keepdim=True) - x.amin(-1, keepdim=True) + eps),
-                lambda x, eps:
-                    (x - x.amin(-1, keepdim=True)) / (x.amax(-1, keepdim=True) - x.amin(-1, keepdim=True) + eps)])
+    lambda x, eps: (x - x.amin(-1, keepdim=True)) / (x.amax(-1, keepdim=True) - x.amin(-1, keepdim=True) + eps)])
 
 # Which numbers mean and variance run over
 mistake = exercise.section(hint=3)
@@ -233,8 +230,7 @@ mistake("gain and bias swapped", why="The vectors are multiplied by bias and shi
     look="the order of the parameters; which of the two multiplies?", scaled=lambda x, gain, bias: bias * x + gain)
 mistake("bias before gain", why="bias is added before gain multiplies, so it is multiplied too.",
     look="the brackets in the last line.", scaled=lambda x, gain, bias: gain * (x + bias))
-mistake("gain added", why="gain is added; it should multiply.", look=GAIN,
-    scaled=lambda x, gain, bias: x + gain + bias)
+mistake("gain added", why="gain is added; it should multiply.", look=GAIN, scaled=lambda x, gain, bias: x + gain + bias)
 mistake("one more than gain",
     why="The vectors are multiplied by 1 + gain. Some models store their gain this way, but F.layer_norm does not.",
     look="a gain of 1: how much should it change?", scaled=lambda x, gain, bias: (1 + gain) * x + bias)

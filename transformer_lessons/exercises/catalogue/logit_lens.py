@@ -189,12 +189,12 @@ mistake("the stream added again", pairs=0, why="The stream is added back after t
 # The stages
 mistake = exercise.section(hint=1)
 mistake("contributions for the stream", pairs=2, why="The norm gets what each layer has added, not the whole stream "
-    "after that layer.", look="what does the contract say a stage holds?",
+    "after that layer.", look="what does the exercise say a stage holds?",
     stages=[lambda residuals: torch.cat([residuals[:1], residuals.diff(dim=0)]),
     lambda residuals: residuals.diff(dim=0)])
 mistake("direct logit attribution", pairs=0, why="What each layer has added is turned into logits on its own, divided "
     "by the standard deviation of the last stage: that is direct logit attribution. Here each stage is the whole "
-    "stream, with statistics of its own.", look="what does the contract say a stage holds?", variants=[
+    "stream, with statistics of its own.", look="what does the exercise say a stage holds?", variants=[
         lambda residuals, norm, unembedding, bias=bias, centre=centre: attributed(residuals, norm, bias, centre)
         @ unembedding.T for bias in (1, 0) for centre in (1, 0)])
 
@@ -204,7 +204,7 @@ def attributed(x, norm, bias, centre):
     return added / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt() * norm.weight + bias * norm.bias
 
 mistake("the stages added up", pairs=1, why="The earlier stages, or just the first, are added to each stage again; "
-    "each is the whole stream already.", look="what does the contract say a stage holds?",
+    "each is the whole stream already.", look="what does the exercise say a stage holds?",
     stages=[lambda residuals: residuals.cumsum(0), lambda residuals: residuals + residuals[:1]])
 mistake("the first stage left out", pairs=1, why="The stage before the first layer is missing.",
     look="how many stages come in, and how many go out?", stages=lambda residuals: residuals[1:])
@@ -213,6 +213,12 @@ mistake("the last stage left out", pairs=1, why="The last stage is missing: the 
 mistake("one stage alone", pairs=1, why="Only one stage comes back; all are expected.",
     look="how many stages come in, and how many go out?", stages=[lambda residuals: residuals[-1:],
     lambda residuals: residuals[-1], lambda residuals: residuals[:1], lambda residuals: residuals[0]])
+mistake("a list of stages", pairs=0, why="The logits come back stage by stage, in a list or a tuple; one tensor is "
+    "expected.", look="which function stacks tensors along a new dimension?",
+    handed=[lambda logits: list(logits), lambda logits: tuple(logits)])
+mistake("the stages joined along the batch", pairs=0, why="The stages are joined along the batch; they should have a "
+    "dimension of their own.", look="`torch.cat` or `torch.stack`: which of them makes a new dimension?",
+    handed=lambda logits: logits.flatten(0, 1))
 mistake("the stages backwards", why="The last stage comes first.", look="the order of the stages.",
     stages=lambda residuals: residuals.flip(0))
 mistake("the mean of the stages", pairs=1, why="The stages are averaged, or summed, into one.",
@@ -224,7 +230,7 @@ mistake("the sequences averaged", pairs=0, why="The sequences of the batch are a
             lambda residuals: residuals.mean(1, keepdim=True), lambda residuals: residuals.mean(1),
             lambda residuals: residuals.sum(1)],
     normed=lambda x, norm: norm(x).mean(1, keepdim=True))
-mistake("positions left out", pairs=1, why="Only one position comes back, or all but one; the contract asks for the "
+mistake("positions left out", pairs=1, why="Only one position comes back, or all but one; the exercise asks for the "
     "logits at all of them.", look="the shape of the result.",
     stages=[lambda residuals: residuals[:, :, -1], lambda residuals: residuals[:, :, -1:], lambda residuals: residuals[
         :, :, :-1], lambda residuals: residuals[:, :, 0]])
@@ -240,7 +246,7 @@ mistake("the table not transposed", pairs=1, why="The vectors are multiplied by 
     logits=lambda normed, unembedding: normed @ unembedding, raises=False)
 mistake("scaled logits", pairs=2, why="The logits are multiplied or divided by the square root of d_model, or by "
     "d_model.",
-    look="every sqrt: is there one in the contract?",
+    look="every sqrt: is there one in the exercise?",
     logits=[lambda right, normed: right / normed.shape[-1] ** 0.5, lambda right,
     normed: right * normed.shape[-1] ** 0.5,
             lambda right, normed: right / normed.shape[-1]])
@@ -263,6 +269,9 @@ mistake("no table", pairs=0, why="The normalised vectors come back as they are, 
 mistake("the norm on the table", why="The norm is applied to the rows of the table; it belongs to the stream alone.",
     look="what does the model do to its table before the product?", variants=[
         {"__call__": lambda step, residuals, norm, unembedding: step(residuals, norm, norm(unembedding))}])
+mistake("the norm on the table, not on the stream", pairs=0, why="The norm is applied to the rows of the table, not to "
+    "the stream.", look="what does the model normalise after its last layer?", variants=[
+        lambda residuals, norm, unembedding: residuals @ norm(unembedding).T])
 mistake("a table without its lengths", pairs=0, why="The rows of the table are scaled to length 1: similarities come "
     "back, not logits.", look="what is done to the table before the product?",
     logits=lambda normed, unembedding: normed @ F.normalize(unembedding, dim=-1).T)

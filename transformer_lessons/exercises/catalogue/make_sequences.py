@@ -92,11 +92,11 @@ def signs_of_rows(observed, expected, ids, length):
 exercise = Exercise(
     name="make_sequences", lesson=8, title="Rows that do not overlap", difficulty=2, importance=3, minutes=12,
     contract="""
-        make_sequences(ids, length), with ids a LongTensor of one dimension, returns (inputs, targets), two
+        make_sequences(ids, length) takes ids, a LongTensor of one dimension, and returns (inputs, targets), two
         LongTensors (number, length). The rows of inputs are the text cut into pieces of `length` tokens, in
         order, without overlap and without gaps. Each target is the token that comes right after its input in
         the text. There are as many rows as there can be: only the tail that does not fill a row of inputs and
-        targets is dropped. (There is always enough for one row.)
+        targets is dropped. (There are always enough tokens for one row.)
         """,
     stub='''
         def make_sequences(ids, length):
@@ -163,7 +163,7 @@ def targets_from(change):
     return lambda step, ids, inputs, starts, length: step(change(ids), inputs, starts, length)
 
 # Where the rows start
-TAIL = "what does the contract say about the tail?"
+TAIL = "what does the exercise say about the tail?"
 SECOND_ROW = "six tokens and rows of three: what is the last target of the second row?"
 FIRST_TOKEN = "is the first token of the text the first input?"
 mistake = exercise.section(hint=2)
@@ -182,13 +182,12 @@ mistake("gaps between the rows", why="The rows start more than `length` tokens a
 mistake("a row that fits is dropped", pairs=3, why="There is one row fewer than there could be: tokens that would fill "
     "a row and its targets are dropped.", look="seven tokens and rows of three: which token is the last target?",
     variants=[{"starts": lambda right: right[:-1], "row": lambda right: right},
-              {"starts": lambda ids, length: [length * row for row in range(len(ids) // length - 1)]},
-              {"starts": lambda ids, length: [length * row for row in range((len(ids) - 2) // length)]},
-              {"__call__": lambda right: (right[0][:-1], right[1][:-1])},
-              lambda ids, length: shaped(ids, length, len(ids) // length - 1),
-              lambda ids, length: shaped(ids, length, (len(ids) - 2) // length),
-              lambda ids, length: shaped(ids, length, max(1, (len(ids) - 2) // length))],
-    starts=lambda right: right[1:])
+    {"starts": lambda ids, length: [length * row for row in range(len(ids) // length - 1)]},
+    {"starts": lambda ids, length: [length * row for row in range((len(ids) - 2) // length)]},
+    {"__call__": lambda right: (right[0][:-1], right[1][:-1])},
+    lambda ids, length: shaped(ids, length, len(ids) // length - 1),
+    lambda ids, length: shaped(ids, length, (len(ids) - 2) // length),
+    lambda ids, length: shaped(ids, length, max(1, (len(ids) - 2) // length))], starts=lambda right: right[1:])
 mistake("one row too many", why="Rows are counted as if every token had a next one. Where the text fills its rows "
     "exactly, the last row of inputs has no token left for its last target.", look=SECOND_ROW, starts=starts_in_all,
     variants=[lambda ids, length: tuple(map(torch.from_numpy, shaped(ids.numpy(), length, len(ids) // length))),
@@ -202,11 +201,9 @@ def before_a(filler):
 mistake("the very last target made up", pairs=2, why="The last target of the last row is not the next token (if there "
     "is one) but something else: padding, or the first token of the text.", look=SECOND_ROW,
     variants=[{"starts": starts_in_all, "targets": targets_from(lambda ids: ids.repeat(2))},
-        {"targets": lambda inputs: inputs.roll(-1)},
-        {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(-1)},
-        *({"starts": starts_in_all, "targets": targets_from(lambda ids, filler=filler: F.pad(
-            ids, (0, 1), value=filler))} for filler in FILLERS),
-        *({"starts": starts_in_all, "targets": before_a(filler)} for filler in FILLERS)],
+    {"targets": lambda inputs: inputs.roll(-1)}, {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(-1)},
+    *({"starts": starts_in_all, "targets": targets_from(lambda ids, filler=filler: F.pad(ids, (0, 1), value=filler))}
+    for filler in FILLERS), *({"starts": starts_in_all, "targets": before_a(filler)} for filler in FILLERS)],
     targets=[before_a(filler) for filler in FILLERS])
 
 def starts_to_the_end(ids, length):
@@ -218,7 +215,7 @@ def padded(ids, start, length, filler=0):
 
 def padded_targets(filler):
     return lambda ids, starts, length: torch.stack([padded(ids, start + 1, length, filler) for start in starts])
-mistake("the tail padded, not dropped", why="The tail that does not fill a row is kept, and its row is filled up with "
+mistake("the tail padded, not dropped", why="The tail, which does not fill a row, is kept and filled up with "
     "padding.", look=TAIL, variants=[{"starts": starts_to_the_end, "row": padded},
         {"starts": lambda ids, length: list(range(0, len(ids), length)), "row": padded},
         {"starts": starts_to_the_end, "row": padded, "targets": padded_targets(-100)},
@@ -227,12 +224,10 @@ mistake("the tail padded, not dropped", why="The tail that does not fill a row i
 mistake("the tail in an overlapping row", why="An extra row, counted back from the end of the text, takes in the tail: "
     "it overlaps the row before it.", look=TAIL,
     starts=lambda right, ids, length: right if (len(ids) - 1) % length == 0 else [*right, len(ids) - 1 - length])
-mistake("the beginning dropped, not the tail", why="The tokens that do not fill a row are dropped at the beginning, "
-    "not at the end.",
-    look=FIRST_TOKEN, starts=lambda right, ids, length: [start + (len(ids) - 1) % length for start in right])
-mistake("the first token left out", why="The inputs begin with the second token, and the targets with the third: the "
-    "first is never read.",
-    look=FIRST_TOKEN, starts=lambda step, ids, length: [start + 1 for start in step(ids[1:], length)])
+mistake("the beginning dropped, not the tail", why="What does not fill a row is dropped at the beginning, not at the "
+    "end.", look=FIRST_TOKEN, starts=lambda right, ids, length: [start + (len(ids) - 1) % length for start in right])
+mistake("the first token left out", why="Inputs begin with the second token, targets with the third: the first is "
+    "never read.", look=FIRST_TOKEN, starts=lambda step, ids, length: [start + 1 for start in step(ids[1:], length)])
 
 # The shape of the rows
 mistake = exercise.section(hint=3)
@@ -257,12 +252,11 @@ mistake("targets not shifted", why="The targets are the inputs: the model is ask
 def behind(filler):
     return [lambda inputs: F.pad(inputs.flatten()[:-1], (1, 0), value=filler).reshape(inputs.shape),
             lambda inputs: F.pad(inputs[:, :-1], (1, 0), value=filler)]
-mistake("targets shifted the wrong way", pairs=2,
-    why="The targets are the tokens before the inputs, not those after them: the model would learn to write backwards.",
-    look=FIRST_TARGET, targets=[targets_from(lambda ids: ids.roll(2)), lambda inputs: inputs.roll(1),
-        *(one for filler in FILLERS[:4] for one in behind(filler))],
-    variants=[{"starts": starts_in_all, "targets": targets_from(lambda ids: ids.roll(2))},
-        {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(1)}])
+mistake("targets shifted the wrong way", pairs=2, why="The targets are the tokens before the inputs, not those after "
+    "them: the model would learn to write backwards.", look=FIRST_TARGET,
+    targets=[targets_from(lambda ids: ids.roll(2)), lambda inputs: inputs.roll(1), *(one for filler in FILLERS[:4]
+    for one in behind(filler))], variants=[{"starts": starts_in_all, "targets": targets_from(lambda ids: ids.roll(2))},
+    {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(1)}])
 mistake("targets rolled within their rows", pairs=2, why="Each row is rolled by itself: the token that drops off one "
     "end comes back at the other. The last target should be the token after the row.", look=LAST_TARGET,
     targets=[lambda inputs: inputs.roll(-1, dims=1), lambda inputs: inputs.roll(1, dims=1)],
@@ -273,16 +267,13 @@ def ends(filler):
     return lambda inputs: F.pad(inputs[:, 1:], (0, 1), value=filler)
 mistake("the last target of each row made up", pairs=2, why="In each row all targets are right but the last: where the "
     "next token of the text belongs, there is something else, such as padding or a token of this row again.",
-    look=LAST_TARGET,
-    targets=[ends(0), lambda inputs: torch.cat([inputs[:, 1:], inputs[:, -1:]], dim=1), *map(ends, FILLERS[1:])],
-    variants=[{"starts": starts_in_all, "targets": ends(filler)} for filler in FILLERS])
-mistake("targets too far ahead",
-    why="The targets are more than one token ahead of their inputs: the tokens in between are skipped.",
-    look=FIRST_TARGET,
-    targets=[targets_from(lambda ids: ids[1:]),
-             lambda right, inputs: F.pad(right.flatten()[1:], (0, 1)).reshape(inputs.shape)],
-    variants=[
-        {"starts": lambda step, ids, length: step(ids[1:], length), "targets": targets_from(lambda ids: ids[1:])}])
+    look=LAST_TARGET, targets=[ends(0), lambda inputs: torch.cat([inputs[:, 1:], inputs[:, -1:]], dim=1),
+    *map(ends, FILLERS[1:])], variants=[{"starts": starts_in_all, "targets": ends(filler)} for filler in FILLERS])
+mistake("targets too far ahead", look=FIRST_TARGET, why="The targets are more than one token ahead of their inputs: "
+    "the tokens in between are skipped.", targets=[targets_from(lambda ids: ids[1:]),
+    lambda right, inputs: F.pad(right.flatten()[1:], (0, 1)).reshape(inputs.shape)],
+    variants=[{"starts": lambda step, ids, length: step(ids[1:], length),
+    "targets": targets_from(lambda ids: ids[1:])}])
 mistake("the next row as targets", pairs=2, why="The targets of a row are the whole row after it (for the last row, "
     "perhaps the first), not the token right after each input.",
     look="the first input and the first target: how far apart are they in the text?",
@@ -309,22 +300,18 @@ mistake("targets before inputs", hint=3, pairs=0,
 
 # What is handed over
 mistake = exercise.section(hint=3)
-mistake("targets without rows",
-    why="The targets come as one long row; like the inputs, they should have the shape (number, length).",
-    look="the shape of what you return.", handed=[lambda inputs, targets: (inputs, targets.flatten()),
-        lambda inputs, targets: (inputs.flatten(), targets.flatten())],
-    variants=[lambda ids, length: (ids[:-1], ids[1:])])
-mistake("not two tensors", pairs=6, why="The result is not a pair of tensors, (inputs, targets).",
-    look="the `return` line: two tensors, of shape (number, length) each.",
-    handed=[lambda inputs, targets: torch.stack([inputs, targets]),
-        lambda inputs, targets: torch.stack([inputs, targets], dim=1),
-        lambda inputs, targets: torch.cat([inputs, targets]),
-        lambda inputs, targets: list(zip(inputs, targets, strict=True)),
-        lambda inputs, targets: (inputs.tolist(), targets.tolist()),
-        lambda inputs, targets: (list(inputs), list(targets)),
-        lambda inputs, targets: torch.stack([inputs, targets], dim=-1),
-        lambda inputs, targets: list(zip(inputs.tolist(), targets.tolist(), strict=True)),
-        lambda inputs, targets: {"inputs": inputs, "targets": targets}])
+mistake("targets without rows", why="The targets come as one long row; like the inputs, they should have the shape "
+    "(number, length).", look="the shape of what you return.",
+    handed=[lambda inputs, targets: (inputs, targets.flatten()),
+    lambda inputs, targets: (inputs.flatten(), targets.flatten())], variants=[lambda ids, length: (ids[:-1], ids[1:])])
+mistake("not two tensors", pairs=6, why="The result is not a pair of tensors, (inputs, targets).", look="the `return` "
+    "line: two tensors, of shape (number, length) each.", handed=[lambda inputs, targets: torch.stack([inputs,
+    targets]), lambda inputs, targets: torch.stack([inputs, targets], dim=1), lambda inputs, targets: torch.cat([inputs,
+    targets]), lambda inputs, targets: list(zip(inputs, targets, strict=True)),
+    lambda inputs, targets: (inputs.tolist(), targets.tolist()), lambda inputs, targets: (list(inputs), list(targets)),
+    lambda inputs, targets: torch.stack([inputs, targets], dim=-1),
+    lambda inputs, targets: list(zip(inputs.tolist(), targets.tolist(), strict=True)),
+    lambda inputs, targets: {"inputs": inputs, "targets": targets}])
 
 def ragged(ids, length, end):
     starts = range(0, end, length)
@@ -332,6 +319,5 @@ def ragged(ids, length, end):
 mistake("ragged rows", hint=2, why="The text is split into rows and the tail is kept as a shorter one: rows of "
     "different lengths make no tensor (number, length).", look=TAIL,
     variants=[{"__call__": lambda ids, length: (list(ids[:-1].split(length)), list(ids[1:].split(length)))},
-        lambda ids, length: (ids.split(length), ids[1:].split(length)),
-        lambda ids, length: ragged(ids, length, len(ids)),
-        lambda ids, length: tuple([row.tolist() for row in rows] for rows in ragged(ids, length, len(ids) - 1))])
+    lambda ids, length: (ids.split(length), ids[1:].split(length)), lambda ids, length: ragged(ids, length, len(ids)),
+    lambda ids, length: tuple([row.tolist() for row in rows] for rows in ragged(ids, length, len(ids) - 1))])

@@ -120,7 +120,7 @@ def signs_of_lost_weight(observed, expected, scores, mask):
         names.append(LATE)
     return names + ["hidden scores that still count"] * bool(late)
 
-LATE = "masked too late, then divided by the sum"
+LATE = "allowed weights lost to hidden scores"
 
 def is_a_power_of_ten(logarithm):
     """Of a number such as 1e-9 or 3e-6, which people write?"""
@@ -230,10 +230,9 @@ WRITTEN_INTO = "what does a method whose name ends in _ change? And what should 
 mistake = exercise.section(hint=1)
 mistake("the mask inverted", why="The weight goes to places where the mask is False. True means attending is allowed.",
     look="which places keep their scores or weights: the True ones or the others? And if a number is filled in, is it "
-    "negative?",
-    variants=[*ended(raw, lambda step, weights, allowed: step(weights, ~allowed), allowed=lambda mask: ~mask),
-              *ended(raw, hidden=lambda scores, allowed: scores.masked_fill(allowed, -1e9)),
-              lambda scores, mask: (scores + mask * -1e9).softmax(-1), lambda scores, mask: scores.softmax(-1) * ~mask])
+    "negative?", variants=[*ended(raw, lambda step, weights, allowed: step(weights, ~allowed),
+    allowed=lambda mask: ~mask), *ended(raw, hidden=lambda scores, allowed: scores.masked_fill(allowed, -1e9)),
+    lambda scores, mask: (scores + mask * -1e9).softmax(-1), lambda scores, mask: scores.softmax(-1) * ~mask])
 mistake("the mask transposed", pairs=3, why="The mask is used with its last two dimensions swapped: its rows line up "
         "with the keys.", look="rows ask, columns answer, in the scores and in the mask alike.",
     variants=ended(raw, allowed=lambda mask: mask.transpose(-2, -1)))
@@ -260,7 +259,7 @@ mistake("a number too small", pairs=len(ADDED), why="The forbidden scores are no
     hidden=[*map(added, ADDED), *map(filled, FILLED)],  # the added ones first: they are tried together with others
     variants=ended(raw, times_mask, hidden=[*map(filled, FILLED), *map(added, ADDED[2:])])[len(FILLED + ADDED) - 2:])
 mistake("a tiny weight for forbidden places", pairs=0, why="Forbidden places get a weight that is tiny, but not 0. The "
-    "contract asks for exactly 0.", look="a small number that you add, or a lower bound: which places does it reach?",
+    "exercise asks for exactly 0.", look="a small number that you add, or a lower bound: which places does it reach?",
     emptied=[lambda right: right.clamp(min=1e-12), lambda weights: weights.clamp(min=1e-12),
              lambda step, weights, allowed: step(weights.clamp(min=1e-12), allowed),
              lambda right, allowed: torch.where(allowed.any(-1, keepdim=True), right, 1e-12)],
@@ -272,11 +271,10 @@ mistake("zeros everywhere", pairs=0, why="Every weight is 0, even where somethin
 mistake("the wrong sign", pairs=3, why="The forbidden scores are made the largest, not the smallest: they take all the "
     "weight, or the row becomes NaN.", look="which scores does exp send to 0?", hidden=[added(1e9), filled(1e9)],
     variants=[*ended(raw, no_nan, hidden=filled(torch.inf)), {"hidden": filled(1e9), "emptied": raw}])
-mistake("the forbidden scores multiplied",
-    why="A forbidden score is multiplied by a very negative number: a negative score becomes very large, and takes all "
-        "the weight or turns it into NaN.", look="what happens to scores of -2 and 2?",
-    variants=[*ended(raw, hidden=lambda scores, allowed: torch.where(allowed, scores, scores * -1e9)),
-              {"hidden": lambda scores, allowed: torch.where(allowed, scores, scores * -torch.inf)}])
+mistake("the forbidden scores multiplied", why="A forbidden score is multiplied by a very negative number: a negative "
+    "score becomes very large, and takes all the weight or turns it into NaN.", look="what happens to scores of -2 and "
+    "2?", variants=[*ended(raw, hidden=lambda scores, allowed: torch.where(allowed, scores, scores * -1e9)),
+    {"hidden": lambda scores, allowed: torch.where(allowed, scores, scores * -torch.inf)}])
 mistake("the mask added to the scores", why="An allowed score only gains 1 over a forbidden one, as happens when the "
     "mask itself is added to the scores.", look="what must be added to a score so that its exponential is exactly 0?",
     variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores + allowed))
@@ -286,23 +284,19 @@ mistake("NaN everywhere", hint=2, why="Every weight is NaN where anything is all
 mistake("masked after the softmax", why="The softmax shares the weight among all places first; what the forbidden ones "
         "got is then thrown away, so the rows do not sum to 1.", look="sum one row. Who should have shared the weight?",
     variants=[{"hidden": lambda scores: scores, "emptied": times_mask}])
-mistake(LATE, pairs=0,
-    why="Hidden scores, or zeros that are not allowed scores, still count in the softmax, or in the largest score that "
-    "is subtracted. Where one of them is far ahead, next to nothing is left of the allowed weights, and dividing by "
-    "their sum does not bring them back.", look="take a hidden score of 0 and allowed ones of -1000: what are the "
-    "allowed weights before you divide?",
-    variants=[*({"hidden": lambda scores: scores, "emptied": emptied} for emptied in (
-                  lambda weights, allowed: shared(weights * allowed),
-                  lambda weights, allowed: shared(weights * allowed).nan_to_num(0.0),
-                  lambda step, weights, allowed: step(shared(weights * allowed), allowed))),
-              *({"hidden": lambda scores: scores, "weights": weights,
-                 "emptied": lambda weights, allowed, by=by, small=small: by(weights * allowed, small)}
-                for weights in (over(-1), lambda hidden: (hidden - hidden.amax(-1, True)).exp())
-                for by, small in (*((shared, small) for small in (1e-12, 1e-10, 1e-9, 1e-8, 1e-6)),
-                                  *((at_least, small) for small in (1e-12, 1e-9, 1e-8, 1e-6)))),
-              *({"hidden": lambda scores, allowed: scores * allowed,
-                 "emptied": lambda weights, allowed, small=small: shared(weights * allowed, small).nan_to_num(0.0)}
-                for small in (1e-13, 0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-6, 1e-30, torch.finfo(torch.float64).tiny))])
+mistake(LATE, pairs=0, why="Hidden scores, or zeros that are not allowed scores, still count in the softmax, or in the "
+    "largest score that is subtracted. Where one of them is far ahead, next to nothing is left of the allowed weights, "
+    "and nothing that is done afterwards brings them back.", look="take a hidden score of 0 and allowed ones of -1000: "
+    "how large are the exponentials?", variants=[*({"hidden": lambda scores: scores, "emptied": emptied}
+    for emptied in (lambda weights, allowed: shared(weights * allowed),
+    lambda weights, allowed: shared(weights * allowed).nan_to_num(0.0),
+    lambda step, weights, allowed: step(shared(weights * allowed), allowed))), *({"hidden": lambda scores: scores,
+    "weights": weights, "emptied": lambda weights, allowed, by=by, small=small: by(weights * allowed, small)}
+    for weights in (over(-1), lambda hidden: (hidden - hidden.amax(-1, True)).exp()) for by, small in (*((shared, small)
+    for small in (1e-12, 1e-10, 1e-9, 1e-8, 1e-6)), *((at_least, small) for small in (1e-12, 1e-9, 1e-8, 1e-6)))),
+    *({"hidden": lambda scores, allowed: scores * allowed,
+    "emptied": lambda weights, allowed, small=small: shared(weights * allowed, small).nan_to_num(0.0)}
+    for small in (1e-13, 0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-6, 1e-30, torch.finfo(torch.float64).tiny))])
 mistake("hidden scores that still count", why="Where a hidden score is far ahead, it takes the weight; throwing that "
         "away afterwards does not give it back to the allowed places, which are left with next to nothing.",
     look="a hidden score that leads by 1000: what happens to it before the softmax?",
@@ -354,10 +348,9 @@ mistake("an error for an empty row", why="Where a query may attend to nothing, i
 
 # Another softmax
 mistake = exercise.section(hint=1)
-mistake("softmax over the queries", pairs=3,
-    why="The softmax runs over the queries: columns of the weights sum to 1, instead of rows.", look=ONE_QUERY,
-    variants=[*ended(raw, no_nan, weights=over(-2)),
-              *ended(raw, variants=[{"hidden": filled(-1e9), "weights": over(-2)}])])
+mistake("softmax over the queries", pairs=3, why="The softmax runs over the queries: columns of the weights sum to 1, "
+    "instead of rows.", look=ONE_QUERY, variants=[*ended(raw, no_nan, weights=over(-2)), *ended(raw,
+    variants=[{"hidden": filled(-1e9), "weights": over(-2)}])])
 mistake("softmax over the first dimension", why="The softmax runs over the first dimension: over the queries where "
         "there is no batch, else over the batch.", look=ONE_OF_MANY,
     variants=[*ended(raw, no_nan, weights=over(0)), {"hidden": filled(-1e9), "weights": over(0), "emptied": raw}])
@@ -372,7 +365,7 @@ mistake("no softmax",
     why="The scores are masked, but never turned into weights: they can be negative, and nothing makes a row sum to 1.",
     look="what turns scores into weights?", variants=ended(raw, times_mask, zeroed, weights=lambda hidden: hidden))
 mistake("the logarithm of the weights", why="These are logarithms of the weights: none of them is above 0, and no row "
-    "sums to 1.", look="log_softmax and softmax: which one does the contract ask for?",
+    "sums to 1.", look="log_softmax and softmax: which one does the exercise ask for?",
     variants=ended(raw, no_nan, zeroed, weights=lambda hidden: hidden.log_softmax(dim=-1)))
 mistake("a sigmoid for the softmax", why="Each score is squashed on its own, so the places do not share a total weight "
         "of 1.", look=ONE_ROW, weights=lambda hidden: hidden.sigmoid())
@@ -390,7 +383,7 @@ def written_into_a_copy(scores, allowed):
     return copy
 mistake("a mask that does not broadcast", pairs=0, why="The mask is used as an index, `[mask]` or `[~mask]`, and an "
     "index does not broadcast: a mask whose shape is not that of the scores raises an error.",
-    look="which shapes does the contract allow for the mask? What gives it the shape of the scores?",
+    look="which shapes does the exercise allow for the mask? What gives it the shape of the scores?",
     variants=ended(raw, no_nan, hidden=written_into_a_copy))
 mistake("the scores scaled", why="The scores are divided by a square root first: scaling is the job of the attention "
     "around this function; here they stay as they are.", look="what happens to the scores before the softmax, apart "
@@ -405,7 +398,7 @@ mistake("the scores cut off", pairs=0, why="Scores beyond a limit are clamped to
             for limit in (10, 20, 50, 80, 88, 100, 500)])
 mistake("a causal mask of its own", why="The future is hidden, whatever the mask says, or on top of what it says. Only "
         "the mask should decide which places are allowed.",
-    look="where do you use tril or triu, and what does the contract say about the order of the keys?",
+    look="where do you use tril or triu, and what does the exercise say about the order of the keys?",
     __call__=lambda step, scores, mask: step(scores, mask & torch.ones_like(scores, dtype=torch.bool).tril()),
     variants=[lambda scores, mask: masks.masked_softmax(scores, torch.ones_like(scores, dtype=torch.bool).tril())])
 mistake("a sum over the wrong dimension", why="The exponentials of the allowed places are divided by a sum that does "

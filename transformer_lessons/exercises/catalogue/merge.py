@@ -37,10 +37,10 @@ def keeps_every_byte(call, parts, pair):
     kept = parts or same_parts(call(list(every), (b"<", b"<")), every)
     return None if kept else ("a byte for a mark", MARKED, LOOK_MARKED)
 
-MARKED = ("Where each of the 256 bytes is a part, and nothing is to be merged, the parts do not come back as they "
-    "were, as when they are joined to one text with a byte between them and the text is cut there again.")
-LOOK_MARKED = "a byte that you put between the parts, or replace: what if it is in the list itself?"
-SAME = "The parts are right, but the very list that was handed over comes back; the contract asks for a new list."
+MARKED = ("Where each of the 256 bytes is a part and there is nothing to merge, the parts come back changed, as when "
+    "they are joined with a byte between them and then split at that byte.")
+LOOK_MARKED = "a byte that you put between the parts, or replace: what if the parts contain it already?"
+SAME = "The parts are right, but you return the very list that you were given; the exercise asks for a new one."
 
 def is_a_list(call, *inputs):
     result = call(*inputs)
@@ -54,7 +54,7 @@ def what_the_parts_show(observed, expected, parts, pair=None):
     if not isinstance(observed, (list, tuple)) or not all(isinstance(part, bytes) for part in observed):
         return None
     if b"".join(observed) != b"".join(parts):
-        return "Joined, the parts do not give the bytes of the word back."
+        return "Joined, the parts no longer give the bytes of the word."
     if isinstance(pair, tuple) and pair in pairwise(observed):
         return f"The pair {pair} is still there."
     return None
@@ -83,12 +83,12 @@ exercise = Exercise(
         ("x y", "x y", {}))],
     draw=draw, reference=lambda parts, pair: byte_pairs.merge(parts, pair), names_steps=False,
     same=same_parts, checks=[is_a_list, is_a_new_list, keeps_every_byte], symptoms=[what_the_parts_show],
-    hints=[("where to go on after a merge", "Walk along the parts with a place of your own, in a while loop. How far "
-            "does the place move where the pair was found, and how far where it was not?"),
+    hints=[("where to go on after a merge", "Walk along the parts in a while loop, and keep track of your place. How "
+            "far does it move where the pair was found, and how far where it was not?"),
            ("what is compared", "A part is joined only where it equals pair[0] as a whole and the next part equals "
             "pair[1]. b\"th\" followed by b\"e\" is not the pair (b\"t\", b\"he\"), although the bytes are the same."),
            ("the end of the list", "The last part has no neighbour. Slices need no special case: parts[9:11] of a "
-            "list of ten parts is a list of one, and never equal to a pair of two.")],
+            "list of ten parts is a list of one part, which never equals a pair.")],
     solution='''
         def merge(parts, pair):
             merged, place = [], 0
@@ -149,9 +149,9 @@ def sweep(fits, **settings):
     """A whole answer; fits(first, second, pair)."""
     return lambda parts, pair: swept(parts, lambda first, second: fits(first, second, pair), **settings)
 
-AS_TEXT = {"name": "bytes read as text", "pairs": 0, "why": "The parts are decoded, and bytes that are no character by "
-    "themselves are replaced or left out: different parts become the same.", "look": "`decode` with `errors=…`: what "
-    "becomes of a byte above 127?"}
+AS_TEXT = {"name": "bytes read as text", "pairs": 0, "why": "The parts are decoded, and bytes that are not characters "
+    "by themselves are replaced or left out: different parts become the same.",
+    "look": "`decode` with `errors=…`: what happens to a byte above 127?"}
 
 def as_text(parts, errors):
     return [part.decode(errors=errors).encode() for part in parts]
@@ -161,20 +161,20 @@ mistake = exercise.section(hint=1)
 mistake(**AS_TEXT, hint=2, variants=[lambda parts, pair, errors=errors: byte_pairs.merge(
     as_text(parts, errors), tuple(as_text(pair, errors))) for errors in ("replace", "ignore")])
 mistake("overlapping pairs merged", pairs=2, why="A part that has just been joined to the one before it is used again "
-    "for the next pair: three equal parts become two tokens, and a part has been used twice.",
+    "for the next pair: three equal parts become two tokens.",
     look="three parts b\"a\" and the pair (b\"a\", b\"a\"): how many parts should be left, and of how many bytes in "
     "all?",
     variants=[{"chosen": lambda found: found, "built": lambda parts, chosen, token:
         [token if place in chosen else part for place, part in enumerate(parts)
          if place in chosen or place - 1 not in chosen]}])
-mistake("the second part kept", why="After a merge the place moves on by one part only, so the second part of the pair "
-    "stands there once more, after the token that contains it already.", look="how many parts has a merge used up?",
+mistake("the second part kept", why="After a merge the place moves on by only one part, so the second part of the pair "
+    "appears again, after the token that already contains it.", look="how many parts has a merge used up?",
     built=lambda parts, chosen, token: [token if place in chosen else part for place, part in enumerate(parts)],
     variants=[sweep(lambda first, second, pair: (first, second) == pair, step=1),
         {"chosen": lambda found: found, "built": lambda parts, chosen, token:
             [token if place in chosen else part for place, part in enumerate(parts)]}])
-mistake("all after the first merge lost", pairs=0, why="The list that comes back ends with the first merge: what "
-    "stands after it is lost.", look="`break`, `return`, and a name such as `skip`: what becomes of the rest?",
+mistake("all after the first merge lost", pairs=0, why="The list that comes back ends with the first merge: everything "
+    "after it is lost.", look="`break`, `return`, and a variable such as `skip`: what happens to the rest?",
     variants=[
         lambda parts, pair: next(([*parts[:place], pair[0] + pair[1]] for place, two in enumerate(pairwise(parts))
                                   if two == pair), list(parts))])
@@ -192,7 +192,7 @@ def swallowed(parts, pair):
     return merged
 
 mistake("the first part kept", why="The token is added after the first part of the pair, which should have become part "
-    "of it.", look="what is appended before the pair has been looked for?",
+    "of it.", look="what do you append before you look for the pair?",
     built=lambda parts, chosen, token: [token if place - 1 in chosen else part for place, part in enumerate(parts)],
     variants=[{"built": lambda parts, chosen, token: [one for place, part in enumerate(parts) if place - 1 not in chosen
         for one in ([part, token] if place in chosen else [part])]}])
@@ -200,7 +200,7 @@ mistake("only one occurrence", why="One occurrence of the pair is merged, and th
     look="`index`, `break` or `return` inside the loop.", chosen=lambda found: found[:1],
     variants=[{"chosen": lambda found: found[-1:]}])
 mistake("merged from right to left", why="The merges go from the end of the list to its beginning: of three equal "
-    "parts the last two are joined, not the first two.", look="in which order does the loop see the places?",
+    "parts the last two are joined, not the first two.", look="in which order does the loop visit the places?",
     chosen=lambda found: [place for place in found if (run_end(found, place) - place) % 2 == 0])
 
 def run_end(found, place):
@@ -218,8 +218,8 @@ mistake("only every second place", why="The parts are taken two by two, so every
     variants=[{"found": lambda right: [place for place in right if place % 2]},
         lambda parts, pair: [one for place in range(0, len(parts), 2) for one in (
             [pair[0] + pair[1]] if tuple(parts[place:place + 2]) == pair else parts[place:place + 2])]])
-mistake("places in the old list", why="The pair is looked for in the list as it was, and merged in one that earlier "
-    "merges have changed: the parts have moved, or one of them has been used, so something else is overwritten.",
+mistake("places in the old list", why="The pair is looked for in the old list, but merged in one that earlier merges "
+    "have changed: the parts have moved, or one has been used up, so something else is overwritten.",
     look="after the first merge: is what you compare still what you overwrite?",
     variants=[lambda parts, pair: at_the_old_places(parts, pair)])
 
@@ -230,16 +230,16 @@ def at_the_old_places(parts, pair):
     return merged
 
 RUN = "four parts b\"a\" and the pair (b\"a\", b\"a\"): how many parts should be left, and of how many bytes in all?"
-mistake("a whole run made one token", why="Where the pair overlaps with itself, as (a, a) in a, a, a, a whole run of "
-    "equal parts becomes one token of two of them, and the others are lost.", look=RUN, variants=[lambda parts, pair: [
+mistake("a whole run made one token", why="Where the pair overlaps with itself, as (a, a) can, a whole run of equal "
+    "parts becomes one token of two parts, and the others are lost.", look=RUN, variants=[lambda parts, pair: [
         b"".join(pair) if tuple(parts[n:n + 2]) == pair else part for n, part in enumerate(parts)
         if not n or (parts[n - 1], part) != pair]])
-mistake("a run merged only once", why="Where the pair overlaps with itself, as (a, a) in a, a, a, a, only the first "
-    "two of a run of equal parts are joined; the others stay apart, although they make pairs, too.", look=RUN,
+mistake("a run merged only once", why="Where the pair overlaps with itself, as (a, a) can, only the first two of a run "
+    "of equal parts are joined; the others stay apart, although they make pairs too.", look=RUN,
     chosen=lambda found: [place for place in found if place - 1 not in found])
 
-mistake("a list that gets shorter", why="The loop counts to the length that the list had at first, but each merge in "
-    "place makes the list shorter: at the end an IndexError is raised.", look="the numbers that the loop runs through: "
+mistake("a list that gets shorter", why="The loop counts up to the original length of the list, but each merge in "
+    "place makes the list shorter: in the end there is an IndexError.", look="the numbers that the loop runs through: "
     "when are they fixed?", variants=[lambda parts, pair: in_a_shorter_list(parts, pair)])
 
 def in_a_shorter_list(parts, pair):
@@ -250,7 +250,7 @@ def in_a_shorter_list(parts, pair):
     return merged
 
 mistake("a part found by its value", why="A part is found by its value, as `index` and `remove` do. Where several are "
-    "equal, that is the first of them, which need not be the one that is meant.",
+    "equal, that is the first of them, which need not be the one you mean.",
     look="of several equal parts: which does `remove` take out, and whose place does `index` give?",
     variants=[lambda parts, pair: removed_by_value(parts, pair, 0),
         lambda parts, pair: removed_by_value(parts, pair, 1), lambda parts, pair: placed_by_value(parts, pair)])
@@ -275,7 +275,7 @@ def placed_by_value(parts, pair):
     return merged
 
 mistake("two parts skipped after a miss", why="Where the pair is not found, one part is kept and the next is skipped "
-    "without a look: it is lost.", look="how far does the loop go on where there is nothing to merge?",
+    "unseen: it is lost.", look="how far does the loop go on where there is nothing to merge?",
     variants=[lambda parts, pair: [pair[0] + pair[1] if tuple(parts[place:place + 2]) == pair else parts[place]
         for place in range(0, len(parts), 2)]])
 
@@ -283,12 +283,12 @@ mistake("two parts skipped after a miss", why="Where the pair is not found, one 
 mistake = exercise.section(hint=2)
 mistake("any two neighbours joined", why="Neighbours are joined whatever they are; the pair is not compared.",
     look="the condition before the parts are joined.", variants=[sweep(lambda first, second, pair: True)])
-mistake("only the first of the two compared", why="As soon as a part equals the first of the pair, a merge takes it "
-    "and the next, whatever that is.", look="the condition: where is pair[1]?",
+mistake("only the first of the two compared", why="Wherever a part equals the first of the pair, it is merged with the "
+    "next, whatever that is.", look="the condition: where is pair[1]?",
     variants=[sweep(lambda first, second, pair: first == pair[0]),
         {"found": lambda parts, pair: [n for n, one in enumerate(parts[:-1]) if one == pair[0]]}])
-mistake("only the second of the two compared", why="As soon as a part equals the second of the pair, a merge takes it "
-    "and the one before it, whatever that is.", look="the condition: where is pair[0]?",
+mistake("only the second of the two compared", why="Wherever a part equals the second of the pair, it is merged with "
+    "the one before it, whatever that is.", look="the condition: where is pair[0]?",
     variants=[sweep(lambda first, second, pair: second == pair[1]),
         {"found": lambda parts, pair: [n for n, one in enumerate(parts[1:]) if one == pair[1]]}])
 mistake("the pair in either order", pairs=2, why="The pair is found in the other order as well: (second, first) is "
@@ -298,13 +298,12 @@ mistake("the pair in either order", pairs=2, why="The pair is found in the other
         sweep(lambda first, second, pair: sorted([first, second]) == sorted(pair)),
         sweep(lambda first, second, pair: (first, second) in (pair, pair[::-1]), joined=lambda first, second: min(
             first, second) + max(first, second))])
-mistake("either part of the pair fits", why="It is only asked whether both neighbours are in the pair, so the first "
-    "twice, "
-    "or the two in the wrong order, are joined as well.", look="what does `in` ask of a pair?",
+mistake("either part of the pair fits", why="Your code asks only whether both neighbours are in the pair, so one part "
+    "twice, or the two in the wrong order, are joined as well.", look="what exactly does `in` ask?",
     variants=[sweep(lambda first, second, pair: first in pair and second in pair),
         {"found": lambda parts, pair: [n for n,
         two in enumerate(pairwise(parts)) if two[0] in pair and two[1] in pair]}])
-mistake("the pair in the wrong order", why="What is looked for is the second part followed by the first.",
+mistake("the pair in the wrong order", why="Your code looks for the second part followed by the first.",
     look="which of the two comes first in the word?",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts)) if two == pair[::-1]],
     variants=[sweep(lambda first, second, pair: (second, first) == pair)])
@@ -348,8 +347,9 @@ def between_marks(parts, pair, mark):
     text = text.replace(mark + first + 2 * mark + second + mark, mark + first + second + mark)
     return text[len(mark):-len(mark)].split(2 * mark) if parts else []
 
-mistake("only the end of a part compared", why="It is only asked whether the last part of the new list ends in the "
-    "first of the pair. But it may be longer, and then the pair is not there.",
+mistake("only the end of a part compared", why="Your code asks whether the last part of the new list ends with the "
+    "first of the pair, and perhaps whether the next begins with the second. But a part may be longer, and then the "
+    "pair is not there.",
     look="three parts b\"a\" and the pair (b\"a\", b\"a\"): is b\"aa\" equal to b\"a\"?",
     variants=[lambda parts, pair: by_the_end(parts, pair),
         lambda parts, pair: by_the_end(parts, pair, bytes.startswith)])
@@ -364,7 +364,7 @@ def by_the_end(parts, pair, fits=bytes.__eq__):
     return merged
 
 mistake("searched in the joined bytes", why="The bytes of the pair are searched for in the whole word, without regard "
-    "to where its parts end: a longer part may be cut, and a part joined to only the beginning of the next.",
+    "to where its parts end: a longer part may be cut, or a part joined to only the beginning of the next.",
     look="the pair (b\"t\", b\"h\") and the parts b\"t\", b\"he\": is the pair in there?",
     variants=[lambda parts, pair: in_the_bytes(parts, pair), lambda parts, pair: in_the_bytes(parts, pair, True)])
 
@@ -389,11 +389,10 @@ def as_one_text(parts, pair, encoding="latin-1"):
 
 mistake("joined in the wrong order", pairs=2, why="The token has the second part before the first.",
     look="b\"t\" + b\"h\": which comes first in the text?", token=[lambda pair: pair[1] + pair[0]])
-mistake("the pair in place of the token", pairs=3, why="Where the pair was found, the pair itself is put, as a tuple "
-    "or "
-    "a list; the two should be joined to one part.", look="what joins two pieces of bytes?",
+mistake("the pair in place of the token", pairs=3, why="Where the pair was found, there is now a tuple or a list; it "
+    "should be a single part, the two joined.", look="what joins two pieces of bytes?",
     token=[lambda pair: pair, lambda pair: list(pair), lambda pair: [pair[0] + pair[1]]])
-mistake("the token too often", why="Each merge puts the token in the place of both parts, so it stands there twice.",
+mistake("the token too often", why="Each of the two parts is replaced by the token, so it appears twice.",
     look="how many parts are there after one merge, if there were three before it?",
     built=lambda parts, chosen, token: [token if {place, place - 1} & set(chosen) else part
                                         for place, part in enumerate(parts)])
@@ -402,30 +401,28 @@ mistake("the pair removed", why="Where the pair was found, its two parts are gon
         enumerate(parts) if not {place, place - 1} & set(chosen)])
 mistake("only the tokens kept", why="The parts that belong to no pair are left out.",
     look="what is appended where the pair is not found?", built=lambda chosen, token: [token] * len(chosen))
-mistake("the token at the end", why="The parts of the pair are taken out where they are, but the token is put at the "
-    "end "
-    "(or the beginning) of the list.", look="at which place does `append` put it?",
+mistake("the token at the end", why="The parts of the pair are removed, but the token is put at the end (or the "
+    "beginning) of the list.", look="where does `append` put it?",
     built=lambda parts, chosen, token: [*(part for place,
     part in enumerate(parts) if not {place, place - 1} & set(chosen)),
                                         *[token] * len(chosen)],
     variants=[{"built": lambda parts, chosen, token: [*[token] * len(chosen), *(part for place, part in enumerate(parts)
         if not {place, place - 1} & set(chosen))]}])
-mistake("every part cut into bytes", why="Parts of several bytes fall apart into single ones: what earlier merges have "
-    "made is lost.", look="what does a loop over bytes, or `b\"\".join`, make of longer parts?",
+mistake("every part cut into bytes", why="Parts of several bytes are cut into single bytes: earlier merges are undone.",
+    look="what does a loop over bytes, or `b\"\".join`, make of longer parts?",
     variants=[lambda parts, pair: Merge()([bytes([byte]) for byte in b"".join(parts)], pair)])
 
 # The ends
 mistake = exercise.section(hint=3)
 mistake("the last part lost", pairs=2, why="The loop ends before the last part, which has no neighbour, and nothing "
-    "adds "
-    "it afterwards.", look="the result for a word without the pair: is every part still there?",
+    "adds it afterwards.", look="the result for a word without the pair: is every part still there?",
     built=lambda step, parts, chosen, token: step(parts[:-1], chosen, token) if len(parts) - 2 not in chosen else
         step(parts, chosen, token), variants=[{"handed": lambda merged: merged[:-1]}])
-mistake("the last part twice", why="The last part of the list is added at the end even where a merge has just taken "
-    "it, so its bytes are there twice.", look="a list of two parts that are the pair: what should be left of it?",
+mistake("the last part twice", why="The last part of the list is added at the end even where a merge has just used it, "
+    "so its bytes are there twice.", look="a list of two parts that are the pair: what should be left of it?",
     built=lambda right, parts, chosen: [*right, parts[-1]] if len(parts) - 2 in chosen else right)
-mistake("the rest lost", why="When the first part of the pair does not occur any more, the loop ends, and what comes "
-    "after the last one is not added.", look="`index` raises an error when there is nothing left to find: which parts "
+mistake("the rest lost", why="The loop ends when the first part of the pair no longer occurs, and the parts after its "
+    "last occurrence are not added.", look="`index` raises an error when there is nothing left to find: which parts "
     "are still missing then?", variants=[lambda parts, pair: up_to_the_last(parts, pair)])
 
 def up_to_the_last(parts, pair):
@@ -437,7 +434,7 @@ def up_to_the_last(parts, pair):
         place = found + 1 + joins
     return merged
 
-mistake("the parts in between lost", why="The search goes on to where the first part of the pair comes next, and the "
+mistake("the parts in between lost", why="The search jumps to the next place of the first part of the pair, and the "
     "parts that it passes over are never added.", look="`index`: which parts lie between the place that it starts from "
     "and the place that it finds?", variants=[lambda parts, pair: passed_over(parts, pair),
         lambda parts, pair: passed_over(parts, pair, rest=False)])
@@ -464,16 +461,16 @@ def added_again(parts, pair):
         place += 1 + joins
     return merged + parts[place:]
 
-mistake("the last pair not seen", why="The pair is not found where it is the end of the word: the loop stops one "
-    "place too "
-    "early.", look="the word of just the two parts of the pair: at which place does its only pair begin?",
+mistake("the last pair not seen", why="The pair is not found at the end of the word: the loop stops one place too "
+    "early.", look="a word of just the two parts of the pair: at which place does its only pair begin?",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts[:-1])) if two == pair])
 mistake("the first pair not seen", why="The pair is not found where the word begins with it.",
-    look="the number that the loop starts from.", found=lambda right: [place for place in right if place])
+    look="which place does the loop start from?", found=lambda right: [place for place in right if place])
 mistake("two parts left as they are", why="A word of two parts comes back unchanged, although they may be the pair.",
     look="the condition on the number of parts: how many must a word have to contain a pair?",
     variants=[lambda parts, pair: list(parts) if len(parts) < 3 else byte_pairs.merge(parts, pair)])
-mistake("beyond the end", why="At the last part it asks for a neighbour that is not there, and raises an IndexError.",
+mistake("beyond the end", why="At the last part, your code asks for a neighbour that is not there: hence the "
+    "IndexError.",
     look="`parts[place + 1]`, when place is the last one.", variants=[lambda parts, pair: beyond_the_end(parts, pair)])
 
 def beyond_the_end(parts, pair):
@@ -487,24 +484,23 @@ def beyond_the_end(parts, pair):
 def first_needed(parts, pair):
     return one_by_one([parts[0], *parts[1:]], pair)
 
-mistake("the empty list", why="An empty list is too short for it: something looks at the first part without asking "
-    "whether "
+mistake("the empty list", why="Your code fails on an empty list: it looks at the first part without checking whether "
     "there is one.", look="what should an empty list become?", variants=[first_needed])
 
 # How it is handed over
 mistake = exercise.section(hint=3)
-mistake("a tuple for the list", why="The parts are right, but they come in a tuple, and a list is asked for.",
+mistake("a tuple for the list", why="The parts are right, but they come in a tuple, not in a list.",
     look="the brackets, and what `tuple` does.", handed=lambda merged: tuple(merged))
-mistake("one piece of bytes", why="The parts are joined to one piece, or to a text: a list of them is asked for.",
+mistake("one piece of bytes", why="The parts are joined into a single piece; the exercise asks for a list of them.",
     look="the `return` line: what does `join` make?", handed=[lambda merged: b"".join(merged),
         lambda merged: b" ".join(merged), lambda merged: "".join(part.decode("latin-1") for part in merged)])
-mistake("texts for bytes", why="The parts are texts (str), and bytes are asked for.", look="`decode`, and str(…).",
+mistake("texts for bytes", why="The parts are strings; they should be bytes.", look="`decode`, and str(…).",
     handed=[lambda merged: [part.decode("latin-1") for part in merged], lambda merged: [str(part) for part in merged]])
-mistake("numbers for bytes", why="The parts are numbers: a loop over bytes, or an index into them, gives numbers.",
+mistake("numbers for bytes", why="The bytes have become numbers: a loop over bytes, or an index into them, gives "
+    "numbers.",
     look="b\"a\"[0] is 97. What is b\"a\"[0:1]?", handed=[lambda merged: [byte for part in merged for byte in part],
         lambda merged: [list(part) for part in merged]])
-mistake("nothing merged", why="The list comes back as it was.", look="is the result of the merge kept? `+` and "
-    "`replace` "
-    "make something new, and leave the old as it was.", chosen=lambda found: [])
+mistake("nothing merged", why="The list comes back as it was.", look="is the result of the merge kept? And "
+    "what do you compare: is a list ever equal to a tuple?", chosen=lambda found: [])
 mistake("the given list returned", why=SAME, look="which list comes back where there is nothing to merge?",
     variants=[lambda parts, pair: byte_pairs.merge(parts, pair) if pair in pairwise(parts) else parts])

@@ -70,10 +70,9 @@ mistake("the wrong two dimensions exchanged", *WRONG_TWO,
     moved=[lambda x, right, order=order: x.permute(order).reshape(right.shape)
            for order in ((0, 1, 3, 2), (0, 3, 2, 1), (0, 3, 1, 2), (1, 0, 2, 3), (2, 0, 1, 3))])
 mistake("transposed after the reshape", hint=2, why="The numbers are regrouped into a new shape before any dimensions "
-    "are swapped: a row of the result takes them from several positions.",
-    look="the order of the operations: which one should come first?",
-    variants=[{"moved": lambda x: x, "joined": lambda heads: heads.reshape(
-        len(heads), -1, heads.shape[2]).transpose(1, 2)}])
+    "are swapped: a row of the result takes them from several positions.", look="the order of the operations: which "
+    "one should come first?", variants=[{"moved": lambda x: x,
+    "joined": lambda heads: heads.reshape(len(heads), -1, heads.shape[2]).transpose(1, 2)}])
 
 # Heads that are lost
 mistake = exercise.section(hint=1, pairs=9)
@@ -113,12 +112,10 @@ mistake("batch and positions in one dimension", why="The features are merged, bu
     "dimension: (batch · length, d_model).", look="how many dimensions should the result have?",
     joined=lambda right: right.flatten(0, 1))
 mistake("one row for a whole sequence", why="All the positions of a sequence stand in one row, (batch, length · "
-    "d_model): only heads and features should become one dimension.",
-    look="how many dimensions should the result have?",
-    joined=lambda right: right.flatten(1), variants=[lambda x: x.flatten(1)])
-mistake("the length before the batch",
-    why="The features are merged, but batch and length are swapped: (length, batch, d_model).",
-    look="the order of the dimensions in your permute.", joined=lambda right: right.transpose(0, 1))
+    "d_model): only heads and features should become one dimension.", look="how many dimensions should the result "
+    "have?", joined=lambda right: right.flatten(1), variants=[lambda x: x.flatten(1)])
+mistake("the length before the batch", why="The features are merged, but batch and length are swapped: (length, batch, "
+    "d_model).", look="the order of the dimensions in your permute.", joined=lambda right: right.transpose(0, 1))
 
 # The wrong heads, or not all of them
 mistake = exercise.section(hint=1, pairs=9)
@@ -137,8 +134,7 @@ mistake("the heads in reverse", why="The heads stand side by side, but the last 
 mistake("the positions in reverse", why="The positions come in the opposite order: the last one stands first.",
     look="which position's features are in the first row?", moved=lambda right: right.flip(1))
 mistake("never filled", why="The result has the right shape, but it is all zeros: nothing of x has been written into "
-    "it.", look="does anything assign into the result: `merged[…] = …`?",
-    joined=lambda right: torch.zeros_like(right))
+    "it.", look="does anything assign into the result: `merged[…] = …`?", joined=lambda right: torch.zeros_like(right))
 mistake("only one head filled in", why="The features of one head are filled in, and the rest of each row is zeros: "
     "every round of the loop writes into the same columns, or the loop ends too soon.",
     look="the slice that you write into: does it depend on which head it is?",
@@ -166,9 +162,8 @@ mistake("the largest of the heads", why="In each place, only the largest number 
 mistake("the heads multiplied", why="The heads are multiplied together, so the result is d_head features wide.",
     look=WIDTH, joined=lambda heads: heads.prod(dim=2))
 mistake("the sizes named before the transpose", hint=3, why="The heads and the length have changed places, but the "
-    "reshape still takes them in their old order: (batch, heads, length · d_head).",
-    look="what does `x.shape` give before the transpose, and what after it?",
-    joined=lambda heads: heads.reshape(len(heads), heads.shape[2], -1))
+    "reshape still takes them in their old order: (batch, heads, length · d_head).", look="what does `x.shape` give "
+    "before the transpose, and what after it?", joined=lambda heads: heads.reshape(len(heads), heads.shape[2], -1))
 mistake("a list of heads", hint=3, why="The heads come as a list of tensors; one tensor is expected, with the heads "
     "side by side in its rows.", look="which function joins tensors along a dimension that they already have?",
     joined=lambda heads: list(heads.unbind(2)))

@@ -164,9 +164,9 @@ mistake = exercise.section(hint=1)
 mistake("one projection for all three", why="Queries, keys and values all go through the same layer; each has a layer "
     "of its own.", look="the three calls, and what `__init__` assigns to each name: does each role have its own layer?",
     variants=[{"queries": lambda self, query, layer=layer: getattr(self, layer)(query),
-        "keys": lambda self, key, layer=layer: getattr(self, layer)(key),
-        "values": lambda self, value, layer=layer: getattr(self, layer)(value)}
-        for layer in ("linear_q", "linear_k", "linear_v")])
+    "keys": lambda self, key, layer=layer: getattr(self, layer)(key),
+    "values": lambda self, value, layer=layer: getattr(self, layer)(value)}
+    for layer in ("linear_q", "linear_k", "linear_v")])
 mistake("the keys through the wrong projection", why="The keys come from the wrong layer: linear_k is not used where "
     "it belongs.", look="the line that projects the key: which layer does it call?",
     keys=[lambda self, key: self.linear_q(key), lambda self, key: self.linear_v(key)])
@@ -210,10 +210,10 @@ mistake = exercise.section(hint=1)
 mistake("everything from the query", why="Keys and values are made from the query, so the key and the value passed in "
     "are never read: this is always self-attention.", look=INPUTS,
     variants=[{"keys": lambda self, query: self.linear_k(query), "values": lambda self, query: self.linear_v(query)},
-        {"keys": lambda self, query: self.linear_k(self.linear_q(query)),
-        "values": lambda self, query: self.linear_v(self.linear_k(self.linear_q(query)))},
-        {"keys": lambda self, query: self.linear_k(self.linear_q(query)),
-        "values": lambda self, query: self.linear_v(self.linear_q(query))}])
+    {"keys": lambda self, query: self.linear_k(self.linear_q(query)),
+    "values": lambda self, query: self.linear_v(self.linear_k(self.linear_q(query)))},
+    {"keys": lambda self, query: self.linear_k(self.linear_q(query)),
+    "values": lambda self, query: self.linear_v(self.linear_q(query))}])
 mistake("everything from the key", pairs=0, why="Queries and values are made from the key, so the query and the value "
     "passed in are never read.", look=INPUTS,
     variants=[{"queries": lambda self, key: self.linear_q(key), "values": lambda self, key: self.linear_v(key)},
@@ -261,8 +261,8 @@ mistake = exercise.section(hint=1)
 def cut_by_one_length(self, step, query, key, value):
     self.length = query.shape[1]
     return step(query, key, value)
-mistake("all cut by one length", pairs=0, why="Queries and keys are cut into heads with the same length, which fails "
-    "as soon as there are more keys than queries, or fewer.",
+mistake("one length for queries and keys", pairs=0, why="The same length is used for queries and keys, where heads are "
+    "split or merged, which fails as soon as there are more keys than queries, or fewer.",
     look="whose length does each `view` or `reshape` use?", variants=[{"forward": cut_by_one_length,
         "split": lambda self, x: x.reshape(len(x), self.length, self.num_heads, self.d_head).transpose(1, 2)}])
 mistake("heads split by view alone", why="The projected numbers, of all three roles or of one, are only regrouped into "
@@ -287,11 +287,11 @@ mistake("num_heads taken for d_head", *split_heads.EXCHANGED,
     variants=[{"split": lambda self, x: x.unflatten(-1, (self.d_head, self.num_heads)).transpose(1, 2), **more}
 for more in ({}, {"scaled": lambda self, scores: scores / math.sqrt(self.num_heads)})])
 mistake("the heads attend to each other", why="The heads have not been moved in front of the positions, so the "
-    "products and the softmax run over the heads of one position, and no position ever sees another.",
-    look="the shape of the scores: which two dimensions come last?",
+    "products and the softmax run over the heads of one position, and no position ever sees another.", look="the shape "
+    "of the scores: which two dimensions come last?",
     variants=[{"split": lambda self, x: x.unflatten(-1, (self.num_heads, self.d_head)), **more}
-        for more in ({"merged": lambda heads: heads.flatten(-2)},
-        {"merged": lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1)}, {})])
+    for more in ({"merged": lambda heads: heads.flatten(-2)},
+    {"merged": lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1)}, {})])
 mistake("a single head", pairs=2, why="The features are not split: one head attends with all of them at once.",
     look="how many heads do the weights have?", variants=[{"split": lambda x: x[:, None], **scale, **handed}
         for handed in ({}, {"handed_over": lambda self, weights: weights.expand(-1, self.num_heads, -1, -1)},
@@ -326,9 +326,8 @@ mistake("scaled before the projection", pairs=0, why="The query is divided befor
     "layer adds is not divided, and counts for too much in the scores.", look="the line with the scale: does it stand "
     "before linear_q or after it, and what does linear_q add?",
     variants=[{"queries": lambda self, query: self.linear_q(query / math.sqrt(self.d_head)),
-               "scaled": lambda scores: scores},
-              {"queries": lambda self, query: self.linear_q(query / self.d_head ** 0.25),
-               "keys": lambda self, key: self.linear_k(key / self.d_head ** 0.25), "scaled": lambda scores: scores}])
+    "scaled": lambda scores: scores}, {"queries": lambda self, query: self.linear_q(query / self.d_head ** 0.25),
+    "keys": lambda self, key: self.linear_k(key / self.d_head ** 0.25), "scaled": lambda scores: scores}])
 mistake("scaled by √d_model", why="The scores are divided by √d_model, but a head's dot product sums over d_head "
     "features only, so the softmax comes out too flat.", look=PRODUCTS,
     scaled=lambda self, scores: scores / math.sqrt(self.num_heads * self.d_head))
@@ -343,11 +342,11 @@ mistake("scaled by √num_heads", why="The scores are divided by the square root
 mistake("scaled by a length", pairs=0, why="The scores are divided by the square root of the number of positions, not "
     "of the number of features in a head.", look=PRODUCTS,
     scaled=[lambda scores, keys: scores / math.sqrt(keys.shape[-2]),
-        lambda scores, queries: scores / math.sqrt(queries.shape[-2])])
-mistake("multiplied by the root",
-    why="The scores are multiplied by the root, instead of divided by it, so the softmax comes out too sharp.",
-    look="should the scores get larger or smaller?", scaled=[lambda self, scores: scores * math.sqrt(self.d_head),
-        lambda self, scores: scores * math.sqrt(self.num_heads * self.d_head)])
+    lambda scores, queries: scores / math.sqrt(queries.shape[-2])])
+mistake("multiplied by the root", why="The scores are multiplied by the root, instead of divided by it, so the softmax "
+    "comes out too sharp.", look="should the scores get larger or smaller?",
+    scaled=[lambda self, scores: scores * math.sqrt(self.d_head),
+    lambda self, scores: scores * math.sqrt(self.num_heads * self.d_head)])
 mistake("half or twice d_head for its root", pairs=0, why="The scores are divided by half of d_head, or by twice "
     "d_head, not by its root. That is what `d_head ** 1/2` does without brackets: the power comes before the division.",
     look="what does `9 ** 1/2` give?",
@@ -368,15 +367,18 @@ mistake("the scale after the softmax", why="The division comes after the softmax
 mistake("query · value", why="The queries are compared with the values, and the keys are never used: the scores must "
     "come from query and key.", look="what does a key offer, and what does a value hand over?",
     scores=lambda queries, values: queries @ values.mT)
+mistake("heads and positions of the keys swapped again", pairs=0, why="For the product, heads and positions of the "
+    "keys are swapped, not the last two dimensions; so most sizes do not even fit.",
+    look="the keys have four dimensions: which two must be swapped, so that a query meets every key of its head?",
+    scores=lambda queries, keys: queries @ keys.transpose(1, 2))
 mistake("the keys reshaped, not transposed", why="For the product the keys are only regrouped into (d_head, key), in "
     "the order in which they are stored, so columns mix features of several keys.", look="does reshape exchange two "
     "dimensions?", scores=[lambda queries, keys: queries @ keys.reshape(keys.mT.shape),
             lambda queries, keys: queries @ attention.merge_heads(keys).reshape(keys.mT.shape)])
 mistake("cosines for dot products", pairs=0, why="Queries and keys are divided by their lengths, so the scores are "
-    "cosines, between -1 and 1, not dot products.",
-    look="what happens to the vectors before the product?",
-    variants=[{"scores": lambda step, queries, keys, values: step(F.normalize(queries,
-dim=-1), F.normalize(keys, dim=-1), values), **more} for more in ({}, {"scaled": lambda scores: scores})])
+    "cosines, between -1 and 1, not dot products.", look="what happens to the vectors before the product?",
+    variants=[{"scores": lambda step, queries, keys, values: step(F.normalize(queries, dim=-1), F.normalize(keys,
+    dim=-1), values), **more} for more in ({}, {"scaled": lambda scores: scores})])
 mistake("compared with themselves", pairs=0, why="The queries are compared with queries, or the keys with keys: the "
     "scores must come from one of each.", look="the two factors of the product: who asks, and who answers?",
     scores=[lambda queries: queries @ queries.mT, lambda keys: keys @ keys.mT])
@@ -454,14 +456,18 @@ mistake("the features averaged with the weights of all the heads", pairs=0, why=
 "merged": merged} for merged in (lambda heads: heads.sum(dim=1), lambda heads: heads.mean(dim=1))])
 mistake("merged without the transpose", why="The heads are only regrouped into a new shape, in the order in which "
     "their numbers are stored: a position gets one head's features of several positions, instead of every head's "
-    "features of its own.",
-    look="between the average and linear_out: what moves the heads behind the positions?",
+    "features of its own.", look="between the average and linear_out: what moves the heads behind the positions?",
     merged=lambda heads, right: heads.reshape(right.shape))
 mistake("merged in interleaved order", *merge_heads.SHUFFLED, merged=lambda heads: heads.permute(0, 2, 3, 1).flatten(2))
 mistake("merged after the wrong transpose", *merge_heads.WRONG_TWO,
     merged=[lambda heads, right: heads.transpose(2, 3).reshape(right.shape),
-            lambda heads, right: heads.transpose(1, 3).reshape(right.shape),
-            lambda heads, right: heads.transpose(0, 1).reshape(right.shape)])
+    lambda heads, right: heads.transpose(1, 3).reshape(right.shape),
+    lambda heads, right: heads.transpose(0, 1).reshape(right.shape)])
+
+mistake("merged with the number of heads as the length", pairs=0, why="The result is regrouped as if it had as many "
+    "positions as heads. Once the query is split, its dimension 1 holds the heads, no longer the positions.",
+    look="the shape that you merge to: where is its length read from, and what is there by then?",
+    merged=lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1))
 
 def taken_apart(heads):
     return heads.flatten(0, 1).unflatten(0, (heads.shape[1], len(heads))).transpose(0, 1)
@@ -474,21 +480,21 @@ mistake("batch and heads taken apart in the wrong order", hint=1, pairs=0, why="
 mistake("the heads averaged", why="The outputs of the heads are averaged, so what each of them found by itself is "
     "lost; they should stand side by side.", look=BEFORE_OUT,
     variants=[{"__init__": lambda self, right, d_model: self.add_module("linear_out", Linear(self.d_head, d_model)),
-        "merged": lambda heads: heads.mean(dim=1)}],
+    "merged": lambda heads: heads.mean(dim=1)}],
     merged=lambda self, heads: heads.mean(dim=1).repeat(1, 1, self.num_heads))
 mistake("the heads summed", why="The outputs of the heads are added up, so what each of them found by itself is lost; "
     "they should stand side by side.", look=BEFORE_OUT,
     variants=[{"__init__": lambda self, right, d_model: self.add_module("linear_out", Linear(self.d_head, d_model)),
-        "merged": lambda heads: heads.sum(dim=1)}],
+    "merged": lambda heads: heads.sum(dim=1)}],
     merged=lambda self, heads: heads.sum(dim=1).repeat(1, 1, self.num_heads))
 mistake("only one head reaches the output", pairs=0, why="The weights are those of every head, but what goes into "
-    "linear_out comes from one head alone: the others are overwritten, or never filled in.",
-    look="does your loop keep the output of each head, and put it in a place of its own?",
+    "linear_out comes from one head alone: the others are overwritten, or never filled in.", look="does your loop keep "
+    "the output of each head, and put it in a place of its own?",
     merged=[lambda self, heads: heads[:, -1].repeat(1, 1, self.num_heads),
-        lambda self, heads: heads[:, 0].repeat(1, 1, self.num_heads),
-        lambda self, heads: F.pad(heads[:, 0], (0, (self.num_heads - 1) * self.d_head)),
-        lambda self, heads: F.pad(heads[:, -1], (0, (self.num_heads - 1) * self.d_head)),
-        lambda self, heads: F.pad(heads[:, -1], ((self.num_heads - 1) * self.d_head, 0))])
+    lambda self, heads: heads[:, 0].repeat(1, 1, self.num_heads),
+    lambda self, heads: F.pad(heads[:, 0], (0, (self.num_heads - 1) * self.d_head)),
+    lambda self, heads: F.pad(heads[:, -1], (0, (self.num_heads - 1) * self.d_head)),
+    lambda self, heads: F.pad(heads[:, -1], ((self.num_heads - 1) * self.d_head, 0))])
 mistake("the heads in reverse", pairs=0, why="The heads are put side by side in the opposite order, the last one "
     "first.", look="which head's features does a position start with?",
     merged=lambda heads: attention.merge_heads(heads.flip(1)))
@@ -521,12 +527,12 @@ mistake("linear_out twice", why="The merged heads go through linear_out twice.",
 mistake("a residual added", why="The query (or what linear_q makes of it) is added, to the output or before "
     "linear_out: that residual connection belongs to the layer around attention.", look=AFTER_OUT,
     output=[lambda right, query: query + right, lambda self, right, query: self.linear_q(query) + right,
-            lambda self, merged, query: self.linear_out(merged + query),
-            lambda self, merged, query: self.linear_out(merged + self.linear_q(query))])
+    lambda self, merged, query: self.linear_out(merged + query),
+    lambda self, merged, query: self.linear_out(merged + self.linear_q(query))])
 mistake("the output normalised", pairs=0, why="The output goes through a layer norm, with or without a residual: that "
     "belongs to the layer around attention.", look=AFTER_OUT,
     output=[lambda right, query: F.layer_norm(right, query.shape[-1:]),
-        lambda right, query: F.layer_norm(right + query, query.shape[-1:])])
+    lambda right, query: F.layer_norm(right + query, query.shape[-1:])])
 mistake("the output transposed", pairs=0, why="Positions and features of the output are swapped.",
     look="the dimensions of the output, one by one.", output=lambda right: right.transpose(1, 2))
 mistake("the weights of a layer not transposed", pairs=0, why="The features are multiplied by `layer.weight` as it "
@@ -555,13 +561,12 @@ mistake("the weights of one head only", why="The weights that come back are thos
 mistake("scores handed over as weights", why="The scores, from before the softmax, are returned in place of the "
     "weights.", look="the `return` line: which of your tensors sums to 1 in each row?",
     handed_over=[lambda scaled: scaled, lambda scores: scores])
-mistake("the heads of the weights in another place", pairs=2,
-    why="The weights are those of every head, but their dimensions are not (batch, heads, query, key).",
-    look="how are the weights of the heads put together, and does anything move them afterwards?",
-    handed_over=[lambda weights: weights.transpose(0, 1), lambda weights: weights.flatten(0, 1),
-                 lambda weights: weights.transpose(0, 1).flatten(0, 1), lambda weights: weights.transpose(1, 2),
-                 lambda weights: weights.permute(0, 2, 3, 1), lambda weights: torch.cat(weights.unbind(1), dim=-1),
-                 lambda weights: weights.flatten(1, 2)])
+mistake("the heads of the weights in another place", pairs=2, why="The weights are those of every head, but their "
+    "dimensions are not (batch, heads, query, key).", look="how are the weights of the heads put together, and does "
+    "anything move them afterwards?", handed_over=[lambda weights: weights.transpose(0, 1),
+    lambda weights: weights.flatten(0, 1), lambda weights: weights.transpose(0, 1).flatten(0, 1),
+    lambda weights: weights.transpose(1, 2), lambda weights: weights.permute(0, 2, 3, 1),
+    lambda weights: torch.cat(weights.unbind(1), dim=-1), lambda weights: weights.flatten(1, 2)])
 mistake("the weights transposed", pairs=0,
     why="Rows and columns of the weights that come back are swapped: rows should be queries.",
     look="the weights after the average: does anything transpose them?", handed_over=lambda weights: weights.mT)
@@ -582,5 +587,4 @@ def without_bias(*layers):
 mistake("a bias is missing", pairs=0, why="One or more of the four layers have no bias, or do not add it: "
     "nn.Linear(d_model, d_model) has one.", look="the arguments of your nn.Linear, and how the layers are called.",
     variants=[without_bias("linear_q", "linear_k", "linear_v", "linear_out"),
-              without_bias("linear_q", "linear_k", "linear_v"),
-              *map(without_bias, ("linear_out", "linear_q", "linear_v"))])
+    without_bias("linear_q", "linear_k", "linear_v"), *map(without_bias, ("linear_out", "linear_q", "linear_v"))])

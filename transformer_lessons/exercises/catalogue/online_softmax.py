@@ -260,9 +260,13 @@ mistake("rescaled to the block, not to the running maximum", why="The sum so far
         "block's scores are all below an earlier one, to which maximum should the sum be relative?", pairs=0,
     variants=[to_the_block])
 mistake("the maximum never kept", why="The new maximum is computed, but the running one stays what it was at the "
-        "start, so the weights are made relative to that.",
+        "start, as if nothing had come before each block.",
     look="the last line of your loop: what does the next round start from?", pairs=0,
-    variants=[lambda blocks, low=low: never_kept(blocks, low) for low in (-torch.inf, -1e30, -1e9)])
+    variants=[lambda blocks, low=low: never_kept(blocks, low) for low in (-torch.inf, -1e30, -1e9)]
+        + [{"raised": lambda scores: scores.amax(-1, keepdim=True), "rescaled": lambda total: 0 * total}])
+mistake("one sum for all rows", pairs=0, why="The exponentials of all rows are added up; each row has its own sum.",
+    look="`sum()` without a dimension: what does it add up?",
+    added=lambda scores, raised: (scores - raised).exp().sum())
 
 mistake("rescaled only where the maximum rises a lot", why="Where the maximum rises only a little, the sum so far and "
         "the maximum stay as they are, and yet the new block is added relative to the new maximum: the terms "

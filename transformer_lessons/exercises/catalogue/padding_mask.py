@@ -132,7 +132,7 @@ mistake("one padding let in", pairs=1, why="The first padding token of a sequenc
     look="try a sequence with a single padding token.", real=[lambda right: right | ((~right).cumsum(1) == 1),
         *(lambda right, start=start: right | F.pad(right[:, :-1], (1, 0), value=start) for start in (True, False))])
 mistake("the first key let in", why="The first key of a sequence may be attended to even where it is padding, perhaps "
-    "so that no row is empty; the contract forbids all padding.", look=PADDED_START, real=[
+    "so that no row is empty; the exercise forbids all padding.", look=PADDED_START, real=[
         lambda tokens, right: right | (places(tokens) == 0),
         lambda tokens, right: right | (places(tokens) == 0) & ~right.any(1, keepdim=True)])
 mistake("one key too many", why="The real tokens are counted, and one key more than that is allowed from the start: "
@@ -159,12 +159,11 @@ mistake("the queries masked, not the keys", why="The mask runs along the queries
 mistake("queries and keys masked", why="Padding is forbidden as a query too, so its rows have no key at all, and the "
         "mask is (batch, 1, length, length).", look="which of the two dimensions of size 1 is gone? The mask must only "
         "say who may be read.", placed=lambda right, real: real[:, None, :, None] & right)
-mistake("one row for every query", why="The rows are right but repeated for every query; the contract leaves that to "
-        "broadcasting, with a dimension of size 1.", look="the third dimension of the result: does anything change "
-        "along it?",
-    placed=lambda right, real: right.repeat(1, 1, real.shape[1], 1))
+mistake("one row for every query", why="The rows are right but repeated for every query; the exercise leaves that to "
+    "broadcasting, with a dimension of size 1.", look="the third dimension of the result: does anything change along "
+    "it?", placed=lambda right, real: right.repeat(1, 1, real.shape[1], 1))
 mistake("padding and future masked", why="The mask also forbids the future. That is the causal mask's job: the two are "
-        "combined with & where both are needed.", look="what does the contract say about the order of the tokens?",
+        "combined with & where both are needed.", look="what does the exercise say about the order of the tokens?",
     placed=lambda right, real: right & masks.causal_mask(real.shape[1]))
 mistake("no dimensions for heads and queries", why="The mask is (batch, length). Against scores (batch, heads, query, "
         "key) it lines up the batch with the queries.", look=BATCH, placed=lambda real: real)
@@ -172,11 +171,10 @@ mistake("one dimension short", pairs=3, why="The mask has three dimensions. Agai
         "its batch lines up with the heads or the queries.", look=BATCH,
     placed=[lambda real: real[:, None, :], lambda real: real[:, :, None], lambda real: real[None]])
 mistake("the sizes of 1 in the wrong places", hint=3, pairs=6, why="There are four dimensions, but batch and length "
-        "are not the first and the last of them.", look="compare your shape with (batch, 1, 1, length), and with where "
-        "each None or unsqueeze puts its 1.",
-    placed=[lambda real: real[None, None], lambda real: real[:, :, None, None], lambda real: real[None, :, :, None],
-            lambda real: real[None, :, None, :], lambda real: real.T[:, None, None, :],
-            lambda real: real.reshape(real.shape[1], 1, 1, real.shape[0])])
+    "are not the first and the last of them.", look="compare your shape with (batch, 1, 1, length), and with where "
+    "each None or unsqueeze puts its 1.", placed=[lambda real: real[None, None], lambda real: real[:, :, None, None],
+    lambda real: real[None, :, :, None], lambda real: real[None, :, None, :], lambda real: real.T[:, None, None, :],
+    lambda real: real.reshape(real.shape[1], 1, 1, real.shape[0])])
 
 # Something else than True and False
 mistake = exercise.section(hint=1)

@@ -30,8 +30,8 @@ SIZES_OF_MAPS = [{"batch": 2, "heads": 3, "length": 3}, {"batch": 1, "heads": 2,
 exercise = Exercise(
     name="previous_token_score", lesson=11, title="Who looks one back?", difficulty=1, importance=3, minutes=6,
     contract="""
-        previous_token_score(weights) takes the weights of an attention, causal or not, of shape (batch, heads,
-        length, length): queries down, keys across. It returns a float tensor (heads,): for each head the mean, over
+        previous_token_score(weights) takes attention weights, causal or not, of shape (batch, heads, length,
+        length): queries down, keys across. It returns a float tensor (heads,): for each head the mean, over
         all sequences and all positions t ≥ 1, of the weight that the query at t gives to the key at t - 1. There
         are at least two positions.
         """,
@@ -49,7 +49,7 @@ exercise = Exercise(
            ("the mean", "One number for each head: over which dimensions of (batch, heads, number of marked weights) "
            "is the mean taken?"),
            ("the tool", "torch.diagonal takes an offset, and the two dimensions that make the square: by default they "
-            "are 0 and 1. It puts the diagonal last. A loop over t does as well.")],
+            "are 0 and 1. It puts the diagonal last. A loop over t works just as well.")],
     solution='''
         def previous_token_score(weights):
             one_back = weights.diagonal(offset=-1, dim1=-2, dim2=-1)  # (batch, heads, length - 1)
@@ -73,7 +73,7 @@ mistake("the first token", why="The weight on the very first token is read: that
 mistake("everything before counted", why="The weights on all the tokens before t are added up, not only that on t - 1.",
     look="how many keys of each query do you take?",
     picked=[lambda weights: weights.tril(-1).sum(-1)[..., 1:], lambda weights: weights.tril(-1).sum(-1)])
-mistake("the token itself counted in", why="The token's own weight is counted as well as that on the token before.",
+mistake("the token itself counted in", why="The token's weight on itself is counted as well as that on t - 1.",
     look="how many keys of each query do you take?",
     picked=[lambda right, weights: right + weights.diagonal(0, -2, -1)[..., 1:],
             lambda right, weights: (right + weights.diagonal(0, -2, -1)[..., 1:]) / 2])
@@ -88,14 +88,14 @@ mistake("the first query counted in", why="The query at position 0 is counted as
     variants=[{"picked": lambda right, weights: torch.cat([weights[..., :1, 0], right], dim=-1),
                "number": shared.all_of_them}])
 mistake("divided by the weights before", hint=2, pairs=0, why="The weight on t - 1 is divided by other weights of the "
-    "same query, such as all those on the tokens before t: what is averaged are shares, not weights.",
+    "same query, such as all those on the tokens before t: it averages shares, not weights.",
     look="the weights of a query sum to 1 already.",
     picked=[lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:],
             lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:].clamp(min=1e-9),
             lambda right, weights: right / weights.tril().sum(-1)[..., 1:],
             lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:])])
 mistake("the mean of the weights that are not 0", hint=2, pairs=0, why="Weights that are exactly 0 are left out of the "
-    "mean. A query that gives the key nothing counts as well, with 0.",
+    "mean. A query that gives the key nothing counts too, with 0.",
     look="every comparison with 0: how many weights is your sum divided by?",
     averaged=[lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2)).clamp(min=1),
               lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2))])

@@ -17,10 +17,10 @@ def size_of_rows(observed, expected, x, gain, epsilon=1e-5):
     """Divides the result by the gain, whatever was done with it, and looks at the mean square of what is left."""
     found, wanted = ((one.double() / gain).square().mean(-1).flatten() for one in (observed, expected))
     worst = (found - wanted).abs().argmax()
-    if float((found - wanted).abs().max()) < 1e-3:
+    shown, right = f"{float(found[worst]):.2f}", f"{float(wanted[worst]):.2f}"
+    if shown == right:
         return None
-    return (f"Divided by gain, one vector of the result has a mean square of {float(found[worst]):.2f}; "
-            f"{float(wanted[worst]):.2f} is expected.")
+    return f"Divided by gain, one vector of the result has a mean square of {shown}; {right} is expected."
 
 exercise = Exercise(
     name="rms_norm", lesson=10, title="Half of layer norm", difficulty=1, importance=3, minutes=6,
@@ -42,7 +42,7 @@ exercise = Exercise(
     symptoms=(size_of_rows,),
     hints=[("which number divides", "Three operations, and the name lists them from right to left: square the "
             "features, take the mean, take the root."),
-           ("it is right unless x is tiny", "There epsilon matters. Is it added before the root is taken, or after?"),
+           ("it is right unless x is tiny", "That is where epsilon matters. Is it added before the root, or after it?"),
            ("it raises, or mixes the vectors", "Each vector has one mean square of its own. Which dimension does the "
             "mean run over, and how does keepdim help it line up with x?")],
     solution='''
@@ -67,8 +67,8 @@ class RMSNorm(Steps):
     def scaled(self, normalised, gain):
         return gain * normalised
 
-SQUARE = "what are the three words in the name, read from right to left?"
-BRACKETS = "what stands under the root in the contract?"
+SQUARE = "read the three words of RMS from right to left: what comes first?"
+BRACKETS = "what is under the root in the exercise?"
 GAIN = "where is gain used, and what does it do to each feature?"
 
 # The number that divides
@@ -82,11 +82,11 @@ mistake("layer norm", why="The mean is subtracted from every vector first, as in
                   x.std(-1, correction=one, keepdim=True) + epsilon)} for one in (1, 0)),
               {"normalised": lambda x, epsilon: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True)
                                                                                  + epsilon).sqrt()}])
-mistake("the mean subtracted", why="The mean is subtracted from every vector before the division, while the divisor is "
-    "made of the vector as it was. RMS norm subtracts nothing.", look="what is done to x before it is divided?",
+mistake("the mean subtracted", why="The mean is subtracted from every vector before the division, but the divisor is "
+    "made from the original vector. RMS norm subtracts nothing.", look="what is done to x before it is divided?",
     normalised=lambda x, mean_square, epsilon: (x - x.mean(-1, keepdim=True)) / (mean_square + epsilon).sqrt())
 mistake("the variance for the mean square", pairs=2, why="A variance or a standard deviation takes the place of the "
-    "mean square or its root: inside it the mean is subtracted. The mean square takes the features as they are.",
+    "mean square or its root, and subtracts the mean. The mean square takes the features as they are.",
     look="does `.var()` or `.std()` subtract something before it squares?",
     mean_square=[lambda x: x.var(-1, correction=0, keepdim=True), lambda x: x.var(-1, keepdim=True)],
     normalised=[lambda x, epsilon: x / (x.std(-1, keepdim=True) + epsilon),
@@ -106,8 +106,8 @@ mistake("the length divided by the number of features", why="The length of each 
                 lambda x, epsilon: x / (x.norm(dim=-1, keepdim=True) / x.shape[-1]).clamp(min=epsilon),
                 lambda x, epsilon: x / ((x.square().sum(-1, keepdim=True) + epsilon).sqrt() / x.shape[-1])],
     mean_square=lambda x: x.square().sum(-1, keepdim=True) / x.shape[-1] ** 2)
-mistake("the mean by another size", pairs=4, why="The sum of the squares is divided by another size than the number of "
-    "features, such as that of another dimension of x.", look="which dimension of x holds the features, however many "
+mistake("the mean by another size", pairs=4, why="The sum of the squares is divided by something other than the number "
+    "of features, such as another dimension's size.", look="which dimension of x holds the features, however many "
     "come before it?", mean_square=[lambda x, size=size: x.square().sum(-1, keepdim=True) / size(x) for size in (
         lambda x: x.shape[0], lambda x: x.shape[1], lambda x: x.shape[-2], torch.numel)])
 mistake("one feature too few", why="The sum of the squares is divided by one less than the number of features. That "
@@ -130,20 +130,20 @@ mistake("no squares", pairs=2, why="The features, or their absolute values, are 
 mistake("divided by the largest", why="Each vector is divided by its largest absolute feature, not by the root of its "
     "mean square.", look=SQUARE, normalised=[lambda x, epsilon: x / (x.abs().amax(-1, keepdim=True) + epsilon),
                                              lambda x: x / x.abs().amax(-1, keepdim=True)])
-mistake("no root", why="Each vector is divided by what should stand under the root: no root is taken.",
-    look="doubling x: what should happen to the result?", normalised=[
+mistake("no root", why="Each vector is divided by what should be under the root: no root is taken.",
+    look="if you double x, what should happen to the result?", normalised=[
         lambda x, mean_square, epsilon: x / (mean_square + epsilon), lambda x, mean_square: x / mean_square])
-mistake("the root twice", pairs=2, why="A square root is taken of what is a root already.", look="how many roots are "
-    "there, `.sqrt()`, `** 0.5`, `.norm()` and `.std()` together?",
+mistake("the root twice", pairs=2, why="A square root is taken of something that is already a root.",
+    look="count the roots: `.sqrt()`, `** 0.5`, `.norm()` and `.std()` each take one.",
     normalised=[lambda x, mean_square, epsilon: x / (mean_square + epsilon).sqrt().sqrt(),
                 lambda x, mean_square, epsilon: x / (mean_square.sqrt() + epsilon).sqrt()])
 mistake("multiplied by the root", pairs=2, why="Each vector is multiplied by the root, or divided by `rsqrt`, which is "
-    "one over the root already, so large vectors get larger.", look="`rsqrt` is 1 / √: does your "
+    "already one over the root, so large vectors get larger.", look="`rsqrt` is 1 / √: does your "
     "line multiply by it or divide by it?", normalised=[
         lambda x, mean_square, epsilon: x * (mean_square + epsilon).sqrt(),
         lambda x, mean_square, epsilon: x * (mean_square.sqrt() + epsilon)])
-mistake("not divided", why="The vectors are not divided by anything.", look="is the result of the division what is "
-    "returned, or what goes on to the gain?", normalised=lambda x: x)
+mistake("not divided", why="The vectors are not divided by anything.", look="what happens to the result of the "
+    "division?", normalised=lambda x: x)
 
 # Epsilon
 mistake = exercise.section(hint=2)
@@ -157,8 +157,8 @@ mistake("epsilon after the division", pairs=2, why="epsilon is added to the quot
                 lambda x, mean_square, epsilon: x * (mean_square.rsqrt() + epsilon)])
 mistake("no epsilon", why="epsilon is left out, so a vector of zeros is divided by 0.", look="a vector of zeros.",
     normalised=lambda x, mean_square: x / mean_square.sqrt())
-mistake("not the given epsilon", pairs=4, why="epsilon is not used, or another number is used in its place. Where none "
-    "is handed over, it is 1e-5.", look="the default of epsilon, and each place where epsilon is used.",
+mistake("not the given epsilon", pairs=4, why="epsilon is not used, or another number is used in its place. If none is "
+    "given, it is 1e-5.", look="the default of epsilon, and each place where epsilon is used.",
     normalised=[lambda x, mean_square, number=number: x / (mean_square + number).sqrt()
                 for number in (1e-5, 1e-6, 1e-8, 1e-12)]
         + [lambda x, mean_square, epsilon: x / (mean_square + epsilon**2).sqrt(),
@@ -168,21 +168,21 @@ mistake("not the given epsilon", pairs=4, why="epsilon is not used, or another n
     variants=[{"__call__": lambda step, x, gain, epsilon, number=number:
                   step(x, gain, number if epsilon == 1e-5 else epsilon)} for number in (1e-6, 1e-8, 1e-12, 1e-3)]
         + [{"__call__": lambda step, x, gain, epsilon: step(x, gain, epsilon or 1e-5)}])
-mistake("epsilon as a lower bound", pairs=2, why="epsilon replaces what is smaller than it; the contract adds it, "
-    "always.", look="clamp, max or where, near epsilon.",
+mistake("epsilon as a lower bound", pairs=2, why="epsilon is used as a lower bound; it should always be added.",
+    look="`clamp`, `max` or `where` near epsilon.",
     normalised=[lambda x, mean_square, epsilon: x / mean_square.clamp(min=epsilon).sqrt(),
                 lambda x, mean_square, epsilon: x / mean_square.sqrt().clamp(min=epsilon),
                 lambda x, epsilon: F.normalize(x, dim=-1, eps=epsilon) * math.sqrt(x.shape[-1])])
-mistake("epsilon added to the sum", why="epsilon is added to the sum of the squares; it belongs beside their mean.",
-    look="is the division by the number of features done before epsilon is added, or after?",
+mistake("epsilon added to the sum", why="epsilon is added to the sum of the squares; it should be added to their mean.",
+    look="do you divide by the number of features before or after adding epsilon?",
     normalised=lambda x, epsilon: x / ((x.square().sum(-1, keepdim=True) + epsilon) / x.shape[-1]).sqrt())
 mistake("epsilon more than once", pairs=0, why="epsilon is added more than once, or once for every feature.",
     look="each place where epsilon is added: how much of it is there in the end?", normalised=[
         lambda x, mean_square, epsilon: x / (mean_square + 2 * epsilon).sqrt(),
         lambda x, mean_square, epsilon: x / (mean_square + x.shape[-1] * epsilon).sqrt(),
         lambda x, mean_square, epsilon: x / ((mean_square + epsilon).sqrt() + epsilon)])
-mistake("epsilon added to x", pairs=0, why="epsilon is added to x, or to its absolute value, before that is squared; "
-    "it belongs beside the mean of the squares.", look=BRACKETS, normalised=[
+mistake("epsilon added to x", pairs=0, why="epsilon is added to x, or to its absolute value, before squaring; it "
+    "should be added to the mean of the squares.", look=BRACKETS, normalised=[
         lambda x, epsilon: x / (x + epsilon).square().mean(-1, keepdim=True).sqrt(),
         lambda x, epsilon: x / (x.abs() + epsilon).square().mean(-1, keepdim=True).sqrt(),
         lambda x, epsilon: (x + epsilon) / (x + epsilon).square().mean(-1, keepdim=True).sqrt()])
@@ -190,8 +190,8 @@ mistake("epsilon added to x", pairs=0, why="epsilon is added to x, or to its abs
 # Which numbers the mean runs over
 mistake = exercise.section(hint=3, look="how many mean squares are there? One for each vector.")
 for name, why, dims in (
-    ("over the positions", "The mean runs over the last dimension but one, so each feature is compared with the same "
-     "feature of other positions.", lambda count: -2),
+    ("over the positions", "The mean runs over the last dimension but one: it mixes each feature with the same feature "
+     "at other positions.", lambda count: -2),
     ("over the first dimension", "The mean runs over dimension 0, so the vectors of different rows, or of the whole "
      "batch, mix.", lambda count: 0),
     ("over dimension 1", "The mean runs over dimension 1, which holds the features only where there is no batch.",
@@ -205,8 +205,8 @@ for name, why, dims in (
     ("over everything but the features", "The mean square of each feature runs over all the vectors, as in batch norm.",
      lambda count: tuple(range(count - 1)))):
     mistake(name, why=why, mean_square=lambda x, dims=dims: x.square().mean(dim=dims(x.dim()), keepdim=True))
-mistake("keepdim forgotten", why="The mean squares have lost the dimension of the features, so they line up with the "
-    "wrong one, or not at all.", mean_square=lambda x: x.square().mean(-1))
+mistake("keepdim forgotten", why="The mean squares have lost the dimension of the features, so they broadcast along "
+    "the wrong one, or not at all.", mean_square=lambda x: x.square().mean(-1))
 
 def only_where(fits, error):
     """Right for an x of some numbers of dimensions; an error for all others."""
@@ -218,7 +218,7 @@ def only_where(fits, error):
 
 SOME_NUMBERS = {"name": "not every number of dimensions", "pairs": 0, "why": "It runs for some numbers of dimensions "
     "of x, and raises an error for others: x may be a single vector, or have any number of dimensions before the "
-    "features.", "look": "the three dots in the contract: what may they stand for?", "variants": [
+    "features.", "look": "the three dots in the exercise: what may they stand for?", "variants": [
         only_where(fits, error) for fits in (lambda number: number == 3, lambda number: number == 2,
                                              lambda number: number > 1, lambda number: number < 3)
         for error in (RuntimeError, ValueError, IndexError)]}
@@ -227,9 +227,9 @@ mistake(**SOME_NUMBERS)
 # The gain, and x
 mistake = exercise.section(hint=1, look=GAIN)
 mistake("no gain", why="gain is never used.", scaled=lambda normalised: normalised)
-mistake("one more than the gain", why="The vectors are multiplied by 1 + gain. Gemma stores its gains so, but "
+mistake("one more than the gain", why="The vectors are multiplied by 1 + gain. Gemma stores its gains that way; "
     "F.rms_norm does not.", scaled=lambda normalised, gain: (1 + gain) * normalised)
-mistake("the gain added", why="gain is added, where it should multiply.", scaled=lambda normalised, gain:
+mistake("the gain added", why="gain is added; it should multiply.", scaled=lambda normalised, gain:
     normalised + gain)
 mistake("divided by the gain", why="The vectors are divided by gain.",
     scaled=lambda normalised, gain: normalised / gain)
@@ -237,16 +237,16 @@ mistake("the gain before the norm", pairs=2, why="x is multiplied by gain first 
     "of what the gain did.", variants=[{"__call__": lambda x, gain, epsilon: F.rms_norm(gain * x, gain.shape,
                                                                                        None, epsilon)},
         {"__call__": lambda x, gain, epsilon: gain * x / ((gain * x).square().mean() + epsilon).sqrt()}])
-mistake("a dot product with the gain", why="Each vector and the gain make a dot product: of every vector only one "
-    "number is left.", scaled=lambda normalised, gain: normalised @ gain)
-mistake("gain itself not used", pairs=0, why="The vectors are multiplied by another tensor with the numbers of gain, "
-    "so no gradient reaches gain.", look="`nn.Parameter(gain)`, `.data` and `.detach()`: does a gradient go through "
-    "them to what was handed over?",
+mistake("a dot product with the gain", why="A dot product with gain is taken, so only one number is left of each "
+    "vector.", scaled=lambda normalised, gain: normalised @ gain)
+mistake("gain itself not used", pairs=0, why="The vectors are multiplied by a new tensor made from gain, so no "
+    "gradient reaches gain.", look="`nn.Parameter(gain)`, `.data` and `.detach()`: does a gradient flow through "
+    "them to the tensor you were given?",
     scaled=lambda normalised, gain: torch.nn.Parameter(gain) * normalised)
-mistake("x added", why="x is added to the result. That residual is the work of the layer around the norm.",
+mistake("x added", why="x is added to the result. That residual connection belongs to the layer around the norm.",
     look="the last line: where does x come in again?",
     variants=[{"__call__": lambda x, gain, epsilon: x + F.rms_norm(x, gain.shape, gain, epsilon)}])
-mistake("x is changed", why="The work is done inside x itself, so the caller's numbers are lost.",
+mistake("x is changed", why="x itself is changed in place, so the caller's numbers are lost.",
     look="`/=`, `*=`, `[...] =`, and methods whose name ends in _.",
     variants=[lambda x, gain, epsilon=1e-5: x.div_((x.square().mean(-1, keepdim=True) + epsilon).sqrt()) * gain,
               lambda x, gain, epsilon=1e-5: x.copy_(F.rms_norm(x, gain.shape, gain, epsilon))])

@@ -164,10 +164,9 @@ mistake("the pairs not flattened", pairs=0, why="Each pair has a dimension of it
         "2); the result should have the shape of x.", look="the last two dimensions: how do they become one?",
     together=lambda first, second: torch.stack([first, second], dim=-1))
 mistake("stacked along another dimension", pairs=0, why="The two features of a pair are not stacked along a new last "
-        "dimension, so flattening mixes the features of different positions.", look="the `dim` of the stack: which "
-        "index should vary fastest?",
-    together=lambda first, second: torch.stack([first, second], dim=-3).flatten(-3, -2).reshape(
-        *first.shape[:-1], 2 * first.shape[-1]))
+    "dimension, so flattening mixes the features of different positions.", look="the `dim` of the stack: which index "
+    "should vary fastest?", together=lambda first, second: torch.stack([first,
+    second], dim=-3).flatten(-3, -2).reshape(*first.shape[:-1], 2 * first.shape[-1]))
 mistake("left as complex numbers", pairs=0, why="Complex numbers come back, one for each pair; the real and imaginary "
         "parts should stand side by side, as real features.", look="which function undoes torch.view_as_complex?",
     together=lambda first, second: torch.complex(first, second))
@@ -270,11 +269,10 @@ mistake("base ignored", why="The frequencies are those of base 10000, whatever `
 def with_default(number, fixed):
     """The frequencies of another base: always, or where none is asked for."""
     return lambda step, exponents, base: step(exponents, number if fixed or base == 10000 else base)
-mistake("another base than 10000", pairs=2,
-    why="Where no base is given, the frequencies are not those of base 10000.",
+mistake("another base than 10000", pairs=2, why="Where no base is given, the frequencies are not those of base 10000.",
     look="count the zeros of your base, and check the exponent of the last pair.",
     frequencies=[with_default(number, fixed) for number in (1e3, 1e5, 5e5, 1e6, 1e2, 2.0, math.e)
-                 for fixed in (False, True)])
+    for fixed in (False, True)])
 
 # The positions and the angles
 mistake("positions one too far", why="Every vector is turned as if it stood one position further on, or one position "

@@ -145,11 +145,11 @@ def draws_from_the_generator(call, logits, temperature, top_k, generator):
     np.random.seed(2)
     second = torch.as_tensor(call(logits, temperature, top_k, generator))
     if not torch.equal(first, second):
-        return ("the generator not used", "Twice the same generator in the same state, and two different draws: the "
+        return ("the generator not used", "The same generator in the same state gives two different draws: the "
                 "randomness comes from elsewhere.", "what does `torch.multinomial` take besides the probabilities?")
     if torch.equal(torch.as_tensor(call(logits, temperature, top_k, generator)), second):
-        return ("the same draw at every call", "A second call with the same generator gives the same tokens again: it "
-                "has not moved on.", "where is a seed set, or a new generator made?")
+        return ("the same draw at every call", "A second call with the same generator gives the same tokens again: the "
+                "generator has not moved on.", "where is a seed set, or a new generator made?")
     return None
 
 def what_the_draws_show(observed, expected, logits, temperature, top_k, generator):
@@ -161,8 +161,8 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
     if impossible.any():
         token = int(impossible.nonzero()[0, 1])
         if temperature == 0:
-            return f"At temperature 0, token {token} is drawn, whose logit is not the largest of its row."
-        return f"Token {token} is drawn, which is not among the {top_k} largest of its row."
+            return f"At temperature 0, token {token} is drawn, though its logit is not the largest in its row."
+        return f"Token {token} is drawn, though it is not among the {top_k} largest in its row."
     found = temperature and not one_token_each(observed) and fitting_temperature(observed, expected, rows)
     if found:
         about = f"{found:.1f}" if found > 0.1 else f"{found:.1g}"
@@ -228,7 +228,7 @@ exercise = Exercise(
         {"batch": LARGE, "vocabulary": 60, "temperature": 0.0001, "top_k": None, "spread": 2e-6, "wider": 5.08},
         {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.25},
         {"batch": 5, "vocabulary": 6, "temperature": 0.001, "top_k": None, "level": 1.5},
-        {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": None}], draw=draw_logits,
+        {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": 4}], draw=draw_logits,
     reference=lambda *inputs: SampleNext()(*inputs), returns="tokens", shapes={"tokens": "(batch,)"},
     observe=judged_draws, same=same_draws, checks=[draws_from_the_generator], symptoms=[what_the_draws_show],
     signs=signs_of_drawing,
@@ -285,13 +285,13 @@ def fail(message):
 
 # Temperature 0
 mistake = exercise.section(hint=1)
-mistake("division by zero", why="At temperature 0 the logits are divided by 0: that makes infinities, and infinity "
-    "divided by infinity is not a number (NaN).", look="which case has to be handled separately, before the division?",
+mistake("division by zero", why="At temperature 0 something is divided by 0: that is an error, or gives infinities, "
+    "which a softmax turns into NaN.", look="which case has to be handled separately, before the division?",
     largest=[lambda self, logits, top_k: self.drawn(self.probabilities(self.kept(logits / 0, top_k)), None),
         lambda logits: 1 / 0, lambda logits: fail("probabilities contain NaN"),
         lambda logits: certain((logits / 0).argmax(dim=-1), logits)])
-mistake("sampling at temperature 0", why="At temperature 0 tokens are still drawn at random; it should always be the "
-    "one with the largest logit.", look="what happens to the probabilities as the temperature goes down to 0?",
+mistake("sampling at temperature 0", why="At temperature 0 tokens are still drawn at random; the one with the largest "
+    "logit should always be taken.", look="what happens to the probabilities as the temperature goes down to 0?",
     largest=[lambda self, logits, top_k, by=by: self.drawn(self.probabilities(self.kept(by * logits, top_k)), None)
         for by in (1, 10, 0)])
 mistake("the smallest at temperature 0", why="At temperature 0 the token with the smallest logit is taken.",
@@ -301,21 +301,25 @@ mistake("the smallest at temperature 0", why="At temperature 0 the token with th
 # The temperature
 LIMITED = "is there a condition, or a limit, on the temperature?"
 mistake = exercise.section(hint=3)
-mistake("the temperature ignored", why="Above 0, the temperature changes nothing: it is not used, or only where "
-    "it makes no difference to the proportions, as after the softmax.",
+mistake("the temperature ignored", why="Above 0, the temperature changes nothing: it is not used, or only where it "
+    "makes no difference to the proportions, such as after the softmax.",
     look="how often does each token come at temperature 0.5, and how often at 2?", scaled=lambda logits: logits)
+mistake("the temperature with a top_k only", pairs=0, why="Without a top_k, the temperature changes nothing: the "
+    "logits are divided by it with a top_k only.", look="how far is the line with the temperature indented?",
+    variants=[{"__call__": lambda step, logits, temperature, top_k, generator:
+        step(logits, temperature and (1 if top_k is None else temperature), top_k, generator)}])
 mistake("multiplied by the temperature", why="The temperature works the wrong way round: a high one makes the likely "
     "tokens likelier still, as when the logits are multiplied by it.", look="should a high temperature make the "
     "probabilities more equal, or less?", scaled=lambda logits, temperature: logits * temperature)
 mistake("divided by the temperature twice", why="The logits are divided by the temperature twice, or by its square.",
     look="where does the temperature come in?", scaled=lambda logits, temperature: logits / temperature ** 2)
-mistake("only low temperatures work", why="A temperature above 1 changes nothing, or is taken for 1; below 1 all is "
-    "right.", look=LIMITED, scaled=lambda logits, temperature: logits / min(temperature, 1))
-mistake("only high temperatures work", why="A temperature below 1 changes nothing, or is taken for 1; above 1 all is "
-    "right.", look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
-mistake("another temperature than the given one", why="The tokens come about as often as at another temperature than "
-    "the given one, as when something is done to the temperature, to what is divided by it, or to the noise, if noise "
-    "is added for the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise "
+mistake("only low temperatures work", why="A temperature above 1 is treated like 1; below 1 everything is right.",
+    look=LIMITED, scaled=lambda logits, temperature: logits / min(temperature, 1))
+mistake("only high temperatures work", why="A temperature below 1 is treated like 1; above 1 everything is right.",
+    look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
+mistake("another temperature than the given one", why="The tokens come about as often as at a different temperature, "
+    "as when something is done to the temperature, to what is divided by it, or to the noise, if noise is added for "
+    "the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise "
     "is added: which distribution must it have?", scaled=[lambda logits, temperature: logits / (1 + temperature),
         lambda logits, temperature: logits / math.sqrt(temperature),
         lambda logits, temperature: logits / (2 * temperature),
@@ -338,25 +342,28 @@ mistake("the softmax before the temperature, and once more after it", why="It is
     "logits or probabilities?", scaled=lambda logits, temperature: logits.softmax(dim=-1) / temperature)
 
 # The top k
-THRESHOLD = "with a threshold: is it the logit number k, and is it itself kept? With positions: do they count from 0?"
+THRESHOLD = "with a threshold: is it the k-th largest logit, and is it kept? With positions: do they count from 0?"
 mistake = exercise.section(hint=2)
 mistake("top_k ignored", why="Every token can be drawn, whatever top_k says.",
-    look="is what you have made of top_k used in the lines after it?", kept=lambda logits: logits)
+    look="is what you make of top_k used in the lines after it?", kept=lambda logits: logits)
 mistake("the k smallest kept", why="The tokens with the smallest logits are kept, and the likely ones left out.",
     look="does your sort go up or down? And which side of the threshold is left out?", kept=lambda step, logits, top_k:
         logits if top_k is None else step(-logits, top_k).neg().nan_to_num(posinf=-torch.inf))
 mistake("the k largest left out", why="The tokens that should be kept are left out, and the others can be drawn.",
     look="which side of the threshold is left out?", kept=lambda logits, top_k:
         logits if top_k is None else logits.masked_fill(among_largest(logits, top_k), -torch.inf))
-mistake("one candidate too many", why="With top_k = 3, four tokens can be drawn: one more than there should be.",
+mistake("the logit after the top k", pairs=0, why="The threshold is the largest logit that is left out. Where top_k is "
+    "the whole vocabulary, none is left out, and it raises an error.", look=THRESHOLD, kept=lambda right, logits, top_k:
+        right if top_k is None else logits.where(logits > logits.sort(descending=True).values[:, [top_k]], -torch.inf))
+mistake("one candidate too many", why="With top_k = 3, four tokens can be drawn: one too many.",
     look=THRESHOLD, kept=lambda step, logits, top_k: step(logits, top_k and min(top_k + 1, logits.shape[-1])))
-mistake("one candidate too few", pairs=2, look=THRESHOLD, why="With top_k = 3, only two tokens can be drawn: one less "
-    "than there should be.", kept=[lambda step, logits, top_k: logits if top_k is None else step(logits, top_k - 1),
+mistake("one candidate too few", pairs=2, look=THRESHOLD, why="With top_k = 3, only two tokens can be drawn: one too "
+    "few.", kept=[lambda step, logits, top_k: logits if top_k is None else step(logits, top_k - 1),
         lambda step, logits, top_k: logits if top_k is None else step(logits, max(top_k - 1, 1))])
 mistake("only the likeliest kept", pairs=0, why="Whatever top_k is, only the largest logit of a row is kept.",
     look=THRESHOLD, kept=lambda step, logits, top_k: step(logits, top_k and 1))
 mistake("the first ids kept, not the likeliest", why="The first top_k tokens of the vocabulary are kept, not the "
-    "likeliest: nothing is sorted.", look="print which tokens are left, beside the logits. Where do the largest stand?",
+    "likeliest: nothing is sorted.", look="print which tokens are left, next to the logits. Where are the largest?",
     kept=lambda logits, top_k:
         logits if top_k is None else logits.masked_fill(torch.arange(logits.shape[-1]) >= top_k, -torch.inf))
 mistake("token 0 never left out", why="Token 0 can always be drawn, even where it is not among the top_k largest.",
@@ -386,7 +393,7 @@ ONE_FOR_ALL = [lambda table, top_k: table[0].topk(top_k).values[-1], lambda tabl
                lambda table, top_k: table[-1].topk(top_k).values[-1],
                lambda table, top_k: table.topk(top_k).values[:, -1].min()]
 mistake("one threshold for the whole batch", why="One threshold, that of a single row or of the whole batch, decides "
-    "for every row which tokens are kept.", look="the shape of the threshold: how many rows has it?",
+    "for every row which tokens are kept.", look="the shape of the threshold: how many rows does it have?",
     kept=[above(one) for one in ONE_FOR_ALL] + [from_the_largest(above(one)) for one in ONE_FOR_ALL[::2]],
     variants=[picked_after_softmax(above(one, 0.0)) for one in ONE_FOR_ALL])
 
@@ -398,9 +405,9 @@ def place_among_k(step, self, logits, temperature, top_k, generator):
 
 def downwards(step, probabilities, generator):
     return step(probabilities.sort(dim=-1, descending=True).values, generator)
-mistake("the place among the k, not the id", why="What comes back, with a top_k at least, is the place of a token in "
-    "the sorted list, not its id in the vocabulary.",
-    look="`topk` and `sort` give two things. What are the second ones for?",
+mistake("the place among the k, not the id", why="What comes back, at least with a top_k, is a token's place in the "
+    "sorted list, not its id in the vocabulary.",
+    look="`topk` and `sort` return two things. What is the second one for?",
     variants=[{"__call__": place_among_k}, {"drawn": downwards},
         {"drawn": downwards, "largest": lambda logits: certain(torch.zeros(len(logits), dtype=torch.int64), logits)},
         {"kept": lambda right, top_k: right if top_k is None else right.sort()[0].roll(top_k - right.shape[-1], -1)}])
@@ -423,28 +430,28 @@ mistake("the top k after the softmax, not renormalised", pairs=2, why="After the
         after_softmax(lambda kept, rest: kept + rest * (kept == kept.where(kept > 0, 1).amin(-1, keepdim=True))),
         after_softmax(lambda kept, rest: torch.cat([kept, rest], dim=1)),
         after_softmax(lambda kept, rest: fail("probabilities do not sum to 1"))])
-mistake("top_k=None not handled", pairs=2, why="With top_k=None it raises an error: None is no number.",
+mistake("top_k=None not handled", pairs=2, why="top_k=None raises an error: None is not a number.",
     look="which lines should run only if there is a top_k?", kept=lambda step, logits, top_k: step(logits, int(top_k)),
     variants=[{"__call__": lambda step, logits, temperature, top_k, generator: step(
         logits, temperature, int(top_k), generator)}])
 mistake("top_k=None taken for a number", why="Without a top_k not every token can be drawn: only the likeliest, or a "
-    "certain number of the likeliest, as if top_k were a number.", look="what does top_k become where it is None?",
+    "certain number of the likeliest, as if top_k were a number.", look="what does top_k become when it is None?",
     kept=[lambda step, logits, top_k, number=number: step(logits, top_k or min(number, logits.shape[-1]))
         for number in (1, 50, 40, 2, 3, 5, 10, 20)])
 
 # Probabilities
 mistake = exercise.section(hint=3)
 mistake("drawn evenly among the candidates", pairs=2, why="All the tokens that can be drawn are equally likely: how "
-    "large their logits are makes no difference.", look="what has become of the kept logits when you draw?",
+    "large their logits are makes no difference.", look="what has happened to the kept logits by the time you draw?",
     variants=[{"kept": lambda right, top_k: right if top_k is None else right * 0,
         "probabilities": lambda right, logits: ~logits.isnan() * 1.0 if logits.isnan().any() else right}],
     probabilities=[lambda logits: logits.isfinite() * 1.0, lambda logits: torch.ones_like(logits)])
-mistake("numbers that are no probabilities", why="What is drawn from are not probabilities: some are negative or not "
-    "finite, as in logits.", look="what does `torch.multinomial` take: logits, logarithms or probabilities?",
+mistake("numbers that are no probabilities", why="You draw from numbers that are not probabilities: some are negative "
+    "or not finite, as logits can be.", look="what does `torch.multinomial` take: logits, logarithms or probabilities?",
     probabilities=[lambda logits: logits.log_softmax(dim=-1),
                    lambda logits: fail("probabilities are not non-negative")])
 mistake("exponentials out of range", why="At a small temperature the logits become huge. Their exponentials are "
-    "infinite, or 0 in a whole row, and what comes out are no probabilities.", look="which number, subtracted from all "
+    "infinite, or 0 in a whole row, and do not give probabilities.", look="which number, subtracted from all "
     "the logits of a row, makes the largest exponent 0?", probabilities=[lambda logits: logits.exp(),
         lambda right, logits: right if (logits - logits.max()).exp().sum(-1).all() else fail("no probabilities"),
         lambda right, logits: fail("probabilities contain NaN") if logits.exp().isinf().any() else right])
@@ -463,15 +470,15 @@ def beyond(share):
     return leaves_out
 mistake("unlikely tokens left out", pairs=0, why="Some tokens that top_k allows are never drawn, because they are "
     "unlikely, as with a minimum probability (min-p) or a limit on the total probability (top-p).",
-    look="what becomes of the token with the smallest probability?", probabilities=[
+    look="what happens to the token with the smallest probability?", probabilities=[
         *(without_the_unlikely(lambda table, least=least: table < least) for least in (0.01, 0.005)),
         *(without_the_unlikely(lambda table, least=least: table < least * table.amax(dim=-1, keepdim=True))
             for least in (0.05, 0.1)), *map(without_the_unlikely, map(beyond, (0.9, 0.95, 0.8)))])
-mistake("a sigmoid for the softmax", why="A sigmoid makes a number between 0 and 1 of each logit by itself; drawn "
+mistake("a sigmoid for the softmax", why="A sigmoid turns each logit by itself into a number between 0 and 1; drawn "
     "with these, unlikely tokens come too often.", look="two logits are one apart. What is the ratio of the two "
     "probabilities?", probabilities=lambda logits: logits.sigmoid())
 mistake("softmax twice", why="The softmax is applied to its own result, which makes the probabilities nearly equal.",
-    look="which functions take logits, and apply a softmax?", probabilities=lambda right: right.softmax(dim=-1),
+    look="which functions apply a softmax themselves?", probabilities=lambda right: right.softmax(dim=-1),
     variants=[after_softmax(lambda kept, rest: kept.softmax(dim=-1))])
 mistake("softmax over the batch", why="The softmax runs down the columns, over the batch: rows that have nothing to do "
     "with each other compete.", look="the probabilities of one row must sum to 1. Which dimension holds them?",
@@ -490,14 +497,14 @@ def one_draw(table):
 
 def drawn_by(rows):
     return lambda step, probabilities, generator: step(rows(probabilities).expand_as(probabilities), generator)
-mistake("the largest for the draw", why="It always takes the likeliest token: nothing is drawn.", look="what does "
+mistake("the largest for the draw", why="The likeliest token is always taken: nothing is drawn.", look="what does "
     "`argmax` leave to chance?", drawn=lambda right, probabilities: certain(probabilities.argmax(dim=-1), right))
 mistake("one draw for the whole batch", why="Rows with equal logits all get the same token, as they do where one draw, "
     "or one random number, serves for every row.", look="how many random numbers does a batch of 8 rows need?",
     drawn=[lambda right: one_draw(right), lambda step, probabilities, generator: one_draw(
         step(probabilities[:1].expand_as(probabilities), generator))])
 mistake("the same chances for every row", why="All rows are drawn with the same probabilities; each row should "
-    "have its own.", look="is there an index such as [0] or [-1] where every row should be meant?",
+    "have its own.", look="is there an index such as [0] or [-1] where you mean every row?",
     variants=[{"drawn": drawn_by(lambda probabilities: probabilities[:1]),
         "largest": lambda logits: certain(logits[:1].argmax(dim=-1).expand(len(logits)), logits)}],
     drawn=[drawn_by(lambda probabilities: probabilities[:1]), drawn_by(lambda probabilities: probabilities[-1:]),
@@ -506,7 +513,7 @@ mistake("the same chances for every row", why="All rows are drawn with the same 
 def one_later(table):
     return torch.cat([torch.zeros(len(table), 1), plain(table)], dim=1).as_subclass(Chances)
 mistake("ids counted from 1", pairs=2, why="Every id that is drawn is one too large: tokens are counted from 0.",
-    look="which id has the first token of a vocabulary?", drawn=lambda right: one_later(right),
+    look="which id does the first token of a vocabulary have?", drawn=lambda right: one_later(right),
     variants=[{"drawn": lambda right: one_later(right), "largest": lambda right: one_later(right)}])
 
 # What comes back
@@ -527,15 +534,15 @@ mistake("only one row answered", why="One token comes back, where every row of t
         *itertools.starmap(one_row, list(itertools.product(forms(0), repeat=2))[:-1]),
         *(one_row(form, form) for form in forms(-1)[:-1])])
 mistake("a single number asked of a batch", why="`.item()` and `int()` turn a tensor of one number into that number; a "
-    "batch has more rows than one.", look=THREE_ROWS, variants=[lambda *inputs: sampling.sample_next(*inputs).item()])
+    "batch can have several rows.", look=THREE_ROWS, variants=[lambda *inputs: sampling.sample_next(*inputs).item()])
 mistake("the last position taken once more", raises=True, why="The logits are indexed as if they were (batch, length, "
-    "vocabulary); they are those of the last position already.", look="how many dimensions do the logits of the "
-    "contract have?", variants=[lambda logits, *more: sampling.sample_next(logits[:, -1, :], *more)])
+    "vocabulary); they are already those of the last position.", look="how many dimensions do the logits of the "
+    "exercise have?", variants=[lambda logits, *more: sampling.sample_next(logits[:, -1, :], *more)])
 mistake("the largest over the batch", hint=1,
-    why="For each token the row is found in which it has its largest logit; it should be the token for each row.",
+    why="For each token you find the row where its logit is largest; you should find the token for each row.",
     look="which dimension should `argmax` run over?", largest=lambda logits: logits.argmax(dim=0))
 mistake("the values, not the ids", hint=1, why="At temperature 0 the largest logits come back, alone or beside the "
-    "ids; the ids are asked for.", look="what do `max` and `argmax` give?",
+    "ids; only the ids should.", look="what do `max` and `argmax` give?",
     largest=[lambda logits: logits.max(dim=-1).values, lambda logits: tuple(logits.max(dim=-1))])
 
 def probabilities_returned(logits, temperature, top_k, generator):
@@ -551,7 +558,7 @@ mistake("the probabilities returned", why="The probabilities of all the tokens c
 def drawn_rightly(answer):
     """The same with the right chances where they are asked for: its draws are not what is wrong with it."""
     return lambda logits, *more: (SampleNext() if len(logits) == GROUPS else answer)(logits, *more)
-mistake("the generator not used", why="The generator is not used: with it in the same state, the draws differ, so no "
+mistake("the generator not used", why="The generator is not used: from the same state the draws still differ, so no "
     "text can be reproduced.", look="what does the function that draws take besides the probabilities?",
     variants=[drawn_rightly(lambda *inputs: sampling.sample_next(*inputs[:3]))])
 mistake("the same draw at every call", why="Every call begins with the same seed, so a second call with the same "

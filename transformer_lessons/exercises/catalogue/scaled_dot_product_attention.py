@@ -100,7 +100,7 @@ mistake("floor division", pairs=0, why="`//` rounds every score down to a whole 
 mistake("a score of 0 taken for masked", *ZERO_MASKED, pairs=0,
     masked=lambda scaled: scaled.masked_fill(scaled == 0, -1e9))
 mistake("the root of the scores", pairs=0, why="The square root is taken of the scores, not of d alone: a negative "
-    "score has no root, and large ones shrink most.", look="what is under the root in the contract?",
+    "score has no root, and large ones shrink most.", look="what is under the root in the exercise?",
     scaled=[lambda scores: scores.sqrt(), lambda scores, query: (scores / query.shape[-1]).sqrt(),
             lambda scores, query: scores.sqrt() / query.shape[-1], lambda scores: scores.abs().sqrt(),
             lambda scores, query: (scores.abs() / query.shape[-1]).sqrt()])

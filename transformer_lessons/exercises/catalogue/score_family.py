@@ -69,33 +69,28 @@ def ranges(change):
             {"queries": lambda right: change(right) if len(change(right)) else right}]
 
 SHAPE = "the shape of the result: one score for each head."
-COUNTED = "how many positions does the contract count?"
+COUNTED = "how many positions does the exercise count?"
 
 mistake = family.section(topic="key")
 mistake("each token's own weight", why="These are the weights that tokens give to themselves: the main diagonal.",
     look="the index of the key, or the offset of the diagonal.",
     picked=[lambda weights, queries: weights[:, :, queries, queries], lambda weights: weights.diagonal(0, -2, -1),
-            lambda weights: weights.diagonal(0, -2, -1)[..., 1:],
-            lambda weights: weights.diagonal(0, -2, -1)[..., :-1]])
+    lambda weights: weights.diagonal(0, -2, -1)[..., 1:], lambda weights: weights.diagonal(0, -2, -1)[..., :-1]])
 mistake("queries and keys swapped", pairs=2, why="Queries and keys are swapped: what is read is how much an earlier "
-    "token looks at a later one, which under a causal mask is nothing.",
-    look="rows ask, columns answer. And which offsets of torch.diagonal lie below the main diagonal?",
-    asked=lambda weights: weights.mT,
+    "token looks at a later one, which under a causal mask is nothing.", look="rows ask, columns answer. And which "
+    "offsets of torch.diagonal lie below the main diagonal?", asked=lambda weights: weights.mT,
     picked=[lambda weights, back: weights.diagonal(back, -2, -1),
-            lambda weights, back: weights.diagonal(back, -2, -1)[..., 1:],
-            lambda weights, back: weights.diagonal(back + 1, -2, -1),
-            lambda weights, back: weights.diagonal(back + 2, -2, -1)])
+    lambda weights, back: weights.diagonal(back, -2, -1)[..., 1:],
+    lambda weights, back: weights.diagonal(back + 1, -2, -1), lambda weights, back: weights.diagonal(back + 2, -2, -1)])
 
 mistake = family.section(topic="queries")
 mistake("the first query left out", why="The weight of the first query that should count is missing from the sum.",
     look="the beginning of your range or slice, and any weights set to 0. Which is the first query that counts?",
     pairs=3, variants=ranges(lambda right: right[1:]))
-mistake("the first two queries left out", why="Counting begins two queries too late.", pairs=0,
-    look="the beginning of your range or slice. Which is the first query that counts?",
-    variants=ranges(lambda right: right[2:]))
-mistake("the last query left out", why="The last query is not counted.",
-    look="the end of your range or slice: is the last number in it?", pairs=2,
-    variants=ranges(lambda right: right[:-1]))
+mistake("the first two queries left out", why="Counting begins two queries too late.", pairs=0, look="the beginning of "
+    "your range or slice. Which is the first query that counts?", variants=ranges(lambda right: right[2:]))
+mistake("the last query left out", why="The last query is not counted.", look="the end of your range or slice: is the "
+    "last number in it?", pairs=2, variants=ranges(lambda right: right[:-1]))
 mistake("the first and the last query left out", why="Counting begins one query too late, and ends one too early.",
     pairs=0, look="the two ends of your range or slice.", variants=ranges(lambda right: right[1:-1]))
 mistake("the last query alone", why="Only the last query is counted.", look=COUNTED, pairs=0,
@@ -108,8 +103,8 @@ mistake("divided by one too few", why="The sum is divided by one less than the n
     number=[lambda right: right - 1, lambda right: max(right - 1, 1)])
 
 mistake = family.section(topic="mean", pairs=0)
-mistake("the mean of a masked table", why="All weights but the right ones are set to 0, and the mean is then taken of "
-    "a whole table, zeros and all.", look="what number is your sum divided by?",
+mistake("the mean of a masked table", why="The sum of the right weights is divided by the number of cells of a table, "
+    "not by the number of these weights.", look="what number is your sum divided by?",
     number=[lambda length: length ** 2, lambda right: right ** 2, lambda right, length: right * length])
 mistake("the mean of whole tables", pairs=2, why="The weights of the whole table, or of a part of it, are averaged, "
     "not only those on one diagonal.", look="how many keys do you read for each query?",
@@ -121,44 +116,39 @@ mistake("rows or columns summed", pairs=1, why="Rows or columns of weights are s
     picked=[lambda weights: weights.sum(-1), lambda weights: weights.sum(-2)[..., 1:], lambda weights: weights.sum(-2),
             lambda weights, first: weights[:, :, first:, :-first].sum(-1)])
 mistake("the sum, not the mean", pairs=3, why="Weights are added up and not divided by their number, or only by part "
-    "of it, so more tokens or more sequences mean a higher score.",
-    look="a head with all its weight on the right keys should score 1. Does it?",
-    averaged=[lambda picked: picked.sum(dim=(0, 2)), lambda picked: picked.sum(2).mean(0),
-              lambda picked, number: picked.sum(dim=(0, 2)) / number])
+    "of it, so more tokens or more sequences mean a higher score.", look="a head with all its weight on the right keys "
+    "should score 1. Does it?", averaged=[lambda picked: picked.sum(dim=(0, 2)), lambda picked: picked.sum(2).mean(0),
+    lambda picked, number: picked.sum(dim=(0, 2)) / number])
 mistake("one number for all heads", pairs=2, why="The heads are averaged too, so you can no longer see which of them "
     "stands out.", look=SHAPE, averaged=[lambda picked: picked.mean()])
-mistake("the mean over the heads", pairs=1,
-    why="The heads are averaged, and the sequences are not: there is one score for each sequence, not for each head.",
-    look="which one of (batch, heads, length, length) should be left?",
+mistake("the mean over the heads", pairs=1, why="The heads are averaged, and the sequences are not: there is one score "
+    "for each sequence, not for each head.", look="which one of (batch, heads, length, length) should be left?",
     averaged=[lambda picked: picked.mean(dim=(1, 2))])
-mistake("one number for each sequence", pairs=1,
-    why="The mean over the batch is missing, so there is a score for each sequence and head.", look=SHAPE,
-    averaged=[lambda picked: picked.mean(-1), lambda picked: picked.mean(-1).T])
-mistake("one number for each position", pairs=1, why="The mean over the positions is missing.", look=SHAPE,
+mistake("one number for each sequence", pairs=1, why="The mean over the batch is missing, so there is a score for each "
+    "sequence and head.", look=SHAPE, averaged=[lambda picked: picked.mean(-1), lambda picked: picked.mean(-1).T])
+mistake("one number for each position", pairs=1, why="There is one number for each position: the mean over the "
+    "positions is missing, and the heads may be averaged instead.", look=SHAPE,
     averaged=[lambda picked: picked.mean(0), lambda picked: picked.mean((0, 1))])
 mistake("sequences and heads mixed", why="Reshaping puts the weights of several heads into one score: the first "
     "dimension is that of the sequences, and the numbers keep their order.", look="reshape(heads, …) of a "
     "tensor (batch, heads, …): which numbers come first?",
     averaged=[lambda picked: picked.reshape(picked.shape[1], -1).mean(-1)])
-mistake("a single sequence", pairs=1, why="Only one sequence of the batch is used.",
-    look="every index 0 and every [-1].",
-    averaged=[lambda picked: picked[0].mean(-1), lambda picked: picked[-1].mean(-1)])
+mistake("a single sequence", pairs=1, why="Only one sequence of the batch is used.", look="every index 0 and every "
+    "[-1].", averaged=[lambda picked: picked[0].mean(-1), lambda picked: picked[-1].mean(-1)])
 mistake("the largest, not the mean", pairs=1, why="A maximum is taken over positions, sequences or both, where the "
-    "contract asks for the mean.", look="a head that gives the right key all its weight in one sequence, and never "
-    "again: what is its score?",
-    averaged=[lambda picked: picked.amax((0, 2)), lambda picked: picked.amax(2).mean(0),
-              lambda picked: picked.mean(2).amax(0), lambda picked: picked.mean(0).amax(-1)])
-mistake("the median, not the mean", why="A median is taken where the contract asks for the mean.",
-    look="a head that gives the right key all its weight now and then, and otherwise none: what is its score?",
+    "exercise asks for the mean.", look="a head that gives the right key all its weight in one sequence, and never "
+    "again: what is its score?", averaged=[lambda picked: picked.amax((0, 2)), lambda picked: picked.amax(2).mean(0),
+    lambda picked: picked.mean(2).amax(0), lambda picked: picked.mean(0).amax(-1)])
+mistake("the median, not the mean", why="A median is taken where the exercise asks for the mean.", look="a head that "
+    "gives the right key all its weight now and then, and otherwise none: what is its score?",
     averaged=[lambda picked: picked.transpose(0, 1).flatten(1).median(1).values,
-              lambda picked: picked.transpose(0, 1).flatten(1).quantile(0.5, 1),
-              lambda picked: picked.median(2).values.mean(0)])
-mistake("small weights left out", why="Only weights above a threshold are averaged. The contract asks for the mean of "
+    lambda picked: picked.transpose(0, 1).flatten(1).quantile(0.5, 1), lambda picked: picked.median(2).values.mean(0)])
+mistake("small weights left out", why="Only weights above a threshold are averaged. The exercise asks for the mean of "
     "all of them, however small.", look="every comparison: what happens to the weights below your threshold?",
     averaged=[lambda picked, bound=bound: picked.where(picked > bound, 0).sum((0, 2)) / (picked > bound).sum(
         (0, 2)).clamp(min=1) for bound in (0.1, 0.01, 0.05, 0.5)])
 mistake("how often, not how much", why="The score counts how often the right key gets the largest weight, or more than "
-    "half of the total; the contract asks how much weight it gets on average.",
+    "half of the total; the exercise asks how much weight it gets on average.",
     look="every argmax and every comparison.",
     picked=[lambda weights, queries, back: (weights[:, :, queries].argmax(-1) == queries - back).double(),
             lambda right: (right > 0.5).double()])
@@ -179,7 +169,7 @@ def likeness(measured):
     return answer
 
 mistake("likeness to a pattern", why="The score measures how little the table differs from a pattern of ones and "
-    "zeros; the contract asks only for the weight at certain places.",
+    "zeros; the exercise asks only for the weight at certain places.",
     look="a head that puts no weight at the right places: what score should it get, and what does yours give?",
     variants=[likeness(lambda off, first: off.abs().mean((0, 2, 3))),
               likeness(lambda off, first: off.abs().mean((0, 2, 3)) * off.shape[-1]),
@@ -195,11 +185,9 @@ def along(one, other, over, cut=0):
 
 mistake("the diagonal of batch and heads", why="torch.diagonal without dim1 and dim2 takes the diagonal of dimensions "
     "0 and 1, which are the batch and the heads.", look="the arguments of torch.diagonal.",
-    variants=[along(0, 1, over, cut) for cut in (0, 1) for over in (
-        (0, 1), (0, 2), -1, (0, 1, 2), (1, 2), 0, 1)])
+    variants=[along(0, 1, over, cut) for cut in (0, 1) for over in ((0, 1), (0, 2), -1, (0, 1, 2), (1, 2), 0, 1)])
 mistake("the diagonal of heads and positions", why="The diagonal is taken along dimensions other than the queries and "
-    "the keys.", look="which two of the four dimensions make a table of weights?",
-    variants=[*(along(*dims, over, cut) for cut in (0, 1) for dims, over in (
-        ((1, 2), (0, 2)), ((0, 2), (1, 2)), ((1, 3), (0, 2)), ((1, 2), (0, 1)))),
-        lambda weights, period=2: weights[0].diagonal(1 - period).mean(-1),
-        lambda weights, period=2: weights[0].diagonal(1 - period)[..., 1:].mean(-1)])
+    "the keys.", look="which two of the four dimensions make a table of weights?", variants=[*(along(*dims, over, cut)
+    for cut in (0, 1) for dims, over in (((1, 2), (0, 2)), ((0, 2), (1, 2)), ((1, 3), (0, 2)), ((1, 2), (0, 1)))),
+    lambda weights, period=2: weights[0].diagonal(1 - period).mean(-1),
+    lambda weights, period=2: weights[0].diagonal(1 - period)[..., 1:].mean(-1)])

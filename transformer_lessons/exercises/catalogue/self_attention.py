@@ -59,9 +59,9 @@ class SelfAttention(Steps):
 # What mistakes are made of
 
 HOW_MANY_SCORES = "how many scores should there be for 2 vectors of 3 features?"
-TWO_VECTORS = "how does the contract turn two vectors into one number?"
+TWO_VECTORS = "how does the exercise turn two vectors into one number?"
 SOFTMAX_OF_WHAT = "what should the softmax turn into weights?"
-WHAT_BETWEEN = "what comes between the dot products and the softmax in the contract?"
+WHAT_BETWEEN = "what comes between the dot products and the softmax in the exercise?"
 WHAT_BEFORE = "what happens to x before the dot products?"
 DIAGONAL = "the diagonal of your weights."
 SUM_STARTS = "where in the loop does the sum start from 0?"
@@ -94,10 +94,9 @@ def only(part, scores):
 # The scores
 mistake = exercise.section(hint=1)
 mistake("features compared, not vectors", pairs=4, why="The scores compare the features with each other: there is one "
-    "for each pair of columns of x, not for each pair of vectors.",
-    look="what shape do the scores have, and what shape should they have?", scores=lambda x: x.T @ x,
-    variants=[{"scores": lambda x: x.T @ x, "output": output} for output in (
-              lambda weights, x: x @ weights, lambda weights, x: x @ weights.T, lambda weights, x: weights @ x.T)])
+    "for each pair of columns of x, not for each pair of vectors.", look="what shape do the scores have, and what "
+    "shape should they have?", scores=lambda x: x.T @ x, variants=[{"scores": lambda x: x.T @ x, "output": output}
+    for output in (lambda weights, x: x @ weights, lambda weights, x: x @ weights.T, lambda weights, x: weights @ x.T)])
 mistake("no transpose in the scores", why="x is multiplied by x, which works for square arrays only: each score then "
     "mixes a row of x with a column, not with another row.",
     look="`a @ b` takes rows of a and columns of b. Are the vectors of x rows or columns?", scores=lambda x: x @ x)
@@ -126,19 +125,18 @@ def sinusoids(x):
 
 mistake = exercise.section(hint=2)
 mistake("a softmax before the product", pairs=0, why="The vectors themselves go through a softmax before they meet; "
-    "the contract compares them as they are.", look=SOFTMAX_OF_WHAT, scores=lambda step, x: step(softmax(x)),
+    "the exercise compares them as they are.", look=SOFTMAX_OF_WHAT, scores=lambda step, x: step(softmax(x)),
     variants=[{"scores": lambda step, x: step(softmax(x)), "weights": lambda scores: scores}])
 mistake("positions added", pairs=0, why="Something that depends on the position is added to x or to the scores. "
-    "Positions come in lesson 5; x should stay as it is.",
-    look="what happens to x, or to the scores, before the softmax?",
-    scores=[lambda step, x: step(x + np.arange(len(x))[:, None]), lambda right, x: right + np.arange(len(x)),
-            lambda right, x: right - apart(x)],
+    "Positions come in lesson 5; x should stay as it is.", look="what happens to x, or to the scores, before the "
+    "softmax?", scores=[lambda step, x: step(x + np.arange(len(x))[:, None]),
+    lambda right, x: right + np.arange(len(x)), lambda right, x: right - apart(x)],
     variants=[{"__call__": lambda step, x: step(x + np.arange(len(x))[:, None])},
-              {"__call__": lambda step, x: step(x + sinusoids(x))}])
+    {"__call__": lambda step, x: step(x + sinusoids(x))}])
 mistake("the scores clipped", why="Scores beyond a limit are clipped to it: different scores become equal.",
     look=WHAT_BETWEEN, scores=[lambda right, low=low, high=high: np.clip(right, low, high)
             for low, high in ((-1, 1), (-0.5, 0.5), (-2, 2), (-3, 3), (0, None), (None, 1), (0, 1))])
-mistake("only the neighbours", why="Each vector attends only to itself and to its neighbours; the contract lets each "
+mistake("only the neighbours", why="Each vector attends only to itself and to its neighbours; the exercise lets each "
     "attend to all.", look="the corners of your weights.", scores=lambda right, x: np.where(apart(x) < 2, right, -1e9))
 
 def best(weights, many):
@@ -152,15 +150,15 @@ mistake("a score never computed", hint=1, pairs=0, why="The loop over the keys, 
     "loop.", scores=[lambda right, part=part: only(part, right)
                      for part in (np.s_[:, :-1], np.s_[:, 1:], np.s_[:-1], np.s_[1:], np.s_[:-1, :-1], np.s_[1:, 1:])])
 mistake("scores divided by √d", why="The scores are divided by the square root of the number of features. That scale "
-    "comes in lesson 3; this contract leaves the scores as they are.", look=WHAT_BETWEEN,
+    "comes in lesson 3; this exercise leaves the scores as they are.", look=WHAT_BETWEEN,
     scaled=lambda scores, x: scores / x.shape[1] ** 0.5)
-mistake("scores divided by d", why="The scores are divided by the number of features; this contract leaves the scores "
+mistake("scores divided by d", why="The scores are divided by the number of features; this exercise leaves the scores "
     "as they are.", look=WHAT_BETWEEN, scaled=lambda scores, x: scores / x.shape[1])
 mistake("scores divided by the length", pairs=2, why="The scores are divided by the number of vectors, or by its "
-    "square root; this contract leaves them as they are.", look=WHAT_BETWEEN,
+    "square root; this exercise leaves them as they are.", look=WHAT_BETWEEN,
     scaled=[lambda scores, x: scores / len(x) ** 0.5, lambda scores, x: scores / len(x)])
 mistake("scores divided by a fixed number", pairs=4,
-    why="The scores are divided or multiplied by a fixed number; this contract leaves them as they are.",
+    why="The scores are divided or multiplied by a fixed number; this exercise leaves them as they are.",
     look=WHAT_BETWEEN, scaled=[lambda scores, number=number: scores / number for number in (2, 0.5, 10, 8)])
 mistake("cosines for dot products", pairs=2, why="The vectors are scaled to length 1 before they meet, so a score is a "
     "cosine: their length no longer matters.", look="if a vector were twice as long, should its scores change?",
@@ -196,29 +194,28 @@ mistake("the largest product, not the sum", pairs=0,
 
 mistake = exercise.section(hint=2)
 mistake("scores divided by the largest", pairs=0,
-    why="The scores are divided by the largest in their row, or overall; this contract leaves them as they are.",
+    why="The scores are divided by the largest in their row, or overall; this exercise leaves them as they are.",
     look=WHAT_BETWEEN, scores=[lambda right: right / right.max(), lambda right: right / largest(right)])
 mistake("no vector may attend to itself", pairs=4, why="The diagonal is removed from the scores or the weights, so no "
-    "vector attends to itself. The contract lets each attend to all.", look=DIAGONAL,
+    "vector attends to itself. The exercise lets each attend to all.", look=DIAGONAL,
     scores=[lambda right, x: np.where(diagonal(x), -1e9, right),
-            lambda right, x: np.where(diagonal(x), -np.inf, right)],
-    weights=[lambda right: np.where(diagonal(right), 0, right),
-             lambda right: np.nan_to_num(divided(np.where(diagonal(right), 0, right)))])
+    lambda right, x: np.where(diagonal(x), -np.inf, right)], weights=[lambda right: np.where(diagonal(right), 0, right),
+    lambda right: np.nan_to_num(divided(np.where(diagonal(right), 0, right)))])
 mistake("the diagonal of the scores doubled", why="The score of each vector with itself counts twice: half a table and "
     "its mirror image both contain the diagonal.", look="the diagonal of your scores, beside x[0] · x[0].",
     scores=lambda right, x: np.where(diagonal(x), 2 * right, right))
 mistake("the diagonal of the scores set to 0", why="The score of each vector with itself is replaced by 0. The "
-    "contract keeps it; and a score of 0 still gets a weight, since exp(0) is 1.", look="the diagonal of your scores.",
+    "exercise keeps it; and a score of 0 still gets a weight, since exp(0) is 1.", look="the diagonal of your scores.",
     scores=lambda right, x: np.where(diagonal(x), 0, right))
 mistake("a score of 0 taken for masked", *ZERO_MASKED, pairs=0, scores=lambda right: np.where(right == 0, -1e9, right))
 mistake("a causal mask", why="Each vector attends only to itself and to those before it. Masks belong to lesson 6: "
     "here each attends to all.", look="the first row of your weights.",
     scores=lambda right, x: np.where(np.tri(len(x), dtype=bool), right, -1e9))
 mistake("a causal mask without the diagonal", why="Each vector attends only to those before it, not even to itself. "
-    "The contract has no mask: each attends to all.",
+    "The exercise has no mask: each attends to all.",
     look=DIAGONAL, scores=lambda right, x: np.where(np.tri(len(x), k=-1, dtype=bool), right, -1e9))
 mistake("a mask on what came before",
-    why="Each vector attends only to itself and to those after it. The contract has no mask: each attends to all.",
+    why="Each vector attends only to itself and to those after it. The exercise has no mask: each attends to all.",
     look="the last row of your weights.", scores=lambda right, x: np.where(np.tri(len(x), dtype=bool).T, right, -1e9))
 mistake("half of the scores", hint=1, pairs=2, why="Only the scores on one side of the diagonal are computed; the "
     "others are still 0 in the softmax.", look="where do your two loops start, and where do they end?",
@@ -231,20 +228,19 @@ def projected(self, x, seed, drawn):
     weights = self.weights(self.scaled(query @ key.T, x))
     return weights @ value, weights
 mistake("projections that nobody asked for", hint=1, pairs=0, why="x is multiplied by matrices of random numbers "
-    "before the vectors meet. Learned projections come in lesson 2; this contract takes x as it is, in all three "
+    "before the vectors meet. Learned projections come in lesson 2; this exercise takes x as it is, in all three "
     "roles.", look="which arrays meet in the dot products, and which one is averaged?",
     variants=[{"__call__": lambda self, x, seed=seed, drawn=drawn: projected(self, x, seed, drawn)}
               for seed in (0, 42) for drawn in ("randn", "rand")])
-mistake("the vectors centred first", pairs=2, why="A mean is subtracted from the vectors before they meet. The "
-    "contract compares them as they are.", look=WHAT_BEFORE,
+mistake("a mean subtracted", pairs=2, why="A mean is subtracted from the vectors or the scores. The exercise asks for "
+    "the dot products as they are.", look="what is subtracted on the way to the softmax?",
     scores=[lambda step, x: step(x - x.mean(axis=0)), lambda step, x: step(x - x.mean(axis=1, keepdims=True))],
     variants=[{"__call__": lambda step, x: step(x - x.mean(axis=0))}])
 mistake("the sign flipped", why="The scores enter the softmax with the opposite sign: the worst match gets the largest "
     "weight.", look="every minus on the way to the softmax.", scores=lambda right: -right)
-mistake("signs lost", pairs=3,
-    why="The scores lose their signs, by `abs` or a square: a vector that points away counts as one that matches.",
-    look="should opposite vectors match?", scores=[lambda right: np.abs(right), lambda right: right**2],
-    variants=[{"scores": lambda right: right**2, "weights": lambda scores: divided(scores)}])
+mistake("signs lost", pairs=3, why="The scores lose their signs, by `abs` or a square: a vector that points away "
+    "counts as one that matches.", look="should opposite vectors match?", scores=[lambda right: np.abs(right),
+    lambda right: right**2], variants=[{"scores": lambda right: right**2, "weights": lambda scores: divided(scores)}])
 
 # The weights
 
@@ -332,12 +328,11 @@ mistake("x before the weights", why="x comes first in the product, which works f
 mistake("weights times x, number by number", why="`*` multiplies number by number; the output is a sum over the "
     "vectors.", look="what does the output of one query add up?", output=lambda weights, x: weights * x)
 mistake("the input as output", why="The output is x itself. This also happens if each vector is multiplied by the "
-    "weights of its own row, which sum to 1: it then never meets the others.",
-    look="which vectors does a row of the weights belong to: the one that asks, or those that answer?",
-    output=lambda x: x)
+    "weights of its own row, which sum to 1: it then never meets the others.", look="which vectors does a row of the "
+    "weights belong to: the one that asks, or those that answer?", output=lambda x: x)
 mistake("the input added to the output", why="x is added to the averages. Such a skip connection comes in lesson 7; "
-    "this contract asks for the averages alone.", look=AFTER_THE_AVERAGES, output=lambda right, x: right + x)
-mistake("the input subtracted from the output", pairs=0, why="x is subtracted from the averages; the contract asks for "
+    "this exercise asks for the averages alone.", look=AFTER_THE_AVERAGES, output=lambda right, x: right + x)
+mistake("the input subtracted from the output", pairs=0, why="x is subtracted from the averages; the exercise asks for "
     "the averages alone.", look=AFTER_THE_AVERAGES, output=lambda right, x: right - x)
 mistake("averaged twice", why="The weighted sums are divided by the number of vectors. Weights that sum to 1 have "
     "already made them averages.", look="every `mean` and every division after the softmax.",
@@ -378,8 +373,9 @@ mistake("the features counted, not the vectors", pairs=0, why="The loops over th
     "error.", look="x.shape holds two numbers. Which of them does each loop need?",
     variants=[{"__call__": lambda right, x: [only(np.arange(x.shape[1]), one) for one in right]}],
     scaled=lambda scores, x: only(np.s_[:x.shape[1], range(x.shape[1])], scores))
-mistake("the last row everywhere", why="Every row of the output holds the last average: all the rows are one and the "
-    "same array, filled again in each iteration.", look="is a new array made in each iteration of the loop?",
+mistake("the last row everywhere", why="Every row of the output holds the last average. The rows may be one and "
+    "the same array, filled again in each iteration; or the weights may be those of the last row each time.",
+    look="the loop that makes the output: what is new in each iteration, the array and the weights?",
     output=lambda right, x: np.zeros(x.shape) + right[-1])
 mistake("one vector for the whole sequence", pairs=3,
     why="One vector is left of the whole sequence; every position should have its own average.", look=PRINT_SHAPES,
@@ -392,15 +388,15 @@ mistake("output transposed", pairs=2, why="The output has its rows and columns s
 mistake("the output never filled", pairs=0,
     why="The output has the right shape, but it holds only zeros: nothing has been written into it.",
     look="does any line write into it, or add to it, with `=` or `+=`?", output=lambda x: np.zeros(x.shape))
-mistake("attention twice", pairs=0, why="The output goes through self-attention again; the contract asks for it once.",
+mistake("attention twice", pairs=0, why="The output goes through self-attention again; the exercise asks for it once.",
     look="how many times do scores become weights?", variants=[{"__call__": lambda right, step: step(right[0])}])
-mistake("the output brought to length 1", pairs=0, why="Each average is divided by its own length; the contract asks "
+mistake("the output brought to length 1", pairs=0, why="Each average is divided by its own length; the exercise asks "
     "for the averages as they are.", look=AFTER_THE_AVERAGE, output=lambda right: unit(right))
 
 def normalised(output, epsilon=0):
     return (output - output.mean(axis=-1, keepdims=True)) / np.sqrt(output.var(axis=-1, keepdims=True) + epsilon)
 mistake("the output normalised", pairs=0, why="The output goes through a layer norm, with or without the input added "
-    "first. Both come in lesson 7; the contract asks for the averages as they are.", look=AFTER_THE_AVERAGE,
+    "first. Both come in lesson 7; the exercise asks for the averages as they are.", look=AFTER_THE_AVERAGE,
     output=[lambda right: normalised(right, epsilon=1e-5), lambda right, x: normalised(right + x),
             lambda right: normalised(right)])
 mistake("the weights summed up, not the vectors", why="The weighted vectors are summed over the queries: each row is "
@@ -428,10 +424,9 @@ mistake("the features averaged away", pairs=0, why="The output is averaged or su
     "one number.", look=PRINT_SHAPES, output=[lambda right: right.mean(axis=-1), lambda right: right.sum(axis=-1)])
 mistake("the output in one long row", pairs=0, why="The output has been flattened: its numbers are right, but its "
     "shape is lost.", look=PRINT_SHAPES, output=lambda right: right.ravel())
-mistake("the softmax of x", hint=2, pairs=0,
-    why="The softmax runs over the features of x itself: no vector has met another.", look=SOFTMAX_OF_WHAT,
-    variants=[{"scores": lambda x: x, "output": output} for output in (
-              lambda weights, x: weights.T @ x, lambda weights, x: weights * x, lambda weights, x: weights @ x.T)])
+mistake("the softmax of x", hint=2, pairs=0, why="The softmax runs over the features of x itself: no vector has met "
+    "another.", look=SOFTMAX_OF_WHAT, variants=[{"scores": lambda x: x, "output": output}
+    for output in (lambda weights, x: weights.T @ x, lambda weights, x: weights * x, lambda weights, x: weights @ x.T)])
 mistake("the scores for the output", why="The output is made with the scores themselves, from before the softmax; the "
     "weights that are returned never meet the vectors.", look="which array is multiplied by x in the last product?",
     output=lambda self, x: self.scores(x) @ x)

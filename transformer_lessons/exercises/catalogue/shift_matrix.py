@@ -88,6 +88,22 @@ def standing_still(call, offset, d_model):
 
 WHICH_AT_0 = "what should a shift by 0 do to a vector, and what does your code do with an offset of 0?"
 
+def far_on(call, offset, d_model):
+    """A large offset must be right too, in a larger d_model, and not rounded."""
+    called = f"shift_matrix({100 + offset}, 8)"
+    try:
+        far = call(100 + offset, 8)
+    except Exception as error:
+        return "an error for a large offset", f"{called} raises {name_error(error)}", "any table: how long is it?"
+    if not same_shift(far, shift(100 + offset, 8)):
+        return ("wrong for a large offset or d_model", f"For small ones it is right, but {called} is not.",
+                "what is it made from, and is that enough for 8 features and any offset?")
+    if any(np.abs(numbers(far) - one(numbers(far))).max() < 1e-7 for one in (np.float16, lambda x: x.round(4))):
+        return ROUNDED, "Its numbers are right to three or four digits only.", "every call of `round` or `half`."
+    return None
+
+ROUNDED = "rounded numbers"
+
 def what_it_is_not(observed, expected, offset, d_model):
     """What a matrix of rotations must be, and this one is not."""
     ours, theirs = numbers(observed), numbers(expected)
@@ -118,10 +134,10 @@ exercise = Exercise(
             """The matrix with encoding[p + offset] == matrix @ encoding[p] for every p."""
             raise NotImplementedError''',
     sizes=[{"offset": 2, "d_model": 4}, {"offset": 1, "d_model": 2}, {"offset": 3, "d_model": 6},
-           {"offset": 1, "d_model": 4}, {"offset": 5, "d_model": 6}],  # small: so that fits are accurate enough
+           {"offset": 1, "d_model": 4}, {"offset": 5, "d_model": 6}],  # small, to show what is wrong
     draw=lambda generator, offset, d_model: (offset, d_model), reference=shift, names_steps=False,
     returns="matrix", shapes={"matrix": "(d_model, d_model)"},
-    tolerance=1e-3, same=same_shift, checks=[backwards, standing_still],
+    tolerance=1e-3, same=same_shift, checks=[backwards, standing_still, far_on],
     symptoms=[what_it_is_not], signs=signs_of_a_fit,
     hints=[("where to begin", "Take one pair, sin(a) and cos(a), where a is the angle of position p. What are sin(a + "
             "b) and cos(a + b), written with sin(a), cos(a), sin(b) and cos(b)?"),
@@ -164,16 +180,13 @@ mistake("the rotation the wrong way", why="In each pair, the two sines have swap
         "-offset, which shifts backwards.", look="with the sine above the cosine, on which side of the diagonal is the "
         "minus?", blocks=lambda s, c: as_blocks(c, -s, s, c))
 mistake("sine and cosine exchanged in the block", pairs=2, why="In the blocks, sines stand where cosines should and "
-    "the other way round: with offset 0, such a matrix would not leave a vector as it is.",
-    look="which matrix should offset 0 give, and does yours?",
-    blocks=[lambda s, c: as_blocks(s, c, -c, s), lambda s, c: as_blocks(s, -c, c, s),
-        lambda s, c: as_blocks(s, c, c, -s), lambda s, c: as_blocks(-s, c, c, s), lambda s, c: as_blocks(s, c, c, s)])
+    "the other way round: with offset 0, such a matrix would not leave a vector as it is.", look="which matrix should "
+    "offset 0 give, and does yours?", blocks=[lambda s, c: as_blocks(s, c, -c, s), lambda s, c: as_blocks(s, -c, c, s),
+    lambda s, c: as_blocks(s, c, c, -s), lambda s, c: as_blocks(-s, c, c, s), lambda s, c: as_blocks(s, c, c, s)])
 mistake("a sign wrong in the block", pairs=3, why="The signs in the blocks are not those of a rotation: a block needs "
-        "exactly one minus, on one of its sines.",
-    look="the formulas of sin(a + b) and cos(a + b): which of the four terms is subtracted?",
-    blocks=[lambda s, c: as_blocks(c, s, s, c), lambda s, c: as_blocks(c, s, s, -c),
-            lambda s, c: as_blocks(c, -s, -s, c), lambda s, c: as_blocks(-c, s, s, c),
-            lambda s, c: as_blocks(c, -s, -s, -c)])
+    "exactly one minus, on one of its sines.", look="the formulas of sin(a + b) and cos(a + b): which of the four "
+    "terms is subtracted?", blocks=[lambda s, c: as_blocks(c, s, s, c), lambda s, c: as_blocks(c, s, s, -c),
+    lambda s, c: as_blocks(c, -s, -s, c), lambda s, c: as_blocks(-c, s, s, c), lambda s, c: as_blocks(c, -s, -s, -c)])
 mistake("only the cosines", why="Only the diagonal is filled, with the cosines: every feature is made from itself "
         "alone, and its partner is not used.", look=PARTNER, blocks=lambda s, c: as_blocks(c, 0 * s, 0 * s, c))
 mistake("half a block", why="In each block a sine is missing: one of the two features of a pair is made without its "
@@ -185,8 +198,8 @@ mistake("half a block", why="In each block a sine is missing: one of the two fea
 mistake = exercise.section(hint=3)
 mistake("a root without its sign", *encoding.ROOT,
     sines_and_cosines=[lambda angles: (angles.sin(), (1 - angles.sin() ** 2).sqrt()),
-                       lambda angles: ((1 - angles.cos() ** 2).sqrt(), angles.cos()),
-                       lambda angles: (angles.sin().abs(), angles.cos().abs())])
+    lambda angles: ((1 - angles.cos() ** 2).sqrt(), angles.cos()),
+    lambda angles: (angles.sin().abs(), angles.cos().abs())])
 mistake("for small angles only", *encoding.SMALL_ANGLES, pairs=0,
     sines_and_cosines=[lambda angles: (angles, torch.ones_like(angles)), lambda angles: (angles, 1 - angles ** 2 / 2)])
 mistake("laid out in halves", why="The rotations are laid out for an encoding with sines in its left half and cosines "
@@ -205,9 +218,9 @@ mistake("only the first block", pairs=2, why="Only the first pair is rotated: th
 mistake("only the last block", why="Only the last block is in the matrix: the rest is zeros, the identity, or missing.",
     look="does each round of your loop write to a place of its own, and into the same matrix?",
     placed=[lambda blocks, d_model: torch.block_diag(torch.zeros(d_model - 2, d_model - 2), blocks[-1]),
-            lambda blocks, d_model: torch.block_diag(torch.eye(d_model - 2), blocks[-1]),
-            lambda blocks, d_model: torch.block_diag(blocks[-1], torch.zeros(d_model - 2, d_model - 2)),
-            lambda blocks: blocks[-1]])
+    lambda blocks, d_model: torch.block_diag(torch.eye(d_model - 2), blocks[-1]),
+    lambda blocks, d_model: torch.block_diag(blocks[-1], torch.zeros(d_model - 2, d_model - 2)),
+    lambda blocks: blocks[-1]])
 def left_out(count, rest):
     """The first blocks alone, as many as count says of the number of pairs; the rest of the diagonal is filled."""
     def placed(blocks):
@@ -232,10 +245,9 @@ mistake("blocks written over each other", pairs=0, why="The loop counts pairs, b
         "columns i and i + 1, so each block overwrites part of the one before.",
     look="which two rows belong to pair 1?", placed=written_over_each_other)
 mistake("the blocks not put together", why="The blocks are left separate, or simply joined end to end; one (d_model, "
-        "d_model) matrix is expected, with the blocks on its diagonal.",
-    look="how do several small matrices become one large one, with zeros around them?",
-    placed=[lambda blocks: blocks, lambda blocks: blocks.flatten(0, 1), lambda blocks: torch.cat(list(blocks), dim=1),
-            lambda blocks: list(blocks)])
+    "d_model) matrix is expected, with the blocks on its diagonal.", look="how do several small matrices become one "
+    "large one, with zeros around them?", placed=[lambda blocks: blocks, lambda blocks: blocks.flatten(0, 1),
+    lambda blocks: torch.cat(list(blocks), dim=1), lambda blocks: list(blocks)])
 mistake("the same block everywhere", why="Every pair turns by the same angle; the frequency should fall "
     "from pair to pair, as it does in the encoding.", look="the angle of the second block: does it depend on which "
     "pair it is?", frequencies=lambda d_model: torch.ones(d_model // 2))
@@ -252,13 +264,12 @@ mistake("offset times the matrix", why="The whole matrix is multiplied by the of
               {"__call__": lambda right, offset: offset * right}])
 mistake("each number to the power of the offset", why="Each number in the one-step matrix is raised to the power of "
     "the offset on its own: `**` is not a matrix power.", look="what does `matrix ** 2` do, and what does `matrix @ "
-    "matrix`?",
-    variants=[{"angles": lambda frequencies: frequencies,
-               "placed": lambda right: right, "__call__": lambda right, offset: right ** offset}])
+    "matrix`?", variants=[{"angles": lambda frequencies: frequencies, "placed": lambda right: right,
+    "__call__": lambda right, offset: right ** offset}])
 mistake("one step too many or too few", pairs=2, why="The angles are for one position more, or one less, than the "
-        "offset says.", look="try offset 1: which position does your matrix take position 0 to?",
+    "offset says.", look="try offset 1: which position does your matrix take position 0 to?",
     angles=[lambda offset, frequencies: (offset + 1) * frequencies,
-            lambda offset, frequencies: (offset - 1) * frequencies])
+    lambda offset, frequencies: (offset - 1) * frequencies])
 mistake("the offset divided by the frequency", why="The offset is divided by the frequency instead of multiplied by "
     "it, so later pairs turn faster than earlier ones.", look="which features should turn slowest?",
     frequencies=lambda d_model: 10000 ** (evens(d_model) / d_model))
@@ -268,8 +279,7 @@ mistake("multiplied by π", *encoding.TIMES_PI, pairs=0,
     angles=[lambda right: right * (2 * math.pi), lambda right: right * math.pi])
 mistake("the angles cut to a wrong turn", *encoding.WRONG_TURN, pairs=0, angles=lambda right: right % math.pi)
 mistake("offset and frequency added", pairs=0, why="The frequency is added to the offset, or subtracted from it, where "
-    "the two should be multiplied.",
-    look="by how much should the slowest pair turn in one step?",
+    "the two should be multiplied.", look="by how much should the slowest pair turn in one step?",
     angles=[lambda offset, frequencies: offset + frequencies, lambda offset, frequencies: offset - frequencies])
 
 # The frequencies (with base 100 it is the exponent halved)
@@ -300,11 +310,11 @@ mistake("the identity", why="The matrix leaves every vector as it is, or only sc
 mistake("zeros", why="The matrix is zero everywhere: nothing has been written into it, or it holds integers, which cut "
     "every sine and cosine down to 0.", look=WRITES, variants=[lambda offset, d_model: torch.zeros(d_model, d_model)])
 mistake("the features moved", why="The matrix moves features to other places in the vector; it is the position that "
-        "should move on, not the features.", look="what happens to the first feature, sin(p), when p grows by offset?",
+    "should move on, not the features.", look="what happens to the first feature, sin(p), when p grows by offset?",
     variants=[lambda offset, d_model: torch.eye(d_model).roll(offset, 0),
-              lambda offset, d_model: torch.eye(d_model).roll(offset, 1),
-              lambda offset, d_model: torch.from_numpy(np.eye(d_model, k=offset)),
-              lambda offset, d_model: torch.from_numpy(np.eye(d_model, k=-offset))])
+    lambda offset, d_model: torch.eye(d_model).roll(offset, 1),
+    lambda offset, d_model: torch.from_numpy(np.eye(d_model, k=offset)),
+    lambda offset, d_model: torch.from_numpy(np.eye(d_model, k=-offset))])
 mistake("the encoding on the diagonal", why="The matrix has encoding[offset] on its diagonal, so it multiplies every "
         "feature by a number; a shift mixes the two features of a pair.", look=PARTNER,
     variants=[lambda offset, d_model: torch.diag(encoded(offset, d_model)[0])])
@@ -313,10 +323,10 @@ mistake("not right for every position", why="The matrix does not work for every 
     variants=[lambda offset, d_model: torch.outer(encoded(offset, d_model)[0], encoded(0, d_model)[0]) / (d_model / 2),
               lambda offset, d_model: torch.outer(encoded(offset, d_model)[0], encoded(0, d_model)[0])])
 mistake("the encoding itself", why="The result is made of rows of the encoding, or of their products; applied to "
-        "encoding[p], it does not give encoding[p + offset].", look="try your matrix on encoding[0].",
-    variants=[encoded, lambda offset, d_model: encoded(offset, d_model) @ encoded(0, d_model).T,
-              lambda offset, d_model: encoded(offset, d_model).T @ encoded(0, d_model),
-              lambda offset, d_model: encoded(offset, d_model)[0]])
+    "encoding[p], it does not give encoding[p + offset].", look="try your matrix on encoding[0].", variants=[encoded,
+    lambda offset, d_model: encoded(offset, d_model) @ encoded(0, d_model).T,
+    lambda offset, d_model: encoded(offset, d_model).T @ encoded(0, d_model),
+    lambda offset, d_model: encoded(offset, d_model)[0]])
 
 def whole_diagonals(offset, d_model):
     angles = (offset / 10000 ** (evens(d_model) / d_model)).repeat_interleave(2)
@@ -340,13 +350,12 @@ mistake("left as complex numbers", hint=2, why="The matrix holds complex numbers
 mistake("an integer table", hint=3, why="The sines and cosines have been cut down to whole numbers: the matrix was "
         "made to hold integers.", look="the dtype of the matrix when it is made.",
     variants=[lambda offset, d_model: shift(offset, d_model).long()])
-mistake("rounded numbers", hint=3, why="The sines and cosines have been rounded. Rounding is for display, not for "
-        "computing.", look="every call of `round`.",
-    variants=[lambda offset, d_model: shift(offset, d_model).round(decimals=2),
-              lambda offset, d_model: shift(offset, d_model).round(decimals=1)])
-mistake(SIGN_LOST, hint=3, why="A negative offset gives the matrix of the positive one: it shifts "
-        "forwards, where it should shift back.", look=TAKES_AWAY,
-    variants=[lambda offset, d_model: shift(abs(offset), d_model)])
+mistake(ROUNDED, hint=3, why="The sines and cosines have been rounded, or are in half precision. Rounding is for "
+    "display, not for computing.", look="every call of `round` or `half`.", variants=[
+    *(lambda offset, d_model, digits=digits: shift(offset, d_model).round(decimals=digits) for digits in (2, 1, 3)),
+    lambda offset, d_model: shift(offset, d_model).half()])
+mistake(SIGN_LOST, hint=3, why="A negative offset gives the matrix of the positive one: it shifts forwards, where it "
+    "should shift back.", look=TAKES_AWAY, variants=[lambda offset, d_model: shift(abs(offset), d_model)])
 mistake(IGNORED, hint=3, why="A negative offset gives the identity: nothing shifts, where every position should move "
     "back.", look=HOW_OFTEN, variants=[lambda offset, d_model: shift(max(offset, 0), d_model)])
 mistake(ZEROS, hint=3, why="A negative offset gives a matrix of zeros, where every position should move back.",

@@ -30,6 +30,14 @@ def signs_of_the_frequencies(observed, expected, length, d_model):
     if np.mean(np.abs(ours - table(lambda exponent: 10000 ** exponent)) < 0.1) > 0.95:
         yield "multiplied where it should be divided"
 
+def holds_any_length(call, length, d_model):
+    """Is a table of some size, cut to the length, large enough? Asked once, with as few columns as can be."""
+    if d_model > 2 or call(5001, 2).shape[0] == 5001:
+        return None
+    return FIXED, "A text of 5,001 positions gets fewer rows.", "how long a text can your table handle?"
+
+FIXED = "a table of fixed size"
+
 def is_written(base):
     """Is this a base that people write, such as 5000 or 4096? Other frequencies may look like those of any base."""
     return any(abs(base - number) < 1e-3 * base for number in (float(f"{base:.2g}"), 2 ** round(math.log2(base or 1))))
@@ -51,6 +59,7 @@ exercise = Exercise(
     draw=lambda generator, length, d_model: (length, d_model), names_steps=False, signs=signs_of_the_frequencies,
     reference=lambda length, d_model: positions.sinusoidal_encoding(length, d_model),
     returns="encoding", shapes={"encoding": "(length, d_model)"}, symptoms=[first_wrong_column],
+    checks=[holds_any_length],
     tolerance=1e-4,  # of 1: angles in float32 are right to 3e-5 at position 600, those in float16 are not
     hints=[("the places are wrong", "Write down row 1 for d_model 4 by hand: sin(1), cos(1), sin(0.01), cos(0.01). "
             "Which columns are a pair?"),
@@ -136,10 +145,10 @@ mistake("the cosine at another frequency than its sine", pairs=2, why="The cosin
     "longer a rotation.", look="the exponents of columns 0 and 1: are they equal?",
     pair_of_cosines=[lambda pair: pair + 0.5, lambda pair: pair + 1])
 mistake("the frequencies repeated as a whole", pairs=0, why="The row of frequencies is repeated as a whole, not "
-    "frequency by frequency, so the two columns of a pair have different frequencies.",
-    look="`repeat` and `repeat_interleave` of [1, 2, 3]: what does each of them give?",
+    "frequency by frequency, so the two columns of a pair have different frequencies.", look="`repeat` and "
+    "`repeat_interleave` of [1, 2, 3]: what does each of them give?",
     variants=[{"pair": lambda right, d_model: 2 * right % (d_model // 2),
-               "pair_of_cosines": lambda pair: (2 * count(len(pair)) + 1) % len(pair)}])
+    "pair_of_cosines": lambda pair: (2 * count(len(pair)) + 1) % len(pair)}])
 mistake("2i taken for twice the column", why="Column c gets the exponent 2c / d_model, but in the formula 2i is "
     "already the column (or the one before it): the 2 is counted twice, and the sine and cosine of a pair have "
     "different frequencies.", look="in column 3, what is i, and what is 2i?",
@@ -149,8 +158,7 @@ mistake("the exponent from 1 on", *FROM_1, pairs=2,
 mistake("the exponent runs up to 1", pairs=3, why="The exponents run up to 1, as if 2i were divided by d_model - 2: "
     "the slowest pair turns at exactly 1/10000. Some libraries do this, but the formula has d_model.", look=UNDER_2I,
     exponent=[lambda pair, d_model: 2 * pair / max(d_model - 2, 1),
-              lambda pair, d_model: 2 * pair / torch.tensor(d_model - 2),
-              lambda pair, d_model: 2 * pair * (1 / (d_model - 2))])
+    lambda pair, d_model: 2 * pair / torch.tensor(d_model - 2), lambda pair, d_model: 2 * pair * (1 / (d_model - 2))])
 mistake("2i over d_model - 1", why="2i is divided by d_model - 1, not by d_model, so all frequencies but the first are "
     "a little off.", look=UNDER_2I, exponent=lambda pair, d_model: 2 * pair / (d_model - 1))
 mistake("2i over more than d_model", pairs=2, why="2i is divided by d_model + 1 or d_model + 2, not by d_model, so all "
@@ -186,25 +194,22 @@ mistake("the wrong logarithm", why="exp undoes the natural logarithm, but here i
 def by_exp_in_float32(sign):
     return lambda exponent, d_model: torch.exp((exponent * d_model).float() * (sign * math.log(10000.0) / d_model))
 mistake("multiplied where it should be divided", pairs=2, why="The position is multiplied by 10000 ** (2i / d_model), "
-    "not divided by it.",
-    look="the sign of the exponent: which columns should turn slowest?", frequency=lambda exponent: 10000 ** exponent,
-    variants=[{"frequency": lambda exponent: 10000 ** exponent.float(),
-               "angles": lambda position, frequency: position.float() * frequency},
-              {"frequency": by_exp_in_float32(1), "angles": lambda position, frequency: position.float() * frequency},
-              {"frequency": by_exp_in_float32(-1), "angles": lambda position, frequency: position.float() / frequency},
-              {"frequency": lambda exponent: 1 / 10000 ** exponent.float(),
-               "angles": lambda position, frequency: position.float() / frequency}])
+    "not divided by it.", look="the sign of the exponent: which columns should turn slowest?",
+    frequency=lambda exponent: 10000 ** exponent, variants=[{"frequency": lambda exponent: 10000 ** exponent.float(),
+    "angles": lambda position, frequency: position.float() * frequency}, {"frequency": by_exp_in_float32(1),
+    "angles": lambda position, frequency: position.float() * frequency}, {"frequency": by_exp_in_float32(-1),
+    "angles": lambda position, frequency: position.float() / frequency},
+    {"frequency": lambda exponent: 1 / 10000 ** exponent.float(),
+    "angles": lambda position, frequency: position.float() / frequency}])
 mistake("the exponential forgotten", why="The position is multiplied by the logarithm of the frequency, or by the "
-    "exponent (perhaps divided by 10000): nothing raises 10000 to a power.",
-    look="the line that computes the frequencies: where is the power, or the exp?",
-    frequency=[lambda exponent: -exponent * math.log(10000), lambda exponent: exponent * math.log(10000),
-               lambda exponent: exponent, lambda exponent: exponent / 10000])
+    "exponent (perhaps divided by 10000): nothing raises 10000 to a power.", look="the line that computes the "
+    "frequencies: where is the power, or the exp?", frequency=[lambda exponent: -exponent * math.log(10000),
+    lambda exponent: exponent * math.log(10000), lambda exponent: exponent, lambda exponent: exponent / 10000])
 mistake("brackets missing around the exponent", why="`**` binds tighter than `*` and `/`, so without brackets only the "
-    "first number of 2i / d_model is in the exponent.",
-    look="what do `10000 ** 2 * 3 / 4` and `10000 ** (2 * 3 / 4)` give?",
-    frequency=[lambda exponent, d_model: 10000 ** -(exponent * d_model) / d_model,
-               lambda exponent, d_model: 10000 ** -(exponent * d_model) * d_model,
-               lambda exponent, d_model: 1 / 10000 ** 2 * (exponent * d_model / 2) / d_model])
+    "first number of 2i / d_model is in the exponent.", look="what do `10000 ** 2 * 3 / 4` and `10000 ** (2 * 3 / 4)` "
+    "give?", frequency=[lambda exponent, d_model: 10000 ** -(exponent * d_model) / d_model,
+    lambda exponent, d_model: 10000 ** -(exponent * d_model) * d_model,
+    lambda exponent, d_model: 1 / 10000 ** 2 * (exponent * d_model / 2) / d_model])
 mistake("the power of the quotient", why="The position is inside the power, (p / 10000) ** (2i / d_model), where only "
         "10000 should be.", look="the brackets: what does the `**` apply to?",
     angles=lambda position, exponent: (position / 10000) ** exponent)
@@ -214,7 +219,7 @@ mistake("base and exponent exchanged", pairs=0, why="The exponent is raised to t
 mistake("rounded down by //", pairs=0, why="A `//` rounds a number down, on the way to the frequencies or in the "
     "angle.", look="every `//`: should there be one?",
     frequency=[lambda exponent, d_model: torch.exp(exponent * d_model * (-math.log(10000.0) // d_model)),
-               lambda exponent, d_model: torch.exp(exponent * d_model * (-math.log(10000.0) / d_model // 2))],
+    lambda exponent, d_model: torch.exp(exponent * d_model * (-math.log(10000.0) / d_model // 2))],
     angles=lambda right: right.floor())
 
 # The positions, and the angle
@@ -237,15 +242,15 @@ def exchanged(exponent, by_row=False):
 mistake("position and column exchanged", why="Position and column are swapped in the formula: the column is divided by "
     "a power that comes from the position.", look="which of the two is the same all along a row, and which all down a "
     "column?", variants=[exchanged(lambda row, length, d_model: 2 * (row // 2) / d_model),
-              exchanged(lambda row, length, d_model: 2 * (row // 2) / length, by_row=True),
-              exchanged(lambda row, length, d_model: row / d_model)])
+    exchanged(lambda row, length, d_model: 2 * (row // 2) / length, by_row=True),
+    exchanged(lambda row, length, d_model: row / d_model)])
 mistake("length and d_model exchanged", why="length and d_model are swapped: there are d_model rows and length "
         "columns.", look="the order of the arguments, wherever you pass them on.",
     variants=[lambda length, d_model: positions.sinusoidal_encoding(d_model, length)])
 mistake("more rows than asked for", why="The whole of a long table is returned, not just its first `length` rows.",
-        look="where does your code use `length`?",
+    look="where does your code use `length`?",
     variants=[lambda length, d_model, rows=rows: positions.sinusoidal_encoding(rows, d_model)
-              for rows in (5000, 512, 1000, 1024, 2048, 10000)])
+    for rows in (5000, 512, 1000, 1024, 2048, 10000)])
 mistake("one position too many", why="There are length + 1 rows: the positions run to length, but should stop before "
         "it.", look="how many positions are there from 0 to length?", position=lambda step, length: step(length + 1))
 mistake("one position too few", pairs=0, why="There are length - 1 rows: a position is missing.", look="the ends of "
@@ -315,15 +320,13 @@ mistake("sine and cosine added", pairs=0, why="Sine and cosine have been added t
         "its own.", look="how many columns should each angle give?",
     table=[lambda even, odd: even + odd, lambda even, odd: interleaved(even + odd, even + odd)])
 mistake("sine and cosine in a dimension of their own", hint=3, why="Sines and cosines are stacked along a new "
-        "dimension, so the result has three; two are expected, with the pairs laid side by side.",
-    look="how do the last two dimensions become one?",
-    table=[lambda even, odd: torch.stack([even, odd], dim=-1), lambda even, odd: torch.stack([even, odd], dim=1),
-           lambda even, odd: torch.stack([even, odd])])
+    "dimension, so the result has three; two are expected, with the pairs laid side by side.", look="how do the last "
+    "two dimensions become one?", table=[lambda even, odd: torch.stack([even, odd], dim=-1),
+    lambda even, odd: torch.stack([even, odd], dim=1), lambda even, odd: torch.stack([even, odd])])
 mistake("sines and cosines below each other", hint=3, why="The cosines were put in rows of their own, below the sines "
-        "or between them: they should be columns.", look="along which dimension do you put sines and cosines together?",
-    table=[lambda even, odd: torch.cat([even, odd], dim=0),
-           lambda even, odd: torch.stack([even, odd], dim=1).flatten(0, 1),
-           lambda even, odd: torch.cat([even, odd], dim=0).reshape(len(even), -1)])
+    "or between them: they should be columns.", look="along which dimension do you put sines and cosines together?",
+    table=[lambda even, odd: torch.cat([even, odd], dim=0), lambda even, odd: torch.stack([even,
+    odd], dim=1).flatten(0, 1), lambda even, odd: torch.cat([even, odd], dim=0).reshape(len(even), -1)])
 
 # Filling the table
 mistake = exercise.section(hint=3)
@@ -341,15 +344,15 @@ mistake("only the cosines filled in", why="There are zeros in place of the sines
 mistake("only row 0 filled in", pairs=0, why="Only row 0 is right, and everything below it is 0: the loop ends after "
     "its first round, or the table holds integers, which cut sines and cosines down to 0.", look="how far is your "
     "`return` indented, and what dtype does the table start with?", table=lambda right: emptied(right, np.s_[1:]))
-mistake("the last row everywhere", why="All the rows hold the encoding of the last position: they are one and the same "
-        "list or tensor, filled again in each round of the loop.", look="`row = [0, 0]; table = [row] * 3; table[0][0] "
-        "= 1`: what does the table hold?", table=lambda right: right[-1:].repeat(len(right), 1))
+mistake("the last row everywhere", why="All the rows hold the encoding of the last position. They may be one and the "
+        "same list or tensor, filled again in each round of the loop.", look="`row = [0, 0]; table = [row] * 3; "
+        "table[0][0] = 1`: what does the table hold?", table=lambda right: right[-1:].repeat(len(right), 1))
 mistake("a loop that ends too soon", pairs=0, why="Only part of the table is filled, and the rest is 0: a loop or a "
-        "slice ends too soon.", look="how far is your `return` indented, and what do your loops run over?",
+    "slice ends too soon.", look="how far is your `return` indented, and what do your loops run over?",
     table=[lambda right: emptied(right, np.s_[:, 2:]),
-           lambda right, even: emptied(right, np.s_[:, 2 * ((even.shape[1] + 1) // 2):]),
-           lambda right: emptied(emptied(right, np.s_[1:]), np.s_[:, 2:]),
-           lambda right, even: emptied(right, np.s_[:, even.shape[1]:]), lambda right: emptied(right, -1)])
+    lambda right, even: emptied(right, np.s_[:, 2 * ((even.shape[1] + 1) // 2):]),
+    lambda right: emptied(emptied(right, np.s_[1:]), np.s_[:, 2:]),
+    lambda right, even: emptied(right, np.s_[:, even.shape[1]:]), lambda right: emptied(right, -1)])
 mistake("pairs written over each other", pairs=0, why="The loop counts pairs, but writes to columns i and i + 1, so "
     "each pair overwrites half of the one before, and the last columns stay 0.", look="which two columns belong to "
     "pair 1?", table=lambda even, odd: torch.cat([even, odd[:, -1:], torch.zeros_like(even)[:, 1:]], dim=1))
@@ -372,21 +375,24 @@ mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequenci
     "display, not for computing.", look="every call of `round`.",
     table=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3)],
     frequency=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3, 4)])
-mistake("half precision", pairs=0, why="The angles were computed in half precision, which keeps two or three "
-    "digits: far from position 0, sines and cosines are then clearly wrong.", look="the dtype of positions and "
-    "frequencies.", angles=[lambda position, frequency, half=half: (position.to(half) * frequency.to(half)).double()
-                            for half in (torch.half, torch.bfloat16)],
+mistake("half precision", pairs=0, why="The angles were computed in half precision, which keeps two or three digits: "
+    "far from position 0, sines and cosines are then clearly wrong.", look="the dtype of positions and frequencies.",
+    angles=[lambda position, frequency, half=half: (position.to(half) * frequency.to(half)).double()
+    for half in (torch.half, torch.bfloat16)],
     variants=[{"angles": lambda position, frequency, half=half: position.to(half) * frequency.to(half),
-               "table": lambda right: right.float()} for half in (torch.half, torch.bfloat16)],
+    "table": lambda right: right.float()} for half in (torch.half, torch.bfloat16)],
     frequency=lambda right: right.half().double(), exponent=lambda right: right.half().double(),
     position=lambda right: right.bfloat16().double())
 mistake("added to something", pairs=0, why="The table is not the encoding alone: sines and cosines have been added to "
-        "ones, or multiplied by √d_model.", look="what does the table hold before you write into it, and do you write "
-        "with `=` or `+=`?", table=[lambda right: right + 1, lambda right, even: right * math.sqrt(2 * even.shape[1])])
-mistake("a table of fixed size", pairs=0, why="The encoding is cut from a table made for a fixed number of positions: "
+    "ones.", look="what does the table hold before you write into it, and do you write with `=` or `+=`?",
+    table=lambda right: right + 1)
+mistake("multiplied by √d_model", pairs=0, why="The whole table is multiplied by √d_model; the sines and cosines "
+    "should stay as they are.", look="what is done to the table after it has been filled?",
+    table=lambda right, even: right * math.sqrt(2 * even.shape[1]))
+mistake(FIXED, pairs=0, why="The encoding is cut from a table made for a fixed number of positions: "
     "a longer text gets too few rows.", look="how long a text can your table handle?",
     variants=[lambda length, d_model, size=size: positions.sinusoidal_encoding(min(length, size), d_model)
-              for size in (12, 16, 20, 32, 50, 64, 100, 128, 256, 512)])
+              for size in (12, 16, 20, 32, 50, 64, 100, 128, 256, 512, 5000)])
 mistake("the rows brought to length 1", pairs=0, why="Every row is divided by its length. The sines and cosines should "
     "stay as they are: each pair has length 1 already.", look="what is done to the table after it has been filled?",
     table=lambda right: right / right.norm(dim=-1, keepdim=True))

@@ -97,6 +97,12 @@ mistake("itself and the far edge", pairs=0, why="Each position attends to itself
         "to the positions in between.", look="how many keys should the last row allow, with window 3?",
     variants=[lambda length, window: (distances(length) == 0) | (distances(length) == window - 1),
               lambda length, window: (distances(length) == 0) | (distances(length) == window)])
+mistake("every window-th position", why="Each position attends to itself and to every `window`-th position before it, "
+        "not to its neighbours.", look="`%`: which distances should the window allow?", pairs=0,
+    near=lambda length, window: distances(length) % window == 0)
+mistake("a window cut short", why="Where the window is as long as the sequence, or longer, it is cut to length - 1, so "
+        "the last query does not see the first key.", look="a window longer than the sequence: how many keys may the "
+        "last query see?", pairs=0, near=lambda length, window: distances(length) < min(window, length - 1))
 mistake("a window of fixed size", why="The window has the same size, whatever `window` is.",
     look="where does `window` appear in your code?", pairs=0,
     near=[lambda length, size=size: distances(length) < size for size in (1, 2, 3, 4)])
@@ -153,9 +159,9 @@ mistake("the window wraps round", why="The first queries have fewer positions be
     variants=[lambda length, window: distances(length) % length < window])
 mistake("one step into the future", why="Each position may also attend to the one right after it: the very token that "
         "it has to predict.", look="the cell just right of the diagonal.", past=lambda length: distances(length) >= -1)
-mistake("a triu with the wrong sign", hint=2, why="`triu(window - 1)` keeps what lies above the diagonal. Combined "
-        "with a lower triangle, that leaves nothing if the window is longer than "
-        "1.", look="to keep diagonals below the main one, should triu's number be positive or negative?",
+mistake("the sign of window - 1", hint=2, why="The far edge of the window lies above the diagonal, not below it. "
+        "Together with a lower triangle, that leaves nothing if the window is longer than 1.",
+    look="the number that you give to triu, or compare positions with: should it be positive or negative?",
     near=lambda length, window: distances(length) <= 1 - window)
 mistake("the mask inverted", why="True stands where attending is forbidden. Here, as everywhere in the course, True "
         "means may attend.", look="read the last row aloud: may this query attend to itself?", pairs=2,
@@ -182,7 +188,7 @@ mistake("everything allowed under a long window", why="Where the window is as lo
     variants=[lambda length, window, more=more: two_triangles(length, window) | (window >= length + more)
               for more in (0, 1)])
 mistake("a sink kept", why="The first token, or the first few, can be seen from everywhere, like an attention sink; "
-        "the contract's window leaves them behind.", look="the first cells of the last row.", hint=2,
+        "the exercise's window leaves them behind.", look="the first cells of the last row.", hint=2,
     near=[lambda length, window, kept=kept: (distances(length) < window) | (torch.arange(length) < kept)
           for kept in (1, 2, 3, 4)],
     variants=[lambda length, window, kept=kept: two_triangles(length, window) | (torch.arange(length) < kept)
@@ -193,8 +199,8 @@ mistake("the first keys, not the nearest", why="Each position attends to the fir
               lambda length, window: (torch.arange(length) < window).expand(length, length)])
 mistake("the first rows cut off", why="The first queries, which have fewer positions before them than the window "
         "holds, may attend to nothing, or to too few "
-        "keys.", look="the first row, cell by cell. A slice that starts at a negative number counts from the "
-        "end.", hint=2,
+        "keys.", look="the first rows, cell by cell. If there is a loop: where does the loop over the rows begin, "
+        "and what does a slice do that starts at a negative number?", hint=2,
     variants=[lambda length, window: sliced(length, window, lambda query: query - window + 1),
               lambda length, window: (distances(length) >= 0) & (distances(length) < window)
               & (torch.arange(length)[:, None] >= window - 1)])
@@ -223,8 +229,8 @@ mistake("the wrong size", why="The table has the wrong number of rows or columns
 mistake = exercise.section(hint=1)
 YES_OR_NO = "the dtype of the result: which question does each cell answer with yes or no?"
 mistake("a mask to be added", pairs=12, why="These are numbers to add to the scores: 0 where a query may attend and a "
-        "very negative number where it may not. The contract asks for True and False.", look=YES_OR_NO,
+        "very negative number where it may not. The exercise asks for True and False.", look=YES_OR_NO,
     form=[lambda allowed, number=number: torch.where(allowed, 0.0, number) for number in VERY_NEGATIVE])
 mistake("zero times infinity", pairs=2, why="The mask is multiplied by infinity, and 0 times infinity is NaN (not a "
-        "number).", look="print 0 * float('inf'). And does the contract ask for numbers at all?",
+        "number).", look="print 0 * float('inf'). And does the exercise ask for numbers at all?",
     form=[lambda allowed: (~allowed) * -torch.inf, lambda allowed: allowed * -torch.inf])

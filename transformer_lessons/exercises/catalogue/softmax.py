@@ -27,6 +27,16 @@ def scale_sentence(weights, scores):
         return None
     return f"This is the softmax of the scores multiplied by {ratio:.2f}: nothing should scale them."
 
+INTEGERS = "an array of integers"
+
+def of_integers(call, scores):
+    """Are the weights of integer scores cut to integers, as in a copy of the scores? An error says nothing here."""
+    try:
+        cut = scores.shape == (3,) and call(np.array([2, 1, 0])).dtype.kind in "iu"
+    except Exception:
+        return None
+    return (INTEGERS, "The weights of integer scores are integers.", "the dtype of the result.") if cut else None
+
 exercise = Exercise(
     name="softmax", lesson=1, title="Scores become weights", difficulty=1, importance=3, minutes=10,
     contract="""
@@ -46,11 +56,11 @@ exercise = Exercise(
         {"shape": (2,), "far": [-1, -1]}, {"shape": (3,), "far": [-1, 0, 1]}, {"shape": (2,), "far": [-0.4, -0.4]},
         {"shape": (3, 4), "far": [[1, 1, 1, 1], [-1, -1, -1, -1], [1, -1, 0, 1]]}],
     draw=draw_scores, reference=softmax, returns="weights", shapes={"weights": "the shape of scores"},
-    symptoms=[lambda observed, expected, scores: scale_sentence(observed, scores)],
+    checks=[of_integers], symptoms=[lambda observed, expected, scores: scale_sentence(observed, scores)],
     hints=[("the weights of a row", "Work out one row of scores by hand: three exponentials, one sum, three divisions. "
             "Which numbers went into the sum?"),
-           ("right for some shapes only", "Sums and maxima lose the dimension they run over, and NumPy then lines up "
-            "others. Look up `keepdims`."),
+           ("right for some shapes only", "A sum or a maximum drops the dimension it runs over, and NumPy then "
+            "lines up the wrong ones. Look up `keepdims`."),
            ("large scores, and what is subtracted", "Adding one number to all the scores of a row does not change its "
             "weights. Which number, added to each row, leaves no exponent above 0?")],
 )
@@ -76,7 +86,7 @@ ZERO_MASKED = ("A score of exactly 0 gets no weight. But nothing is masked here,
                "any `== 0`: which scores does it catch?")
 WHICH_SUM = "which sum must you divide by for the weights to add up to 1?"
 WHICH_NUMBER = "subtracting which number leaves no exponent above 0?"
-NOTHING_ELSE = "does the contract ask for anything but exponentials, a sum and a division?"
+NOTHING_ELSE = "does the exercise ask for anything but exponentials, a sum and a division?"
 WHICH_FUNCTION = "which function makes all scores positive and keeps their order?"
 HOW_OFTEN = "how many times does your answer take exponentials?"
 NEGATIVE_SCORES = "should a negative score get more weight than a score of 0?"
@@ -142,10 +152,9 @@ def for_two_dimensions(scores):
     _, _ = scores.shape
     return softmax(scores)
 mistake("for tables only", hint=2, why="A table comes out right, but a single row or an array with three dimensions "
-    "raises an error.", look="which line assumes exactly two dimensions?",
-    variants=[for_two_dimensions, lambda scores: softmax(scores - scores.max(axis=1).reshape(len(scores), 1)),
-              lambda scores: np.array([[math.exp(score) / sum(map(math.exp, row)) for score in row]
-                  for row in lowered(scores)])])
+    "raises an error.", look="which line assumes exactly two dimensions?", variants=[for_two_dimensions,
+    lambda scores: softmax(scores - scores.max(axis=1).reshape(len(scores), 1)),
+    lambda scores: np.array([[math.exp(score) / sum(map(math.exp, row)) for score in row] for row in lowered(scores)])])
 
 def for_one_dimension(scores):
     assert scores.ndim == 1
@@ -191,10 +200,9 @@ mistake("divided by the sum so far", pairs=0, why="Each exponential is divided w
     "has been added up so far, not by the sum of the whole row.", look="where does the loop that adds end, and where "
     "does the one that divides begin?", weights=lambda exponentials: exponentials / exponentials.cumsum(axis=-1))
 mistake("a score left out of the sum", why="The sum in the denominator leaves out one score of each row, the last or "
-    "the first, so the rows sum to more than 1.",
-    look="the first and the last turn of the loop, or the slice, that makes the sum.",
-    weights=[lambda exponentials: exponentials / exponentials[..., :-1].sum(axis=-1, keepdims=True),
-             lambda exponentials: exponentials / exponentials[..., 1:].sum(axis=-1, keepdims=True)])
+    "the first, so the rows sum to more than 1.", look="the first and the last turn of the loop, or the slice, that "
+    "makes the sum.", weights=[lambda exponentials: exponentials / exponentials[..., :-1].sum(axis=-1, keepdims=True),
+    lambda exponentials: exponentials / exponentials[..., 1:].sum(axis=-1, keepdims=True)])
 mistake("only one term of the sum", pairs=0,
     why="The exponentials are divided by a single one of them, the last or the first: nothing has been added up.",
     look="`=` or `+=`?", weights=[lambda exponentials: exponentials / exponentials[..., -1:],
@@ -214,19 +222,18 @@ mistake("divided by the product", pairs=0, why="The exponentials are divided by 
 mistake("floor division", pairs=0, why="`//` drops everything after the decimal point, and nearly every weight is "
     "below 1: what is left is 0.", look="which of Python's two divisions keeps the decimals?",
     weights=lambda exponentials: exponentials // total(exponentials))
-mistake("an array of integers", why="The weights end up in an array of integers: everything after the decimal point is "
-    "lost, and nearly every weight is 0.", look="the dtype of the array that the result is written into.",
-    variants=[lambda scores: softmax(scores).astype(int)])
+mistake(INTEGERS, why="The weights end up in an array of integers, perhaps because the scores are integers: everything "
+    "after the decimal point is lost, and nearly every weight is 0.", look="the dtype of the array that the result is "
+    "written into.", variants=[lambda scores: softmax(scores).astype(int),
+    lambda scores: softmax(scores).astype(scores.dtype)])
 mistake("transposed, divided, and transposed back", hint=2, why="`.T` reverses all the dimensions, so dividing and "
-    "then transposing back is right for rows and tables only.",
-    look="what shape does `.T` give an array with three dimensions?",
-    weights=lambda exponentials: (exponentials.T / exponentials.sum(axis=-1)).T,
+    "then transposing back is right for rows and tables only.", look="what shape does `.T` give an array with three "
+    "dimensions?", weights=lambda exponentials: (exponentials.T / exponentials.sum(axis=-1)).T,
     variants=[{"shifted": lambda scores: (scores.T - scores.max(axis=-1)).T,
-               "weights": lambda exponentials: (exponentials.T / exponentials.sum(axis=-1)).T}])
+    "weights": lambda exponentials: (exponentials.T / exponentials.sum(axis=-1)).T}])
 mistake("transposed, shifted, and transposed back", hint=2, pairs=0, why="`.T` reverses all the dimensions, so "
-    "subtracting the largest scores and then transposing back is right for rows and tables only.",
-    look="what shape does `.T` give an array with three dimensions?",
-    shifted=lambda scores: (scores.T - scores.max(axis=-1)).T)
+    "subtracting the largest scores and then transposing back is right for rows and tables only.", look="what shape "
+    "does `.T` give an array with three dimensions?", shifted=lambda scores: (scores.T - scores.max(axis=-1)).T)
 mistake("no keepdims", hint=2, pairs=4, why="A sum or a maximum over the last dimension drops that dimension, so NumPy "
     "lines it up with the columns, not with the rows: a square table gives wrong numbers, most other shapes an error.",
     look="print the shapes of the scores, of the maximum and of the sum, one below the other.",
@@ -274,10 +281,9 @@ mistake("the largest subtracted after the exponential", why="The subtraction com
 mistake("the largest added", why="The largest score of the row is added, not subtracted: large exponents grow, and "
     "overflow.", look=WHICH_NUMBER, shifted=lambda scores: scores + largest(scores))
 mistake("divided by the largest", pairs=3, why="The scores are divided by the largest one, or by the largest absolute "
-    "value, which changes their differences, and so the weights.",
-    look="which operation on all scores of a row leaves their differences as they are?",
-    shifted=[lambda scores: scores / largest(scores), lambda scores: scores / scores.max(),
-             lambda scores: scores / largest(np.abs(scores))])
+    "value, which changes their differences, and so the weights.", look="which operation on all scores of a row leaves "
+    "their differences as they are?", shifted=[lambda scores: scores / largest(scores),
+    lambda scores: scores / scores.max(), lambda scores: scores / largest(np.abs(scores))])
 mistake("the scores clipped", pairs=3, why="Scores beyond a limit are clipped to it. Nothing overflows, but "
     "differences are lost, and with them the right weights.", look="add 1000 to every score of one row: should its "
     "weights change?", shifted=[lambda scores: np.clip(scores, -500, 500), lambda scores: np.minimum(scores, 700),
@@ -291,7 +297,7 @@ mistake("standardised first", pairs=2, why="The scores are divided by their stan
     shifted=[lambda scores: (scores - scores.mean(axis=-1, keepdims=True)) / scores.std(axis=-1, keepdims=True),
              lambda scores: (scores - scores.mean()) / scores.std()])
 mistake("a scale that was not asked for", pairs=8, why="The scores are multiplied or divided by something first; the "
-    "contract leaves them as they are.", look="what changes the scores before the exponential, and who asked for it?",
+    "exercise leaves them as they are.", look="what changes the scores before the exponential, and who asked for it?",
     shifted=[lambda right, scores: right / scores.shape[-1] ** 0.5, lambda right, scores: right / scores.shape[-1],
              *(lambda right, factor=factor: factor * right for factor in (0.5, 2, 0.1, 10, 0.01, 0.001))])
 mistake("no exponential", pairs=3, why="No exponential is taken: the scores, as they are or shifted, are divided by "
@@ -323,13 +329,11 @@ mistake("raised to a power first", why="The scores are raised to a power before 
     "small ones shrink.", look=NOTHING_ELSE, variants=[lambda scores: softmax(scores**3)])
 mistake("1 minus the weights", why="Each weight is subtracted from 1, so the largest score gets the smallest number.",
     look="any `1 -` on the way to the `return`.", variants=[lambda scores: 1 - softmax(scores)])
-mistake("the row reversed",
-    why="The weights of each row come in reverse order, so they no longer line up with their scores.",
-    look="which operation reverses a row?", variants=[lambda scores: softmax(scores)[..., ::-1]])
+mistake("the row reversed", why="The weights of each row come in reverse order, so they no longer line up with their "
+    "scores.", look="which operation reverses a row?", variants=[lambda scores: softmax(scores)[..., ::-1]])
 mistake("a hyperbolic tangent for the exponential", why="Each score goes through a tanh, not an exponential: the tanh "
-    "of a negative score is negative.", look=WHICH_FUNCTION,
-    variants=[lambda scores: divided(np.tanh(scores)), lambda scores: np.tanh(scores),
-              lambda scores: divided(np.tanh(lowered(scores)))])
+    "of a negative score is negative.", look=WHICH_FUNCTION, variants=[lambda scores: divided(np.tanh(scores)),
+    lambda scores: np.tanh(scores), lambda scores: divided(np.tanh(lowered(scores)))])
 mistake("squares for exponentials", why="The scores are squared, not used as exponents: a score of -2 gets as much "
     "weight as one of 2.", look=NEGATIVE_SCORES, variants=[{"__call__": lambda self, scores: self.weights(scores**2)}])
 mistake("absolute values for exponentials",
@@ -357,8 +361,7 @@ mistake("softplus for the exponential", why="Each score goes through log(1 + exp
 mistake("divided inside the exponential", why="The scores are divided by a sum first, and the exponential is taken of "
     "the quotient, so nothing makes a row sum to 1.", look="where does the bracket of `exp` close?",
     variants=[lambda scores: np.exp(scores / total(np.exp(scores))),
-              lambda scores: np.exp(lowered(scores) / total(np.exp(lowered(scores)))),
-              lambda scores: np.exp(divided(scores))])
+    lambda scores: np.exp(lowered(scores) / total(np.exp(lowered(scores)))), lambda scores: np.exp(divided(scores))])
 mistake("the scores sorted", why="The scores are sorted on the way, so the weights no longer line up with the scores "
     "you were given.", look="which operation changes the order of the numbers?",
     variants=[lambda scores: softmax(np.sort(scores, axis=-1)),
@@ -387,13 +390,12 @@ mistake("not divided by the sum", pairs=4, why="The exponentials are returned wi
     variants=[{"weights": lambda exponentials: exponentials, "shifted": lambda scores: scores},
               {"weights": lambda exponentials: exponentials, "shifted": lambda scores: lowered(scores, None)},
               {"weights": lambda exponentials: exponentials / largest(exponentials), "shifted": lambda scores: scores}])
-mistake("the logarithm of the weights", pairs=2,
-    why="This is the logarithm of the softmax: every number is negative or 0, and a row does not sum to 1.",
-    look="what is the logarithm for, and what would undo it?", handed_over=lambda weights: np.log(weights),
+mistake("the logarithm of the weights", pairs=2, why="This is the logarithm of the softmax: every number is negative "
+    "or 0, and a row does not sum to 1.", look="what is the logarithm for, and what would undo it?",
+    handed_over=lambda weights: np.log(weights),
     variants=[{"exponentials": lambda shifted: np.exp(shifted.astype(np.longdouble)),
-               "handed_over": lambda weights: np.log(weights).astype(float)},
-              lambda scores: scores - np.log(total(np.exp(scores))),
-              lambda scores: scores - np.log(np.exp(scores).sum())])
+    "handed_over": lambda weights: np.log(weights).astype(float)},
+    lambda scores: scores - np.log(total(np.exp(scores))), lambda scores: scores - np.log(np.exp(scores).sum())])
 mistake("divided by the sum of the scores",
     why="The exponentials are divided by a sum of scores, not by the sum of the exponentials.", look=WHICH_SUM,
     variants=[lambda scores: np.exp(scores) / total(scores), lambda scores: np.exp(lowered(scores)) / total(scores),
@@ -406,21 +408,19 @@ mistake("shifted in one half of the fraction only", why="The scores are shifted 
                           lambda scores: np.exp(lowered(scores, None)) / total(np.exp(scores))])
 mistake("divided by the mean", why="The exponentials are divided by their mean, so each row sums to the number of its "
     "scores.", look=SUM_ONE_ROW, weights=lambda exponentials: exponentials / exponentials.mean(axis=-1, keepdims=True))
-mistake("divided by a count",
-    why="The exponentials are divided by the number of scores or rows, not by their sum.", look=WHICH_SUM,
-    weights=[lambda exponentials: exponentials / exponentials.shape[-1],
-        lambda exponentials: exponentials / len(exponentials), lambda exponentials: exponentials / exponentials.size])
+mistake("divided by a count", why="The exponentials are divided by the number of scores or rows, not by their sum.",
+    look=WHICH_SUM, weights=[lambda exponentials: exponentials / exponentials.shape[-1],
+    lambda exponentials: exponentials / len(exponentials), lambda exponentials: exponentials / exponentials.size])
 mistake("unit length, not unit sum", why="The exponentials are divided by the root of the sum of their squares: it is "
     "the squares of the weights that sum to 1.", look=SUM_ONE_ROW,
     weights=lambda exponentials: exponentials / np.linalg.norm(exponentials, axis=-1, keepdims=True))
 mistake("one more in the sum", why="The sum in the denominator holds a 1 that belongs to no score, so the rows sum to "
     "less than 1.", look=WHICH_SUM, weights=lambda exponentials: exponentials / (1 + total(exponentials)),
     variants=[lambda scores: np.exp(scores - np.logaddexp(0, np.logaddexp.reduce(scores, axis=-1, keepdims=True)))])
-mistake("a small number added to the sum", hint=3, pairs=3,
-    why="The number added to keep the sum above 0 is large enough to show: the rows sum to less than 1.",
-    look="can a sum of exponentials be 0, once the largest exponent is 0?",
-    weights=[lambda exponentials, more=more: exponentials / (total(exponentials) + more)
-             for more in (1e-2, 1e-3, 1e-4)])
+mistake("a small number added to the sum", hint=3, pairs=3, why="The number added to keep the sum above 0 is large "
+    "enough to show: the rows sum to less than 1.", look="can a sum of exponentials be 0, once the largest exponent is "
+    "0?", weights=[lambda exponentials, more=more: exponentials / (total(exponentials) + more)
+    for more in (1e-2, 1e-3, 1e-4)])
 mistake("softmax twice", why="The weights go through a second softmax, which makes them more equal.",
     look=HOW_OFTEN, variants=[lambda scores: softmax(softmax(scores))])
 
@@ -453,20 +453,18 @@ mistake("a row left out", why="One row of the result is never filled in and keep
     "or starts too late.", look=TURNS,
     variants=[lambda scores: np.append(rows(softmax(scores))[:-1], np.zeros(scores.shape[-1])).reshape(scores.shape),
               lambda scores: np.append(np.zeros(scores.shape[-1]), rows(softmax(scores))[1:]).reshape(scores.shape)])
-mistake("the result left transposed", hint=2,
-    why="The result comes back transposed: it has been transposed once, and not back.", look=PRINT_SHAPES,
-    variants=[lambda scores: softmax(scores).T,
-              lambda scores: np.swapaxes(softmax(scores), -1, -2) if scores.ndim > 1 else softmax(scores)])
+mistake("the result left transposed", hint=2, why="The result comes back transposed: it has been transposed once, and "
+    "not back.", look=PRINT_SHAPES, variants=[lambda scores: softmax(scores).T,
+    lambda scores: np.swapaxes(softmax(scores), -1, -2) if scores.ndim > 1 else softmax(scores)])
 mistake("the scores in one long row", why="The array has been flattened into a single row, and its shape is lost.",
     look=PRINT_SHAPES, variants=[lambda scores: softmax(scores.ravel()), lambda scores: softmax(scores).ravel()])
 COLUMNS = (lambda numbers: numbers.reshape(-1, 1), lambda numbers: numbers[:, None])
 mistake("one column for all rows", hint=2, why="The largest scores, or the sums, are made into a column, which suits a "
-    "table, but neither an array with more dimensions nor a single row.",
-    look="what shape do they have for an array with three dimensions? And what keeps a dimension, with size 1?",
+    "table, but neither an array with more dimensions nor a single row.", look="what shape do they have for an array "
+    "with three dimensions? And what keeps a dimension, with size 1?",
     shifted=[lambda scores, column=column: scores - column(scores.max(-1)) for column in COLUMNS],
     weights=[lambda exponentials, column=column: exponentials / column(exponentials.sum(-1)) for column in COLUMNS],
     variants=[{"shifted": lambda scores, column=column: scores - column(scores.max(-1)),
-               "weights": lambda exponentials, column=column: exponentials / column(exponentials.sum(-1))}
-              for column in COLUMNS])
+    "weights": lambda exponentials, column=column: exponentials / column(exponentials.sum(-1))} for column in COLUMNS])
 mistake("the rows left in one table", hint=2, why="An array with more dimensions has been made into a table of rows, "
     "and never reshaped back.", look=PRINT_SHAPES, variants=[lambda scores: rows(softmax(scores))])

@@ -5,18 +5,19 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
-from transformer_lessons.exercises.checker.distributions import DRAWS, Chances, chances, plain, same_distribution
+from transformer_lessons.exercises.checker.distributions import Chances, chances, plain, same_distribution
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 from transformer_lessons.language import sampling
 
 ROWS = [  # p, q and three drafted tokens: a group of rows for each
-    ([0.40, 0.05, 0.28, 0.27], [0.80, 0.12, 0.04, 0.04], (0, 1, 2)),
-    ([0.05, 0.48, 0.05, 0.42], [0.20, 0.05, 0.70, 0.05], (0, 2, 3)),
-    ([0.00, 0.50, 0.35, 0.15], [0.30, 0.10, 0.50, 0.10], (0, 2, 1)),
-    ([0.50, 0.06, 0.24, 0.20], [0.20, 0.60, 0.02, 0.18], (1, 0, 3)),
-    ([0.10, 0.40, 0.20, 0.30], [0.35, 0.15, 0.42, 0.08], (0, 2, 3)),
-    ([0.50, 0.06, 0.24, 0.20], [0.50, 0.06, 0.24, 0.20], (2, 0, 3))]
+    ([0.50, 0.07, 0.14, 0.29], [0.84, 0.10, 0.03, 0.03], (0, 1, 2)),
+    ([0.03, 0.48, 0.03, 0.46], [0.20, 0.02, 0.76, 0.02], (0, 2, 3)),
+    ([0.00, 0.51, 0.34, 0.15], [0.32, 0.02, 0.56, 0.10], (0, 2, 1)),
+    ([0.58, 0.03, 0.20, 0.19], [0.14, 0.66, 0.02, 0.18], (1, 0, 3)),
+    ([0.07, 0.42, 0.22, 0.29], [0.35, 0.18, 0.39, 0.08], (0, 2, 3)),
+    ([0.58, 0.03, 0.20, 0.19], [0.58, 0.03, 0.20, 0.19], (2, 0, 3))]
 GROUPS = 6  # those of two of them take turns in a batch
+DRAWS = 1000  # from each: enough to tell the mistakes apart, and few enough for a loop over the rows
 TOKENS = torch.ones(1, 4).double().as_subclass(Chances)  # of a few rows, whichever they are
 
 def draw(generator, first, few=0):
@@ -111,7 +112,7 @@ def same_results(one, other):
         return False
     if isinstance(one, Crossed):
         return one.shape == other.shape
-    return same_distribution(one, other) if all(tables) else alike(one, other, 0)
+    return same_distribution(one, other, DRAWS) if all(tables) else alike(one, other, 0)
 
 def decided_by_u(call, p, q, token, u):
     """The distribution is right; is a token accepted exactly where u < p / q, also where u is close to it?"""
@@ -193,9 +194,9 @@ exercise = Exercise(
     hints=[("which tokens are accepted", "p.gather(1, token[:, None]) takes from each row the probability of its "
         "token. If p is twice q, is it ever rejected? If p is half of q, how often?"),
            ("what to draw instead", "Accepting gives each token min(p, q). What has to be added to that, token by "
-               "token, to reach p? That is what to draw from, once it sums to 1."),
-           ("the draw", "torch.multinomial takes rows of weights; they need not sum to 1, but it refuses a row of "
-               "zeros. Where p equals q, nothing is ever drawn again. torch.where combines the two.")],
+               "token, to reach p? That is what to draw from, once it sums to 1."), ("the draw",
+               "torch.multinomial takes rows of weights: they need not sum to 1, but not all may be 0. Where p equals "
+               "q, nothing is drawn again: put any weights there. torch.where picks draft or new token, row by row.")],
     solution='''
         import torch
 
@@ -313,6 +314,10 @@ mistake("the first row for all", why="The probabilities of one row, the first of
               {"residual": lambda p, q: (p[:1] - q[:1]).clamp(min=0).expand_as(p),
                "accepted": lambda p, q, token: (p[0] / q[0])[token][:, None]}])
 
+mistake("one u for all rows", why="The u of one row decides for every row; each row has a u of its own.",
+    look="is there an index such as [0] where every row should be meant?", pairs=0, variants=[
+        lambda p, q, token, u, row=row: torch.where(u[row] < (of_token(p, token) / of_token(q, token))[:, 0], token,
+                                                    drawn_anew(p, q)) for row in (0, -1)])
 mistake("every row meets every row", why="The result has a number for every pair of rows of the batch, (batch, batch): "
         "`p[:, token]` takes from each row the tokens of all rows, and (batch, 1) beside (batch,) makes such a table.",
     look="the shape of each thing that you compare or divide, for a batch of three rows.", pairs=0, variants=[
@@ -377,6 +382,10 @@ mistake("drawn from q, without the rejected token", why="After a rejection, anot
         "with the rejected one left out.", look=MISSING, residual=lambda q, token: q.scatter(1, token[:, None], 0.0))
 mistake("the residual the wrong way round", why="The second draw is from max(q - p, 0): from what the draft overrates.",
     look=MISSING, residual=lambda p, q: (q - p).clamp(min=0))
+mistake("p and q exchanged", pairs=0, why="The two models are exchanged: the ratio is q / p, and what is drawn again "
+        "comes from max(q - p, 0).", look="the order of the parameters: which of p and q is the draft?", variants=[
+    {"accepted": lambda p, q, token: of_token(q, token) / of_token(p, token),
+     "residual": lambda p, q: (q - p).clamp(min=0)}])
 mistake("the difference without its sign", why="The second draw is from |p - q|, or its square, so tokens that the "
         "draft overrates come "
         "back.", look=MISSING, pairs=2, residual=[lambda p, q: (p - q).abs(), lambda p, q: (p - q) ** 2])

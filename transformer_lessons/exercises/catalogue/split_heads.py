@@ -95,10 +95,9 @@ mistake("batch and length exchanged in the reshape", hint=2, why="The reshape na
               lambda x, num_heads: x.reshape(x.shape[1], len(x), num_heads, -1).permute(1, 2, 3, 0)])
 mistake("heads interleaved", *INTERLEAVED,
     cut=lambda x, num_heads, d_head: x.unflatten(-1, (d_head, num_heads)).transpose(2, 3))
-mistake("num_heads taken for d_head", *EXCHANGED,
-    cut=lambda x, num_heads, d_head: x.unflatten(-1, (d_head, num_heads)),
+mistake("num_heads taken for d_head", *EXCHANGED, cut=lambda x, num_heads, d_head: x.unflatten(-1, (d_head, num_heads)),
     variants=[lambda x, num_heads: x.reshape(len(x), -1, x.shape[1], num_heads),
-              lambda x, num_heads: torch.stack(x.split(num_heads, dim=-1)[:num_heads], dim=1)])
+    lambda x, num_heads: torch.stack(x.split(num_heads, dim=-1)[:num_heads], dim=1)])
 mistake("the heads behind the positions", why="The features are cut into heads, but the heads still come after the "
     "positions: (batch, length, heads, d_head).", look="after the cut, which two dimensions have to be swapped?",
     moved=lambda heads: heads)
@@ -126,10 +125,9 @@ mistake("a list of heads", pairs=2, why="The heads are right, but they come as a
 # What each head gets
 mistake = exercise.section(hint=1)
 mistake("the length cut instead of the features", why="The positions are dealt out to the heads, and every head keeps "
-    "all the features; each head should see every position, with its share of the features.",
-    look="which dimension do you cut, and which one should num_heads divide?",
-    variants=[lambda x, num_heads: x.unflatten(1, (num_heads, -1)),
-        lambda x, num_heads: x.unflatten(1, (-1, num_heads)).transpose(1, 2)])
+    "all the features; each head should see every position, with its share of the features.", look="which dimension do "
+    "you cut, and which one should num_heads divide?", variants=[lambda x, num_heads: x.unflatten(1, (num_heads, -1)),
+    lambda x, num_heads: x.unflatten(1, (-1, num_heads)).transpose(1, 2)])
 mistake("every head gets all the features", why="One head, or every head, gets all d_model features; each should get "
     "only its own d_head.", look="the last size of the result: how many features does one head have?",
     variants=[lambda x, num_heads: x[:, None].expand(-1, num_heads, -1, -1), lambda x, num_heads: x[:, None]])

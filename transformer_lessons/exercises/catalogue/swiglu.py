@@ -40,7 +40,7 @@ exercise = Exercise(
            ("the numbers differ", "Two maps of the same x, side by side. Only one of the two goes through SiLU. Then "
             "they meet, number by number, before the third map."),
            ("what SiLU is", "F.silu(z) is z times the sigmoid of z: close to z for large z, close to 0 for very "
-            "negative z. Which of ReLU, GELU and a sigmoid have you used in its place?")],
+            "negative z. Have you used ReLU, GELU or a sigmoid in its place?")],
     solution='''
         import torch.nn.functional as F
 
@@ -73,87 +73,87 @@ class SwiGLU(Steps):
     def ended(self, output, x):
         return output
 
-WHICH = "which of the two maps of x does the contract send through SiLU?"
-SILU = "the value of your activation at -2, 0 and 2, beside that of F.silu."
-MEET = "how do the two maps meet in the contract, and when?"
+WHICH = "which of the two maps of x does the exercise send through SiLU?"
+SILU = "compare your activation with F.silu at -2, 0 and 2."
+MEET = "how are the two maps combined in the exercise, and when?"
 
 def taken_in_turns(both):
     return both[..., ::2], both[..., 1::2]
 
 # Which map is the gate
 mistake = exercise.section(hint=2)
-mistake("gate and up exchanged", why="The two maps are swapped: the activation belongs on the map by gate, and "
-    "is applied to the other. All shapes fit, so nothing complains.", look=WHICH, variants=[
+mistake("gate and up exchanged", why="The two maps are swapped: the activation belongs on the gate map, but is applied "
+    "to the other. All shapes fit, so nothing complains.", look=WHICH, variants=[
         {"maps": lambda step, x, gate, up: step(x, up, gate)}, {"opened": lambda z: z, "raised": lambda u: F.silu(u)}])
-mistake("an activation on both maps", why="Both maps go through an activation; the map by up should pass as it is.",
+mistake("an activation on both maps", why="Both maps go through an activation; the up map should stay as it is.",
     look=WHICH, raised=lambda u: F.silu(u), variants=[
         {"opened": lambda z, by=by: by(z), "raised": lambda u, by=by: by(u)}
         for by in (F.gelu, torch.relu, torch.sigmoid, lambda z: F.gelu(z, approximate="tanh"))])
-mistake("SiLU after the product", why="SiLU is taken of the product of the two, and belongs on the map by gate alone.",
+mistake("SiLU after the product", why="SiLU is applied to the product of the two; it belongs on the gate map alone.",
     look=MEET, variants=[{"opened": lambda z: z, "joined": lambda opened, raised: F.silu(opened * raised)},
                          {"joined": lambda opened, raised: F.silu(opened * raised)},
                          {"opened": lambda z: z, "raised": lambda u: F.silu(u),
                           "joined": lambda opened, raised: F.silu(opened * raised)}])
-mistake("SiLU at the end", pairs=2, why="SiLU is taken of the result, or of both the result and the gate. It belongs "
-    "on the map by gate alone.", look="what is the last thing that happens?", variants=[
+mistake("SiLU at the end", pairs=2, why="SiLU is applied to the result, or to both the result and the gate map. It "
+    "belongs on the gate map alone.", look="what is the last thing that happens?", variants=[
         {"opened": lambda z: z, "ended": lambda output: F.silu(output)}, {"ended": lambda output: F.silu(output)}])
-mistake("SiLU of x", why="SiLU is taken of x, before the maps, not of the map by gate.", look="what goes into SiLU?",
+mistake("SiLU of x", why="SiLU is applied to x, before the maps, not to the gate map.", look="what goes into SiLU?",
     variants=[{"maps": lambda x, gate, up: (F.linear(F.silu(x), gate), F.linear(x, up)), "opened": lambda z: z},
               {"maps": lambda x, gate, up: (F.linear(F.silu(x), gate), F.linear(F.silu(x), up)),
                "opened": lambda z: z},
               {"maps": lambda x, gate, up: (F.linear(F.silu(x), gate), F.linear(x, up)), "opened": lambda z: z,
                "raised": lambda u: F.silu(u)}])
-mistake("the maps added", why="The two maps are added, where they should be multiplied: a gate that is 0 then closes "
-    "nothing.", look=MEET, joined=lambda opened, raised: opened + raised)
-mistake("1 added beside the gate", why="The gate is multiplied by one more than the other map, as in gpt-oss.",
+mistake("the maps added", why="The two maps are added, not multiplied: a gate of 0 then closes nothing.",
+    look=MEET, joined=lambda opened, raised: opened + raised)
+mistake("1 added beside the gate", why="The gate is multiplied by the up map plus 1, as in gpt-oss.",
     look=MEET, joined=lambda opened, raised: opened * (raised + 1))
-mistake("1 added to the gate", why="The gate has 1 added to it, so that what it multiplies is added once more.",
+mistake("1 added to the gate", why="1 is added to the gate, so the up map is added to the product.",
     look=MEET, joined=lambda opened, raised: (opened + 1) * raised)
-mistake("the maps clamped", why="One of the maps, or both, is cut off at a limit, as in gpt-oss; the contract sets "
-    "none.", look="each `clamp`: how large may a feature of either map be?", variants=[
+mistake("the maps clamped", why="One or both of the maps are clamped, as in gpt-oss. This exercise has no limits.",
+    look="each `clamp`: how large may a feature of either map be?", variants=[
         {"opened": opened, "raised": raised} for opened, raised in (
             (lambda z: F.silu(z.clamp(max=7)), lambda u: u.clamp(-7, 7)),
             (lambda z: F.silu(z.clamp(-7, 7)), lambda u: u.clamp(-7, 7)),
             (lambda z: F.silu(z.clamp(max=7)), lambda u: u.clamp(max=7)),
             (lambda z: F.silu(z.clamp(max=7)), lambda u: u), (lambda z: F.silu(z.clamp(-7, 7)), lambda u: u),
             (lambda z: F.silu(z), lambda u: u.clamp(-7, 7)))])
-mistake("the map by up multiplied in twice", why="The gate is multiplied by the map by up, and then by the same map "
-    "again.", look=MEET, raised=lambda u: u * u)
-mistake("no up", why="The map by up is never used: the gate has nothing to multiply.", look="where does up enter the "
+mistake("the up map multiplied in twice", why="The gate is multiplied by the up map, twice.",
+    look=MEET, raised=lambda u: u * u)
+mistake("no up", why="The up map is never used: the gate has nothing to multiply.", look="where does up enter the "
     "result?", joined=lambda opened: opened, variants=[{"opened": lambda z: z, "joined": lambda opened: opened}])
-mistake("no gate", why="The map by gate is never used: nothing decides how much of the other map passes.",
+mistake("no gate", why="The gate map is never used: nothing decides how much of the other map passes.",
     look="where does gate enter the result?", joined=lambda raised: raised,
     variants=[{"raised": lambda u: F.silu(u), "joined": lambda raised: raised}])
-mistake("x for the map by up", why="x itself stands in the place of the map by up, which works only where d_model and "
-    "d_hidden agree.", look="which two tensors meet?", maps=lambda x, gate, up: (F.linear(x, gate), x))
-mistake("features taken in turns", pairs=2, why="Gate and up make one wide map, which is taken apart in another way "
-    "than it was put together: once half by half, and once every other feature, as gpt-oss keeps them.",
-    look="the order of the rows of the wide weight: which of its features are by gate?", maps=[
+mistake("x for the up map", why="x itself takes the place of the up map, which works only if d_model and d_hidden "
+    "are equal.", look="which two tensors are multiplied?", maps=lambda x, gate, up: (F.linear(x, gate), x))
+mistake("features taken in turns", pairs=2, why="Gate and up are joined into one wide map, but split another way than "
+    "they were joined: once in halves, and once every other feature, as in gpt-oss.",
+    look="the order of the rows of the wide weight: which of its features come from gate?", maps=[
         *(lambda x, gate, up, which=which: taken_in_turns(F.linear(x, torch.cat((gate, up)[::which])))[::which]
           for which in (1, -1)),
         *(lambda x, gate, up, which=which: taken_in_turns(F.linear(x, torch.cat((gate, up)[::which])))[::-which]
           for which in (1, -1)),
         *(lambda x, gate, up, which=which: F.linear(x, torch.stack((gate, up), 1).flatten(0, 1)).chunk(2, -1)[::which]
           for which in (1, -1))])
-mistake("up after the gate", why="The map by up is taken of what the gate has made, not of x: it works only where "
-    "d_model and d_hidden agree.", look="what do both maps read?",
+mistake("up after the gate", why="up is applied to the output of the gate, not to x, which works only if d_model and "
+    "d_hidden are equal.", look="what is the input of each map?",
     variants=[{"__call__": lambda x, gate, up, down: F.linear(F.linear(F.silu(F.linear(x, gate)), up), down)}])
-mistake("gate twice", why="Both maps are by gate.", look="which weights make the second map?",
+mistake("gate twice", why="Both maps use gate.", look="which weights make the second map?",
     maps=lambda x, gate, up: (F.linear(x, gate), F.linear(x, gate)))
-mistake("up twice", why="Both maps are by up.", look="which weights make the first map?",
+mistake("up twice", why="Both maps use up.", look="which weights make the first map?",
     maps=lambda x, gate, up: (F.linear(x, up), F.linear(x, up)))
 mistake("no down", why="down is never used, so the d_hidden features are not brought back to d_model.", look="where is "
     "down used?", output=lambda joined: joined)
-mistake("a matrix product of the maps", why="The two maps meet in a matrix product, where they should be multiplied "
+mistake("a matrix product of the maps", why="The two maps are combined by a matrix product; they should be multiplied "
     "feature by feature.", look=MEET, joined=[lambda opened, raised: opened @ raised.mT @ raised,
                                               lambda opened, raised: opened @ raised])
 
 mistake("multiplied by x", pairs=0, why="The gate is multiplied by x, and the product goes through up; it should be "
-    "multiplied by the map by up. Without brackets, `*` and `@` go from left to right.", look="where are "
+    "multiplied by the up map. Without brackets, `*` and `@` go from left to right.", look="where are "
     "brackets needed, and which comes first without them, `*` or `@`?", variants=[{"__call__":
         lambda x, gate, up, down: F.linear(F.linear(F.silu(F.linear(x, gate)) * x, up), down)}])
-mistake("down before the product", pairs=0, why="down is applied to the two maps, or to one of them, before they have "
-    "met; it belongs after their product.", look=MEET, variants=[{"__call__": early} for early in (
+mistake("down before the product", pairs=0, why="down is applied to the two maps, or to one of them, before they are "
+    "multiplied; it belongs after their product.", look=MEET, variants=[{"__call__": early} for early in (
         lambda x, gate, up, down: F.linear(F.silu(F.linear(x, gate)), down) * F.linear(F.linear(x, up), down),
         lambda x, gate, up, down: F.silu(F.linear(F.linear(x, gate), down)) * F.linear(F.linear(x, up), down),
         lambda x, gate, up, down: F.silu(F.linear(x, gate)) * F.linear(F.linear(x, up), down),
@@ -165,9 +165,9 @@ mistake("an infinite exponential", pairs=0, why="Where a feature of the gate is 
     "and the result is not a number (NaN): infinity is divided by infinity, or multiplied by 0.",
     look="a gate feature of 800: what is its exponential? And what is that of -800?",
     opened=lambda z: z * z.exp() / (1 + z.exp()))
-mistake("a factor of SiLU twice", why="SiLU of z is z times the sigmoid of z already; here it is multiplied by one of "
-    "the two once more.", opened=[lambda z: z * F.silu(z), lambda z: F.silu(z) * z.sigmoid()])
-mistake("SiLU twice", pairs=0, why="SiLU is applied to what SiLU has made already.", opened=lambda z: F.silu(F.silu(z)))
+mistake("a factor of SiLU twice", why="SiLU of z is already z times the sigmoid of z; here one of the two is "
+    "multiplied in again.", opened=[lambda z: z * F.silu(z), lambda z: F.silu(z) * z.sigmoid()])
+mistake("SiLU twice", pairs=0, why="SiLU is applied to the output of SiLU.", opened=lambda z: F.silu(F.silu(z)))
 mistake("no activation", why="No activation is applied. (Gated layers without one are called bilinear.)",
     opened=lambda z: z)
 mistake("a sigmoid for SiLU", why="The activation is the sigmoid itself, as in the first gated linear units (GLU). "
@@ -184,8 +184,8 @@ mistake("another function for SiLU", pairs=2, why="The activation is not SiLU bu
         lambda z: F.hardswish(z)])
 mistake("the sign in the sigmoid", why="z is multiplied by the sigmoid of -z: what should pass is held back, and what "
     "should be held back passes.", opened=lambda z: z * (-z).sigmoid())
-mistake("the sigmoid of the other map", why="The sigmoid is taken of one map and multiplied by the other map twice: "
-    "SiLU is z times the sigmoid of the same z.", look=WHICH,
+mistake("the sigmoid of the other map", why="The sigmoid of one map is multiplied by the other map twice; SiLU is z "
+    "times the sigmoid of the same z.", look=WHICH,
     variants=[{"__call__": lambda x, gate, up, down: F.linear(F.linear(x, up) * F.linear(x, up)
                                                               * F.linear(x, gate).sigmoid(), down)},
               {"__call__": lambda x, gate, up, down: F.linear(F.linear(x, gate) * F.linear(x, gate)
@@ -193,13 +193,13 @@ mistake("the sigmoid of the other map", why="The sigmoid is taken of one map and
 
 # The weights
 mistake = exercise.section(hint=1)
-TRANSPOSED = "nn.Linear keeps its weight as (out, in). On which side of it, and which way round, does x stand?"
-mistake("the weights not transposed", why="x is multiplied by the weights as they stand, which works only where the "
-    "two sizes agree, and is wrong there.", look=TRANSPOSED,
+TRANSPOSED = "nn.Linear keeps its weight as (out, in). Which way round must it be to multiply x?"
+mistake("the weights not transposed", why="x is multiplied by the weights as they are, which works only if the two "
+    "sizes are equal, and is wrong even then.", look=TRANSPOSED,
     variants=[{"maps": lambda x, gate, up: (x @ gate, x @ up), "output": lambda joined, down: joined @ down},
               {"maps": lambda x, gate, up: (x @ gate, x @ up)}])
-mistake("down not transposed", why="The hidden features are multiplied by down as it stands, which works only where "
-    "the two sizes agree, and is wrong there.", look=TRANSPOSED, output=lambda joined, down: joined @ down)
+mistake("down not transposed", why="The hidden features are multiplied by down as it is, which works only if the two "
+    "sizes are equal, and is wrong even then.", look=TRANSPOSED, output=lambda joined, down: joined @ down)
 mistake("the weights reshaped", why="The weights get the right shape by view or reshape, which keeps the numbers in "
     "their old order: this is no transpose.", look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare it with "
     "its transpose.", variants=[{"maps": lambda x, gate, up: (x @ gate.reshape(gate.shape[::-1]),
@@ -207,17 +207,17 @@ mistake("the weights reshaped", why="The weights get the right shape by view or 
                                  "output": lambda joined, down: joined @ down.reshape(down.shape[::-1])},
                                 {"output": lambda joined, down: joined @ down.reshape(down.shape[::-1])}])
 mistake(**SOME_NUMBERS)
-mistake("the weights themselves not used", pairs=0, why="The maps are made with other tensors that hold the numbers of "
-    "gate, up and down, so no gradient reaches the three.", look="`nn.Parameter(weight)`, `nn.Linear`, `.data` and "
-    "`.detach()`: does a gradient go through them to what was handed over?",
+mistake("the weights themselves not used", pairs=0, why="The maps use new tensors made from gate, up and down, so no "
+    "gradient reaches the three.", look="`nn.Parameter(weight)`, `nn.Linear`, `.data` and "
+    "`.detach()`: does a gradient flow through them to the tensors you were given?",
     variants=[{"__call__": lambda step, x, gate, up, down: step(x, *map(torch.nn.Parameter, (gate, up, down)))}])
-mistake("x added", hint=2, why="x is added to the result. That residual is the work of the layer around the "
+mistake("x added", hint=2, why="x is added to the result. That residual connection belongs to the layer around the "
     "feed-forward.", look="the last line: where does x come in again?", ended=lambda output, x: output + x)
 mistake("the result normalised", hint=2, why="The result goes through a norm or a softmax; it should be handed over as "
     "it is.", look="what happens after down?", ended=[lambda output, x: F.rms_norm(output, x.shape[-1:]),
                                                       lambda output, x: F.layer_norm(output, x.shape[-1:]),
                                                       lambda output: output.softmax(-1)])
-mistake("the hidden features normalised", hint=2, why="The hidden features go through a norm or a softmax, which the "
-    "contract does not ask for.", look="what stands between the product and down?",
+mistake("the hidden features normalised", hint=2, why="The hidden features go through a norm or a softmax, which this "
+    "exercise does not have.", look="what happens between the product and down?",
     joined=[lambda right: F.rms_norm(right, right.shape[-1:]), lambda right: F.layer_norm(right, right.shape[-1:]),
             lambda right: right.softmax(-1)])

@@ -91,8 +91,8 @@ exercise = Exercise(
     contract="""
         tiled_attention(query, key, value, block) returns the output (…, length, d_v) of causal scaled dot-product
         attention: query and key are (…, length, d_head), value is (…, length, d_v), with any leading dimensions, and
-        position i attends to the positions up to i. The scores are made in tiles of at most block queries and block
-        keys; strips, longer in one direction, are allowed, too. block, at least 1, need not divide length and may be
+        position i attends to the positions up to i. No tile of scores may exceed block in both directions, queries
+        and keys; strips, long in one direction, are allowed. block, at least 1, need not divide length and may be
         larger; if it is smaller, no tensor of length × length elements may be made, neither scores nor a mask. Scores
         of any size must work.
         """,
@@ -364,10 +364,12 @@ mistake = exercise.section(hint=3)
 mistake("no mask", why="Every position attends to all positions, the future included.",
     look="which tiles may a block of queries not see, and which only in part?",
     variants=[tiled(masked=lambda scores: scores, tiles=lambda length, block: range(0, length, block))])
-mistake("the tile on the diagonal not masked", why="Tiles in the future are left out, but the tile on the diagonal has "
-        "no mask: in it, a query sees the keys right after "
-        "itself.", look="the first query of a block: may it see the last key of the same "
-        "block?", variants=[tiled(masked=lambda scores: scores)])
+mistake("tiles in the future not left out", why="The tile on the diagonal is masked, but tiles that lie in the future "
+        "are used as they are.", look="which tiles may a block of queries not see at all?",
+    variants=[tiled(masked=lambda right, scores, start, left: right if start == left else scores, **ALL_TILES)])
+mistake("the tile on the diagonal not masked", why="Tiles in the future are left out, but in the tile on the diagonal, "
+        "a query sees the keys right after itself.", look="the first query of a block: may it see the last key of the "
+        "same block? If there is a mask: is its result used?", variants=[tiled(masked=lambda scores: scores)])
 mistake("the mask added to the scores", *ADDED, variants=[
     tiled(masked=lambda scores, start, left, one=one: scores + one * seen(scores, start, left), **more)
     for more in ({}, {"tiles": lambda length, block: range(0, length, block)}) for one in (1, -1)])
@@ -385,8 +387,8 @@ def masked_late(query, key, value, block, whole=False):
         outputs.append(weights @ value[..., :end, :] / weights.sum(-1, keepdim=True))
     return torch.cat(outputs, dim=-2)
 
-mistake("the tile on the diagonal left out", why="A block of queries sees only the blocks before it, not its own; the "
-        "first block sees nothing at all.", look="may a query see itself?",
+mistake("the tile on the diagonal left out", why="A block of queries sees only the blocks before it, not its own.",
+    look="may a query see itself? And what does the first block see?",
     variants=[tiled(tiles=lambda start, block: range(0, start, block)),
               tiled(tiles=lambda start, block: range(0, start, block), divided=lambda right: right.nan_to_num(0.0)),
               tiled(tiles=lambda start, block: range(0, max(start, 1), block),
@@ -402,9 +404,9 @@ mistake("positions counted within the block", why="The mask compares a position 
               tiled(masked=lambda scores, left: scores.masked_fill(~seen(scores, 0, left), -torch.inf)),
               *(tiled(masked=lambda scores, left, low=low: scores.masked_fill(~seen(scores, 0, left), low))
                 for low in (-1e9, -1e30))])
-mistake("every query of a block sees only what its first may see", why="The mask compares keys with the first "
-        "position of the block of queries, not with each query's own: later ones miss the keys in between, and "
-        "themselves.", look="how many rows does the mask of a tile need?",
+mistake("every query of a block sees only what its first may see", why="For every query of a block, the keys "
+        "end at the block's first query: the later ones miss the keys in between, and themselves.",
+    look="where should the keys end for the second query of a block? And how many rows does the mask of a tile need?",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(
         torch.arange(scores.shape[-1]) + left > start, -torch.inf))])
 mistake("one step into the future", why="Each position also attends to the one right after it, always or where both "

@@ -51,6 +51,15 @@ def is_a_list(call, text):
                 "list.", "the brackets, and what `tuple` does.")
     return None
 
+def cuts_long_texts(call, text):
+    """A call for each token is one too many for Python, where there are thousands; asked once."""
+    try:
+        return None if text else call("ab, " * 2000) and None
+    except RecursionError:
+        return ONE_CALL_EACH, "A text of 2,000 words makes more calls within calls than Python allows.", "a loop?"
+
+ONE_CALL_EACH = "one call for each token"
+
 def what_the_tokens_show(observed, expected, text):
     """What is wrong with the tokens, in the learner's own words for them."""
     joined = "".join(observed)
@@ -117,7 +126,7 @@ def signs_of_cuts(text, cuts, more, missing):
         yield "apostrophes or hyphens count as letters"
     if beside(r"_", more | missing):
         yield "the underscore does not count as part of a word"
-    if beside(r"\d", more | missing) and not beside(r"\W", more):
+    if more and beside(r"\d", more | missing) and not beside(r"\W", more):
         yield "digits do not count as part of a word"
     if beside(r"(?i)[^\W\da-z_]", more) and not missing:
         yield "only a to z count as letters"
@@ -137,7 +146,7 @@ exercise = Exercise(
     contract=r"""
         tokenize(text) cuts a text at its word boundaries and returns the pieces, in order, as a list of str.
         A word boundary is where a letter, digit or underscore (in any alphabet: what `\w` matches) meets
-        something else. Joined, the tokens give the text back; no token is empty; an empty text has none.
+        something else. Joined, the tokens give the text back; no token is empty; an empty text has no tokens.
         """,
     stub='''
         def tokenize(text):
@@ -146,15 +155,16 @@ exercise = Exercise(
         ''',
     sizes=[{"template": template} for template in ("{A}, {b}!", " '{A}'{b}, {c}-{d}' {a}\n",
         "{A} {b}:\n\t{c},  {d}\n\n{b} {a}, {b}?\r\n", "{a}é{b} {n}{c}; {d}_{e} {f}e\u0301 Ж{b}ß… {n}.{n}", "", "{a}",
-        "?! \n", "\ufeff{B}. {a}'{b}, {c}’{d} -- “{e} {f}” ({n})\xa0{g}\n{A}:\0  {h} {a}-{b}; {B}, {c}.\n")],
+        "?! \n", "\ufeff{B}. {a}'{b}, {c}’{d} -- “{e} {f}” ({n})\xa0{g}\n{A}:\0  {h} {a}-{b}; {B}, {c}:"
+        " {e}{B} {f}, {g} {h}! {d}\n\n{a} {f} - {e}{A}; {b}? {c}.\n")],  # more than 40 tokens
     draw=draw_text, reference=lambda text: tokenization.tokenize(text), observe=as_list, same=same_tokens,
-    checks=[is_a_list], symptoms=[what_the_tokens_show], signs=signs_of_cutting,
-    hints=[("something is missing", "Join your tokens and compare them with the text. What a split cuts at is thrown "
-         "away: is there a place without any character to cut at?"),
+    checks=[is_a_list, cuts_long_texts], symptoms=[what_the_tokens_show], signs=signs_of_cutting,
+    hints=[("something is missing", "Join your tokens and compare them with the text. `re.split` throws away what its "
+         "pattern matches. Can a pattern match a place, without matching any character?"),
         ("the cuts are in the wrong places", 'In a regular expression `\\b` stands for the place between a word and '
          'anything else. Put an r before the quotes, r"\\b": what is "\\b" without it?'),
         ("empty tokens", "A cut at the very start or end of the text leaves nothing on one side of it. Is an empty "
-         "text true or false, where a condition asks?")],
+         "text true or false in a condition?")],
     solution=r'''
         import re
 
@@ -186,8 +196,8 @@ def split(*patterns):
 
 # What is done to the text first
 mistake = exercise.section(hint=1)
-mistake("upper and lower case lost", why="The letters change their case: joined, the tokens do not give the text back.",
-    look="is anything in the contract about capitals?",
+mistake("upper and lower case lost", why="The letters change case: joined, the tokens do not give the text back.",
+    look="does the exercise say anything about capitals?",
     prepared=[lambda text: text.lower(), lambda text: text.casefold(), lambda text: text.upper()])
 mistake("white space at the ends lost", why="The white space at the start or the end of the text is thrown away before "
     "the text is cut.", look="join the tokens of a text that ends in a line break.",
@@ -196,13 +206,13 @@ mistake("line breaks turned into spaces",
     why="Line breaks become spaces: joined, the tokens give a text without lines.",
     look="join the tokens of a text of two lines.", prepared=[lambda text: text.replace("\n", " "),
         lambda text: " ".join(text.splitlines()), lambda text: text.replace("\r", "").replace("\n", " ")])
-mistake("line breaks lost", pairs=2, why="The line breaks are gone: the lines of the text run into each other, or "
-    "their ends are thrown away.", look="join the tokens of a text of two lines. In a regular expression, does a dot "
+mistake("line breaks lost", pairs=2, why="The line breaks are thrown away: joined, the lines of the text run into each "
+    "other.", look="join the tokens of a text of two lines. In a regular expression, does a dot "
     "match a line break?", prepared=lambda text: text.replace("\n", ""),
     pieces=[lambda text: [piece for line in text.splitlines() for piece in re.split(r"\b", line)],
         lambda text: [piece for line in text.split("\n") for piece in re.split(r"\b", line)]],
     variants=[{"prepared": lambda text: "".join(text.splitlines())}])
-mistake("runs of white space squeezed", pairs=2, why="White space in a row becomes a single space: joined, the tokens "
+mistake("runs of white space squeezed", pairs=2, why="A run of white space becomes a single space: joined, the tokens "
     "do not give the text back.", look="join the tokens of a text with two spaces in a row, or with an empty line.",
     prepared=[lambda text: re.sub(r"\s+", " ", text), lambda text: " ".join(text.split()),
         lambda text: re.sub(" +", " ", text)])
@@ -221,9 +231,12 @@ mistake("punctuation lost", pairs=3, why="Punctuation is thrown away; words and 
 # Where the text is cut
 BOUNDARIES = "how many word boundaries are there in “Oh, no!”?"
 mistake = exercise.section(hint=2)
-mistake('nothing cut ("\\b" without r?)', why='The text comes back whole, as one token. In a plain "\\b" there is no '
-    'word boundary, but a backspace, which no text holds; in r"\\b" there is one.',
+mistake('nothing cut ("\\b" without r?)', why='The text comes back whole, as one token. A plain "\\b" is not a word '
+    'boundary but a backspace, which no text holds; r"\\b" is a word boundary.',
     look='print len("\\b") and len(r"\\b").', pieces=lambda text: [text])
+mistake("only the first cuts made", pairs=0, why="Only the first few word boundaries are cut; the rest is one piece.",
+    look="the third argument of `re.split` is `maxsplit`, the largest number of cuts. Is it given a flag?",
+    pieces=[lambda text, most=most: re.split(r"\b", text, maxsplit=most) for most in (1, 2, 8, 16, 32, 40)])
 mistake("only the words kept", hint=1, pairs=3, why="The words are all that is left: what comes between them, white "
     "space and punctuation, is thrown away.", look="join your tokens. Can the text still be read?",
     pieces=[*found(r"\w+", r"[a-zA-Z]+", r"[\w']+", r"[a-zA-Z0-9]+", r"[a-zA-Z0-9_]+",
@@ -253,28 +266,30 @@ mistake("every character between words by itself, and line breaks lost", pairs=0
     look=f"{BOUNDARIES} And in a regular expression, does a dot match a line break?", pieces=found(r"\w+|."))
 mistake("punctuation and white space cut apart", why="Punctuation and white space become tokens of their own: a comma "
     "and the space after it are cut apart, though there is no word boundary between them.", look=BOUNDARIES,
-    pieces=[*found(r"\w+|\s+|[^\w\s]+", r"\w+|\s+|[^\w\s]", r"\w+|\s|[^\w\s]+", r"\w+| +|[^\w ]+", r"\w+| |[^\w ]+",
-        r"\w+|\n|[^\w\n]+", r"\w+|\n+|[^\w\n]+"), *split(r"\b|(?=\s)", r"\b|(?<=\s)")])
-mistake("only a to z count as letters", why="Only the letters from a to z count as letters here: words with others, "
-    "such as é or Ж, are cut into pieces.", look="a text with an é. Which sign stands for a letter of any alphabet?",
+    pieces=[*found(r"\w+|\s+|[^\w\s]+", r"\w+|\s+|[^\w\s]", r"\w+|\s|[^\w\s]+", r"\w+| +|[^\w ]+", r"\w+| |[^\w ]+"),
+        *split(r"\b|(?=\s)", r"\b|(?<=\s)")])
+mistake("only a to z count as letters", why="Only a to z count as letters here: words with other letters, such as é "
+    "or Ж, are cut into pieces.", look="a text with an é. Which pattern matches a letter of any alphabet?",
     pieces=[*split(r"([^a-zA-Z]+)", r"(?a:\b)"), *found(r"[a-zA-Z]+|[^a-zA-Z]", r"[a-zA-Z0-9]+|[^a-zA-Z0-9]+",
         r"[a-zA-Z0-9]+|[^a-zA-Z0-9]", r"[a-zA-Z0-9_]+|[^a-zA-Z0-9_]", r"[a-zA-Z']+|[^a-zA-Z']+",
         r"[a-zA-Z']+|[^a-zA-Z']", r"[a-zA-Z]+|\s+|[^a-zA-Z\s]+", r"[a-zA-Z]+|\s+|[^a-zA-Z\s]",
         r"[a-zA-Z]+|[0-9]+|[^a-zA-Z0-9]+", r"[a-zA-Z]+|[0-9]+|[^a-zA-Z0-9]", r"[a-zA-Z]+|\d+|\s+|[^a-zA-Z\d\s]+",
         r"[a-z]+|[^a-z]+", r"[a-zA-Z]+|\W+", r"[a-zA-Z]+|\d+|\W+", r"[a-zA-Z0-9]+|\W+",
         r"[a-zA-Z]+|\W", r"[a-zA-Z0-9]+|\W", r"[a-zA-Z]+|\s+|[^\w\s]", r"[a-zA-Z]+|\s+|[^\w\s]+")])
-mistake("digits do not count as part of a word", why="Digits are cut from letters, or put with what comes between "
-    "words; for `\\w`, and so for word boundaries, a digit is a letter.",
+mistake("digits do not count as part of a word", why="Digits are cut off from letters, or put with what comes between "
+    "words; for `\\w`, and so for word boundaries, a digit counts as a letter.",
     look="a text with a number. What does `\\w` match?",
     pieces=[*split(r"([^\W\d_]+)"), *found(r"[^\W\d]+|[\W\d]+", r"[^\W\d]+|\d+|\W+",
 r"[^\W\d_]+|\d+|[\W_]+", r"[^\W\d_]+|[\W\d_]", r"[^\W\d]+|[\W\d]", r"[^\W\d]+|\d+|\W", r"[^\W\d]+|\d|\W+")])
 mistake("the underscore does not count as part of a word", why="The underscore is put with what comes between words; "
-    "for `\\w`, and so for word boundaries, it is a letter.", look="a text with an underscore. What does `\\w` match "
-    "besides letters and digits?", pieces=[*split(r"([^\W_]+)"), *found(r"[^\W_]+|[\W_]", r"[^\W_]+|\s+|[^\w\s]+|_+")])
+    "for `\\w`, and so for word boundaries, it counts as a letter.", look="what does `\\w` match besides "
+    "letters and digits?", pieces=[*split(r"([^\W_]+)"), *found(r"[^\W_]+|[\W_]", r"[^\W_]+|\s+|[^\w\s]+|_+")])
+mistake("a token for each line", why="The text is cut into lines, not at its word boundaries.", look=BOUNDARIES,
+    pieces=lambda text: text.splitlines(keepends=True))
 mistake("a token for each character", why="Every character becomes a token of its own; the characters of a word belong "
     "together.", look="where does a word begin and where does it end?", pieces=lambda text: list(text))
 mistake("apostrophes or hyphens count as letters", why="An apostrophe or a hyphen does not end a word here; but it is "
-    "not a letter, and there is a word boundary on either side.", look="how many tokens is “it's”, by the contract?",
+    "not a letter, and there is a word boundary on either side.", look="how many tokens should “it's” give?",
     pieces=found(r"[\w']+|[^\w']+", *(pattern for mark in ("'", "'-", "'’-")
 for pattern in (rf"[\w{mark}]+|[^\w{mark}]", rf"[\w{mark}]+|\s+|[^\w\s{mark}]", rf"\w+(?:[{mark}]\w+)*|\W+",
 rf"\w+(?:[{mark}]\w+)*|\W"))))
@@ -286,14 +301,14 @@ r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", r"\w+\s?|[^\w\s]+\s?|\s+", r"\w+\s*|[^\w\s]\s
 r"\w+\W?|\W+", r" ?\w+|[^\w\s]+|\s+(?!\S)|\s+", r" ?\w+|[^\w\s]+|\s+")])
 mistake("cut inside the words", why="The cuts are everywhere but at the word boundaries: `\\B` is the opposite of "
     "`\\b`.", look="is it a small b or a capital one?", pieces=lambda text: re.split(r"\B", text))
-mistake("cut at the end of every line as well", why="Each line is cut by itself, so what comes between two words is "
-    "in two tokens where a line ends in it.", look="is there a word boundary between a comma and the line break after "
-    "it?", pieces=lambda text: [piece for line in text.splitlines(keepends=True) for piece in re.split(r"\b", line)])
+mistake("cut at line breaks as well", why="What comes between two words is cut again where a line ends in it.",
+    look="is there a word boundary between a comma and the line break after it?", pieces=[*found(r"\w+|\n|[^\w\n]+",
+    r"\w+|\n+|[^\w\n]+"), lambda text: [piece for line in text.splitlines(True) for piece in re.split(r"\b", line)]])
 mistake("cuts where there is no word boundary",
     why="The cuts at the word boundaries are there, and others besides, where no word begins or ends.",
     look="does a word begin or end at each of your cuts?", pieces=lambda text: re.findall(r"\w{1,2}|\W{1,2}", text))
 mistake("word boundaries without a cut", why="Some word boundaries are not cut: there are tokens that hold a word and "
-    "something that is none.", look="which of your tokens has a word in it, and something else?",
+    "something else.", look="in which of your tokens does a word begin or end in the middle?",
     pieces=lambda text: re.findall(r"\w+\W+\w+|\w+|\W+", text))
 mistake("cut in the wrong places", why="Some word boundaries are not cut, and some cuts are where there is no word "
     "boundary.", look="does a word begin or end at each of your cuts, and is there a cut wherever one does?",
@@ -312,9 +327,9 @@ mistake("empty tokens kept", pairs=4, why="There are empty tokens: before a cut 
 for pieces in [*split(r"(\W+)", r"(\b)"), *found(r"\w*|\W+", r"\w+|\W*")]])
 mistake("the empty text as a token", pairs=0, why="The empty text becomes one token, an empty one. It has no tokens: "
     "the list should be empty.", look="print the tokens of an empty text.", listed=lambda tokens: tokens or [""])
-mistake("the first or last piece cut off", pairs=2, why="The first piece, the last, or both are left out unseen: they "
-    "are empty only where the text begins or ends with a word.", look="join the tokens of a text that begins with a "
-    "space and ends in a full stop.", kept=lambda pieces: pieces[1:-1],
+mistake("the first or last piece cut off", pairs=2, why="The first piece, the last, or both are left out unchecked: "
+    "they are empty only where the text begins or ends with a word.", look="join the tokens of a text that begins "
+    "with a space and ends in a full stop.", kept=lambda pieces: pieces[1:-1],
     listed=lambda tokens: tokens[:-1] if tokens and re.match(r"\w", tokens[-1]) else tokens,
     variants=[{"kept": kept} for kept in (lambda pieces: pieces[1:], lambda pieces: pieces[:-1],
         lambda right: right[1:], lambda right: right[:-1], lambda right: right[1:-1])])
@@ -325,7 +340,7 @@ mistake("tokens of one character lost", why="Tokens of a single character are le
 # How it is handed over
 mistake = exercise.section(hint=1)
 mistake("repetitions lost", pairs=2,
-    why="Each token comes only once, however often it is in the text: that is a vocabulary, not the text.",
+    why="Each token comes only once, however often it occurs in the text: that is a vocabulary, not the text.",
     look="join your tokens. Which of them may come twice?", listed=[lambda tokens: sorted(set(tokens)),
         lambda tokens: list(dict.fromkeys(tokens)), lambda tokens: list(set(tokens)), lambda tokens: set(tokens)])
 mistake("the order lost", why="The tokens are all there, but not in the order of the text.", look="join your tokens.",
@@ -335,14 +350,14 @@ mistake("an iterator for the list", pairs=2, why="What comes back is an iterator
     "it has been run through.", look="round brackets, `filter`, `map` and `yield` make iterators. What makes a list?",
     listed=[lambda tokens: (token for token in tokens), lambda tokens: filter(None, tokens),
             lambda tokens: map(str, tokens), lambda tokens: iter(tokens)])
-mistake("a tuple for the list", why="The tokens are right, but they come in a tuple, and a list is asked for.",
+mistake("a tuple for the list", why="The tokens are right, but they come in a tuple, not in a list.",
     look="the brackets, and what `tuple` does.", listed=lambda tokens: tuple(tokens))
-mistake("an array for the list", why="The tokens come in a NumPy array, and a list is asked for.", look="what turns an "
+mistake("an array for the list", why="The tokens come in a NumPy array, not in a list.", look="what turns an "
     "array into a list?", listed=[lambda tokens: np.array(tokens), lambda tokens: np.array(tokens, dtype=object)])
-mistake("one text for the list", why="The tokens are joined to one text again, where a list of them is asked for.",
+mistake("one text for the list", why="The tokens are joined into one text again; the exercise asks for a list of them.",
     look="the `return` line: what does `join` make?",
     listed=[lambda tokens: " ".join(tokens), lambda tokens: "".join(tokens), lambda tokens: "|".join(tokens)])
-mistake("a list of lists", pairs=2, why="Each line has a list of its own; one list of all the tokens is asked for.",
+mistake("a list of lists", pairs=2, why="What comes back is a list of lists; it should be a list of tokens.",
     look="`append` puts a list in as it is. What adds its items?",
     variants=[{"__call__": lambda step, text: [step(line) for line in text.splitlines()]},
         {"__call__": lambda step, text: [step(line) for line in text.splitlines(keepends=True)]}],
@@ -352,6 +367,13 @@ def some_text_needed(text):
     if not text:
         raise ValueError("the text is empty")
     return text
-mistake("the empty text", hint=3, why="An empty text makes it fail: something looks at the first character or "
-    "the first token without asking whether there is one.", look="what are the tokens of an empty text? Which line "
+mistake("the empty text", hint=3, why="Your code fails on an empty text, which has no first character and no first "
+    "token.", look="what are the tokens of an empty text? Which line "
     "needs at least one character?", prepared=[lambda text: text[0] + text[1:], some_text_needed])
+
+def one_by_one(text):
+    head = re.match(r"\w+|\W+", text)
+    return [head.group(), *one_by_one(text[head.end():])] if head else []
+mistake(ONE_CALL_EACH, pairs=0, why="Each token is cut off by a call within the call for the one before. Python allows "
+    "about a thousand of these, and a book has many more tokens.", look="can a loop do what the call within the call "
+    "does?", variants=[one_by_one])

@@ -38,8 +38,8 @@ def are_pairs(call, *inputs):
     if isinstance(merges, list) and all(isinstance(pair, tuple) for pair in merges):
         return None
     kind = "pairs in lists" if isinstance(merges, list) else "a tuple for the list"
-    return kind, "The merges are right, but a list of tuples is asked for.", "the brackets round each pair, and round "
-    "all."
+    return kind, "The merges are right, but they should be a list of tuples.", (
+        "the brackets round each pair, and round the list.")
 
 def what_the_merges_show(observed, expected, words, number):
     """How many there are; how the first that is wrong compares with the right one."""
@@ -49,9 +49,9 @@ def what_the_merges_show(observed, expected, words, number):
     0)),
                  min(len(observed), len(expected)))
     if not observed or not expected:
-        return f"It returns {how_many(len(observed))}; {how_many(len(expected))} should be returned."
+        return f"It returns {how_many(len(observed))}; it should return {how_many(len(expected))}."
     if place == 0:
-        return "The very first merge is another one."
+        return "Even the first merge is wrong."
     right = "The first merge is right" if place == 1 else f"The first {place} merges are right"
     if place == len(observed):
         return f"{right}, but there should be {len(expected)}."
@@ -69,7 +69,7 @@ exercise = Exercise(
         in a text. Each round counts all pairs of neighbours, overlapping ones too, takes the most frequent, and merges
         it in every word. Of several that are equally frequent it takes the largest, as Python compares tuples of
         bytes. Returns a list of the pairs (tuples), in the order in which they were merged: `number` of them, or fewer,
-        if no word has two parts any more. number may be 0. words itself is not changed.
+        if no word has two parts left. number may be 0. words itself is not changed.
         """,
     stub='''
         def train_bpe(words, number):
@@ -94,12 +94,10 @@ exercise = Exercise(
     hints=[("which pair is next", "max(counts, key=…) with a key that returns two things: how often the pair occurs, "
     "and "
             "then the pair itself. Tuples are compared from left to right."),
-           ("after a merge", "All the words must be written anew, with the pair merged, before the pairs are counted "
-           "again. "
-            "tuple(merge(list(word), pair)) is the new word; its count stays."),
-           ("the end", "When no word has two parts any more, count_pairs returns an empty dictionary, and there is "
-           "nothing "
-            "to take the maximum of.")],
+           ("after a merge", "Every word must be rewritten, with the pair merged, before you count the pairs again. "
+            "tuple(merge(list(word), pair)) is the new word; its count stays the same."),
+           ("the end", "When no word has two parts left, count_pairs returns an empty dictionary, and there is nothing "
+           "to take the maximum of.")],
     solution='''
         from transformer_lessons.language.byte_pairs import count_pairs, merge
 
@@ -164,39 +162,34 @@ def best(key):
 
 # Which pair is next
 mistake = exercise.section(hint=1)
-TIES = "two pairs that occur equally often: which of the two does `max` give, and which does the contract ask for?"
-mistake("ties to the first seen", pairs=2, why="Of pairs that are equally frequent it takes the one that was met "
-    "first, which "
+TIES = "two pairs that occur equally often: which one does `max` give, and which one does the exercise ask for?"
+mistake("ties to the first seen", pairs=2, why="Of equally frequent pairs it takes the one that it met first, which "
     "depends on the order of the words.", look=TIES, chosen=[lambda counts: max(counts, key=counts.get)],
     variants=[{"chosen": lambda counts: Counter(counts).most_common(1)[0][0]}])
-mistake("ties to the last seen", why="Of pairs that are equally frequent it takes the one that was met last, which "
-    "depends on "
+mistake("ties to the last seen", why="Of equally frequent pairs it takes the one that it met last, which depends on "
     "the order of the words.", look=TIES, chosen=[lambda counts: max(reversed(counts), key=counts.get)])
-mistake("ties to the smallest", pairs=2, why="Of pairs that are equally frequent it takes the smallest; the largest "
-    "is asked for.",
+mistake("ties to the smallest", pairs=2, why="Of equally frequent pairs it takes the smallest, not the largest.",
     look=TIES, chosen=[lambda counts: min(counts, key=lambda pair: (-counts[pair], pair))])
-mistake("ties to the larger token", why="Pairs that are equally frequent are compared by the token that they make, "
-    "not part by "
+mistake("ties to the larger token", why="Equally frequent pairs are compared by the token that they make, not part by "
     "part as tuples are.", look="(b\"t\", b\"zz\") and (b\"tu\", b\"t\"): which pair is larger, and which token?",
     chosen=[best(lambda count, pair: (count, b"".join(pair))), best(lambda count, pair: (count, b"".join(pair), pair)),
         best(lambda count, pair: (count, b"".join(pair).decode(errors="replace")))])
-mistake("ties by the token's length", why="Pairs that are equally frequent are compared by the length of the token "
-    "that they make.", look=TIES, chosen=[best(lambda count, pair: (count, len(b"".join(pair)), pair)),
+mistake("ties by the token's length", why="Equally frequent pairs are compared by the length of the token that they "
+    "make.", look=TIES, chosen=[best(lambda count, pair: (count, len(b"".join(pair)), pair)),
         best(lambda count, pair: (count, -len(b"".join(pair)), pair)),
         best(lambda count, pair: (count, len(b"".join(pair))))])
-mistake("ties by the second part", why="Pairs that are equally frequent are compared by their second part first.",
+mistake("ties by the second part", why="Equally frequent pairs are compared by their second part first.",
     look=TIES,
     chosen=[best(lambda count, pair: (count, pair[::-1])), best(lambda count, pair: (count, pair[1]))])
-mistake("ties by the first part alone", why="Pairs that are equally frequent are compared by their first part alone; "
-    "where that is the same, the second part does not decide.", look=TIES,
+mistake("ties by the first part alone", why="Equally frequent pairs are compared by their first part alone; if that is "
+    "the same, the second part is ignored.", look=TIES,
     chosen=[best(lambda count, pair: (count, pair[0]))])
-mistake("ties by visible letters", why="Pairs that are equally frequent are compared by the letters that GPT-2's "
-    "files write for "
-    "the bytes. There a space is larger than any letter; as a byte it is smaller.", look="what does the contract "
+mistake("ties by visible letters", why="Equally frequent pairs are compared by the letters that stand for the bytes in "
+    "GPT-2's files. There a space is larger than any letter; as a byte it is smaller.", look="what does the exercise "
     "compare?",
     chosen=[best(lambda count, pair: (count, tuple(map(splitting.letters, pair))))])
-mistake("ties by the pair as a text", why="Pairs that are equally frequent are compared as texts, or with something "
-    "put between their two parts. Tuples of bytes are compared in another order.", look="`str`, `repr`, an f-string "
+mistake("ties by the pair as a text", why="Equally frequent pairs are compared as text, or with something put between "
+    "their two parts. Tuples of bytes have a different order.", look="`str`, `repr`, an f-string "
     "or `join` in the key of `max`: how does Python compare a pair without them?",
     chosen=[best(lambda count, pair: (count, str(pair))), best(lambda count, pair: (count, b" ".join(pair))),
         best(lambda count, pair: (count, *map(str, pair))), best(lambda count, pair: (count, f"{pair[0]} {pair[1]}")),
@@ -207,8 +200,8 @@ mistake("counts compared as text", why="The counts are compared as text, in whic
     "an f-string in the key of `max`: is \"9\" smaller than \"10\"?", chosen=[
         best(lambda count, pair: (str(count), pair)), best(lambda count, pair: str(count)),
         best(lambda count, pair: f"{count} {pair}"), best(lambda count, pair: str((count, pair)))])
-mistake("tied pairs merged together", why="All the pairs that are most frequent are merged in one round. But the "
-    "first of these merges changes how often the others occur.", look="the word t, u, v: when (u, v) is merged, how "
+mistake("tied pairs merged together", why="All the most frequent pairs are merged in one round. But the first of these "
+    "merges can change how often the others occur.", look="the word t, u, v: when (u, v) is merged, how "
     "often does (t, u) still occur?", pairs=0, variants=[lambda words, number: together(words, number)])
 
 def together(words, number):
@@ -221,8 +214,8 @@ def together(words, number):
     return merges[:number]
 
 mistake("WordPiece's score", why="The pair's count is divided by the counts of its two parts. WordPiece scores pairs "
-    "like this, so that rare parts are joined first; byte pairs go by the count alone.", look="the key of `max`: is a "
-    "division asked for?",
+    "like this, so that rare parts are joined first; byte-pair encoding goes by the count alone.",
+    look="the key of `max`: should anything be divided?",
     chosen=[lambda counts, words: max(counts, key=lambda pair: (score(counts, words, pair), pair)),
         lambda counts, words: max(counts, key=lambda pair: score(counts, words, pair))])
 
@@ -234,25 +227,24 @@ def score(counts, words, pair):
     return counts[pair] / (single[pair[0]] * single[pair[1]])
 
 mistake("the largest pair", why="The largest pair is taken, however often it occurs.", look="`max(counts)` without a "
-    "key: by what "
-    "does it compare?", chosen=[lambda counts: max(counts), best(lambda count, pair: (pair, count))])
+    "key: what does it compare?", chosen=[lambda counts: max(counts), best(lambda count, pair: (pair, count))])
 mistake("the rarest pair", why="The pair that occurs least often is taken.", look="`min` or `max`? And what does "
     "`sorted` put "
     "first?", chosen=[lambda counts: min(counts, key=lambda pair: (counts[pair], pair)),
         lambda counts: min(counts, key=counts.get), lambda counts: max(counts, key=lambda pair: (-counts[pair], pair))])
-mistake("the longest token first", why="The pair that makes the longest token is taken before a more frequent one.",
-    look="the key of `max`: what is compared first?",
+mistake("the longest token first", why="A pair that makes a longer token may be taken before a more frequent one.",
+    look="the key of `max`: what does it compare?",
     chosen=[best(lambda count, pair: (len(b"".join(pair)), count, pair)), best(lambda count, pair:
         (count * len(b"".join(pair)), pair))])
 
 # How pairs are counted
 mistake = exercise.section(hint=2)
 mistake("each word counted once", pairs=2, why="How often a word occurs in the text is ignored: every word counts as "
-    "if it occurred once.", look="a rare word and a frequent one: do they count the same?", weight=lambda: 1)
-mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as in four equal parts, only some "
-    "of its places "
-    "are counted. Some programs count like this; here every place counts.", look="how many pairs of neighbours do "
-    "four equal parts have?", pairs_of=lambda parts: apart(parts))
+    "if it occurred once.", look="should a rare word count as much as a frequent one?", weight=lambda: 1)
+mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as in four equal parts, only some of "
+    "its occurrences are counted. Some programs do this; here every one counts.",
+    look="how many pairs of neighbours do four equal parts have?",
+    pairs_of=lambda parts: apart(parts))
 
 def apart(parts):
     last, kept = {}, []
@@ -262,13 +254,12 @@ def apart(parts):
             kept.append(pair)
     return kept
 
-mistake("a pair counted once a word", why="A pair that a word has in several places is counted for that word only "
-    "once.",
-    look="a `set` or a dictionary made of one word's pairs: what becomes of a pair that comes again?",
+mistake("a pair counted once a word", why="A pair that occurs several times in a word is counted only once for that "
+    "word.",
+    look="a `set` or a dictionary made of one word's pairs: what happens to a pair that comes again?",
     pairs_of=lambda right: list(dict.fromkeys(right)))
-mistake("across the words", why="The words are put in a row, so that the last part of one word and the first of the "
-    "next make a "
-    "pair.", look="may a token reach across two words?",
+mistake("across the words", why="The words are strung together, so the last part of one and the first part of the next "
+    "make a pair.", look="may a token span two words?",
     variants=[lambda words, number: TrainBPE()({tuple(part for word, count in
         words.items() for part in word * count): 1}, number), lambda words,
         number: TrainBPE()({tuple(part for word in words
@@ -282,8 +273,8 @@ mistake("the end joined to the beginning", pairs=0, why="The last part of each w
 mistake("words of two parts left out", why="The pair of a word that has just two parts is not counted.", look="how "
     "many parts must a word have to contain a pair?",
     pairs_of=lambda right: right if len(right) > 1 else [])
-mistake("the order of the two lost", why="(a, b) and (b, a) are counted as the same pair.", look="what is the key of "
-    "a pair?",
+mistake("the order of the two lost", why="(a, b) and (b, a) are counted as the same pair.", look="under which key is "
+    "each pair counted?",
     pairs_of=lambda right: [tuple(sorted(pair)) for pair in right])
 
 # What becomes of the words
@@ -296,8 +287,19 @@ def most_common(words, number):
     counts = byte_pairs.count_pairs(words)
     return sorted(counts, key=lambda pair: (counts[pair], pair), reverse=True)[:number]
 
+mistake("every merge from the beginning", pairs=0, why="Each merge is made in the words as they were at the start, so "
+    "the earlier ones are lost.", look="which words does each merge get, and which does it leave for the next round?",
+    variants=[lambda words, number: last_alone(words, number)])
+
+def last_alone(words, number):
+    merges, grown = [], words
+    while len(merges) < number and (counts := byte_pairs.count_pairs(grown)):
+        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
+        grown = {tuple(byte_pairs.merge(word, merges[-1])): count for word, count in words.items()}
+    return merges
+
 mistake("counts never taken away", pairs=3, why="New counts are added to the old ones, but the pairs that a merge has "
-    "destroyed keep theirs.", look="after t, u, v has become tu, v: how often does (u, v) still occur there?",
+    "destroyed keep theirs.", look="once t, u, v has become tu, v: how often does (u, v) still occur there?",
     variants=[
         {"counts": lambda self, right: added_up(self, right), "rewritten": lambda self, right, pair: (
             kept(self).pop(pair), right)[1]},
@@ -306,9 +308,9 @@ mistake("counts never taken away", pairs=3, why="New counts are added to the old
                                                        if not kept(self) or b"".join(self.last) in pair}),
          "rewritten": lambda self, right, pair: (kept(self).pop(pair), vars(self).update(last=pair), right)[2]}])
 
-mistake("new pairs found in no word", pairs=0, why="Each pair is merged in the words that held it at the start: in "
-    "which words a new pair stands is never noted, so it is chosen and changes nothing.", look="where do you note "
-    "which words hold a pair, and when does that have to be brought up to date?", variants=[
+mistake("new pairs found in no word", pairs=0, why="Each pair is merged only in the words that held it at the start. "
+    "Which words hold a new pair is never noted, so merging it changes nothing.", look="where do you note "
+    "which words hold a pair, and when must you update that?", variants=[
         lambda words, number: noted_once(words, number), lambda words, number: noted_once(words, number, False)])
 
 def noted_once(words, number, dropped=True):
@@ -326,9 +328,9 @@ def noted_once(words, number, dropped=True):
             del counts[merges[-1]]
     return merges
 
-mistake("neighbours taken from before the merge", pairs=0, why="Counts are changed place by place, with the neighbours "
-    "that each place had before the merge. Where the pair stands twice in a row, as in t, u, t, u, the new pair "
-    "(tu, tu) is not counted, and pairs with a single t or u are.", look="t, u, t, u after one merge: which pair is "
+mistake("neighbours taken from before the merge", pairs=0, why="Counts are updated place by place, with the neighbours "
+    "that each place had before the merge. Where the pair occurs twice in a row, as in t, u, t, u, the new pair (tu, "
+    "tu) is not counted, but pairs with a single t or u are.", look="t, u, t, u after one merge: which pair is "
     "left, and which counts do you change?", variants=[lambda words, number: place_by_place(dict(words), number)])
 
 def place_by_place(words, number):
@@ -358,7 +360,8 @@ def added_up(self, counts):
     kept(self).update(counts)
     return kept(self)
 
-mistake("a pair merged in one place of a word only", why="In each word only the first place of the pair is merged.",
+mistake("a pair merged in one place of a word only", why="In each word only the first occurrence of the pair is "
+    "merged.",
     look="the word t, u, t, u, t, u: what should it be after one merge?",
     merged=[lambda parts, pair: first_only(parts, pair)])
 
@@ -377,8 +380,7 @@ mistake("cut at the spaces", why="The parts are joined with spaces, and the resu
     prepared=lambda words: [(b" ".join(word).split(), count) for word, count in words.items()],
     merged=[lambda parts, pair: in_a_text(parts, pair).split(), lambda parts, pair: in_a_text(parts, pair).split(b" ")])
 
-mistake("merged in one word only", why="The pair is merged in the first word that has it, and stays apart in all the "
-    "others.",
+mistake("merged in one word only", why="The pair is merged only in the first word that has it.",
     look="`break`, or an assignment outside the loop over words.",
     rewritten=[lambda words, pair: in_one_word(words, pair)])
 
@@ -386,7 +388,7 @@ def in_one_word(words, pair):
     number = next(n for n, (parts, _) in enumerate(words) if pair in pairwise(parts))
     return [(byte_pairs.merge(parts, pair) if n == number else parts, count) for n, (parts, count) in enumerate(words)]
 
-mistake("overlapping pairs merged", why="A part is used for two merges at once, where a pair overlaps with itself.",
+mistake("overlapping pairs merged", why="Where a pair overlaps with itself, one part is used for two merges at once.",
     look="three equal parts: what should one merge make of them?",
     merged=[lambda parts, pair: overlapping(parts, pair)])
 
@@ -403,7 +405,7 @@ mistake("the counts of the words lost", why="After the first merge every word co
     look="the new dictionary of words: which count does each have?",
     rewritten=[lambda right: [(parts, 1) for parts, count in right]])
 mistake("the words without the pair lost", why="Only the words that hold the pair are kept for the next round.",
-    look="what becomes of a word in which there is nothing to merge?",
+    look="what happens to a word with nothing to merge?",
     rewritten=[lambda right, words: [new for new, old in zip(right, words, strict=True) if new != old]])
 mistake("the words with the pair lost", why="The words that hold the pair are left out of the next round, instead of "
     "being merged.",
@@ -413,43 +415,43 @@ mistake("the words with the pair lost", why="The words that hold the pair are le
 
 # How many, and how they are handed over
 mistake = exercise.section(hint=3)
-mistake("one merge too few", pairs=2, why="One merge is missing at the end.", look="the number that the loop counts "
-    "to.",
+mistake("only one merge", pairs=0, why="One merge is made, and no other: the loop ends after a single round.",
+    look="how far is the `return` line indented, and what ends the loop?", rounds=lambda number: min(1, number))
+mistake("one merge too few", pairs=2, why="One merge is missing at the end.", look="how far does the loop count?",
     rounds=[lambda number: max(0, number - 1)])
-mistake("one merge too many", pairs=2, why="There is one merge more than `number`.", look="the condition of the loop: "
+mistake("one merge too many", pairs=2, why="It makes one merge more than `number`.", look="the condition of the loop: "
     "`<` or `<=`?",
     rounds=[lambda number: number + 1])
 mistake("number tested too late", why="The number of merges is tested only after one has been made, so a merge is made "
-    "even if `number` is 0.", look="number=0: what does the loop do "
-    "before it asks for the first time?", rounds=[lambda number: number or 10 ** 6, lambda number: max(1, number)])
-mistake("number taken for the vocabulary's size", why="The single bytes, all 256 or those of the text, are subtracted "
-    "from `number`; it is the number of merges.",
+    "even if `number` is 0.", look="number=0: what does the loop do before its first test?",
+    rounds=[lambda number: number or 10 ** 6, lambda number: max(1, number)])
+mistake("number taken for the vocabulary's size", why="`number` counts only merges, but the single bytes (all "
+    "256, or those of the text) are subtracted from it.",
     look="what does `number` count?", rounds=[lambda number: max(0, number - 256)], variants=[lambda words, number:
         byte_pairs.train_bpe(words, max(0, number - len({byte for word in words for byte in word})))])
-mistake("ended at pairs that occur once", why="It ends when every pair occurs only once; the contract goes on until "
-    "no word has "
-    "two parts.", look="the condition of the loop. How often does a pair have to occur?",
+mistake("ended at pairs that occur once", why="It stops when every pair occurs only once; it should go on until no "
+    "word has two parts.", look="the condition of the loop. How often does a pair have to occur?",
     ended=[lambda counts: not counts or max(counts.values()) < 2])
-mistake("ended at rare pairs", why="It ends although there are pairs left, because none of them is frequent enough; "
-    "the contract goes on until no word has two parts.",
+mistake("ended at rare pairs", why="It stops with pairs left, because none is frequent enough; it should go on until "
+    "no word has two parts.",
     look="the condition of the loop. How often does a pair have to occur?",
     ended=[lambda counts: not counts or max(counts.values()) < 3,
         lambda counts: not counts or max(counts.values()) < 4])
-mistake("long tokens left out", pairs=0, why="A pair is left out where its token would be longer than a limit, such "
-    "as the 16 of SentencePiece; the contract sets none.", look="every comparison with a length.", counts=[
+mistake("long tokens left out", pairs=0, why="A pair is left out if its token would be too long, as with "
+    "SentencePiece's limit of 16. This exercise has no limit.", look="every comparison with a length.", counts=[
         lambda right, limit=limit: Counter({pair: right[pair] for pair in right if len(b"".join(pair)) < limit})
         for limit in (17, 16, 9, 8)])
-mistake("ended at the first whole word", why="It ends as soon as one of the words is a single part, although others "
-    "may still have pairs.", look="the condition of the loop: `any` or `all`?",
+mistake("ended at the first whole word", why="It stops as soon as one word is a single part, although others may still "
+    "have pairs.", look="the condition of the loop: `any` or `all`?",
     counts=[lambda right, words: right if all(len(parts) > 1 for parts, count in words) else Counter()])
-mistake("stopped at two parts", why="It stops as soon as no word has more than two parts, but two parts are a "
-    "pair, too.", look="how many parts must a word have to contain a pair?",
+mistake("stopped at two parts", why="It stops as soon as no word has more than two parts, but two parts still make a "
+    "pair.", look="how many parts must a word have to contain a pair?",
     counts=[lambda right, words: right if any(len(parts) > 2 for parts, count in words) else Counter()])
-mistake("no end before number", why="When no word has two parts any more, it raises an error: `max` of nothing has no "
+mistake("no end before number", why="When no word has two parts left, it raises an error: `max` of nothing has no "
     "answer.",
     look="a text of a single word: after how many merges is it one token?", ended=[lambda counts: False])
-mistake("pairs that are gone merged", pairs=0, why="It goes on when no word has two parts any more: pairs that once "
-    "occurred are still among the counts, with 0.", look="what becomes of a count that has fallen to 0?",
+mistake("pairs that are gone merged", pairs=0, why="It goes on when no word has two parts left: pairs that once "
+    "occurred still have a count, of 0.", look="what happens to a count that has fallen to 0?",
     variants=[lambda words, number: with_zeros(words, number), lambda words, number: with_zeros(words, number, True)])
 
 def with_zeros(words, number, dropped=False):
@@ -472,22 +474,20 @@ mistake("repeated at the end", why="When there is no pair left, the last merge i
 def filled_up(merges, number):
     return merges + merges[-1:] * (number - len(merges))
 
-mistake("the tokens, not the pairs", why="What comes back are the new tokens; the pairs that were merged are asked "
-    "for, since a "
-    "token does not say from what it is made.", look="what is appended in each round?",
+mistake("the tokens, not the pairs", why="It returns the new tokens, not the pairs that were merged. A token does not "
+    "say which pair made it.", look="what is appended in each round?",
     handed=[lambda merges: [b"".join(pair) for pair in merges], lambda merges: [b"".join(pair).decode("latin-1")
         for pair in merges]])
-mistake("the words, not the merges", why="What comes back are the merged words; the list of pairs is asked for.",
+mistake("the words, not the merges", why="It returns the merged words, not the list of pairs.",
     look="the `return` line.", handed=[lambda merges, words: {tuple(parts): count for parts, count in words},
         lambda merges, words: [tuple(parts) for parts, count in words]])
-mistake("a dictionary for the list", why="The merges come in a dictionary; a list in their order is asked for.",
+mistake("a dictionary for the list", why="It returns a dictionary; it should return a list of the pairs, in order.",
     look="the `return` line.", handed=[lambda merges: {pair: rank for rank, pair in enumerate(merges)},
         lambda merges: {b"".join(pair): 256 + rank for rank, pair in enumerate(merges)},
         lambda merges: {256 + rank: b"".join(pair) for rank, pair in enumerate(merges)},
         lambda merges: {pair: b"".join(pair) for pair in merges}, lambda merges: dict(enumerate(merges))])
-mistake("the counts as well", why="Each pair comes with its count; the pairs alone are asked for.", look="what does "
-    "most_common, or "
-    "`items`, give?", variants=[lambda words, number: with_counts(words, number)])
+mistake("the counts as well", why="Each pair comes with its count; only the pairs should be returned.",
+    look="what does most_common, or `items`, give?", variants=[lambda words, number: with_counts(words, number)])
 
 def with_counts(words, number):
     merges, words = [], TrainBPE().prepared(words)
@@ -496,17 +496,15 @@ def with_counts(words, number):
         words = [(byte_pairs.merge(parts, pair), count) for parts, count in words]
     return merges
 
-mistake("the order lost", why="The merges come sorted, or backwards; they should come in the order in which they were "
-    "made.",
+mistake("the order lost", why="The merges are sorted, reversed or in a set; they should be in the order in which they "
+    "were made.",
     look="the `return` line: is anything sorted, reversed, or a set?",
     handed=[lambda merges: merges[::-1], lambda merges: sorted(merges), lambda merges: set(merges)])
-mistake("pairs in lists", why="The merges are right, but each pair is a list, which cannot be the key of a "
-    "dictionary: tuples are "
-    "asked for.", look="the brackets round each pair.", handed=[lambda merges: [list(pair) for pair in merges]])
-mistake("a tuple for the list", why="The merges are right, but they come in a tuple, and a list is asked for.",
-    look="the brackets "
-    "round all.", handed=[lambda merges: tuple(merges)])
-mistake("texts in the pairs", why="The parts in the pairs are texts or numbers; bytes are asked for.",
+mistake("pairs in lists", why="The merges are right, but each pair is a list, which cannot be a dictionary key; it "
+    "should be a tuple.", look="the brackets round each pair.", handed=[lambda merges: [list(pair) for pair in merges]])
+mistake("a tuple for the list", why="The merges are right, but they come in a tuple, not a list.",
+    look="the outer brackets, and what `tuple` does.", handed=[lambda merges: tuple(merges)])
+mistake("texts in the pairs", why="The parts of the pairs are strings or numbers; they should be bytes.",
     look="`decode`, str(…), and "
     "an index into bytes.", handed=[lambda merges: [tuple(part.decode("latin-1") for part in pair) for pair in merges],
         lambda merges: [tuple(part[0] for part in pair) for pair in merges]])

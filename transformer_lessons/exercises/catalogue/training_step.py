@@ -72,15 +72,15 @@ def two_steps(call, rehearsal, sgd, *batches):
         losses.append(call(model, optimizer, tokens))
         weights.append(torch.cat([one.detach().flatten() for one in model.parameters()]))
         kinds = re.sub(r"(.)\1+", r"\1", "".join(events))
-        history.append(HISTORY.get(kinds, "gradients and steps by turns"))
+        history.append(HISTORY.get(kinds, "gradients and steps in turn"))
         if not model.training:
             history.append("the model is left in eval mode")
     return losses, torch.stack(weights), history
 
 A_TENSOR = "a tensor, not a float"
-OF_A_TENSOR = ("The number is right, but it comes in a tensor. One that still has its graph keeps all the intermediate "
-               "results of the forward pass in memory for as long as you keep the loss.")
-INTO_A_FLOAT = "what takes the number out of a tensor that holds only one?"
+OF_A_TENSOR = ("The number is right, but it comes in a tensor. A tensor that still has its graph keeps all the "
+               "intermediate results of the forward pass in memory for as long as you keep the loss.")
+INTO_A_FLOAT = "how do you get the number out of a tensor that holds only one?"
 
 def is_a_float(call, rehearsal, sgd, tokens, *_):
     """The loss is right; is it a float?"""
@@ -102,8 +102,8 @@ exercise = Exercise(
         it is in training mode and stays in it. The inputs are all tokens but the last of each sequence, the
         targets all but the first, so the logits at each position predict the next token. The loss is the
         cross-entropy in nats, averaged over all positions of all sequences, with the weights as they were
-        before the step. The optimizer then makes one step with the gradients of this loss alone: none of an
-        earlier call may count. tokens stay as they are.
+        before the step. The optimizer then makes one step with the gradients of this loss alone: those of
+        earlier calls must not count. tokens stay as they are.
         """,
     stub='''
         def training_step(model, optimizer, tokens):
@@ -121,8 +121,8 @@ exercise = Exercise(
            ("the loss is not right", "F.cross_entropy takes logits, not probabilities. It wants the classes in "
                                      "dimension 1, or a table with one row for each prediction: how do you get one row "
                                      "for each position of each sequence, and which targets go with them?"),
-           ("the weights are not right", "Gradients are added to what is in .grad already, backward fills it, and the "
-                                         "optimizer reads it. What is the right order of these three?")],
+           ("the weights are not right", "Something has to clear .grad, backward adds gradients to what is in it, and "
+                                         "the optimizer reads it. What is the right order of these three?")],
     solution='''
         import torch.nn.functional as F
 
@@ -176,25 +176,25 @@ mistake("no shift", pairs=4, why="Inputs and targets are the same tokens, so the
     variants=[{"shift": lambda tokens: (tokens, tokens),
                "loss": lambda step, logits, targets: step(logits[:, 1:], targets[:, 1:])}])
 mistake("shifted the wrong way", why="Each position is trained to give the token before it, which the model has "
-    "already read. It learns to look back, not to predict.", look="of inputs and targets, which begins with the first "
-    "token?", shift=lambda tokens: (tokens[:, 1:], tokens[:, :-1]))
-mistake("shifted twice", why="The targets are two tokens ahead, so the model learns to leave out every other token.",
-    look="how far each target is from its input. Are the tokens shifted in more than one place?",
+    "already read. It learns to look back, not to predict.", look="which begins with the first token, the inputs or "
+    "the targets?", shift=lambda tokens: (tokens[:, 1:], tokens[:, :-1]))
+mistake("shifted twice", why="The targets are two tokens ahead, so the model learns to skip every other token.",
+    look="how far is each target from its input? Are the tokens shifted in more than one place?",
     shift=[lambda tokens: (tokens[:, :-2], tokens[:, 2:])])
 mistake("the batch is shifted", pairs=0, why="The slice is taken from the first dimension, so each sequence has "
         "another sequence as its targets.", look="which dimension of tokens is the batch, and which the length?",
     shift=lambda tokens: (tokens[:-1], tokens[1:]))
-mistake("the first token as the last target", why="The tokens are rolled round: the last position is trained to "
-    "predict the first token of its sequence, which does not follow it.", look="what torch.roll puts at the end, and "
-    "which token has no next one.", shift=lambda tokens: (tokens, tokens.roll(-1, dims=1)))
-mistake("one position too few", pairs=3, why="One pair of input and target at an end of the sequence is left out, so "
-        "its prediction is never trained.", look="a sequence of n tokens has n - 1 predictions. How many are yours?",
+mistake("the first token as the last target", why="The tokens are rolled around: the last position is trained to "
+    "predict the first token of its sequence, which does not follow it.", look="what does torch.roll put at the end, "
+    "and which token has no next one?", shift=lambda tokens: (tokens, tokens.roll(-1, dims=1)))
+mistake("one position too few", pairs=3, why="The prediction at one end of each sequence is left out, so it is never "
+        "trained.", look="a sequence of n tokens has n - 1 predictions. How many are yours?",
     shift=[lambda tokens: (tokens[:, :-2], tokens[:, 1:-1]), lambda tokens: (tokens[:, 1:-1], tokens[:, 2:])],
     loss=[lambda logits, targets, step: step(logits[:, 1:], targets[:, 1:])])
 
 # The loss
 mistake = exercise.section(hint=2)
-mistake("only the last position", why="Only the prediction after the whole sequence counts. A causal model predicts at "
+mistake("only the last position", why="Only the prediction at the last position counts. A causal model predicts at "
     "every position, and learns from all of them at once.", look="the slice before the loss: which positions are left?",
     loss=lambda logits, targets: F.cross_entropy(logits[:, -1], targets[:, -1]))
 mistake("only the first position", pairs=0,
@@ -205,30 +205,30 @@ mistake("only one sequence", why="Only one sequence of the batch counts.",
     look="the first dimension of logits and targets: do all sequences reach the loss?",
     loss=[lambda logits, targets: F.cross_entropy(logits[0], targets[0]),
           lambda logits, targets: F.cross_entropy(logits[-1], targets[-1])])
-mistake("the loss summed", pairs=1, why="The losses of all positions are added up instead of averaged: the loss grows "
-        "with the batch and the length, and so does every step.", look="the reduction that cross_entropy is asked for.",
+mistake("the loss summed", pairs=1, why="The losses of all positions are added up instead of averaged, so the loss "
+        "grows with the batch and the length.", look="are the losses summed, or their mean multiplied?",
     loss=lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum"),
     variants=[{"result": lambda loss, tokens: loss.item() * tokens[:, 1:].numel()}])
-mistake("a sum and a mean", pairs=0, why="The losses are averaged over one of batch and positions and added up over "
-    "the other; the contract asks for the mean over both.", look="each sum and each mean: which dimension is it over?",
+mistake("a sum and a mean", pairs=0, why="The losses are averaged over the batch and added up over the positions, or "
+    "the other way round; the exercise asks for the mean over both.", look="each sum and mean: over which dimension?",
     loss=[lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1).mean(),
           lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").mean(1).sum()])
-mistake("averaged over the vocabulary too", pairs=1, why="The mean runs over all the tokens of the vocabulary too, and "
-    "so the loss comes out smaller by a factor of their number.", look="how many numbers does your mean run over, and "
+mistake("averaged over the vocabulary too", pairs=1, why="The mean runs over the vocabulary too, so the loss is too "
+    "small by a factor of the vocabulary size.", look="how many numbers does your mean run over, and "
     "how many targets are there?", loss=lambda right, logits: right / logits.shape[-1])
 mistake("a token that does not count", pairs=1, why="Positions whose target is a certain token, 0 or 1, do not count, "
-    "as if it were padding; the contract averages over all positions.",
+    "as if it were padding; the exercise averages over all positions.",
     look="what is the cross-entropy told to ignore?",
     loss=[lambda logits, targets, one=one: F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=one)
           for one in (0, 1)])
-mistake("label smoothing", pairs=1, why="A share of each target is spread evenly over all the tokens. The contract "
+mistake("label smoothing", pairs=1, why="A share of each target is spread evenly over all the tokens. The exercise "
     "asks for the cross-entropy with the targets themselves.",
     look="what is cross_entropy given besides logits and targets?",
     loss=[lambda logits, targets, share=share: F.cross_entropy(
         logits.flatten(0, 1), targets.flatten(), label_smoothing=share) for share in (0.1, 0.05, 0.2, 0.01)])
 mistake("softmax before the cross-entropy", why="cross_entropy takes the softmax itself. Given probabilities, it takes "
         "the softmax of numbers between 0 and 1: the loss can never come near 0, and gradients are small.",
-    look="what cross_entropy expects: logits or probabilities?",
+    look="what does cross_entropy expect: logits or probabilities?",
     loss=lambda logits, targets: F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), targets.flatten()))
 mistake("softmax over the wrong dimension", pairs=0,
     why="The softmax runs over the positions or over the batch, so it is not "
@@ -236,8 +236,8 @@ mistake("softmax over the wrong dimension", pairs=0,
     loss=[lambda logits, targets, dim=dim: -logits.log_softmax(dim).gather(-1, targets[..., None]).mean()
           for dim in (1, 0)])
 mistake("reshaped, not transposed", pairs=0,
-    why="Reshaping gives the logits the shape that is wanted, but leaves the numbers "
-    "in their order, so logits of different tokens and positions mix.", look="which operation swaps two dimensions?",
+    why="Reshaping gives the logits the right shape, but leaves the numbers in their order, so logits of different "
+    "tokens and positions are mixed up.", look="which operation swaps two dimensions?",
     loss=lambda logits, targets: F.cross_entropy(logits.reshape(len(logits), logits.shape[-1], -1), targets))
 mistake("transposed, then flattened", pairs=0,
     why="The logits, or the targets, are transposed before they are flattened, so their "
@@ -254,27 +254,27 @@ mistake("a view of rows that do not lie side by side", pairs=0, why="A slice suc
     "skips one position in each row, so the rows do not lie side by side in memory, and `view` cannot join them: "
     "hence the error.", look="the last sentence of the error message.",
     loss=lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.view(-1)))
-mistake("the logits without the logarithm", pairs=0, why="The loss is the logit of each target with its sign changed, "
-    "averaged. That is what nll_loss gives for logits: it expects the logarithms of probabilities.",
-    look="what F.nll_loss expects, and what F.cross_entropy does before it.",
+mistake("the logits without the logarithm", pairs=0, why="The loss is minus the mean of the targets' logits. That is "
+    "what nll_loss gives for logits: it expects the logarithms of probabilities.",
+    look="what does F.nll_loss expect, and what does F.cross_entropy do before it?",
     loss=[lambda logits, targets: F.nll_loss(logits.flatten(0, 1), targets.flatten())])
 mistake("the probability, not its logarithm", pairs=0,
-    why="It maximises the mean probability of the targets. Cross-entropy is "
-    "the mean of -ln p, and penalises a confident mistake far more.",
-    look="what the loss of a token is: a probability or -ln p?",
+    why="This maximises the mean probability of the targets. Cross-entropy is the mean of -ln p, and penalises a "
+    "confident mistake far more.",
+    look="what is the loss of a token: a probability or -ln p?",
     loss=[lambda logits, targets, base=base: base - logits.softmax(dim=-1).gather(-1, targets[..., None]).mean()
           for base in (0, 1)])
 mistake("a squared error", pairs=0,
-    why="Probabilities are compared with a one-hot vector by their squared difference; the "
-        "contract asks for the cross-entropy.", look="which loss the contract names.",
+    why="Probabilities or logits are compared with one-hot vectors by a squared error; the exercise asks for the "
+        "cross-entropy.", look="which loss does the exercise ask for?",
     loss=[lambda logits, targets: F.mse_loss(logits.softmax(dim=-1), F.one_hot(targets, logits.shape[-1]).to(logits)),
           lambda logits, targets: F.mse_loss(logits, F.one_hot(targets, logits.shape[-1]).to(logits))])
-mistake("in bits", why="The loss is divided by ln 2, which turns nats into bits; the contract asks for nats.",
+mistake("in bits", why="The loss is divided by ln 2, which turns nats into bits; the exercise asks for nats.",
     look="the base of your logarithm.", loss=lambda right: right / math.log(2),
     result=lambda right: right / math.log(2))
 mistake("the perplexity", pairs=0,
-    why="It is e to the power of the loss, the perplexity; the contract asks for the loss.",
-    look="every exp: is it in the contract?", loss=lambda right: right.exp(), result=lambda right: math.exp(right))
+    why="This is the perplexity, e to the power of the loss; the exercise asks for the loss.",
+    look="does the loss itself need an exp?", loss=lambda right: right.exp(), result=lambda right: math.exp(right))
 
 # The gradients and the step
 def in_order(*steps):
@@ -285,17 +285,17 @@ def in_order(*steps):
     return improve
 
 mistake = exercise.section(hint=3)
-mistake("no zero_grad", why="backward adds the new gradients to those of the earlier steps, so from the second step on "
-    "all batches so far count.", look="what is in .grad when backward begins?", clear=lambda: None)
+mistake("old gradients not cleared", why="backward adds the new gradients to those of an earlier step, which have not "
+    "been cleared: its batch counts once more.", look="what is in .grad when backward begins?", clear=lambda: None)
 mistake("zero_grad between backward and step", pairs=1,
     why="The gradients are cleared after they have been computed, so the step finds none: the model learns nothing.",
     look="what is in .grad when the optimizer makes its step?", improve=[in_order("back", "clear", "move")])
-mistake("a step before backward", pairs=1, why="The optimizer makes its step before the gradients of this loss are "
-    "there: it finds none, and the model learns nothing.",
+mistake("a step before backward", pairs=1, why="The optimizer makes its step before the gradients of this loss have "
+    "been computed: it finds none, and the model learns nothing.",
     look="the order: what computes the gradients, and what uses them?", improve=in_order("clear", "move", "back"))
 mistake("a step between the loss and backward", pairs=0, raises=True,
-    why="The optimizer makes its step with the gradients of the batch before, and changes weights that backward still "
-        "needs: PyTorch refuses to go back through them.",
+    why="The optimizer makes its step with the gradients of the previous batch, and changes weights that backward "
+        "still needs: PyTorch refuses to go back through them.",
     look="the order: what computes the gradients, and what uses them?", improve=in_order("move", "clear", "back"))
 mistake("no step", why="The gradients are computed, but nothing changes the weights.",
     look="which object knows the learning rate and moves the weights?", move=lambda: None)
@@ -307,7 +307,7 @@ mistake("gradient ascent", why="The weights move towards a higher loss: the sign
 
 FACTORS = (1 / 4, 1 / 2, 1 / 8, 2, 1024, 2 ** 16)  # accumulated gradients, and scaled losses
 mistake("a multiple of the gradients", pairs=0, why="The step uses a multiple or a fraction of the gradients, as when "
-    "they are accumulated over several batches or the loss is scaled, and nothing brings them back to their size.",
+    "they are accumulated over several batches or the loss is scaled, and nothing scales them back.",
     look="what are the loss and its gradients multiplied or divided by, and how often does backward run?",
     back=[lambda loss, factor=factor: (factor * loss).backward() for factor in FACTORS],
     loss=[lambda right, factor=factor: factor * right for factor in (1 / 4, 1 / 8, 1024)],
@@ -323,7 +323,7 @@ def clipped(clip, limit):
         optimizer.step()
     return move
 mistake("the gradients clipped", pairs=0, why="Gradients beyond a limit are made smaller before the step. This is "
-    "common practice, but the contract asks for a step with the gradients of the loss as they are.",
+    "common practice, but the exercise asks for a step with the gradients of the loss as they are.",
     look="what stands between backward and the step?",
     move=[*(clipped(nn.utils.clip_grad_norm_, limit) for limit in (1.0, 0.5, 0.1)),
           clipped(nn.utils.clip_grad_value_, 0.1)])
@@ -336,7 +336,7 @@ def moved_by(rate):
                 one -= (rate or group["lr"]) * one.grad
     return move
 mistake("a step that the optimizer does not make", pairs=0, why="The weights are moved by hand or by a new optimizer. "
-    "The one that is handed over makes no step, and nothing that it knows of earlier ones is used.",
+    "The optimizer you are given makes no step, and what it remembers of earlier steps is not used.",
     look="which object is `optimizer.step()` called on?",
     move=[*map(moved_by, (None, 0.1, 0.01, 1e-3)), *(lambda optimizer, kind=kind: kind(
         optimizer.param_groups[0]["params"], lr=optimizer.param_groups[0]["lr"]).step()
@@ -347,7 +347,7 @@ mistake("more than one step", pairs=0, why="The optimizer makes more than one st
     variants=[lambda model, optimizer, tokens: np.mean(
         [TrainingStep()(model, optimizer, row) for row in tokens.split(1)])])
 mistake("eval mode", pairs=0, why="The model is put into eval mode, so dropout and the like are switched off while it "
-        "learns. Eval mode is for evaluating and writing.", look="where is model.eval() called?",
+        "learns. Eval mode is for evaluating and generating.", look="where is model.eval() called?",
     predict=[lambda model, inputs: model.eval()(inputs)],
     variants=[{"predict": lambda model, inputs: model.eval()(inputs),
                "result": lambda right, model: (right, model.train())[0]}])
@@ -360,11 +360,11 @@ mistake("no gradient is recorded", raises=True, why="The forward pass runs witho
     "training.", variants=[{"__call__": torch.no_grad()(TrainingStep.__call__)}])
 mistake("a float before backward", raises=True,
     why="`.item()` or float() turns the loss into a plain number, which no longer knows how it was computed.",
-    look="on which line the loss becomes a float: before backward or after it?", loss=[lambda right: right.item()])
+    look="where does the loss become a float: before backward or after it?", loss=[lambda right: right.item()])
 
 # What is returned
-mistake("the loss after the step", why="The loss is computed again with the new weights; the contract asks for the "
-    "loss before the step, which you have already.", look="when is the loss that you return computed?",
+mistake("the loss after the step", why="The loss is computed again with the new weights; the exercise asks for the "
+    "loss before the step, which you already have.", look="when is the loss that you return computed?",
     result=lambda self, model, tokens: self.loss(self.predict(model, self.shift(tokens)[0]),
                                                  self.shift(tokens)[1]).item())
 mistake("no loss returned", pairs=0, why="The step is made, but the function returns nothing.",
@@ -372,5 +372,5 @@ mistake("no loss returned", pairs=0, why="The step is made, but the function ret
 mistake("with the wrong sign", pairs=0, why="The step is right, but the number returned is minus the loss.",
     look="the sign of what is returned.", result=lambda right: -right)
 mistake("the loss rounded", pairs=0, why="The step is right, but the loss that comes back is rounded.", look="each "
-    "call of `round`.", result=[lambda right, places=places: round(right, places) for places in (3, 2, 1)])
+    "call to `round`.", result=[lambda right, places=places: round(right, places) for places in (3, 2, 1)])
 mistake(A_TENSOR, pairs=0, why=OF_A_TENSOR, look=INTO_A_FLOAT, result=lambda loss: loss)
