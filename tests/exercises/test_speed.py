@@ -32,15 +32,15 @@ def odd(value):
         return type(value)(map(odd, value))
     if isinstance(value, dict):
         return {key: odd(number) for key, number in value.items()}
-    if isinstance(value, bytes):
-        return value + b"-"
+    if isinstance(value, (bytes, str)):
+        return value + (b"-" if isinstance(value, bytes) else "-")
     if isinstance(value, torch.Tensor) and value.dtype == torch.bool:
         return value ^ (torch.arange(value.numel()).reshape(value.shape) % 5 == 3)
     if isinstance(value, (np.ndarray, float)):
         return 1.37 * value + 0.11 * np.sin(value)
     if isinstance(value, torch.Tensor) and value.is_floating_point():
         return 1.37 * value + 0.11 * value.sin()
-    return value if isinstance(value, str) else 2 * value + 1
+    return 2 * value + 1
 
 
 def unknown(name):
@@ -81,7 +81,7 @@ def test_an_unknown_wrong_answer_takes_less_than_a_second_and_a_module_less_than
     answer = unknown(name)
     right, tries, report = within(FIRST[kind(name)], first_draws.cache_clear, lambda: check(name, answer))
     assert report.status == "failed"
-    assert report.mistake is None
+    assert report.mistake in (None, "the text changed")  # which is said of any other text
     assert right, tries
 
 

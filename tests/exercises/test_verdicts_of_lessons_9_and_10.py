@@ -366,7 +366,7 @@ def test_the_list_itself_is_no_new_list():
 
     report = check("merge", answer)
     assert report.mistake == "the given list returned"
-    assert "new list" in text(report)
+    assert "asks for a new one" in text(report)
 
 
 def test_every_further_second_part_swallowed_is_named():
