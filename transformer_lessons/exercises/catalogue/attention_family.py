@@ -116,10 +116,11 @@ mistake("features compared, not vectors", pairs=4, why="The scores compare featu
     "output": output} for output in (lambda weights, value: value @ weights, lambda weights, value: value @ weights.mT,
     lambda weights, value: weights @ value.mT)])
 mistake("queries and keys swapped", why="The keys ask and the queries answer: each row belongs to a key.",
-    look="a row belongs to whoever asks. Who asks?", scores=lambda step, query, key, value: step(key, query, value))
+    look="each row should belong to a query.", scores=lambda step, query, key, value: step(key, query, value))
 mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries: the weights that "
-    "they give to one key sum to 1. And each row belongs to a key.", look="a row belongs to whoever asks. Who asks, "
-    "and whose weights must sum to 1?", variants=[{"scores": lambda step, query, key, value: step(key, query, value),
+    "they give to one key sum to 1. And each row belongs to a key.", look="each row should belong to a "
+    "query. And whose weights must sum to 1?",
+    variants=[{"scores": lambda step, query, key, value: step(key, query, value),
                "output": lambda weights, value: weights.mT @ value}])
 mistake("queries meet the values", why="The scores are query · value: the keys are never used.",
     look="what is a key for, and what is a value for?", scores=lambda step, query, value: step(query, value, value))
