@@ -168,7 +168,7 @@ def in_both_themes(svg):
 
 ANSWERS = {  # on the front page: what a learner might write
     "wrong axis": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-2)"),
-    "no scaling": ("", "weights = scores.softmax(dim=-1)"),
+    "no scaling": ("# not divided by √d", "weights = scores.softmax(dim=-1)"),
     "scaled by d": ("scores = scores / d", "weights = scores.softmax(dim=-1)"),
     "right": ("scores = scores / math.sqrt(d)", "weights = scores.softmax(dim=-1)"),
 }
@@ -181,8 +181,8 @@ def verdicts():
     """
     name, right, panels, expected = "scaled_dot_product_attention", ANSWERS["right"], [], ""
     for lines in ANSWERS.values():
-        size = ["d = query.shape[-1]"] if lines[0] else []
-        code = "\n    ".join([f"def {name}(query, key, value):", *size, "scores = query @ key.mT", *filter(None, lines),
+        size = ["d = query.shape[-1]"] if "/" in lines[0] else []
+        code = "\n    ".join([f"def {name}(query, key, value):", *size, "scores = query @ key.mT", *lines,
                              "return weights @ value, weights"])
         definitions = {"math": math}
         exec(code, definitions)
@@ -215,8 +215,11 @@ def choices(name, legend, labels, panels):
 
 
 def verdict(message):
-    """What a check prints: sentences, which a page wraps by itself, and rows of numbers, whose columns stay."""
-    lines, shown = message.rstrip().splitlines(), ""
+    """What a check prints: sentences, which a page wraps by itself, and rows of numbers, whose columns stay.
+
+    Its last line says how to ask for a hint, which nobody can do on a page.
+    """
+    lines, shown = message.partition("\n  Need more? ")[0].rstrip().splitlines(), ""
     for columns, rows in groupby(zip(lines, ["", *lines], strict=False), lambda pair: "  " in pair[0].strip()):
         if columns:
             table = dedent("\n".join(line for line, _ in rows))
@@ -226,7 +229,7 @@ def verdict(message):
         for line, before in rows:
             text = line.strip()
             full = len(before) + 1 + len(text.split(" ")[0]) > WIDTH  # it was cut there
-            if sentences and full and not text.startswith(("With ", "Where to look", "Need more")):
+            if sentences and full and not text.startswith(("With ", "Where to look")):
                 sentences[-1] += f" {text}"
             else:
                 sentences.append(text)
@@ -558,14 +561,15 @@ def found(pages):
     things = []
     for path in LESSONS:
         title, page = facts_of(path)["title"], json.loads(pages[f"notebooks/{path.name}"])
-        prose = "\n\n".join(cell["source"] for cell in page["cells"][2:] if cell["cell_type"] == "markdown")
-        _, *sections = re.split(r"^##+ +(.+)$", prose, flags=re.MULTILINE)
+        written = "\n\n".join(cell["source"] if cell["cell_type"] == "markdown"
+                              else re.sub("[<$#]", " ", "".join(cell["source"])) for cell in page["cells"][2:])
+        _, *sections = re.split(r"^##+ +(.+)$", written, flags=re.MULTILINE)
         things.append(["lesson", title, f"notebooks/{path.stem}.html", words_of(facts_of(path)["promise"])])
         for heading, text in zip(sections[::2], sections[1::2], strict=True):
             heading = re.sub("[`*]", "", heading)
             if not heading.startswith("Exercise · "):
                 things.append(["lesson", f"{heading} ({title})", f"notebooks/{path.stem}.html#{slug(heading)}",
-                               words_of(text, 2000)])
+                               words_of(text, 6000)])
     for name, exercise in EXERCISES.items():
         address = f"exercises/{name}.html"
         things.append(["exercise", f"{name}: {exercise.title}", address, words_of(exercise.contract)])

@@ -20,7 +20,8 @@
     }
     const exact = thing.named.trim() === words.join(' ') || thing.named.startsWith(` ${words.join(' ')}:`);
     const order = {glossary: 0.5, lesson: 0.4, exercise: 0.6, code: 0.2, mistake: 0};
-    return sum + order[thing.kind] + (exact ? 20 : 0);
+    const together = thing.told.includes(` ${words.join(' ')}`) ? 2 : 0;
+    return sum + order[thing.kind] + together + (exact ? 20 : 0);
   }
 
   function excerpt(thing, words) {  // the words, and a little around them
@@ -31,7 +32,7 @@
     const part = document.createElement('p');
     part.append(start ? '… ' : '');
     for (const piece of cut.split(/([\p{L}\p{N}_]+)/u)) {
-      const marked = words.some(word => plain(piece).startsWith(word));
+      const marked = words.some(word => (word.length > 3 || words.length === 1) && plain(piece).startsWith(word));
       part.append(marked ? Object.assign(document.createElement('mark'), {textContent: piece}) : piece);
     }
     part.append(end < thing.text.length ? ' …' : '');

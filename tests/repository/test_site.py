@@ -105,7 +105,7 @@ def test_a_verdicts_sentences_are_whole_and_its_columns_stay():
                "    yours: weights    expected\n    0.50  0.66  0.55    0.45  0.30  0.25\n"
                "  Where to look: here.\n  Need more? hint(\"softmax\", 1)\n")
     shown = re.findall(r"<(pre|p)\b[^>]*>(.+?)</(?:p|pre)>", pages.verdict(message), flags=re.DOTALL)
-    assert [kind for kind, _ in shown] == ["p", "p", "pre", "p", "p"]
+    assert [kind for kind, _ in shown] == ["p", "p", "pre", "p"], "hint() is of no use on a page"
     assert shown[1][1].endswith("where it is full.")
     assert shown[2][1] == "yours: weights    expected\n0.50  0.66  0.55    0.45  0.30  0.25"
 
@@ -249,6 +249,12 @@ def test_the_search_finds_each_thing_once(written):
     assert kinds["exercise"] == len(EXERCISES)
     assert kinds["mistake"] == pages.number_of_mistakes()
     assert min(kinds.values()) > 20
+
+
+def test_the_search_finds_what_a_lesson_says_only_in_its_code(written):
+    text = next(text for kind, title, _, text in pages.found(written)
+                if kind == "lesson" and title.startswith("A trap: the sum changes"))
+    assert "weights /= weights.sum(axis=1, keepdims=True)" in text
 
 
 @pytest.mark.parametrize("module", ["masks", "attention", "positions", "layers", "models"])
