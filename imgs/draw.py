@@ -1149,8 +1149,8 @@ def byte_pairs(d):
     word(d, 262, 48, 324, ["k", "ing", "s"], "ing")
     d.label(244, 340, "*kings*, never seen before", 14, MUTED, "end")
     d.label(524, 340, "3 tokens, by ranks 0 and 1", 13, MUTED, "start")
-    d.label(MARGIN, 374, "The ranks are those of a text with *sing* (5 times), *ring* (3) and *rings* (2).", 13, MUTED,
-            "start")
+    d.label(MARGIN, 374, "The ranks are those of a text with *sing* (5 times), *ring* (3) and *rings* (2); "
+            "rank 2 joins s and ing.", 13, MUTED, "start")
 
 
 def word(d, x, pitch, y, parts, new):
@@ -1237,7 +1237,7 @@ def gpt2_and_llama(d):
     Both end in a norm; GPT-2's logits come from the embedding's own table, Llama's from another.
     """
     two_models(d, [210, 550], 150, 88, [
-        (74, 30, "tokens", "tokens"), (124, 46, "table\n+ learned positions", "table"),
+        (74, 30, "tokens", "tokens"), (124, 46, "table\n+ learned positions", "table\nno positions added"),
         (204, 30, "LayerNorm", "RMSNorm"),
         (246, 46, "attention\nkey heads = query heads", "rotary attention\nfewer key heads"),
         (342, 30, "LayerNorm", "RMSNorm"),
@@ -1274,7 +1274,7 @@ def two_models(d, middles, panel, half, rows):
 @narrow(height=670)
 def narrow_gpt2_and_llama(d):
     two_models(d, [98, 282], 88, 68, [
-        (84, 28, "tokens", "tokens"), (134, 44, "table\n+ learned positions", "table"),
+        (84, 28, "tokens", "tokens"), (134, 44, "table\n+ learned positions", "table\nno positions added"),
         (226, 28, "LayerNorm", "RMSNorm"),
         (270, 62, "attention\nkey heads =\nquery heads", "rotary attention\nfewer\nkey heads"),
         (382, 28, "LayerNorm", "RMSNorm"),

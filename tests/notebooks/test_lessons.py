@@ -98,7 +98,7 @@ def test_a_lesson_takes_an_hour_at_most_and_says_how_long_its_extras_take(path):
             needed += sum(map(int, re.findall(r"importance \d of 3 · (\d+) minutes", text)))
         else:
             needed += len(text.splitlines()) / 40 + 0.75 * text.count("answer(")
-    pattern = r"\*\*Time\*\* \| (\d+) minutes(?:, and (\d+) more for its (?:\w+ extras|extra))?"
+    pattern = r"\*\*Time\*\* \| (\d+) minutes(?:, plus (\d+) for the (?:\w+ extras|extra))?"
     minutes, more = re.search(pattern, cells(path, "markdown")[0]).groups()
     assert needed <= int(minutes) <= 60, needed
     assert sum(extras) == int(more or 0)

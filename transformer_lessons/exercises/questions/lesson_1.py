@@ -192,7 +192,7 @@ QUESTIONS = (
     FreeText(
         "1.9",
         "Why order is lost",
-        "Why can the self-attention of this lesson not distinguish “dog bites man” from “man bites dog”? "
+        "Why can't the self-attention of this lesson distinguish “dog bites man” from “man bites dog”? "
         "What would have to be added?",
         model="Each output is a weighted average of all the vectors, with weights computed from dot products. "
         "Neither the dot products nor the sum depends on which row a vector is in, so shuffled inputs give "

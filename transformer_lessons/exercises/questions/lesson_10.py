@@ -120,7 +120,7 @@ QUESTIONS = (
             right(
                 "Rotary positions for learned ones",
                 "It does with both seeds, by ten times as much as the seeds differ. Learned positions with a "
-                "better start make up at least a third of that.",
+                "better start close at least a third of the gap.",
             ),
             wrong(
                 "None: two runs of GPT-2 differ by more",

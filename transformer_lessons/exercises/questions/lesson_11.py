@@ -6,8 +6,8 @@ QUESTIONS = (
     Number(
         "11.1",
         "Where the answer stands",
-        "A text is 3 7 1 5 3 7, its positions counted from 0. To know what comes next, a head should look from the "
-        "last 7 at the token that came after the earlier 7. At which position is that token?",
+        "Take the text 3 7 1 5 3 7, with positions counted from 0. To know what comes next, a head should look from "
+        "the last 7 at the token that came after the earlier 7. At which position is that token?",
         right=2,
         why="The earlier 7 is at position 1, and the 1 at position 2 came after it. So the next token is 1.",
         slips={
@@ -166,8 +166,8 @@ QUESTIONS = (
     OneOf(
         "11.8",
         "The lens before the last layer",
-        "You read the grown model's stream after layer 0 as if layer 0 were the last layer. How many of the tokens "
-        "that can be known are right?",
+        "You read the stream of our two-layer model after layer 0 as if layer 0 were the last layer. How many of the "
+        "tokens that can be known are right?",
         (
             right(
                 "Hardly more than before layer 0",

@@ -67,8 +67,8 @@ QUESTIONS = (
         "Four layers attend with a window of 8, the position itself included. How many positions back can a "
         "token be and still affect the output?",
         right=28,
-        why="One layer reaches 7 positions back. The next layer reads what it has brought, and reaches 7 further: "
-        "4 · 7 = 28.",
+        why="One layer reaches 7 positions back. The next layer reads what the first has gathered, and "
+        "reaches 7 further: 4 · 7 = 28.",
         slips={
             7: "That is one layer. The second layer reads what the first has fetched.",
             32: "A window of 8 holds the position itself: it reaches only 7 back.",
@@ -121,8 +121,8 @@ QUESTIONS = (
         "0.2). A token is drawn from q, and accepted with probability min(1, p / q). What share of the drafts is "
         "accepted?",
         right=0.7,
-        why="Token by token, q · min(1, p / q) is min(p, q): 0.2 + 0.3 + 0.2. In the rest, 0.3, the "
-        "redrawn token is always the first.",
+        why="Token by token, q · min(1, p / q) is min(p, q): 0.2 + 0.3 + 0.2. In the remaining 0.3, "
+        "the replacement is always the first token.",
         slips={
             0.3: "That is the share that is rejected.",
             0.5: "That is how often the second token is accepted, once it is drawn. The others are always accepted.",
@@ -137,7 +137,7 @@ QUESTIONS = (
         "probability. What happens to the text that speculative sampling writes?",
         (
             wrong(
-                "It becomes a mixture of the two models.",
+                "It becomes a mixture of what the two models would write.",
                 "After a rejection the token is drawn from the residual, which is exactly what the draft lacks.",
             ),
             wrong(

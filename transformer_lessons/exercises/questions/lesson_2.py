@@ -192,8 +192,8 @@ QUESTIONS = (
             ),
             right(
                 "q W kᵀ, with a learned 4 × 6 matrix W.",
-                "This is the bilinear score. The two maps of a head give such a W, too: W_Q W_Kᵀ, whose rank "
-                "is at most the width of the head.",
+                "This is the bilinear score. A head scores the vectors that go into it in this way, with "
+                "W = W_Q W_Kᵀ, whose rank is at most the width of the head.",
             ),
             wrong(
                 "The cosine of the angle between q and k.",

@@ -177,8 +177,8 @@ QUESTIONS = (
     FreeText(
         "3.9",
         "Why divide by the root of d",
-        "Why does attention divide its scores by √d_k? What goes wrong without the scale, and what with "
-        "d_k in its place?",
+        "Why does attention divide its scores by √d_k? What goes wrong without the scale, and what if "
+        "you divide by d_k instead?",
         model="If all entries of queries and keys are independent with mean 0 and variance 1, a dot "
         "product over d_k features has variance d_k: scores grow like √d_k. For large d_k, most queries then put "
         "nearly all their weight on one key, picked by chance. Many of them get almost no gradient, and the "

@@ -187,7 +187,7 @@ QUESTIONS = (
         "map, so what is stored in the same feature of two tokens ends up as one sum. Several heads give "
         "several averages, each with weights of its own and in features of its own; if they blend "
         "in different proportions, linear_out can take the blends apart and combine them. The price is that each "
-        "head compares vectors by only d_head features: its W_Q W_Kᵀ has rank at most d_head.",
+        "head compares vectors on only d_head features: its W_Q W_Kᵀ has rank at most d_head.",
         points=(
             "One head gives one average for each query.",
             "The heads' averages are kept side by side, and linear_out combines them.",

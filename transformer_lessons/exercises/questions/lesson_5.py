@@ -38,11 +38,11 @@ QUESTIONS = (
     ),
     Number(
         "5.2",
-        "The length of a position",
+        "The length of an encoding",
         "What is the squared length of a sinusoidal encoding with d_model = 512?",
         right=256,
-        why="There are 256 pairs of a sine and a cosine, and sin² + cos² = 1 in each. Every position has "
-        "the same length, √256 = 16.",
+        why="There are 256 pairs of a sine and a cosine, and sin² + cos² = 1 in each. Every position's "
+        "encoding has the same length, √256 = 16.",
         slips={
             512: "You counted 1 for each entry. It takes a sine and a cosine together to make 1.",
             1: "This is one pair of a sine and a cosine. The vector has many pairs.",
@@ -125,7 +125,7 @@ QUESTIONS = (
                 "standard deviation 1, as those of nn.Embedding do, have this length without it.",
             ),
             wrong(
-                "It gives embedding and encoding together a length of 1.",
+                "It gives the sum of embedding and encoding a length of 1.",
                 "A factor above 1 makes vectors longer. Normalising lengths is the job of layer norm, in "
                 "lesson 7.",
             ),
@@ -218,8 +218,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It knows without positions which token comes first.",
-                "An LSTM does, since it reads in order. Attention learns it only from positions or from a "
-                "mask.",
+                "An LSTM does, since it reads in order. Attention can tell only by positions or by a mask.",
             ),
             wrong(
                 "It also writes all tokens of a new text at the same time.",
@@ -241,7 +240,7 @@ QUESTIONS = (
         slips={
             1e-3: "This is what the formula wants. Put the last value that i takes into the loop's own "
             "line.",
-            1e-4: "This is the frequency at i = 4, and i continues from there.",
+            1e-4: "This is the frequency at i = 4, but i goes on to 6.",
             1e-8: "This would be i = 8, but range(0, 8, 2) ends before 8.",
         },
         pointer="What is the last i in range(0, 8, 2)? Put it into the exponent as it is written.",

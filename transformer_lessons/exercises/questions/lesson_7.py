@@ -129,7 +129,7 @@ QUESTIONS = (
     SeveralOf(
         "7.6",
         "What mixes the tokens",
-        "You change one token of an encoder layer's input. Which parts, each taken on its own, pass the "
+        "You change one token of an encoder layer's input. Which components, each taken on its own, pass the "
         "change on to other tokens?",
         (
             wrong(

@@ -166,7 +166,7 @@ QUESTIONS = (
         "do you conclude?",
         (
             right(
-                "Something is wrong: a leak, or a loss that is computed wrongly.",
+                "Something is wrong: a leak, or a mistake in computing the loss.",
                 "Perhaps validation text is in training, the future leaks, or nats and bits are mixed up. "
                 "A known floor makes such faults visible.",
             ),
@@ -236,7 +236,7 @@ QUESTIONS = (
             wrong(
                 "Because the attention weights stay the same.",
                 "Those of the earlier tokens do, but they are not needed again. The new token has a row of "
-                "weights of its own, and its output takes the earlier keys and values.",
+                "weights of its own; computing it takes the earlier keys, and its output the earlier values.",
             ),
             wrong(
                 "Because they do not depend on the tokens.",
@@ -256,11 +256,11 @@ QUESTIONS = (
         "A friend's language model reaches 1.2 nats per token on Shakespeare, yours 4.6. What do you ask "
         "before you congratulate them?",
         model="First, what a token is: a loss is for one token, so characters, pieces of words and words "
-        "compare only in bits per character, with all characters counted. Second, which text: losses depend "
+        "can be compared only in bits per character, with all characters counted. Second, which text: losses depend "
         "on the edition and on the part held out. Third, whether that part was truly unseen: splitting "
         "overlapping sequences at random, or choosing a model on the very text it is then evaluated on, makes "
         "the loss look better than it is. Last, whether unknown words were counted: replacing rare words with "
-        "one “unknown” token lowers the loss, but does not give the text back.",
+        "one “unknown” token lowers the loss, but the text can no longer be recovered.",
         points=(
             "The unit: bits per character, on the same text.",
             "The split: by blocks of text, before sequences are made.",
