@@ -286,7 +286,8 @@ def actions(path):
     links = [f'<a class="button" href="{escape(colab)}">Open in Colab</a>'] if colab else []
     links.append(f'<a class="button" href="../beside/notebooks/{path.name}" download>Download the notebook</a>')
     commands = escape(repository.clone_command() + "python3 -m transformer_lessons lab")
-    run = f"<details><summary>Run it on your machine</summary><pre>{commands}</pre></details>"
+    where = "" if repository.source() else "<p>In a clone of the repository:</p>"
+    run = f"<details><summary>Run it on your machine</summary>{where}<pre>{commands}</pre></details>"
     present = '<button class="button present" hidden title="Or press p">Present</button>'  # site.js shows it
     return f'<div class="actions">{" ".join(links)} {run} {present}</div>'
 
@@ -330,7 +331,8 @@ def help_for(source, seen):
         if name in EXERCISES and name not in seen:
             seen.add(name)
             parts += [hints(EXERCISES[name]), samples(EXERCISES[name])]
-            parts.append(f"[The exercise and the mistakes that its check knows](../exercises/{name}.md)\n")
+            parts.append(f'<p><a class="button" href="../exercises/{name}.html">'
+                         f"The {len(EXERCISES[name].mistakes)} mistakes that its check knows</a></p>\n")
     return "\n".join(parts)
 
 
@@ -358,7 +360,7 @@ def question_html(question, answered):
     text = "".join(f'<pre class="highlight">{coloured(dedent(part))}</pre>\n' if part.startswith("    ")
                    else f"<p>{in_html(part)}</p>\n" for part in blocks(question.text))
     if isinstance(question, SeveralOf):
-        ask = "Click a choice." if question.kind == "choice" else "Click every choice that you think is right."
+        ask = "Choose one." if question.kind == "choice" else "Choose every one that you think is right."
         choices = "".join(
             f'<details class="choice"><summary><b>{letter}</b>{in_html(choice.text)}</summary>'
             f'<p class="{"right" if choice.is_right else "wrong"}">'

@@ -39,8 +39,11 @@
     return part;
   }
 
+  const IDLE = ['what', 'is', 'are', 'the', 'a', 'an', 'of', 'to', 'do', 'does', 'how', 'why', 'in', 'for'];
+
   function find(question) {
-    const words = plain(question).split(/[^\p{L}\p{N}_√]+/u).filter(Boolean);
+    const all = plain(question).replace(/\bkv\b|kv_/g, 'key value ').split(/[^\p{L}\p{N}_√]+/u).filter(Boolean);
+    const telling = all.filter(word => !IDLE.includes(word)), words = telling.length ? telling : all;
     const best = words.length ? things.map(thing => [score(thing, words), thing]).filter(([points]) => points > 0)
       .sort((a, b) => b[0] - a[0]) : [];
     how.textContent = words.length ? `${best.length || 'Nothing'} found for “${question}”${best.length > 50 ? '; the best 50:' : '.'}` : '';

@@ -38,6 +38,9 @@
       }).join('');
     });
 
+  // One empty line says as much as two.
+  document.querySelectorAll('.cell_input pre').forEach(pre => { pre.innerHTML = pre.innerHTML.replace(/\n{3,}/g, '\n\n'); });
+
   // Code can be copied.
   document.querySelectorAll('.cell_input .highlight, .highlight-python .highlight, .highlight-sh .highlight').forEach(block => {
     const copy = document.createElement('button');
@@ -84,7 +87,7 @@
       const last = piece.parentElement.lastElementChild, code = piece.firstElementChild.offsetHeight;
       const lead = room() - own - (box(piece).top - box(first).top);
       const tail = room() - (own - code) - (box(last).bottom - box(piece).bottom);
-      const high = Math.max(...[lead, tail].filter(one => one > innerHeight / 2), 0) || room() - own;
+      const high = Math.max(...[lead, tail].filter(one => one > 0.62 * innerHeight), 0) || room() - own;
       picture.style.maxHeight = `${Math.min(high, room() - own)}px`;
     });
   };
@@ -183,6 +186,12 @@
     at += step;
     show();
   }, true);  // before a playground keeps the keys to itself
+
+  const goOn = () => { if (root.classList.contains('presenting')) document.activeElement.blur(); };
+  addEventListener('pointerup', event => {  // what was dragged lets go of the arrow keys
+    if (event.target.closest?.('.playground, .attention-explorer')) setTimeout(goOn);
+  });
+  addEventListener('submit', goOn);
 
   // On paper nothing is folded.
   let folded = [];
