@@ -198,7 +198,7 @@ def test_a_question_can_be_clicked_and_an_exercise_has_its_hints(written):
             elif not isinstance(question, FreeText):
                 assert question.why.replace("`", "") in prose
         for name in set(re.findall(r'\bcheck\("(\w+)"', code)):
-            assert prose.count(f"exercises/{name}.md") == 1
+            assert page.count(f'href="../exercises/{name}.html">The {len(EXERCISES[name].mistakes)} mistakes') == 1
             assert all(text.replace("`", "") in prose for hint in EXERCISES[name].hints for text in hint)
 
 
