@@ -191,7 +191,7 @@ QUESTIONS = (
         points=(
             "One head gives one average for each query.",
             "The heads' averages are kept side by side, and linear_out combines them.",
-            "The price is a lower rank, not more parameters or larger matrix products.",
+            "The price is a lower rank, not more parameters or more work in the matrix products.",
         ),
     ),
 )

@@ -217,8 +217,8 @@ QUESTIONS = (
             right(
                 "The future leaks: the model sees what it should predict.",
                 "Only the future can reveal the next digit. Look for a mask that is missing, shifted or "
-                "inverted, or for heads merged wrongly. Targets that are not shifted look the same: the model "
-                "then copies its own input.",
+                "inverted, or for heads merged wrongly. Targets that are not shifted give the same "
+                "symptom: the model then copies its own input.",
             ),
         ),
     ),

@@ -303,8 +303,8 @@ QUESTIONS = (
         "them?",
         model="With x + f(x) the slope of each layer is 1 plus that of f, so a gradient gets past f however "
         "little f passes on: ten slopes of 0.1 leave 0.0000000001 without skips, 2.59 with them. In pre-norm "
-        "the skips form an identity path through the whole stack; in post-norm there is a norm on it after "
-        "every sum. Around attention skips matter most: attention replaces each token with an average, "
+        "the skips form an identity path through the whole stack; in post-norm, a norm follows every sum on "
+        "that path. Around attention skips matter most: attention replaces each token with an average, "
         "and only the skip guarantees that the token itself is kept. Without skips tokens become more alike "
         "from layer to layer, and with equal weights they are the same at once.",
         points=(

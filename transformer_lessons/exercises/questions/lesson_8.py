@@ -258,9 +258,9 @@ QUESTIONS = (
         model="First, what a token is: a loss is for one token, so characters, pieces of words and words "
         "can be compared only in bits per character, with all characters counted. Second, which text: losses depend "
         "on the edition and on the part held out. Third, whether that part was truly unseen: splitting "
-        "overlapping sequences at random, or choosing a model on the very text it is then evaluated on, makes "
+        "overlapping sequences at random, or choosing a model on the very text it is evaluated on, makes "
         "the loss look better than it is. Last, whether unknown words were counted: replacing rare words with "
-        "one “unknown” token lowers the loss, but the text can no longer be recovered.",
+        "one “unknown” token lowers the loss, but the text cannot be recovered.",
         points=(
             "The unit: bits per character, on the same text.",
             "The split: by blocks of text, before sequences are made.",
