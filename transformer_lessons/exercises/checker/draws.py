@@ -143,7 +143,7 @@ def observe_all(draws: Draws, answer: Callable, run: Callable, seconds: float) -
         start = time.monotonic()
         for case in draws.cases:
             outcomes.append(observe(draws.exercise, answer, case, draws.dtype, run))
-            start += outcomes[-1].importing
+            start += outcomes[-1].uncounted
             if time.monotonic() - start > seconds:
                 outcomes[-1] = Outcome("endless", stuck=outcomes[-1].stuck)
             if outcomes[-1].kind == "endless":

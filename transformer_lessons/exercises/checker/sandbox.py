@@ -55,7 +55,7 @@ class Outcome:
     line: str = ""  # the learner's line that raised
     printed: int = 0  # lines
     stuck: bool = False  # endless, and could not be stopped
-    importing: float = 0.0  # seconds that went into imports, which are not counted
+    uncounted: float = 0.0  # seconds that went into imports, or into naming an error
     changed_inputs: tuple = ()  # the names of the inputs that the call changed
     unfinished: str = ""  # empty, because of this function, which the answer calls
 
@@ -89,11 +89,11 @@ def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
     with captured(), GlobalState():
         thread = start(work)
         try:
-            ended, importing = wait(done, thread, seconds)
+            ended, uncounted = wait(done, thread, seconds)
             if not ended:
-                return Outcome("endless", stuck=not stop(thread), importing=importing)
+                return Outcome("endless", stuck=not stop(thread), uncounted=uncounted)
             outcome = box["outcome"]
-            outcome.printed, outcome.importing = box["printed"], importing
+            outcome.printed, outcome.uncounted = box["printed"], uncounted
             return outcome
         except BaseException:  # Ctrl-C: the learner wants to stop waiting
             stop(thread)
@@ -144,31 +144,34 @@ def start(work):
 
 
 def wait(done, thread, seconds):
-    """(does it end in time, the seconds it spent on imports): in short slices, so that Ctrl-C gets through everywhere.
+    """(does it end in time, the seconds not counted): in short slices, so that Ctrl-C gets through everywhere.
 
     Imports are not counted, up to a limit of their own. PyTorch imports parts of itself when they are first needed,
     which takes seconds on a busy machine, and a module whose import is cut off stays broken for the whole process.
+    Nor is what this module itself does: finding the line of an error in a long file.
     """
     last = time.monotonic()
-    end, importing = last + seconds, 0.0
+    end, uncounted = last + seconds, 0.0
     while not done.wait(min(0.05, max(0.0, end - last))):
         now = time.monotonic()
-        if imports(thread) and importing < IMPORT_LIMIT:
-            importing += now - last
+        if uncounted < UNCOUNTED and excused(thread):
+            uncounted += now - last
             end += now - last
         if now >= end:
-            return False, importing
+            return False, uncounted
         last = now
-    return True, importing
+    return True, uncounted
 
 
-IMPORT_LIMIT = 30.0  # seconds
+UNCOUNTED = 30.0  # seconds at most
 
 
-def imports(thread):
-    """Is the thread in the middle of an import?"""
+def excused(thread):
+    """Is the thread in the middle of an import, or of finding the line of an error?"""
     frame = sys._current_frames().get(thread.ident)
     while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        if frame.f_code is line_of.__code__:
+            return True
         frame = frame.f_back
     return frame is not None
 
