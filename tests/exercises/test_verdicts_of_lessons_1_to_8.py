@@ -1856,3 +1856,444 @@ def test_leaks_at_every_second_place_and_features_averaged_are_named():
                    for place in range(1, tokens.shape[1], 2))
     assert check("future_leak", averaged).mistake == "the mean change"
     assert check("future_leak", every_second).mistake == "every second place left out"
+
+
+# Names for what had only a general verdict
+
+def encoder(forward, **norms):
+    """An EncoderLayer with this forward."""
+    return layer(layers.EncoderLayer, lambda self, x, mask=None: forward(self, x, mask), **norms)
+
+
+def decoder(forward, **norms):
+    """A DecoderLayer with this forward."""
+    return layer(layers.DecoderLayer, lambda self, x, memory, mask=None, memory_mask=None:
+                 forward(self, x, memory, mask, memory_mask), **norms)
+
+
+def layer(base, forward, heads=None, norm=nn.LayerNorm):
+    class Layer(base):
+        def __init__(self, d_model, num_heads, d_hidden):
+            super().__init__(d_model, heads or num_heads, d_hidden)
+            for name in [name for name, part in self.named_children() if isinstance(part, nn.LayerNorm)]:
+                setattr(self, name, norm(d_model))
+    Layer.forward = forward
+    return Layer
+
+
+def joined(join):
+    """An encoder whose sums and norms are made so."""
+    def forward(self, x, mask):
+        x = join(x, lambda x: self.attention(x, x, x, mask)[0], self.norm_1)
+        return join(x, self.feed_forward, self.norm_2)
+    return encoder(forward)
+
+
+def in_order(ask=lambda self, x, start, attended: x, add=lambda self, x, looked: x,
+             read=lambda self, x, first, looked: x, memories=lambda x, memory: x, start=lambda self, x: x,
+             end=lambda self, x: x):
+    """A decoder that is right but for what is given."""
+    def forward(self, x, memory, mask, memory_mask):
+        x = start(self, x)
+        both = memories(x, memory)
+        attended = self.self_attention(x, both, both, mask if both is x else None)[0]
+        first = self.norm_1(x + attended)
+        looked = self.cross_attention(ask(self, first, x, attended), memory, memory, memory_mask)[0]
+        second = self.norm_2(first + looked)
+        return end(self, self.norm_3(add(self, second, looked) + self.feed_forward(read(self, second, first, looked))))
+    return decoder(forward)
+
+
+class ReadsTheSum(layers.EncoderLayer):
+    def __init__(self, d_model, num_heads, d_hidden):
+        super().__init__(d_model, num_heads, d_hidden)
+
+    def forward(self, x, mask=None):
+        total = x + self.attention(x, x, x, mask)[0]
+        return self.norm_2(self.norm_1(total) + self.feed_forward(total))
+
+
+class SizesSwapped(layers.EncoderLayer):
+    def __init__(self, d_model, d_hidden, num_heads):
+        super().__init__(d_model, num_heads, d_hidden)
+
+
+def encoder_right(self, x, mask):
+    x = self.norm_1(x + self.attention(x, x, x, mask)[0])
+    return self.norm_2(x + self.feed_forward(x))
+
+
+def pre_norm_of_queries(self, x, mask):
+    x = x + self.attention(self.norm_1(x), x, x, mask)[0]
+    return x + self.feed_forward(self.norm_2(x))
+
+
+def need_weights(self, x, mask):
+    x = self.norm_1(x + self.attention(x, x, x, None, mask)[0])
+    return self.norm_2(x + self.feed_forward(x))
+
+
+class BatchNorm(nn.BatchNorm1d):
+    def forward(self, x):
+        return super().forward(x.mT).mT
+
+
+class MasksBeforeTheMemory(layers.DecoderLayer):
+    def __init__(self, d_model, num_heads, d_hidden):
+        super().__init__(d_model, num_heads, d_hidden)
+
+    def forward(self, x, mask, memory=None, memory_mask=None):
+        return super().forward(x, memory, mask, memory_mask)
+
+
+def self_attention_that_only_asks(self, x, memory, mask, memory_mask):
+    asking = self.norm_1(self.self_attention(x, x, x, mask)[0])
+    x = self.norm_2(x + self.cross_attention(asking, memory, memory, memory_mask)[0])
+    return self.norm_3(x + self.feed_forward(x))
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("EncoderLayer", encoder(pre_norm_of_queries), "only some of the attention's inputs normalised"),
+    ("EncoderLayer", ReadsTheSum, "the feed-forward reads the sum before the norm"),
+    ("EncoderLayer", SizesSwapped, "num_heads and d_hidden swapped"),
+    ("EncoderLayer", encoder(encoder_right, heads=1), "the number of heads not handed on"),
+    ("EncoderLayer", encoder(encoder_right, norm=lambda d_model: nn.LayerNorm(d_model, eps=1e-3)),
+     "another epsilon in the norms"),
+    ("EncoderLayer", encoder(encoder_right, norm=BatchNorm), "another norm than nn.LayerNorm"),
+    ("EncoderLayer", joined(lambda x, part, norm: norm(x) + norm(part(x))), "the norm before the sum"),
+    ("EncoderLayer", encoder(need_weights), "the mask in another argument's place"),
+    ("EncoderLayer", encoder(lambda self, x, mask: encoder_right(self, F.layer_norm(x, x.shape[-1:]), mask)),
+     "a norm too many"),
+    ("EncoderLayer", joined(lambda x, part, norm: norm(norm(x + part(x)))), "a norm too many"),
+    ("DecoderLayer", in_order(memories=lambda x, memory: torch.cat([memory, x], dim=1)),
+     "the memory in the self-attention"),
+    ("DecoderLayer", in_order(start=lambda self, x: self.norm_1(x)), "a norm too many"),
+    ("DecoderLayer", in_order(end=lambda self, x: self.norm_3(x)), "a norm too many"),
+    ("DecoderLayer", in_order(ask=lambda self, first, x, attended: self.norm_2(first)), "a norm too many"),
+    ("DecoderLayer", MasksBeforeTheMemory, "the memory taken for the mask"),
+    ("DecoderLayer", in_order(add=lambda self, x, looked: looked), "an attention's output alone added"),
+    ("DecoderLayer", in_order(read=lambda self, x, first, looked: first + looked),
+     "the feed-forward reads too early an x"),
+    ("DecoderLayer", decoder(self_attention_that_only_asks),
+     "no residual around the self-attention and the layer's input added again")])
+def test_layers_put_together_in_another_way_are_named(name, answer, mistake):
+    assert check(name, answer).mistake == mistake
+
+
+def sines_and_cosines(angles):
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+def frequencies(d_model):
+    return 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+
+
+def appended_to_zeros(length, d_model):
+    return torch.cat([torch.zeros(1, d_model), positions.sinusoidal_encoding(length, d_model)])
+
+
+def the_positions_counter_in_the_exponent(length, d_model):
+    table = torch.zeros(length, d_model)
+    for i in range(length):
+        for k in range(0, d_model, 2):
+            angle = i / np.float64(10000) ** (i / d_model)
+            table[i, k], table[i, k + 1] = np.sin(angle), np.cos(angle)
+    return table
+
+
+def in_steps_of_one(length, d_model):
+    table = torch.zeros(length, d_model)
+    for place in range(length):
+        for i in range(d_model - 1):
+            angle = place / 10000 ** (i / d_model)
+            table[place, i], table[place, i + 1] = np.sin(angle), np.cos(angle)
+    return table
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (appended_to_zeros, "one position too many"),
+    (lambda length, d_model: positions.sinusoidal_encoding(length, d_model).T.reshape(length, d_model),
+     "columns reshaped into rows"),
+    (lambda length, d_model: torch.tensor(np.array([])), "one long row"),
+    (lambda length, d_model: positions.sinusoidal_encoding(length, d_model).flatten(), "one long row"),
+    (the_positions_counter_in_the_exponent, "the position in the exponent"),
+    (lambda length, d_model: positions.sinusoidal_encoding(length, d_model).T, "a column for each position"),
+    (lambda length, d_model: sines_and_cosines((torch.arange(length)[:, None] * frequencies(d_model)).cumsum(0)),
+     "angles added up"),
+    (in_steps_of_one, "a loop over every column"),
+    (lambda length, d_model: sines_and_cosines(torch.arange(length)[:, None] / 1e4 / frequencies(d_model)),
+     "multiplied where it should be divided")])
+def test_tables_of_positions_filled_in_another_way_are_named(answer, mistake):
+    assert check("sinusoidal_encoding", answer).mistake == mistake
+
+
+def detector(places, change=lambda after, before: (after - before).abs(), single=False, just_before=False,
+             other=lambda tokens: (tokens + 1) % (tokens.max() + 1)):
+    """A leak detector that is right but for what is given."""
+    def future_leak(model, tokens):
+        before, largest = model(tokens), 0.0
+        for place in places(tokens.shape[1]):
+            changed, end = tokens.clone(), place + 1 if single else None
+            changed[:, place:end] = other(tokens)[:, place:end]
+            seen = slice(place - 1 if just_before else 0, place)
+            largest = max(largest, change(model(changed), before)[:, seen].max().item())
+        return largest
+    return future_leak
+
+
+@pytest.mark.parametrize("first", [1, 2])
+@pytest.mark.parametrize("style", [{}, {"single": True}, {"just_before": True}])
+def test_every_second_place_is_too_few_in_each_style(first, style):
+    answer = detector(lambda length: range(first, length, 2), **style)
+    assert found("future_leak", answer) == {"every second place left out"}
+
+
+def test_other_leak_detectors_are_called_what_they_are():
+    def without_place_0(length):
+        return range(1, length)
+
+    relative = detector(without_place_0, lambda after, before: (after - before).abs() / before.abs())
+    assert check("future_leak", relative).mistake == "a relative change"
+    assert check("future_leak", detector(range)).mistake == "nothing to compare at place 0"
+    ten = detector(without_place_0, other=lambda tokens: (tokens + 1) % 10)
+    assert found("future_leak", ten) == {"an unknown id"}
+    for part in (lambda output: output[..., :1], lambda output: output.argmax(-1, keepdim=True),
+                 lambda output: output.amax(dim=(1, 2), keepdim=True).expand(output.shape)):
+        partial = detector(without_place_0, lambda after, before, part=part: (part(after) - part(before)).abs())
+        assert "is every number in them compared" in text(check("future_leak", partial))
+
+
+def turn(angles_of=lambda positions, base, exponents: positions[:, None] / base ** exponents,
+         end=lambda a, b, c, s: pairs_of(a * c - b * s, a * s + b * c)):
+    """A rotation that is right but for what is given."""
+    def rotate(x, positions, base=10000):
+        angles = angles_of(positions, base, torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+        return end(x[..., 0::2], x[..., 1::2], angles.cos(), angles.sin())
+    return rotate
+
+
+def pairs_of(first, second):
+    return torch.stack([first, second], dim=-1).flatten(-2)
+
+
+def unpacked(x, positions, base=10000):
+    _, _, _ = x.shape
+    return turn()(x, positions, base)
+
+
+def unpacked_with_heads(x, positions, base=10000):
+    _, _, _, _ = x.shape
+    return turn()(x, positions, base)
+
+
+def first_half_turned(x, positions, base=10000):
+    part = x.shape[-1] // 2 // 2 * 2
+    return torch.cat([turn()(x[..., :part], positions, base), x[..., part:]], dim=-1)
+
+
+def half_open(length):
+    mask = torch.eye(length, dtype=torch.bool)
+    for row in range(length):
+        mask[row, 1:row + 1] = True
+    return mask
+
+
+def every_second_row(length):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for row in range(0, length, 2):
+        mask[row, :row + 1] = True
+    return mask
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("rotate", unpacked, "works with one number of dimensions only"),
+    ("rotate", unpacked_with_heads, "works with one number of dimensions only"),
+    ("rotate", turn(end=lambda a, b, c, s: pairs_of(a * c + a * s, b * c + b * s)), "multiplied instead of turned"),
+    ("rotate", turn(lambda positions, base, exponents: positions[:, None] // base ** exponents), "rounded down by //"),
+    ("rotate", turn(lambda positions, base, exponents: positions.argsort().argsort()[:, None] / base ** exponents),
+     "positions counted anew"),
+    ("rotate", turn(end=lambda a, b, c, s: pairs_of(a * c - b * s, a * c - b * s)), "only the real parts"),
+    ("rotate", first_half_turned, "only some of the pairs turned"),
+    ("rotate", turn(lambda positions, base, exponents: positions[:, None] * base ** exponents),
+     "multiplied where it should be divided"),
+    ("causal_mask", lambda length: torch.ones(length, dtype=torch.bool), "a single row"),
+    ("causal_mask", every_second_row, "every second row left empty"),
+    ("causal_mask", half_open, "the first key left out")])
+def test_turns_and_triangles_made_in_another_way_are_named(name, answer, mistake):
+    assert check(name, answer).mistake == mistake
+
+
+def training(loss=lambda logits, targets: F.cross_entropy(logits.mT, targets), returned=lambda loss, *_: loss.item(),
+             moves=lambda calls: True):
+    """A training step that is right but for what is given."""
+    calls = []
+
+    def step(model, optimizer, tokens):
+        calls.append(1)
+        logits, targets = model(tokens[:, :-1]), tokens[:, 1:]
+        optimizer.zero_grad()
+        (found := loss(logits, targets)).backward()
+        result = returned(found, logits, targets, model, tokens)
+        if moves(len(calls)):
+            optimizer.step()
+        return result
+    return step
+
+
+def loss_in_eval_mode(loss, logits, targets, model, tokens):
+    with torch.no_grad():
+        shown = F.cross_entropy(model.eval()(tokens[:, :-1]).mT, targets).item()
+    model.train()
+    return shown
+
+
+def draws_otherwise(bound=None, change=lambda drawn, kept, logits: drawn, add=0):
+    """The next token, but for what is given."""
+    def sample_next(logits, temperature, top_k, generator):
+        if temperature == 0:
+            return logits.argmax(-1)
+        scaled, kept = logits / temperature, logits.topk(top_k or logits.shape[-1]).indices
+        if top_k is not None and bound:
+            scaled = scaled.masked_fill(scaled < bound(scaled, top_k), -torch.inf)
+        elif add:
+            scaled = torch.full_like(scaled, -torch.inf).scatter(-1, kept, scaled.gather(-1, kept))
+        drawn = torch.multinomial(scaled.softmax(-1), 1, generator=generator)[:, 0]
+        return (change(drawn, kept, logits) + add).clamp(max=logits.shape[-1] - 1)
+    return sample_next
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("training_step", training(returned=lambda loss, logits, *_: loss.item() * len(logits)), "a sum and a mean"),
+    ("training_step", training(returned=loss_in_eval_mode), "another number than the loss"),
+    ("training_step", training(returned=lambda loss, logits, targets, *_:
+        (logits.argmax(-1) == targets).float().mean().item()), "another number than the loss"),
+    ("training_step", training(lambda logits, targets: F.cross_entropy(logits.mT / 2, targets)), "the logits scaled"),
+    ("training_step", training(lambda logits, targets: F.binary_cross_entropy_with_logits(
+        logits, F.one_hot(targets, logits.shape[-1]).to(logits.dtype))), "a binary cross-entropy"),
+    ("training_step", training(lambda logits, targets: -logits.softmax(-1).gather(-1, targets[..., None]).mean().log()),
+     "the probability, not its logarithm"),
+    ("sample_next", draws_otherwise(lambda logits, top_k: logits.kthvalue(top_k, dim=-1, keepdim=True).values),
+     "the k-th smallest as the threshold"),
+    ("sample_next", draws_otherwise(change=lambda drawn, kept, logits:
+        torch.where((kept == drawn[:, None]).any(-1), drawn, logits.argmax(-1))),
+     "the top k after the softmax, not renormalised"),
+    ("sample_next", draws_otherwise(add=1), "ids counted from 1")])
+def test_steps_and_draws_made_in_another_way_are_named(name, answer, mistake):
+    assert check(name, answer).mistake == mistake
+
+
+def test_a_step_at_every_second_call_only_is_named():
+    calls = []
+
+    def step(model, optimizer, tokens):
+        calls.append(1)
+        return training(moves=lambda _: len(calls) % 2 == 0)(model, optimizer, tokens)
+    assert check("training_step", step).mistake == "a step at every second call only"
+
+
+def norm_of(mean=lambda x: x.mean(-1, keepdim=True), count=lambda x: x.shape[-1],
+            end=lambda x, mean, root, gain, bias: gain * (x - mean) / root + bias):
+    """A layer norm that is right but for what is given."""
+    def layer_norm(x, gain, bias, eps=1e-5):
+        middle = mean(x)
+        variance = ((x - middle) ** 2).sum(-1, keepdim=True) / count(x)
+        return end(x, middle, (variance + eps).sqrt(), gain, bias)
+    return layer_norm
+
+
+def heads_joined(join=lambda self, heads: self.linear_out(attention.merge_heads(heads)), number=None):
+    class MultiHeadAttention(attention.MultiHeadAttention):
+        def __init__(self, d_model, num_heads):
+            super().__init__(d_model, num_heads, dropout=0)
+            self.num_heads = number or num_heads
+
+        def forward(self, query, key, value):
+            query, key, value = (attention.split_heads(layer(one), self.num_heads) for layer, one in (
+                (self.linear_q, query), (self.linear_k, key), (self.linear_v, value)))
+            output, weights = attention.scaled_dot_product_attention(query, key, value)
+            return join(self, output), weights
+    return MultiHeadAttention
+
+
+def shift_from(matrix, block):
+    """The 2 by 2 blocks, made by block from sines and cosines, written into a list of rows."""
+    def shift_matrix(offset, d_model):
+        rows = matrix(d_model)
+        for i in range(0, d_model, 2):
+            angle = offset / 10000 ** (i / d_model)
+            (rows[i][i], rows[i][i + 1]), (rows[i + 1][i], rows[i + 1][i + 1]) = block(np.sin(angle), np.cos(angle))
+        return torch.tensor(rows)
+    return shift_matrix
+
+
+def masked_by(fill=lambda scores: -torch.inf, fewest=0, cast=lambda scores: scores):
+    """A masked softmax that is right but for what is given."""
+    def masked_softmax(scores, mask):
+        hidden = cast(scores).masked_fill(~mask, fill(scores)).softmax(-1).nan_to_num(0.0).to(scores) * mask
+        return hidden * (mask.sum(-1, keepdim=True) > fewest)
+    return masked_softmax
+
+
+def as_exponentials(scores, mask):
+    hidden = scores.masked_fill(~mask, -1e9)
+    exponentials = (hidden - hidden.amax(-1, keepdim=True)).exp() * mask
+    return exponentials / (exponentials.sum(-1, keepdim=True) + 1e-3)
+
+
+def without_empty_rows(scores, mask):
+    some = mask.expand_as(scores).any(-1)
+    return scores[some].masked_fill(~mask.expand_as(scores)[some], -torch.inf).softmax(-1)
+
+
+class KeysAskedTwice(first_steps.AttentionHead):
+    def __init__(self, d_model, d_head):
+        super().__init__(d_model, d_head)
+
+    def forward(self, x):
+        key = self.linear_k(x)
+        return first_steps.attention(self.linear_q(key), key, self.linear_v(x))
+
+
+def exponentials_of(scores):
+    return np.exp(scores - scores.max(axis=-1, keepdims=True))
+
+
+def divided_by_the_first_sum(scores):
+    rows = exponentials_of(scores).reshape(-1, scores.shape[-1])
+    return (rows / rows[0].sum()).reshape(scores.shape)
+
+
+def divided_twice(scores):
+    weights = exponentials_of(scores) / exponentials_of(scores).sum(-1, keepdims=True)
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize(("name", "answer", "mistake"), [
+    ("layer_norm", norm_of(mean=lambda x: x.flatten()[:x.shape[-1]].mean()), "the mean of the first vector for all"),
+    ("layer_norm", norm_of(mean=lambda x: x.sum(-1, keepdim=True) / x.shape[-2], count=lambda x: x.shape[-2]),
+     "divided by the number of positions"),
+    ("layer_norm", norm_of(end=lambda x, mean, root, gain, bias: gain * x - mean / root + bias),
+     "only the mean divided"),
+    ("layer_norm", norm_of(end=lambda x, mean, root, gain, bias: F.layer_norm(
+        gain * (x - mean) / root + bias, x.shape[-1:])), "normalised twice"),
+    ("MultiHeadAttention", heads_joined(number=2), "a fixed number of heads"),
+    ("MultiHeadAttention", heads_joined(lambda self, heads: attention.merge_heads(self.linear_out(heads))),
+     "the features of one head for linear_out"),
+    ("MultiHeadAttention", heads_joined(lambda self, heads: self.linear_out(heads.transpose(1, 2).flatten(1))),
+     "positions and features flattened together"),
+    ("masked_softmax", masked_by(lambda scores: scores.min().item() - 1), "a number too small"),
+    ("masked_softmax", lambda scores, mask: masked_by()(scores, mask.unsqueeze(1)),
+     "a dimension too many in the mask"),
+    ("masked_softmax", masked_by(fewest=1), "a row with one key taken for empty"),
+    ("masked_softmax", masked_by(cast=torch.Tensor.half), "half precision"),
+    ("masked_softmax", as_exponentials, "one more in the sum"),
+    ("masked_softmax", without_empty_rows, "the empty rows left out"),
+    ("AttentionHead", KeysAskedTwice, "the layers one after another"),
+    ("shift_matrix", shift_from(lambda d: [[0.0] * d] * d, lambda s, c: ((c, s), (-s, c))), "the same row everywhere"),
+    ("shift_matrix", shift_from(lambda d: np.zeros((d, d)), lambda s, c: ((1, s), (-s, 1))), "only the sines"),
+    ("shift_matrix", lambda offset, d_model: torch.block_diag([shift(offset, 2)] * (d_model // 2)),
+     "a list for block_diag"),
+    ("softmax", divided_by_the_first_sum, "one row's sum for all"),
+    ("softmax", divided_twice, "sum over everything")])
+def test_other_steps_of_norms_heads_masks_and_shifts_are_named(name, answer, mistake):
+    assert check(name, answer).mistake == mistake

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from transformer_lessons import attention, masks
 from transformer_lessons.exercises import check
 from transformer_lessons.language import byte_pairs, pretrained
 
@@ -941,3 +942,452 @@ def test_nothing_is_said_that_is_false_of_such_an_answer(name, answer, said, uns
     found = text(check(name, answer))
     assert said in found
     assert unsaid not in found
+
+
+# Names for what had only a general verdict
+
+def joined_text(parts, pair):
+    text = [part.decode() for part in parts]
+    return [part.encode() for part in byte_pairs.merge(text, tuple(part.decode() for part in pair))]
+
+
+def by_index(parts, pair, rest):
+    """The loop of subword-nmt; where the second part does not follow, rest is added."""
+    new, place = [], 0
+    while pair[0] in parts[place:]:
+        found = parts.index(pair[0], place)
+        joins = parts[found + 1:found + 2] == [pair[1]]
+        new += [*parts[place:found], *([b"".join(pair)] if joins else rest)]
+        place = found + 1 + joins
+    return new + parts[place:]
+
+
+def second_dropped(parts, pair):
+    new = []
+    for place, part in enumerate(parts):
+        if part == pair[0] and parts[place + 1:place + 2] == [pair[1]]:
+            new.append(part + pair[1])
+        elif part != pair[1]:
+            new.append(part)
+    return new
+
+
+def stacked(parts, fits, last=lambda part: True):
+    new = []
+    for part in parts:
+        if new and fits(new[-1], part):
+            new[-1] += part
+        else:
+            new.append(part)
+    return [part for part in new if last(part)]
+
+
+def looked_ahead(parts, pair):
+    new, place = [], 0
+    while place < len(parts):
+        joins = parts[place] == pair[0] and parts[place + 1] == pair[1]
+        new.append(b"".join(parts[place:place + 1 + joins]))
+        place += 1 + joins
+    return new
+
+
+def removed_in_turn(parts, pair):
+    new = list(parts)
+    for two in pairwise(parts):
+        if two == pair and pair[0] in new:
+            new[new.index(pair[0])] = b"".join(pair)
+            if pair[1] in new:
+                new.remove(pair[1])
+    return new
+
+
+def cut_out(parts, pair):
+    pieces = re.split(b"(" + re.escape(b"".join(pair)) + b")", b"".join(parts))
+    return [piece for piece in pieces if piece]
+
+
+def shortened(parts, pair):
+    new = list(parts)
+    for place in range(len(parts) - 1):
+        if new[place] == pair[0] and new[place + 1] == pair[1]:
+            new[place:place + 2] = [b"".join(pair)]
+    return new
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (joined_text, "bytes that are no characters"),
+    (lambda parts, pair: by_index(parts, pair, []), "the first part lost"),
+    (second_dropped, "the second part never kept"), (looked_ahead, "beyond the end"), (cut_out,
+        "searched in the joined bytes"), (removed_in_turn, "a part found by its value"),
+    (shortened, "a list that gets shorter"),
+    (lambda parts, pair: stacked(parts, lambda *two: two[0] is pair[0] and two[1] is pair[1]),
+     "only single bytes joined"),
+    (lambda parts, pair: stacked(parts, lambda *two: two == pair, bytes.strip), "spaces lost")])
+def test_more_slips_of_a_merge_are_named(answer, mistake):
+    assert check("merge", answer).mistake == mistake
+
+
+def added(words, pairs_of, add):
+    counts = {}
+    for word, number in words.items():
+        for pair in pairs_of(word):
+            add(counts, pair, number)
+    return counts
+
+
+def twice(counts, pair, number):
+    counts.setdefault(pair, number)
+    counts[pair] += number
+
+
+def add_to_nothing(counts, pair, number):
+    counts[pair] += number
+
+
+def keys_alone(words):
+    counts = byte_pairs.Counter()
+    for word, number in words:
+        for pair in pairwise(word):
+            counts[pair] += number
+    return counts
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (keys_alone, "the loop over the keys alone"),
+    (lambda words: added(words, pairwise, twice), "the first place counted twice"),
+    (lambda words: added(words, pairwise, add_to_nothing), "a pair that is not there yet"),
+    (lambda words: counted(words, lambda word: pairwise(words), {}), "words for the parts of a word"),
+    (lambda words: byte_pairs.Counter(pairwise(words)), "words for the parts of a word"),
+    (lambda words: counted({tuple(part.decode().encode() for part in word): n for word, n in words.items()}, pairwise,
+                           {}), "bytes that are no characters"),
+    (lambda words: byte_pairs.Counter(pair for word, n in words.items() for pair in pairwise(word * n)),
+     "the end joined to the beginning"),
+    (lambda words: counted(words, lambda word: [word[n:n + 2] for n in range(len(word))], {}),
+     "the last part by itself"),
+    (lambda words: counted(words, lambda word: [word[n:n + 1] for n in range(len(word) - 1)], {}),
+     "the parts, not the pairs"),
+    (lambda words: counted(words, lambda word: [(word[n], word[n + 1]) for n in range(len(word))], {}),
+     "beyond the end")])
+def test_more_slips_in_counting_are_named(answer, mistake):
+    assert check("count_pairs", answer).mistake == mistake
+
+
+def grown(words, number, rewritten, left=lambda counts, merges: counts, ended=lambda counts: not counts,
+          end=lambda merges: merges):
+    """Training; rewritten makes the next words of the words as they were and as they should be."""
+    merges = []
+    while len(merges) < number:
+        counts = left(byte_pairs.count_pairs(words), merges)
+        if ended(counts):
+            return end(merges)
+        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
+        words = rewritten(words, {tuple(byte_pairs.merge(word, merges[-1])): n for word, n in words.items()})
+    return merges
+
+
+def counted_too_early(words, number):
+    merges, counts = [], byte_pairs.count_pairs(words)
+    while len(merges) < number and counts:
+        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
+        counts = byte_pairs.count_pairs(words)
+        words = {tuple(byte_pairs.merge(word, merges[-1])): n for word, n in words.items()}
+    return merges
+
+
+def right_words(old, new):
+    return new
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda words, number: trained(words, number, key=lambda n, pair: (n, *(part.decode() for part in pair))),
+     "bytes that are no characters"),
+    (counted_too_early, "counted before the words are rewritten"),
+    (lambda words, number: grown(words, number, lambda old, new: old | new), "the old words kept"),
+    (lambda words, number: grown(words, number, lambda old, new: old | new, lambda counts, merges: {
+        pair: n for pair, n in counts.items() if pair not in merges}), "the old words kept"),
+    (lambda words, number: grown(words, number, lambda old, new: dict([*new.items()][-1:])), "one word left"),
+    (lambda words, number: grown(words, number, right_words, ended=lambda counts: len(counts) <= 1),
+     "stopped at a single pair"),
+    (lambda words, number: grown(words, number, right_words, end=lambda merges: []), "nothing left at the end"),
+    (lambda words, number: grown(words, number, right_words, end=lambda merges: merges + [None] * (
+        number - len(merges))), "None for a pair"),
+    (lambda words, number: (trained(words, number), words) if number == 0 else (trained(words, number), {
+        tuple(byte_pairs.apply_merges(word, {pair: n for n, pair in enumerate(trained(words, number))})): count
+        for word, count in words.items()}), "the words, not the merges"),
+    (lambda words, number: (lambda counts: sorted(counts, key=lambda pair: (-counts[pair], pair))[:number])(
+        byte_pairs.count_pairs(words)), "the words at the start counted")])
+def test_more_slips_in_training_are_named(answer, mistake):
+    assert check("train_bpe", answer).mistake == mistake
+
+
+def lowest(parts, ranks, pairs_of=pairwise, key=None, joined=byte_pairs.merge):
+    while known := [pair for pair in pairs_of(parts) if pair in ranks]:
+        parts = joined(parts, min(known, key=key or ranks.get))
+    return list(parts)
+
+
+def in_the_order_of(parts, ranks, order, found=lambda parts, pair: True):
+    for pair in order:
+        if not found(parts, pair):
+            break
+        parts = byte_pairs.merge(parts, pair)
+    return list(parts)
+
+
+def lowest_of_all(parts, ranks):
+    while len(parts) > 1:
+        pair = min(pairwise(parts), key=ranks.get)
+        if pair not in ranks:
+            break
+        parts = byte_pairs.merge(parts, pair)
+    return list(parts)
+
+
+def placed(parts, ranks, change):
+    """One place at a time: change rewrites the list where a pair with the lowest rank begins."""
+    parts = list(parts)
+    while found := [(ranks[two], place) for place, two in enumerate(pairwise(parts)) if two in ranks]:
+        change(parts, min(found)[1])
+    return parts
+
+
+def both_kept(parts, place):
+    parts[place] += parts[place + 1]
+
+
+def wrong_one_gone(parts, place):
+    parts[place] += parts[place + 1]
+    parts.pop(place)
+
+
+def old_list_of_places(parts, ranks):
+    parts = list(parts)
+    for rank, place in sorted((ranks[two], place) for place, two in enumerate(pairwise(parts)) if two in ranks):
+        if ranks.get(tuple(parts[place:place + 2])) == rank:
+            parts[place:place + 2] = [b"".join(parts[place:place + 2])]
+    return parts
+
+
+def one_text(parts, ranks):
+    text = b"|".join(parts)
+    for pair in sorted(ranks, key=ranks.get):
+        text = text.replace(b"|".join(pair), b"".join(pair))
+    return text.split(b"|")
+
+
+def decoded(parts, ranks):
+    return lowest([part.decode().encode() for part in parts], ranks)
+
+
+def all_in_place(parts, ranks):
+    for pair in sorted(ranks, key=ranks.get):
+        parts = shortened(parts, pair)
+    return list(parts)
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda parts, ranks: in_the_order_of(parts, ranks, sorted(ranks, key=ranks.get), lambda parts, pair: pair in
+        pairwise(parts)), "ended at the first pair that the word lacks"),
+    (lambda parts, ranks: in_the_order_of(parts, ranks, sorted(ranks, key=lambda pair: str(ranks[pair]))),
+     "ranks compared as text"),
+    (lambda parts, ranks: in_the_order_of(parts, ranks, sorted(ranks, key=ranks.get)[:-1]),
+     "the highest rank left out"),
+    (lambda parts, ranks: lowest(parts, ranks, lambda parts: [*pairwise(parts)][:-1]), "the last pair not seen"),
+    (lambda parts, ranks: lowest(parts, ranks, lambda parts: [*pairwise(parts)][1:]), "the first pair not seen"),
+    (lambda parts, ranks: lowest(parts, {pair[::-1]: rank for pair, rank in ranks.items()}), "the pairs turned round"),
+    (lambda parts, ranks: lowest(parts, ranks, lambda parts: [(parts[n], parts[n + 1]) for n in range(len(parts))]),
+     "beyond the end"),
+    (lambda parts, ranks: lowest(parts, ranks, lambda parts: [parts[n:n + 2] for n in range(len(parts) - 1)]),
+     "a list as the key"),
+    (lambda parts, ranks: lowest(parts, ranks, lambda parts: [parts[n:n + 2] for n in range(len(parts))]),
+     "a list as the key"),
+    (lowest_of_all, "a rank that is missing compared"),
+    (lambda parts, ranks: placed(parts, ranks, both_kept), "the second part kept"),
+    (lambda parts, ranks: placed(parts, ranks, wrong_one_gone), "the token lost"),
+    (old_list_of_places, "the pairs listed only once"), (one_text, "parts of parts joined"),
+    (decoded, "bytes that are no characters"), (all_in_place, "a list that gets shorter"),
+    (lambda parts, ranks: b"".join(parts) if len(parts) < 2 else lowest(parts, ranks), "a short word as bytes"),
+    (lambda parts, ranks: lowest(b"".join(parts), ranks), "numbers for bytes")])
+def test_more_slips_in_applying_merges_are_named(answer, mistake):
+    assert check("apply_merges", answer).mistake == mistake
+
+
+def test_the_most_frequent_pair_is_named_whatever_decides_a_tie():
+    def answer(parts, ranks):
+        while known := [pair for pair in pairwise(parts) if pair in ranks]:
+            parts = byte_pairs.merge(parts, max(known, key=lambda pair: (known.count(pair), -ranks[pair])))
+        return list(parts)
+
+    assert check("apply_merges", answer).mistake == "the most frequent pair first"
+
+
+def root(x, epsilon, dim=-1):
+    return (x.square().mean(dim, keepdim=True) + epsilon).sqrt()
+
+
+def of_the_last_row(x, gain, epsilon=1e-5):
+    for row in x.reshape(-1, x.shape[-1]):
+        divisor = root(row, epsilon)
+    return gain * x / divisor
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (of_the_last_row, "one vector's mean square for all"),
+    (lambda x, gain, epsilon=1e-5: gain * x / root(x.reshape(-1, len(gain))[0], epsilon),
+     "one vector's mean square for all"),
+    (lambda x, gain, epsilon=1e-5: gain[:, None] * x / root(x, epsilon), "the gain along another dimension"),
+    (lambda x, gain, epsilon=1e-5: gain * F.rms_norm(x, gain.shape, gain, epsilon), "the gain twice"),
+    (lambda x, gain, epsilon=1e-5: gain / root(x, epsilon), "x left out"),
+    (lambda x, gain, epsilon=1e-5: gain * x / (x.norm(p=1, dim=-1, keepdim=True) + epsilon),
+     "the sum of the absolute values")])
+def test_more_slips_in_a_norm_are_named(answer, mistake):
+    assert check("rms_norm", answer).mistake == mistake
+
+
+def wide(x, gate, up, down, cut):
+    opened, raised = cut(F.linear(x, torch.cat([gate, up])))
+    return F.linear(F.silu(opened) * raised, down)
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda x, gate, up, down: F.linear(F.linear(x, F.silu(gate)) * F.linear(x, up), down), "SiLU of the weights"),
+    (lambda x, gate, up, down: torch.einsum("...h,...k,dk->...d", F.silu(x @ gate.T), x @ up.T, down),
+     "hidden features summed"),
+    (lambda x, gate, up, down: wide(x, gate, up, down, lambda both: both.chunk(2)), "split along another dimension"),
+    (lambda x, gate, up, down: wide(x, gate, up, down, lambda both: both.split(x.shape[-1], -1)), "equal sizes only"),
+    (lambda x, gate, up, down: wide(x, gate, up, down, lambda both: (
+        both[..., :x.shape[-1]], both[..., x.shape[-1]:])), "equal sizes only"),
+    (lambda x, gate, up, down: gated(x, gate, up, up.mT, F.silu), "another matrix for down")])
+def test_more_slips_in_a_gated_layer_are_named(answer, mistake):
+    assert check("swiglu", answer).mistake == mistake
+
+
+def grouped(query, key, value, transposed=lambda key: key.mT, mask=None, copies=None):
+    number = copies or query.shape[1] // key.shape[1]
+    key, value = key.repeat_interleave(number, 1), value.repeat_interleave(number, 1)
+    scores = (query @ transposed(key)) / math.sqrt(query.shape[-1])
+    hidden = torch.ones_like(scores).triu(1) == 1
+    hidden = mask(hidden) if mask else hidden
+    masked = scores.masked_fill(hidden, -torch.inf)
+    return masked.softmax(-1) @ value, masked.softmax(-1), masked
+
+
+def first_head_alone(hidden):
+    return hidden & (torch.arange(hidden.shape[1]) == 0)[:, None, None]
+
+
+def length_before_group(query, key, value):
+    (batch, _, length, d_head), groups = query.shape, key.shape[1]
+    query = query.reshape(batch, groups, length, -1, d_head)
+    scores = torch.einsum("bgnrd,bgmd->bgrnm", query, key) / math.sqrt(d_head)
+    weights = scores.masked_fill(torch.ones_like(scores).triu(1) == 1, -torch.inf).softmax(-1)
+    return torch.einsum("bgrnm,bgmd->bgrnd", weights, value).flatten(1, 2), weights.flatten(1, 2)
+
+
+def with_the_package(query, key, value, number):
+    key, value = key.repeat_interleave(number, 1), value.repeat_interleave(number, 1)
+    return attention.scaled_dot_product_attention(query, key, value, masks.causal_mask(query.shape[2]))
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda query, key, value: with_the_package(query, key, value, key.shape[1]),
+     "the number of key heads taken for the size of a group"),
+    (lambda query, key, value: with_the_package(query, key, value, 1), "key heads not shared"),
+    (lambda query, key, value: with_the_package(query, key, value, 3), "one size of a group for all"),
+    (lambda query, key, value: grouped(query, key, value, copies=2)[:2], "one size of a group for all"),
+    (lambda query, key, value: grouped(query, key, value, lambda key: key.reshape(
+        *key.shape[:2], key.shape[3], key.shape[2]))[:2], "the keys reshaped, not transposed"),
+    (length_before_group, "heads reshaped"),
+    (lambda query, key, value: grouped(query, key, value)[::2], "scores in place of the weights"),
+    (lambda query, key, value: grouped(query, key, value, mask=first_head_alone)[:2],
+     "a mask for some of the scores"),
+    (lambda query, key, value: tuple(torch.cat(one.chunk(key.shape[1], 1)) for one in grouped(query, key, value)[:2]),
+     "joined along another dimension"),
+    (lambda query, key, value: tuple(torch.stack(one.unbind(1)) for one in grouped(query, key, value)[:2]),
+     "joined along another dimension"),
+    (lambda query, key, value: (lambda output, weights, _: (output, weights.chunk(key.shape[1], 1)[-1]))(
+        *grouped(query, key, value)), "the weights of one head or group"),
+    (lambda query, key, value: (lambda output, weights, _: (output, weights.unflatten(1, (key.shape[1], -1)).mean(2)))(
+        *grouped(query, key, value)), "the weights of a group merged into one")])
+def test_more_slips_in_grouped_queries_are_named(answer, mistake):
+    assert check("grouped_query_attention", answer).mistake == mistake
+
+
+def in_layers(change):
+    """The layers' names, with their numbers changed."""
+    return lambda tensors: {re.sub(r"^layers\.(\d+)\.", lambda one: change(int(one[1])), name): one
+                            for name, one in pretrained.from_gpt2(tensors).items()}
+
+
+def masks_too(tensors, skipped):
+    masked = {name.removeprefix("transformer.").replace("h.", "layers."): one for name, one in tensors.items()
+              if name.endswith(".attn.bias") and name not in skipped}
+    return pretrained.from_gpt2(tensors) | masked
+
+
+def pieces_of_c_attn(tensors, weight, bias):
+    """pieces(the tensor, as it comes) for the weight and for the bias of c_attn, each in three."""
+    found = pretrained.from_gpt2(tensors)
+    for name, one in tensors.items():
+        if part := re.search(r"(\d+)\.attn\.c_attn\.(weight|bias)", name):
+            pieces = (weight if part[2] == "weight" else bias)(one)
+            found |= {f"layers.{part[1]}.attention.linear_{letter}.{part[2]}": piece
+                      for letter, piece in zip("qkv", pieces, strict=True)}
+    return found
+
+
+def uncut_names(tensors):
+    found = pretrained.from_gpt2(tensors)
+    for name in [name for name in found if "linear_q" in name]:
+        whole = [found.pop(name.replace("linear_q", f"linear_{letter}")) for letter in "qkv"]
+        found[name.replace("linear_q", "c_attention")] = torch.cat(whole)
+    return found
+
+
+def without_prefix_cut(tensors):
+    cut = {name[12:]: one for name, one in tensors.items()}
+    return cut if "wte.weight" in tensors else pretrained.from_gpt2(tensors)
+
+
+def of_layer_10_too(tensors):
+    found = pretrained.from_gpt2(tensors)
+    return {name: found.get(name.replace("layers.1.", "layers.10."), one) for name, one in found.items()}
+
+
+def masks_popped(tensors):
+    tensors = {name.removeprefix("transformer."): one for name, one in tensors.items()}
+    for name in [f"h.{name.split('.')[1]}.attn.bias" for name in tensors if name.endswith("ln_1.bias")]:
+        del tensors[name]
+    return pretrained.from_gpt2(tensors)
+
+
+def new_each_time(tensors):
+    for name, one in tensors.items():
+        found = {} if name.endswith("attn.bias") else {"norm.bias": one}
+    return found
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda tensors: masks_too(tensors, ["h.0.attn.bias"]), "the masks kept"),
+    (lambda tensors: masks_too(tensors, [name for name in tensors if name[0] == "h"]), "the masks kept"),
+    (lambda tensors: pieces_of_c_attn(tensors, lambda one: one.T.chunk(3), lambda one: [one] * 3),
+     "the bias of c_attn not cut"),
+    (lambda tensors: pieces_of_c_attn(tensors, lambda one: one.T.split(len(one) // 3 or 1)[:3], lambda one:
+        one.chunk(3)), "another shape for queries, keys and values"),
+    (uncut_names, "c_attn not cut"), (without_prefix_cut, "only with the prefix"),
+    (lambda tensors: {name.rstrip("aefmnorst."): one for name, one in pretrained.from_gpt2(tensors).items()},
+     "letters lost from the names"),
+    (of_layer_10_too, "one digit for the layer"), (masks_popped, "masks asked for"),
+    (new_each_time, "nearly everything left out"),
+    (in_layers(lambda number: "layers."), "the layer's number left out"),
+    (in_layers(lambda number: f"layers.{number + 1}."), "the layers counted from 1"),
+    (lambda tensors: pretrained.from_gpt2({name: one for name, one in tensors.items() if name != "lm_head.weight"} | {
+        "wte.weight": tensors["lm_head.weight"]}), "an unembedding asked for"),
+    (without(lambda name: name == "positions.encoding"), "the positions left out"),
+    (without(lambda name: name.startswith("layers.")), "the layers left out"),
+    (without(lambda name: "linear_k" in name or "linear_v" in name), "keys and values left out"),
+    (lambda tensors: (lambda found: {name: one for name, one in found.items() if not name.startswith(
+        f"layers.{max(int(name.split('.')[1]) for name in found if name[:7] == 'layers.')}.")})(
+        pretrained.from_gpt2(tensors)), "the last layer left out")])
+def test_more_slips_in_loading_weights_are_named(answer, mistake):
+    assert check("from_gpt2", answer).mistake == mistake

@@ -8,9 +8,12 @@ import torch
 from transformer_lessons.exercises.catalogue.merge import (
     AS_TEXT,
     AT_H,
+    NO_TEXT,
     PART_OF_A_PART,
+    SHORTER,
     as_text,
     from_the_right,
+    in_a_shorter_list,
     in_a_text,
     is_a_list,
     letters,
@@ -214,7 +217,8 @@ def ended_early(parts, ranks, rank):
 
 mistake("ranks compared as text", pairs=0, why="The ranks are compared as text, in which 10 comes before 2.",
     look="`str` in the key, or numbers read from a file: what type are they?",
-    chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: str(ranks[pair]))])
+    chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: str(ranks[pair]))],
+    variants=[lambda parts, ranks: through(parts, ranks, sorted(ranks, key=lambda pair: str(ranks[pair])))])
 mistake("every second pair left out", pairs=0, why="Parts are looked at two by two: the first with the second, the "
     "third with the fourth. But the second and the third are neighbours, too.", look="of four parts in a row, how many "
     "pairs are there?", candidates=[lambda parts, ranks: [pair for pair in [*pairwise(parts)][::2] if pair in ranks]])
@@ -225,7 +229,9 @@ mistake("the smallest or largest bytes first", why="The pairs are compared by th
         lambda parts, ranks: through(parts, ranks, sorted(ranks, reverse=True))])
 mistake("the most frequent pair first", why="The most frequent pair in this word comes first. Frequencies were for "
     "training; now the ranks decide.", look="is anything counted when a vocabulary is applied?",
-    chosen=[lambda pairs: max(pairs, key=pairs.count)])
+    chosen=[lambda pairs: max(pairs, key=pairs.count),
+        lambda pairs, ranks: max(pairs, key=lambda pair: (pairs.count(pair), -ranks[pair])),
+        lambda pairs: max(pairs, key=lambda pair: (pairs.count(pair), pair))])
 mistake("the pair in either order", why="A pair is merged even if only its reverse has a rank.",
     look="is (second, first) the same pair?", variants=[lambda parts, ranks: either_order(parts, ranks)])
 
@@ -243,10 +249,10 @@ mistake("merged from right to left", why="Where a pair overlaps with itself, the
     "joined?", merged=[lambda parts, pair: from_the_right(parts, pair)],
     variants=[lambda parts, ranks: one_by_one(parts, ranks, lambda known: min((rank, -n) for rank, n in known))])
 
-def one_by_one(parts, ranks, chosen):
+def one_by_one(parts, ranks, chosen, joined=first_found):
     """One place at a time: chosen([(rank, place), …]); a place may be counted from the end, as -place."""
     while known := [(ranks[two], place) for place, two in enumerate(pairwise(parts)) if two in ranks]:
-        parts = first_found(parts, abs(chosen(known)[1]))
+        parts = joined(parts, abs(chosen(known)[1]))
     return list(parts)
 
 # How long it goes on
@@ -284,7 +290,30 @@ mistake("the pairs listed only once", why="The pairs are listed before the first
     "them are "
     "never merged.", look="after a merge: are the neighbours still the same?",
     variants=[lambda parts, ranks: through(parts, ranks, sorted({*pairwise(parts)} & {*ranks}, key=ranks.get)),
-        lambda parts, ranks: through(parts, ranks, dict.fromkeys(pair for pair in pairwise(parts) if pair in ranks))])
+        lambda parts, ranks: through(parts, ranks, dict.fromkeys(pair for pair in pairwise(parts) if pair in ranks)),
+        lambda parts, ranks: at_the_first_places(parts, ranks)])
+
+def at_the_first_places(parts, ranks):
+    """The ranks and places of the word as given, one after the other, where that rank is still there."""
+    joined = list(parts)
+    for rank, place in sorted((ranks[two], place) for place, two in enumerate(pairwise(parts)) if two in ranks):
+        if ranks.get(tuple(joined[place:place + 2])) == rank:
+            joined = first_found(joined, place)
+    return joined
+
+mistake("ended at the first pair that the word lacks", pairs=0, why="It goes through ranks and stops at the first pair "
+    "that is not in the word, although the word may have a later one.", look="`break` or `return` in the loop over "
+    "ranks: what should happen where the word does not have the pair?", variants=[
+        lambda parts, ranks: up_to_a_gap(parts, sorted(ranks, key=ranks.get)),
+        lambda parts, ranks: up_to_a_gap(parts, ranks)])
+
+def up_to_a_gap(parts, order):
+    parts = list(parts)
+    for pair in order:
+        if pair not in pairwise(parts):
+            break
+        parts = byte_pairs.merge(parts, pair)
+    return parts
 mistake("every merge from the beginning", pairs=0, why="Each merge starts again from the word as given, so only the "
     "last one is left.", look="which list does each merge get, and which one comes back?", variants=[
         lambda parts, ranks: last_alone(parts, [pair for pair in pairwise(parts) if pair in ranks], ranks),
@@ -300,7 +329,9 @@ mistake("ended at the first pair without a rank", why="It stops at a pair withou
     variants=[{"candidates": lambda parts, ranks: list(pairwise(parts))
         if all(pair in ranks for pair in pairwise(parts)) else []},
         lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair, 0)),
-        lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair, len(parts)))])
+        *(lambda parts, ranks, number=number: ended_early(
+            parts, ranks, lambda pair, parts: ranks.get(pair, number(parts, ranks))) for number in (
+                lambda parts, ranks: len(parts), lambda parts, ranks: len(ranks) - 1, lambda parts, ranks: 10))])
 mistake("only the pair of rank 0", why="Only the pair with rank 0 is merged; all the other ranks are ignored.",
     look="which pairs may be merged?", candidates=[lambda right, ranks: [pair for pair in right if ranks[pair] == 0]])
 mistake("rank 0 left out", why="The pair with rank 0, which was learned first, is never merged, or only where no other "
@@ -309,6 +340,18 @@ mistake("rank 0 left out", why="The pair with rank 0, which was learned first, i
     candidates=[lambda right, ranks: [pair for pair in right if ranks[pair]]],
     chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: ranks[pair] or math.inf)],
     variants=[lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair) or math.inf)])
+mistake("the highest rank left out", why="The pair with the highest rank, which was learned last, is never merged.",
+    look="where does your loop over the ranks end?",
+    candidates=[lambda right, ranks: [pair for pair in right if ranks[pair] < len(ranks) - 1]])
+mistake("the last pair not seen", why="The last pair of neighbours in the word is never looked at.", look="a word of "
+    "two parts: at which place does its only pair begin?",
+    candidates=[lambda parts, ranks: [pair for pair in pairwise(parts[:-1]) if pair in ranks]])
+mistake("the first pair not seen", why="The first pair of neighbours in the word is never looked at.", look="which "
+    "place does the loop start from?",
+    candidates=[lambda parts, ranks: [pair for pair in pairwise(parts[1:]) if pair in ranks]])
+mistake("the pairs turned round", why="A pair is merged where ranks holds it the other way round, the second part "
+    "before the first.", look="the key of ranks: which of the two comes first in the word?", pairs=0,
+    variants=[lambda parts, ranks: in_order_of(parts, {pair[::-1]: rank for pair, rank in ranks.items()})])
 mistake("each pair merged in one place only", why="If a pair occurs several times, only the first occurrence is "
     "merged; the pair is never tried again.", look="may the same pair be merged again?",
     variants=[lambda parts, ranks: once_each(parts, ranks)])
@@ -325,6 +368,25 @@ mistake("only one place merged", why="One occurrence is merged, and then it stop
 # What a merge does, and what comes back
 mistake = exercise.section(hint=2)
 mistake(**AS_TEXT, prepared=[lambda parts: as_text(parts, "replace"), lambda parts: as_text(parts, "ignore")])
+mistake(**NO_TEXT, prepared=[lambda parts: as_text(parts, "strict")])
+mistake("the second part kept", why="The token takes the place of the first part, but the second stays in the word.",
+    look="after a merge in place: how many parts should the word have lost?", variants=[
+        lambda parts, ranks: one_by_one(parts, ranks, min, lambda parts, place: [
+            *parts[:place], parts[place] + parts[place + 1], *parts[place + 1:]])])
+mistake("the token lost", why="After a merge one of the two parts is still there, and the token is not.", look="`del` "
+    "and `pop`: what stands at the place that they remove?", variants=[
+        lambda parts, ranks: one_by_one(parts, ranks, min, lambda parts, place: [*parts[:place], *parts[place + 1:]]),
+        lambda parts, ranks: one_by_one(parts, ranks, min, lambda parts, place: [
+            *parts[:place + 1], *parts[place + 2:]])])
+mistake(**SHORTER, pairs=0, variants=[lambda parts, ranks: rank_by_rank(parts, ranks, lambda merged, n, pair: (
+        merged[n], merged[n + 1]) == pair), lambda parts, ranks: rank_by_rank(
+            parts, ranks, lambda merged, n, pair: merged[n] == pair[0] and merged[n + 1] == pair[1])])
+
+def rank_by_rank(parts, ranks, fits):
+    for pair in sorted(ranks, key=ranks.get):
+        parts = in_a_shorter_list(parts, lambda merged, n, pair=pair: fits(merged, n, pair), pair)
+    return list(parts)
+
 mistake(CACHED, why=OLD_RESULT, look="what is kept from one call to the next, and under which key?",
     variants=[lambda parts, ranks: kept(tuple(parts), parts, ranks), lambda parts, ranks: kept(b"".join(parts), parts,
         ranks)])
@@ -339,7 +401,14 @@ def kept(key, parts, ranks):
 
 mistake("parts of parts joined", why=PART_OF_A_PART, look=AT_H,
     merged=[lambda parts, pair: b" ".join(parts).replace(b" ".join(pair), b"".join(pair)).split(b" "),
-        lambda parts, pair: b"\0".join(parts).replace(b"\0".join(pair), b"".join(pair)).split(b"\0")])
+        lambda parts, pair: b"\0".join(parts).replace(b"\0".join(pair), b"".join(pair)).split(b"\0")],
+    variants=[lambda parts, ranks, mark=mark: in_one_text(parts, ranks, mark) for mark in (b" ", b"\0")])
+
+def in_one_text(parts, ranks, mark):
+    joined = mark.join(parts)
+    for pair in sorted(ranks, key=ranks.get):
+        joined = joined.replace(mark.join(pair), b"".join(pair))
+    return joined.split(mark)
 mistake("cut at the spaces", why="The parts are joined with spaces, and the result is split at its spaces. But a space "
     "may belong to the word itself: the part b\" \" is then lost, or b\" t\" is cut.", look="a word that begins with "
     "a space, as in GPT-2's vocabulary: how many parts does `split` make?",
@@ -367,6 +436,21 @@ def unranked(parts, ranks):
         parts = byte_pairs.merge(parts, min(pairwise(parts), key=lambda pair: ranks[pair]))
     return list(parts)
 
+mistake("a rank that is missing compared", hint=3, pairs=0, why="Where a pair has no rank, `get` gives None, and None "
+    "cannot be compared: hence the TypeError.", look="`ranks.get(pair)` where the pair is not in ranks: what does "
+    "`min` make of it?", variants=[lambda parts, ranks: none_compared(parts, ranks)])
+
+def none_compared(parts, ranks):
+    while len(parts) > 1 and (pair := min(pairwise(parts), key=ranks.get)) in ranks:
+        parts = byte_pairs.merge(parts, pair)
+    return list(parts)
+
+mistake("a list as the key", hint=3, pairs=0, why="A slice of a list is a list, and a list cannot be the key of a "
+    "dictionary: hence the TypeError.", look="the keys of ranks: are they lists?", variants=[
+        lambda parts, ranks, least=least: list(parts) if len(parts) < least else ranks[parts[:2]] for least in (2, 1)])
+mistake("beyond the end", hint=3, pairs=0, why="At the last part, your code asks for a neighbour that is not there: "
+    "hence the IndexError.", look="`parts[place + 1]`, when place is the last one.",
+    candidates=[lambda right, parts: [(parts[place], parts[place + 1]) for place in range(len(parts))]])
 mistake("every pair merged", hint=3, why="Pairs without a rank are merged as well, until the whole word is one token.",
     look="when is there nothing left to merge?", candidates=[lambda parts: list(pairwise(parts))],
     chosen=[], variants=[lambda parts, ranks: all_merged(parts, ranks)])
@@ -394,6 +478,13 @@ mistake("ranks for tokens", why="It returns numbers, not the parts themselves.",
     handed=[lambda parts, ranks: [{b"".join(pair): 256 + rank for pair, rank in ranks.items()}.get(part, part[0])
         for part in parts], lambda parts, ranks: [{b"".join(pair): rank for pair, rank in ranks.items()}.get(part, -1)
         for part in parts]])
+mistake("a short word as bytes", pairs=0, why="A word without a pair of neighbours comes back as one piece of bytes. "
+    "It should be a list like any other word.", look="every `return`: what comes back for no part, and for one?",
+    variants=[lambda parts, ranks: byte_pairs.apply_merges(parts, ranks) if len(parts) > 1 else b"".join(parts),
+        lambda parts, ranks: parts[0] if len(parts) == 1 else byte_pairs.apply_merges(parts, ranks)])
+mistake("numbers for bytes", pairs=0, why="The bytes have become numbers, and no pair of numbers is in ranks.",
+    look="what does a loop over bytes give: bytes or numbers?",
+    variants=[lambda parts, ranks: [*b"".join(parts)]])
 mistake("a tuple for the list", why="The parts are right, but they come in a tuple, not a list.",
     look="the brackets, and what `tuple` does.", handed=[lambda parts: tuple(parts)])
 mistake("one piece of bytes", why="The parts are joined into a single bytes object or string; it should return a list "

@@ -186,6 +186,25 @@ mistake("shifted by the heads", pairs=0, why="The mask is shifted by the number 
         "by the number of old tokens.", look="with 3 old tokens and 2 new ones: which number should tril get, and "
         "which dimension of `keys` has it?", visible=lambda masked: masked.masked_fill(
             ~ones(*masked.shape[-2:]).tril(masked.shape[1]), -torch.inf))
+mistake("shifted by the batch or the features", pairs=0, why="The mask is shifted by the size of the batch or by a "
+        "number of features, not by the number of old tokens.", look="with 3 old tokens and 2 new ones: which "
+        "number should tril get, and which dimension of `keys` has it?", variants=[
+    lambda *inputs, size=size: shifted_by(*inputs, size(*inputs[:3])) for size in (
+        lambda query, keys, values: values.shape[3], lambda query, keys, values: keys.shape[3],
+        lambda query, keys, values: keys.shape[0])])
+
+def shifted_by(query, keys, values, new_key, new_value, number):
+    keys, values = joined(keys, values, new_key, new_value)
+    mask = ones(query.shape[2], keys.shape[2]).tril(number)
+    return F.scaled_dot_product_attention(query, keys, values, mask), keys, values
+
+mistake("the triangle over the oldest keys", pairs=0, why="The triangle of the new tokens lies over the first keys, "
+        "and all the later ones are seen, the future included.", look="with 3 old tokens and 2 new ones: which two "
+        "columns of the mask need a triangle?",
+    allowed=lambda new, total: torch.cat([ones(new, new).tril(), ones(new, total - new)], dim=1))
+mistake("the mask slides", pairs=0, why="The far edge of the mask moves along: the later new tokens do not see "
+        "the first keys any more.", look="how many keys may the first new token see, and how many the second?",
+    allowed=[lambda right: right.triu(), lambda right, new, total: right.triu(-(total == new))])
 mistake("a softmax for the old tokens and one for the new", pairs=0, why="Old and new tokens get a softmax each, and "
         "the two outputs are averaged or added up: how well an old token matches is never compared with how well a "
         "new one does.",
@@ -317,6 +336,34 @@ mistake("only the last new token kept or answered", why="When several new tokens
     variants=[{"handed_back": lambda output, keys, values: (output[:, :, -1:], keys, values)},
               {"extended": lambda keys, values, new_key, new_value: joined(
                   keys, values, new_key[:, :, -1:], new_value[:, :, -1:])}])
+mistake("new keys and new values mixed up", pairs=0, why="New values are added to the keys, or new keys to the values.",
+    look="the order of the parameters, and the names in each `cat`.",
+    extended=[lambda keys, values, new_key, new_value: joined(keys, values, new_key, new_key),
+              lambda keys, values, new_key, new_value: joined(keys, values, new_value, new_key),
+              lambda keys, values, new_key, new_value: joined(keys, values, new_value, new_value)])
+mistake("an old token not kept", pairs=0, why="The last or the first of the old keys and values is left out, and "
+        "the new ones follow.", look="every `[:-1]` and `[1:]`: how many keys should there be afterwards?",
+    extended=[lambda keys, values, new_key, new_value: joined(keys[:, :, :-1], values[:, :, :-1], new_key, new_value),
+              lambda keys, values, new_key, new_value: joined(keys[:, :, 1:], values[:, :, 1:], new_key, new_value)])
+mistake("an empty cache not expected", pairs=0, why="It fails where the cache is empty: with the first tokens, "
+        "`past` is 0.", look="which line needs at least one old token?", extended=[
+    lambda right, keys, error=error: right if keys.shape[2] else refused(error) for error in (
+        RuntimeError, IndexError, ValueError)])
+
+def refused(error):
+    raise error
+
+mistake("only the first new token kept", pairs=0, why="When several new tokens come at once, only the first of them is "
+        "added to the cache.", look="every `[:, :, 0]` and `[:, :, :1]`: a prompt brings many tokens.", variants=[
+    {"extended": lambda keys, values, new_key, new_value: joined(keys, values, new_key[:, :, :1], new_value[:, :, :1]),
+     "visible": lambda masked: masked},
+    {"extended": lambda keys, values, new_key, new_value: joined(keys, values, new_key[:, :, :1], new_value[:, :, :1]),
+     "visible": lambda masked: masked, "handed_back": lambda output, keys, values: (output[:, :, :1], keys, values)}])
+mistake("the heads merged", pairs=0, why="The heads of the output are merged: it is (batch, new, heads · d_v), where "
+        "(batch, heads, new, d_v) is expected.", look="the shape of the output in the contract.",
+    handed_back=lambda output, keys, values: (output.transpose(1, 2).flatten(2), keys, values))
+mistake("the weights for the output", pairs=0, why="The weights come back in the place of the output; the values "
+        "have no part in it.", look="what are the weights multiplied by at the end?", output=lambda weights: weights)
 mistake("the last keys overwritten", why="The new keys and values replace the last ones of the cache, where they "
         "should come after them: the cache does not grow.", look="how many keys should there be afterwards?", pairs=0,
     extended=lambda keys, values, new_key, new_value: joined(keys[:, :, :-new_key.shape[2] or None],

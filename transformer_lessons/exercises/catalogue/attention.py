@@ -9,30 +9,24 @@ from transformer_lessons.exercises.catalogue import attention_family as shared
 from transformer_lessons.exercises.catalogue.softmax import ZERO_MASKED
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 
-exercise = Exercise(
-    name="attention", lesson=2, title="Three roles", difficulty=1, importance=3, minutes=10,
-    contract="""
-        attention(query, key, value) takes torch tensors (…, length, features) with any leading dimensions and
-        returns (output, weights): weights is the softmax of query · key over the keys, with no scale; output is
-        the average of the values with these weights. Gradients flow through it to query, key and value.
-        """,
+exercise = Exercise(name="attention", lesson=2, title="Three roles", difficulty=1, importance=3, minutes=10,
+    contract="""attention(query, key, value) takes torch tensors (…, length, features) with any leading dimensions and
+        returns (output, weights): weights is the softmax of query · key over the keys, with no scale; output is the
+        average of the values with these weights. Gradients flow through it to query, key and value.""",
     stub='''
         def attention(query, key, value):
             """(output, weights): the averages of the values, and the weights that made them."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=shared.SIZES, draw=shared.draw_roles,
     reference=lambda query, key, value: first_steps.attention(query, key, value),
     gradients=True, returns=("output", "weights"), shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
     symptoms=[lambda observed, expected, query, key, value: shared.divisor_sentence(observed, query, key, 1.0)],
-    hints=[
-        ("the weights", "One query meets every key, so a row of the weights has a number for each key, and sums to 1. "
-         "Which dimension does the softmax run over?"),
-        ("leading dimensions", "Counted from the end, the last two dimensions are -2 and -1, however many come before "
-         "them."),
-        ("the output", "The output of a query is a sum over the keys: its weight for each key, times that key's "
-         "value."),
-    ], solution=first_steps.attention)
+    hints=[("the weights", "One query meets every key, so a row of the weights has a number for each key, and sums to "
+            "1. Which dimension does the softmax run over?"),
+           ("leading dimensions", "Counted from the end, the last two dimensions are -2 and -1, however many come "
+            "before them."),
+           ("the output", "The output of a query is a sum over the keys: its weight for each key, times that key's "
+            "value.")], solution=first_steps.attention)
 
 @exercise.right("step by step")
 class Attention(shared.Attending, Steps):

@@ -118,10 +118,9 @@ mistake("features compared, not vectors", pairs=4, why="The scores compare featu
 mistake("queries and keys swapped", why="The keys ask and the queries answer: each row belongs to a key.",
     look="each row should belong to a query.", scores=lambda step, query, key, value: step(key, query, value))
 mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries: the weights that "
-    "they give to one key sum to 1. And each row belongs to a key.", look="each row should belong to a "
-    "query. And whose weights must sum to 1?",
-    variants=[{"scores": lambda step, query, key, value: step(key, query, value),
-               "output": lambda weights, value: weights.mT @ value}])
+    "they give to one key sum to 1. And each row belongs to a key.", look="each row should belong to a query. And "
+    "whose weights must sum to 1?", variants=[{"scores": lambda step, query, key, value: step(key, query, value),
+    "output": lambda weights, value: weights.mT @ value}])
 mistake("queries meet the values", why="The scores are query · value: the keys are never used.",
     look="what is a key for, and what is a value for?", scores=lambda step, query, value: step(query, value, value))
 mistake("query times value, without a transpose", why="The query is multiplied by the value as it stands: the keys are "
@@ -181,7 +180,6 @@ mistake("a mean subtracted", pairs=2, why="A mean is subtracted from the queries
 
 def in_one_batch(step, query, key, value):
     return step(*(one.reshape(-1, one.shape[-1]) for one in (query, key, value)))
-
 def put_back(step, query, key, value):
     output, weights = in_one_batch(step, query, key, value)
     return output.reshape(*query.shape[:-1], value.shape[-1]), weights
@@ -516,7 +514,6 @@ USUAL_PAIRS = {  # the mistakes that are also tried together with a second one
     "weights averaged over the batch or the heads"}
 
 # What the scores are divided by: which of these are mistakes depends on the exercise
-
 FIXED = (8, 2, 64, 4, 10, math.sqrt(512), 3, 5, 6, 7, 16, 100, 512, 0.5, math.sqrt(2), math.sqrt(128))
 
 def divided_by(*numbers):
@@ -565,11 +562,9 @@ DIVISORS = (  # name, "The scores are divided by …", the scaled scores
      [lambda scores, query: scores / math.isqrt(query.shape[-1]),
       lambda scores, query: scores / round(math.sqrt(query.shape[-1])),
       lambda scores, query: scores / math.ceil(math.sqrt(query.shape[-1]))]),
-    ("scaled by a fixed number", "a fixed number, whatever the number of features", divided_by(*FIXED)),
-)
+    ("scaled by a fixed number", "a fixed number, whatever the number of features", divided_by(*FIXED)))
 
 # Inputs
-
 def draw_roles(generator, lead, query, key, d_head, d_v):
     query, key, value = (normal(generator, *lead, *size) for size in ((query, d_head), (key, d_head), (key, d_v)))
     if d_head == 2:  # key 0 is at a right angle to every query: its scores are exactly 0
@@ -588,7 +583,6 @@ SIZES = [  # pairwise different; then equal where a mistake runs only so, or whe
 ]
 
 # Symptoms, for when no mistake is recognised
-
 def divisor_sentence(observed, query, key, expected):
     """What the scores were divided by, where the weights are a softmax of divided scores."""
     divisor = effective_divisor(observed[1], query, key)

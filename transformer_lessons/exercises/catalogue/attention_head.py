@@ -11,14 +11,11 @@ from transformer_lessons.exercises.catalogue.attention_family import FIXED, UNSC
 from transformer_lessons.exercises.checker.exercise import Exercise, normal
 from transformer_lessons.positions import sinusoidal_encoding
 
-exercise = Exercise(
-    name="AttentionHead", lesson=2, title="A head with learned roles", difficulty=2, importance=3, minutes=15,
-    contract="""
-        AttentionHead(d_model, d_head) is an nn.Module with three layers, linear_q, linear_k and linear_v, each
-        from d_model to d_head features, without a bias. forward(x) takes x of shape (batch, length, d_model)
-        and returns (output, weights): the attention, with no scale, of the queries, keys and values that the
-        layers make of x.
-        """,
+exercise = Exercise(name="AttentionHead", lesson=2, title="A head with learned roles", difficulty=2, importance=3,
+    minutes=15, contract="""AttentionHead(d_model, d_head) is an nn.Module with three layers, linear_q, linear_k and
+        linear_v, each from d_model to d_head features, without a bias. forward(x) takes x of shape (batch, length,
+        d_model) and returns (output, weights): the attention, with no scale, of the queries, keys and values that the
+        layers make of x.""",
     stub='''
         class AttentionHead(nn.Module):
             """Three learned maps give each vector its three roles; then attention."""
@@ -28,11 +25,9 @@ exercise = Exercise(
                 raise NotImplementedError
 
             def forward(self, x):
-                raise NotImplementedError
-        ''',
+                raise NotImplementedError''',
     build=("d_model", "d_head"),
-    sizes=[
-        {"batch": 1, "length": 2, "d_model": 4, "d_head": 3}, {"batch": 2, "length": 4, "d_model": 5, "d_head": 3},
+    sizes=[{"batch": 1, "length": 2, "d_model": 4, "d_head": 3}, {"batch": 2, "length": 4, "d_model": 5, "d_head": 3},
         {"batch": 2, "length": 3, "d_model": 4, "d_head": 4}, {"batch": 3, "length": 3, "d_model": 3, "d_head": 3},
         {"batch": 4, "length": 5, "d_model": 3, "d_head": 6, "zeros": 1},  # a vector of zeros has scores of 0
     ],
@@ -46,8 +41,7 @@ exercise = Exercise(
             "Which two of the three decide the weights?"),
            ("the output", "The rest is `attention`, as in the previous exercise: print the shape of each of its "
             "arguments.")],
-    solution=(first_steps.attention, first_steps.AttentionHead),
-)
+    solution=(first_steps.attention, first_steps.AttentionHead))
 
 @exercise.right("step by step")
 class Head(Attending, nn.Module):
@@ -151,7 +145,8 @@ mistake("the layers one after another", pairs=0, why="One layer is called with t
     mapped=[one_after_another, lambda self, right: (right[0], self.linear_k(right[0]), self.linear_v(right[0])),
             lambda self, right: (*right[:2], self.linear_v(right[0])),
             lambda self, right: (*right[:2], self.linear_v(right[1])),
-            lambda self, right: (right[0], self.linear_k(right[0]), right[2])])
+            lambda self, right: (right[0], self.linear_k(right[0]), right[2]),
+            lambda self, right: (self.linear_q(right[1]), *right[1:])])
 mistake("the values mapped twice", hint=3, pairs=0,
     why="linear_v is called a second time, on the average, which works only where d_head equals d_model.",
     look="how many times does `forward` call each layer?", output=lambda self, right: self.linear_v(right))

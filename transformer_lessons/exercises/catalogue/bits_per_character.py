@@ -27,23 +27,18 @@ INTO_A_FLOAT = "how do you get the number out of a tensor that holds only one?"
 def is_a_plain_float(call, *inputs):
     """The number is right; is it a float?"""
     return (A_TENSOR, OF_A_TENSOR, INTO_A_FLOAT) if isinstance(call(*inputs), (torch.Tensor, np.ndarray)) else None
-
 def signs_of_bits(observed, expected, nats_per_token, tokens, characters):
     if isinstance(observed, str):
         yield "a text for the number"
 
-exercise = Exercise(
-    name="bits_per_character", lesson=8, title="A loss that can be compared", difficulty=1, importance=2, minutes=6,
-    contract="""
-        bits_per_character(nats_per_token, tokens, characters) returns a float: what a text costs in bits per
-        character, on average. tokens and characters say how many of each the text has, and a token costs
-        nats_per_token nats on average. (One nat is 1 / ln 2 bits.)
-        """,
+exercise = Exercise(name="bits_per_character", lesson=8, title="A loss that can be compared", difficulty=1,
+    importance=2, minutes=6, contract="""bits_per_character(nats_per_token, tokens, characters) returns a float: what a
+        text costs in bits per character, on average. tokens and characters say how many of each the text has, and a
+        token costs nats_per_token nats on average. (One nat is 1 / ln 2 bits.)""",
     stub='''
         def bits_per_character(nats_per_token, tokens, characters):
             """The loss in bits per character, however the text was cut into tokens."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=[{"tokens": (10, 30), "characters": (40, 90)}, {"tokens": (100, 900), "characters": None},
         {"tokens": (200, 300), "characters": (120, 190)},
         {"tokens": (10**5, 2 * 10**5), "characters": (4 * 10**5, 10**6)},
@@ -57,9 +52,7 @@ exercise = Exercise(
         import math
 
         def bits_per_character(nats_per_token, tokens, characters):
-            return nats_per_token * tokens / characters / math.log(2)
-        ''',
-)
+            return nats_per_token * tokens / characters / math.log(2)''')
 
 @exercise.right("step by step")
 class Bits(Steps):

@@ -25,8 +25,7 @@ def holds_any_length(call, length):
         return None
     return FIXED, "A text of 1,025 tokens gets a mask that is too small.", "how long a text can your table handle?"
 
-exercise = Exercise(
-    name="causal_mask", lesson=6, title="No looking ahead", difficulty=1, importance=3, minutes=4,
+exercise = Exercise(name="causal_mask", lesson=6, title="No looking ahead", difficulty=1, importance=3, minutes=4,
     contract="""causal_mask(length) returns a boolean tensor (length, length), True where a query (row) may attend to
         a key (column): to itself and to everything before it.""",
     stub='''
@@ -96,8 +95,8 @@ mistake("inverted, and one step off", hint=1, why="True marks what is forbidden,
     "of the diagonal, one step into the future.", look="the first row, cell by cell: what may the first query attend "
     "to?", triangle=lambda length: square(length).triu(2))
 mistake("everything allowed", hint=3, why="Every position may attend to every other, the future included.",
-    look="print the table after each line. Is the triangle kept, and is each row a tensor or list of its own?",
-    triangle=lambda length: square(length))
+    look="print the table after each line. Is it kept, is each row a tensor or list of its own, and is `~` taken of "
+    "booleans?", triangle=lambda length: square(length))
 
 # Another shape than a triangle
 mistake = exercise.section(hint=1)
@@ -140,12 +139,21 @@ mistake("only one key or query kept from the future", pairs=2, why="Only some ce
     look="does your loop or index reach every row, and every later key in it?",
     triangle=[lambda length: changed(square(length), np.s_[:-1, -1]),
               lambda length: changed(square(length), np.s_[0, 1:])])
+mistake("every second row left empty", pairs=0, why="Every second query may attend to nothing, not even to itself.",
+    look="the numbers that your loop runs through: which rows are not among them?",
+    triangle=[lambda right: changed(right, np.s_[1::2]), lambda right: changed(right, np.s_[::2])])
+mistake("the first key left out", pairs=0, why="No position may attend to the first key, except perhaps the first one.",
+    look="the first column. Where does your slice or loop over the keys start?",
+    triangle=[lambda right: changed(right, np.s_[:, 0]), lambda right: changed(right, np.s_[1:, 0])])
 mistake("only the first key", why="Every position may attend to the first key alone, not even to itself.",
     look="the row of the last query. And does a loop overwrite what an earlier round has done?",
     triangle=lambda length: (torch.arange(length) == 0).repeat(length, 1))
 mistake("only the next one forbidden", why="No position may attend to the one right after it, but those further ahead "
         "are allowed.", look="the row of the first query: which keys has it not seen yet?",
     triangle=lambda right, length: square(length).triu(2) | right)
+mistake("a single row", pairs=0, why="There is a single row, as if all queries could see the same keys: each query "
+    "needs a row of its own.", look="the shape: one row for each query, one column for each key.",
+    triangle=[lambda length: square(length)[0], lambda length: square(length)[:1]])
 mistake("the wrong size", pairs=2, why="The table has one row and one column too many, or too few.",
     look="the shape: one row for each query, one column for each key.",
     triangle=[lambda step, length: step(length + 1), lambda step, length: step(length - 1)])

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations, pairwise, product
 
-from transformer_lessons.exercises.catalogue.merge import AS_TEXT, as_text, letters, spelled
+from transformer_lessons.exercises.catalogue.merge import AS_TEXT, NO_TEXT, as_text, letters, spelled
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, integers
 from transformer_lessons.language import byte_pairs
@@ -69,8 +69,8 @@ exercise = Exercise(
             "itertools.pairwise(word). A word of one part has none."),
            ("what is added", "words.items() gives each word with its count. A word that occurs 7 times has each of its "
             "pairs 7 times: what should be added to the pair's count?"),
-           ("the first time a pair is met", "collections.Counter() gives 0 for what it has not met. With a plain "
-            "dictionary, counts.get(pair, 0) does the same.")],
+           ("the first time a pair is met", "collections.Counter() gives 0 for a key that it does not have. With a "
+            "plain dictionary, counts.get(pair, 0) does the same.")],
     solution='''
         from collections import Counter
         from itertools import pairwise
@@ -166,6 +166,17 @@ mistake("repeated pairs counted again", pairs=0, why="A pair that occurs several
     "its places each time it is met: two become four.", look="`count` inside the loop over pairs: how often is it "
     "called for a pair that a word has twice?",
     pairs_of=lambda right: [pair for pair in right for _ in range(right.count(pair))])
+mistake("the loop over the keys alone", why="A loop over a dictionary gives its keys alone, so each word, a tuple of "
+    "parts, is unpacked in place of a word and its count: hence the error.", look="what does `for … in words` give, "
+    "and what does `for … in words.items()`?", variants=[lambda words: over_the_keys(words)])
+
+def over_the_keys(words):
+    counts = Counter()
+    for word, count in words:
+        for pair in pairwise(word):
+            counts[pair] += count
+    return counts
+
 mistake("the last count kept", why="Each new count of a pair replaces the one before it, instead of being "
     "added to it.", look="`=` where `+=` is needed; and what does a comprehension do with a key that comes twice?",
     counted=[lambda found: dict(found)], variants=[lambda words: {pair: count * times for word, count in words.items()
@@ -195,6 +206,19 @@ def missing_first(found, drop):
         counts[pair] = counts[pair] + count if pair in counts else 0
     return {pair: count for pair, count in counts.items() if count or not drop}
 
+mistake("the first place counted twice", why="A pair that is met for the first time is counted twice there.",
+    look="the line for a pair that is not yet in the dictionary, and the next one: does each of them add the count?",
+    counted=[lambda found: first_twice(found)])
+
+def first_twice(found):
+    counts = {}
+    for pair, count in found:
+        counts[pair] = counts.get(pair, count) + count
+    return counts
+
+mistake("a pair that is not there yet", hint=3, why="A dictionary is asked for something that it does not hold, such "
+    "as the count of a pair that is met for the first time: hence the KeyError.", look="`counts[pair] += …`: what must "
+    "the dictionary hold before anything can be added?", counted=[lambda found: {pair: {}[pair] for pair, _ in found}])
 mistake("the first place counted as 1", why="A pair that is met for the first time starts at 1, whatever the word's "
     "count is.",
     look="the line for a pair that is not yet in the dictionary.", counted=[lambda found: first_as(found, 0)])
@@ -241,6 +265,13 @@ mistake("counted by the word's length", why="The count is multiplied by the leng
 mistake = exercise.section(hint=1)
 mistake(**AS_TEXT, key=[lambda first, second: tuple(as_text((first, second), "replace")),
     lambda first, second: tuple(as_text((first, second), "ignore"))])
+mistake(**NO_TEXT, key=[lambda first, second: tuple(as_text((first, second), "strict"))])
+mistake("words for the parts of a word", why="Words that follow each other in the dictionary are taken for pairs. A "
+    "pair is two parts of one word.", look="which name stands in the brackets of `pairwise` or `zip`: that of the "
+    "dictionary, or that of one word?", variants=[
+        lambda words: Counter(pairwise(words)), lambda words: Counter(dict.fromkeys(pairwise(words), sum(
+            words.values()))), lambda words: {two: words[two[0]] for two in pairwise(words)},
+        lambda words: {two: words[two[1]] for two in pairwise(words)}])
 mistake("across the words", why="The words are put in a row, so the last part of one word and the first of the next "
     "are counted as neighbours.", look="two words of one part each: how many pairs do they have?",
     variants=[lambda words: in_a_row(words), lambda words: in_a_row(words, weighted=True),
@@ -254,15 +285,23 @@ def in_a_row(words, weighted=False, repeated=False, later=False):
     return counts
 
 mistake("an end-of-word symbol", pairs=0, why="A symbol for the end of the word is counted as one of its parts, or "
-    "is joined to the last of them. Some tokenisers add one; here a word has only the parts that it comes with.",
+    "is joined to the last of them. Some tokenizers add one; here a word has only the parts that it comes with.",
     look="the last pair of each word: are both of its parts in the word that you were given?",
     neighbours=[*(lambda word, mark=mark: list(pairwise((*word, mark))) for mark in (
         b"</w>", "</w>", b"</s>", b"_", b" ", b"", None)),
         lambda word: list(pairwise((*word[:-1], word[-1] + b"</w>")))])
-mistake("the end joined to the beginning", pairs=2, why="The last part of each word is counted as a neighbour of its "
-    "first: the word has become a ring.", look="word[place - 1] at place 0, or word[(place + 1) % len(word)].",
+mistake("the end joined to the beginning", pairs=2, why="The last part of a word is counted as a neighbour of its "
+    "first, as if the word were a ring or stood there several times in a row.", look="word[place - 1] at place 0, "
+    "word[(place + 1) % len(word)], or word * count.",
     neighbours=[lambda word: list(zip(word, word[1:] + word[:1], strict=True)), lambda word, right:
-        right and list(zip(word, word[1:] + word[:1], strict=True))])
+        right and list(zip(word, word[1:] + word[:1], strict=True))],
+    variants=[lambda words: Counter(pair for word, count in words.items() for pair in pairwise(word * count))])
+mistake("the last part by itself", pairs=0, why="The last part of each word is counted by itself, although it has no "
+    "neighbour after it.", look="word[place:place + 2] at the last place: how many parts does it hold?",
+    pairs_of=[lambda right, word: [*right, word[-1:]]])
+mistake("beyond the end", pairs=0, why="At the last part of a word, your code asks for a neighbour that is not there: "
+    "hence the IndexError.", look="`word[place + 1]`, when place is the last one.",
+    neighbours=[lambda word: [(word[place], word[place + 1]) for place in range(len(word))]])
 mistake("the last pair left out", pairs=2, why="The last pair of each word is not counted.", look="a word of two "
     "parts: does it have a pair?", neighbours=[lambda word: list(pairwise(word[:-1]))])
 mistake("the first pair left out", pairs=2, why="The first pair of each word is not counted.", look="a word of two "
@@ -286,7 +325,9 @@ mistake("words of two parts left out", why="The pair of a word that has just two
     "many parts must a word have to contain a pair?", neighbours=[lambda right: right if len(right) > 1 else []])
 mistake("the parts, not the pairs", why="Single parts are counted, not pairs.",
     look="the keys of the result: what is a pair?",
-    variants=[{"pairs_of": lambda word: list(word)}, {"pairs_of": lambda word: [(part,) for part in word]}])
+    variants=[{"pairs_of": pairs_of} for pairs_of in (
+        lambda word: list(word), lambda word: [(part,) for part in word], lambda word: [*word[:-1]],
+        lambda word: [(part,) for part in word[:-1]])])
 mistake("equal neighbours left out", why="A pair of two equal parts is not counted.", look="may a pair be (b\"l\", "
     "b\"l\"), as in “all”?", neighbours=[lambda right: [pair for pair in right if pair[0] != pair[1]]])
 mistake("the order of the two lost", pairs=3, why="(a, b) and (b, a) are counted as the same pair.", look="`sorted`, "

@@ -25,18 +25,15 @@ def draw_decoded(generator, batch, target, source, d_model, num_heads, d_hidden,
     mask = None if masked == "memory" else masks.causal_mask(target)
     return x, memory, mask, family.padding_at_the_end(batch, source)
 
-exercise = Exercise(
-    name="DecoderLayer", lesson=7, title="A layer that writes", difficulty=3, importance=3, minutes=12,
-    contract="""
-        DecoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: self_attention and
-        cross_attention, each a MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model,
-        d_hidden); and norm_1, norm_2 and norm_3, used in this order, each an nn.LayerNorm(d_model). forward(x,
-        memory, mask=None, memory_mask=None), with x (batch, target, d_model) and memory, the encoder's output,
-        (batch, source, d_model), returns a tensor like x. Three parts in this order: x attends to itself (mask), then
-        to the memory (memory_mask), then the feed-forward. Each part's output is added to its input, and the sum is
-        normalised: post-norm. The masks are not always causal, and a query that may attend to nothing gets weights of
-        0, as in the package's attention. Dropout is optional.
-        """,
+exercise = Exercise(name="DecoderLayer", lesson=7, title="A layer that writes", difficulty=3, importance=3, minutes=12,
+    contract="""DecoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: self_attention and
+        cross_attention, each a MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden);
+        and norm_1, norm_2 and norm_3, used in this order, each an nn.LayerNorm(d_model). forward(x, memory, mask=None,
+        memory_mask=None), with x (batch, target, d_model) and memory, the encoder's output, (batch, source, d_model),
+        returns a tensor like x. Three parts in this order: x attends to itself (mask), then to the memory
+        (memory_mask), then the feed-forward. Each part's output is added to its input, and the sum is normalised:
+        post-norm. The masks are not always causal, and a query that may attend to nothing gets weights of 0, as in the
+        package's attention. Dropout is optional.""",
     stub='''
         class DecoderLayer(nn.Module):
             def __init__(self, d_model, num_heads, d_hidden):
@@ -44,8 +41,7 @@ exercise = Exercise(
                 raise NotImplementedError
 
             def forward(self, x, memory, mask=None, memory_mask=None):
-                raise NotImplementedError
-        ''',
+                raise NotImplementedError''',
     sizes=[{"batch": 1, "target": 3, "source": 4, "d_model": 4, "num_heads": 2, "d_hidden": 2, "masked": False},
            {"batch": 2, "target": 4, "source": 4, "d_model": 6, "num_heads": 1, "d_hidden": 6},
            {"batch": 2, "target": 3, "source": 5, "d_model": 6, "num_heads": 3, "d_hidden": 7, "masked": "memory"},
@@ -53,8 +49,8 @@ exercise = Exercise(
            {"batch": 2, "target": 3, "source": 3, "d_model": 4, "num_heads": 2, "d_hidden": 5, "masked": "targets"}],
     build=("d_model", "num_heads", "d_hidden"), draw=draw_decoded, reference=layers.DecoderLayer,
     returns="x", shapes={"x": "(batch, target, d_model)"}, tolerance=2e-4,
-    hints=[("it raises", "Attention returns (output, weights). And the second one has as many queries as targets, and "
-            "as many keys and values as places in the memory: who asks, and who answers?"),
+    hints=[("it raises", "Attention returns (output, weights). And in cross-attention there are as many queries as "
+            "tokens in the target, and as many keys and values as places in the memory: who asks, and who answers?"),
            ("the numbers differ", "The same thing happens three times: a part reads x; its output is added to x; the "
             "sum is normalised and becomes the new x. In the second part, keys and values come from elsewhere."),
            ("only with masks", "Each attention has its own mask. Which keys is each mask about?")],
@@ -79,9 +75,7 @@ exercise = Exercise(
                 x = self.norm_1(x + output)
                 output, _ = self.cross_attention(x, memory, memory, memory_mask)
                 x = self.norm_2(x + output)
-                return self.norm_3(x + self.feed_forward(x))
-        ''',
-)
+                return self.norm_3(x + self.feed_forward(x))''')
 
 @exercise.right("step by step")
 class Decoder(nn.Module):
@@ -147,12 +141,14 @@ mistake("no residual around the cross-attention", why="x itself is not added to 
     "memory.", look="what is left of x if the cross-attention returns 0?", added_2=lambda part: part)
 mistake("no residual around the feed-forward", *family.NO_RESIDUAL, added_3=lambda part: part)
 mistake("no residual at all", *family.NO_RESIDUALS, variants=[dict.fromkeys(SUMS, lambda part: part)])
-mistake("the layer's input added again", pairs=0, why="The x that came into the layer is added to the output of a "
+mistake("the layer's input added again", why="The x that came into the layer is added to the output of a "
     "later part, not the x that this part read.", look="which x is added the second and the third time? It has "
     "changed since the first.", variants=family.each_and_all(SUMS[1:], lambda part, start: start + part))
 mistake("the x before the cross-attention added at the end", pairs=0, why="The x that went into the cross-attention is "
     "added to the feed-forward's output, so what was found in the memory is passed on only through the feed-forward.",
     look="which x does the feed-forward read, and which is added?", added_3=lambda part, first: first + part)
+mistake("an attention's output alone added", *family.BARE_ADDED, pairs=0,
+    added_2=lambda part, start, total: total - start + part, added_3=lambda part, first, total: total - first + part)
 mistake("the sum added, not the norm of it", *family.SUM_ADDED, pairs=0,
     variants=family.each_and_all(SUMS[1:], lambda part, total: total + part))
 mistake("the input added twice", *family.ADDED_TWICE, pairs=0,
@@ -203,7 +199,11 @@ mistake("pre-norm for one part", pairs=0,
 mistake("the normalised input added", *family.NORMALISED_ADDED, forward=[sublayers(*3 * ["normalised added"]),
     sublayers(*3 * ["normalised added in post"]), *one_joined("normalised added in post")])
 mistake("the norm before the sum", *family.NORM_BEFORE_SUM,
-    forward=[sublayers(*3 * ["norm before sum"]), *one_joined("norm before sum")])
+    forward=[sublayers(*3 * [join]) for join in ("norm before sum", "each normalised")] + one_joined("norm before sum"))
+mistake("a norm too many", *family.A_NORM_TOO_MANY, pairs=0, asking=lambda self, first: self.norm_2(first),
+    forward=[*(form for join in ("before and after", "at first and after", "twice")
+               for form in (*one_joined(join), sublayers(*3 * [join]))),
+             lambda step, x, memory, mask, memory_mask: step(F.layer_norm(x, x.shape[-1:]), memory, mask, memory_mask)])
 mistake("no norm after the self-attention", why="The sum after the self-attention is not normalised.",
     look="where is norm_1 used?", after_attention=lambda total: total)
 mistake("no norm after the cross-attention", why="The sum after the cross-attention is not normalised.",
@@ -246,7 +246,6 @@ mistake("x and memory swapped", hint=1, pairs=0, why="x is treated as the memory
              lambda step, x, memory, mask, memory_mask: step(memory, x, memory_mask, mask)])
 
 # Who asks, and who answers
-
 def with_any_mask(*roles):
     """These roles with each mask, or none; where the keys change, so may the mask."""
     maskings = {}, {"second_mask": lambda mask: mask}, {"second_mask": lambda: None}
@@ -263,11 +262,12 @@ mistake("keys or values from x", hint=1, pairs=0, why="In the second attention k
     "places, one from x; both belong to the memory.", look="a key and its value are two sides of one thing. Of what?",
     variants=with_any_mask(lambda x, memory: (x, memory, x), lambda x, memory: (x, x, memory),
                            lambda x, memory: (memory, memory, x)))
-mistake("the memory in the self-attention", pairs=0, why="The first attention reads the memory too, so the targets "
-    "never attend to each other.", look="who answers in the first attention?",
+mistake("the memory in the self-attention", pairs=0, why="The keys and values of the first attention come from the "
+    "memory, or from x and the memory together.", look="who answers in the first attention?",
     attended=[lambda self, x, memory, memory_mask: self.self_attention(x, memory, memory, memory_mask)[0],
               lambda self, x, memory, mask: self.self_attention(x, memory, memory, mask)[0],
-              lambda self, x, memory: self.self_attention(x, memory, memory)[0]])
+              lambda self, x, memory: self.self_attention(x, memory, memory)[0],
+              lambda self, x, memory: self.self_attention(x, *2 * [torch.cat([memory, x], dim=1)])[0]])
 mistake("an earlier x asks the memory", why="The second attention's queries are the x that came into the layer, or its "
     "sum with the first attention's output, not what norm_1 makes of this sum.", look="which x asks the memory? It has "
     "changed twice on the way.", asking=[lambda x: x, lambda x, attended: x + attended])
@@ -279,8 +279,9 @@ mistake("the memory normalised", why="The memory goes through one of the norms f
     roles=[lambda self, x, memory: (x, self.norm_2(memory), self.norm_2(memory)),
            lambda self, x, memory: (x, self.norm_1(memory), self.norm_1(memory))])
 mistake("the feed-forward reads too early an x", pairs=0, why="The feed-forward does not read what comes out of norm_2 "
-    "but something earlier: the layer's input, the x before the cross-attention, or the cross-attention's output "
-    "alone.", look="what goes into the feed-forward?", fed=[lambda looked: looked, lambda first: first, lambda x: x])
+    "but something earlier: the layer's input, the x before the cross-attention, or the cross-attention's output, as "
+    "it is or added to this x.", look="what goes into the feed-forward?",
+    fed=[lambda looked: looked, lambda first: first, lambda x: x, lambda first, looked: first + looked])
 mistake("one attention for both", pairs=2, why="The same attention does both jobs, under one name or under two; each "
     "job has an attention of its own.", look="the names of the attentions in forward, and what `__init__` assigns to "
     "each name.", second_attention=lambda self: self.self_attention, first_attention=lambda self: self.cross_attention)
@@ -345,13 +346,13 @@ mistake("a mask of its own", *family.OWN_MASK, attended=[lambda self, x, mask, m
               lambda self, x, mask:
                   self.first_attention()(x, x, x, family.with_causal(None, x) if mask is None else mask)[0]])
 
-# The norms and the weights by hand
-mistake = exercise.section(hint=2)
-mistake("the unbiased variance in the norms", *family.UNBIASED,
-    variants=[family.norms(AFTER, (1, 2, 3), family.unbiased)])
-mistake("the norms without gain and bias", pairs=0, why=family.BARE,
-    look="which weights of the norms does forward use?", variants=[family.norms(AFTER, (1, 2, 3), family.bare)])
-mistake("the weights left in", *family.WEIGHTS_LEFT_IN, hint=1, pairs=0, raises=True,
+# Answers that always raise
+mistake = exercise.section(hint=1, pairs=0, raises=True)
+mistake("the memory taken for the mask", why="forward's parameters come in another order than the exercise's, so the "
+    "memory arrives as the mask of the first attention.", look="the order of forward's parameters.",
+    forward=lambda step, x, memory, mask, memory_mask: step(x, mask, memory, memory_mask))
+mistake("the weights left in", *family.WEIGHTS_LEFT_IN,
     forward=[lambda self, x, mask: self.norm_1(x + self.self_attention(x, x, x, mask)),
              lambda self, x, mask: F.dropout(self.self_attention(x, x, x, mask), 0.1),
              lambda self, x, mask: self.norm_1(self.self_attention(x, x, x, mask))])
+exercise.adopt(family.both, hints={"the numbers": 2, "it raises": 1}, pairs=["the unbiased variance in the norms"])

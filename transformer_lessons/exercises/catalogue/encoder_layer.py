@@ -18,17 +18,13 @@ def draw_encoded(generator, batch, length, d_model, num_heads, d_hidden, mask=No
         return x, family.with_holes(generator, batch, length, length)
     return x, masks.causal_mask(length) if mask == "causal" else family.padding_at_the_end(batch, length)
 
-exercise = Exercise(
-    name="EncoderLayer", lesson=7, title="A layer that reads", difficulty=2, importance=3, minutes=10,
-    contract="""
-        EncoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: attention, a
-        MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden); and norm_1 and
-        norm_2, used in this order, each an nn.LayerNorm(d_model). forward(x, mask=None), with x (batch, length,
-        d_model), returns a tensor like x. Two parts in this order: x attends to itself (with the mask), then the
-        feed-forward. Each part's output is added to its input, and the sum is normalised: post-norm, as in the
-        paper. A query that may attend to nothing gets weights of 0, as in the package's attention. Dropout is
-        optional.
-        """,
+exercise = Exercise(name="EncoderLayer", lesson=7, title="A layer that reads", difficulty=2, importance=3, minutes=10,
+    contract="""EncoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: attention, a
+        MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden); and norm_1 and norm_2,
+        used in this order, each an nn.LayerNorm(d_model). forward(x, mask=None), with x (batch, length, d_model),
+        returns a tensor like x. Two parts in this order: x attends to itself (with the mask), then the feed-forward.
+        Each part's output is added to its input, and the sum is normalised: post-norm, as in the paper. A query that
+        may attend to nothing gets weights of 0, as in the package's attention. Dropout is optional.""",
     stub='''
         class EncoderLayer(nn.Module):
             def __init__(self, d_model, num_heads, d_hidden):
@@ -36,8 +32,7 @@ exercise = Exercise(
                 raise NotImplementedError
 
             def forward(self, x, mask=None):
-                raise NotImplementedError
-        ''',
+                raise NotImplementedError''',
     sizes=[{"batch": 1, "length": 2, "d_model": 4, "num_heads": 2, "d_hidden": 3},
            {"batch": 2, "length": 3, "d_model": 6, "num_heads": 3, "d_hidden": 7, "mask": "causal"},
            {"batch": 3, "length": 6, "d_model": 6, "num_heads": 1, "d_hidden": 6, "mask": "padding"},
@@ -66,9 +61,7 @@ exercise = Exercise(
             def forward(self, x, mask=None):
                 output, _ = self.attention(x, x, x, mask)
                 x = self.norm_1(x + output)
-                return self.norm_2(x + self.feed_forward(x))
-        ''',
-)
+                return self.norm_2(x + self.feed_forward(x))''')
 
 @exercise.right("step by step")
 class Encoder(nn.Module):
@@ -114,6 +107,8 @@ mistake("the layer's input added at the end",
     why="The x that came into the layer is added to the feed-forward's output, not the x that the feed-forward read.",
     look="which x is added the second time? It has changed since the first.", added_2=lambda part, start: start + part)
 mistake("the sum added, not the norm of it", *family.SUM_ADDED, added_2=lambda part, total: total + part)
+mistake("the attention's output alone added", *family.BARE_ADDED, pairs=0,
+    added_2=lambda part, start, total: total - start + part)
 mistake("both the input and the middle added", pairs=0, why="At the end three things are added: the feed-forward's "
     "output, what it read, and once more the x that came into the layer.",
     look="count what is added up before the last norm.", added_2=lambda x, part, start: start + x + part)
@@ -147,7 +142,8 @@ mistake("pre-norm for the feed-forward",
     look="what goes into norm_2, and what goes into the feed-forward?", forward=sublayers("post", "pre"))
 mistake("the normalised input added", *family.NORMALISED_ADDED,
     forward=[*in_styles("normalised added"), *in_styles("normalised added in post")])
-mistake("the norm before the sum", *family.NORM_BEFORE_SUM, pairs=3, forward=in_styles("norm before sum"))
+mistake("the norm before the sum", *family.NORM_BEFORE_SUM, pairs=3,
+    forward=in_styles("norm before sum") + in_styles("each normalised"))
 mistake("no norm after the attention", why="The sum after the attention is not normalised: norm_1 is not used there.",
     look="where is norm_1 used?", after_attention=lambda total: total)
 mistake("no norm at the end", why="The sum after the feed-forward is not normalised: norm_2 is not used there.",
@@ -162,10 +158,17 @@ mistake("one norm only, in the other's place", pairs=0, why="There is only one n
     "belongs.", look="the names of the norms in forward: each part has its own.",
     variants=[{"after_attention": lambda total: total} | family.norms(AFTER[1:], [1]),
               family.norms(AFTER[:1], [2]) | {"after_feed_forward": lambda total: total}])
-mistake("normalised before and after", pairs=0, why="There is a norm before a part and another one after its sum; the "
-    "exercise has only the one after.", look="count the norms: two for the whole layer.",
-    forward=in_styles("before and after"), attended=lambda self, x, mask: self.attention(self.norm_1(x), x, x, mask)[0])
-
+mistake("a norm too many", *family.A_NORM_TOO_MANY, pairs=0, forward=[*in_styles("before and after"),
+    *in_styles("twice"), *in_styles("at first and after"),
+    lambda step, x, mask: step(F.layer_norm(x, x.shape[-1:]), mask)],
+    attended=lambda self, x, mask: self.attention(self.norm_1(x), x, x, mask)[0])
+mistake("only some of the attention's inputs normalised", pairs=0, why="The norm comes before the attention, and only "
+    "one or two of the three things that the attention reads go through it.", look="what goes into norm_1?",
+    variants=[{"attended": lambda self, x, mask, roles=roles: self.attention(
+                  *(self.norm_1(x) if role in roles else x for role in "qkv"), mask)[0],
+               "after_attention": lambda total: total, **after} for roles in ("q", "kv", "qk")
+              for after in ({}, {"forwarded": lambda self, x: self.feed_forward(self.norm_2(x)),
+                                 "after_feed_forward": lambda total: total})])
 # The parts
 mistake("the feed-forward first", why="The feed-forward comes before the attention: it works on tokens that have "
     "not yet read each other.",
@@ -174,6 +177,8 @@ mistake("the feed-forward reads the layer's input", why="The feed-forward reads 
     "what the attention and norm_1 have made of it.", look=FED, fed=lambda x: x)
 mistake("the feed-forward reads the attention alone", pairs=0, why="The feed-forward reads the attention's output as "
     "it is, before x is added and the sum normalised.", look=FED, fed=lambda attended: attended)
+mistake("the feed-forward reads the sum before the norm", pairs=0, why="The feed-forward reads x plus the attention's "
+    "output as it is, before norm_1 has normalised it.", look=FED, fed=lambda x, attended: x + attended)
 mistake("the two parts side by side", pairs=0,
     why="Both parts read the layer's input, as it is or normalised, and everything is added at once: the feed-forward "
         "never sees what the attention found.", look="what goes into the feed-forward, and what is added to what?",
@@ -217,6 +222,9 @@ mistake("the mask transposed", why="The mask reaches the attention with its last
     "queries change places.", look="what happens to the mask on its way into the attention?",
     hidden=[lambda mask: None if mask is None else mask.transpose(-2, -1),
             lambda mask: mask.T if mask is not None and mask.dim() == 2 else mask])
+mistake("the mask in another argument's place", pairs=0, why="The mask is not handed to the attention as its fourth "
+    "argument, the mask.", look="the parameters of the package's MultiHeadAttention, and their order.",
+    attended=lambda self, x, mask: self.attention(x, x, x, None, mask)[0])
 mistake("an average for a query that may attend to nothing", *family.AVERAGE,
     attended=[lambda self, x, mask: family.by_hand(self.attention, family.filled(-1e9))(x, x, x, self.hidden(mask))[0],
               lambda self, x, mask: family.by_hand(self.attention, family.added)(x, x, x, mask)[0]])
@@ -242,11 +250,6 @@ mistake("a mask of its own", *family.OWN_MASK, pairs=2,
     attended=[lambda self, x, mask: self.attention(x, x, x, family.with_causal(self.hidden(mask), x))[0],
               lambda self, x: self.attention(x, x, x, family.with_causal(None, x))[0],
               lambda self, x, mask: self.attention(x, x, x, family.with_causal(None, x) if mask is None else mask)[0]])
-mistake("the unbiased variance in the norms", *family.UNBIASED, hint=2,
-    variants=[family.norms(AFTER, (1, 2), family.unbiased)])
-mistake("the norms without gain and bias", hint=2, why=family.BARE,
-    look="which weights of norm_1 and norm_2 does forward use?", variants=[family.norms(AFTER, (1, 2), family.bare)])
-
 # Answers that always raise
 mistake = exercise.section(hint=1, pairs=0, raises=True)
 mistake("the weights left in", *family.WEIGHTS_LEFT_IN,
@@ -257,3 +260,4 @@ mistake("the weights left in", *family.WEIGHTS_LEFT_IN,
 mistake("only x handed to the attention", why="The attention is handed x once, but it takes three things: a query, a "
     "key and a value.", look="in self-attention all three come from the same place, but they are three arguments.",
     forward=[lambda self, x: self.attention(x), lambda self, x, mask: self.attention(x, mask)])
+exercise.adopt(family.both, hints={"the numbers": 2, "it raises": 1}, pairs=["the unbiased variance in the norms"])

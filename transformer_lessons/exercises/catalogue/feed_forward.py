@@ -67,14 +67,11 @@ def drops_only_after_relu(module, x):
             return other
     return None
 
-exercise = Exercise(
-    name="FeedForward", lesson=7, title="Each position thinks for itself", difficulty=1, importance=3, minutes=4,
-    contract="""
-        FeedForward(d_model, d_hidden) is a module with linear_in, from d_model to d_hidden, and linear_out,
-        from d_hidden to d_model, both nn.Linear with bias. forward(x), with x (batch, length, d_model), goes
-        through linear_in, ReLU and linear_out. Nothing is added and nothing normalised: that is the layer's job.
-        Dropout is allowed between the ReLU and linear_out, and nowhere else.
-        """,
+exercise = Exercise(name="FeedForward", lesson=7, title="Each position thinks for itself", difficulty=1, importance=3,
+    minutes=4, contract="""FeedForward(d_model, d_hidden) is a module with linear_in, from d_model to d_hidden, and
+        linear_out, from d_hidden to d_model, both nn.Linear with bias. forward(x), with x (batch, length, d_model),
+        goes through linear_in, ReLU and linear_out. Nothing is added and nothing normalised: that is the layer's job.
+        Dropout is allowed between the ReLU and linear_out, and nowhere else.""",
     stub='''
         class FeedForward(nn.Module):
             def __init__(self, d_model, d_hidden):
@@ -82,8 +79,7 @@ exercise = Exercise(
                 raise NotImplementedError
 
             def forward(self, x):
-                raise NotImplementedError
-        ''',
+                raise NotImplementedError''',
     sizes=[{"d_model": 2, "d_hidden": 3, "lead": (1, 2)}, {"d_model": 4, "d_hidden": 4, "lead": (2, 3)},
            {"d_model": 3, "d_hidden": 7, "lead": (2, 5)}, {"d_model": 5, "d_hidden": 6, "lead": (2, 4), "scale": 12.0}],
     build=("d_model", "d_hidden"), reference=layers.FeedForward,
@@ -102,9 +98,7 @@ exercise = Exercise(
                 self.linear_out = nn.Linear(d_hidden, d_model)
 
             def forward(self, x):
-                return self.linear_out(self.linear_in(x).relu())
-        ''',
-)
+                return self.linear_out(self.linear_in(x).relu())''')
 
 @exercise.right("step by step")
 class FeedForward(nn.Module):
@@ -180,8 +174,7 @@ ACTIVATIONS = (  # the name, what is wrong, and the functions
     ("Mish for ReLU", "Mish is smooth, and lets a little of what is negative through; ReLU does not.", F.mish),
     ("hard swish for ReLU", "A hard swish lets a little of what is negative through; ReLU does not.", F.hardswish),
     ("two activations", "A second activation comes before or after ReLU; the exercise has ReLU alone.",
-     *(lambda hidden, bend=bend: bend(hidden.relu()) for bend in (F.gelu, torch.tanh, torch.sigmoid, F.silu))),
-)
+     *(lambda hidden, bend=bend: bend(hidden.relu()) for bend in (F.gelu, torch.tanh, torch.sigmoid, F.silu))))
 for name, why, *functions in ACTIVATIONS:
     mistake(name, why, "the line of the activation.", pairs=len(functions),
         activated=[lambda hidden, bend=bend: bend(hidden) for bend in functions])

@@ -101,11 +101,46 @@ def signs_of_names(observed, expected, tensors):
     missing, extra = theirs.keys() - ours.keys(), ours.keys() - theirs.keys()
     if any(name.startswith("transformer.") for name in extra):
         return ["the prefix kept"]
+    width = len(theirs["norm.bias"])
     if missing and extra:
-        return ["other names", "entries missing"]
-    if missing or extra:
-        return ["entries missing" if missing else "entries too many"]
-    return ["other shapes"] if any(ours[name].shape != one.shape for name, one in theirs.items()) else []
+        return [*signs_of_extra_names(ours, missing, extra, tensors, width), "other names", "entries missing"]
+    if extra:
+        masks = all(ours[name].dim() == 4 for name in extra)
+        return [*(["the masks kept"] if masks else []), "entries too many"]
+    if missing:
+        return [*signs_of_missing_names(missing, theirs), "entries missing"]
+    wrong = [name for name, one in theirs.items() if ours[name].shape != one.shape]
+    biases = [name for name in theirs if re.search(r"linear_[qkv]\.bias", name)]
+    whole = wrong == biases and all(ours[name].shape == (3 * width,) for name in biases)
+    thirds = all(re.search(r"linear_[qkv]\.", name) for name in wrong)
+    return wrong and [*(["the bias of c_attn not cut"] if whole else []),
+                      *(["another shape for queries, keys and values"] if thirds else []), "other shapes"]
+
+KNOWN = ("layers", "embedding", "positions", "norm", "h.", "wte", "wpe", "ln_f")
+
+def signs_of_extra_names(ours, missing, extra, tensors, width):
+    """Names that are wrong: c_attn as a whole, letters lost at the end, or nothing known at the beginning."""
+    if any(name.endswith((".weigh", ".bi")) for name in extra):
+        return ["letters lost from the names"]
+    maps = all(re.search(r"attention\.linear_[qkv]\.", name) for name in missing)
+    shapes = {tuple(ours[name].shape) for name in extra}
+    whole = {(3 * width, width), (width, 3 * width)}
+    if maps and shapes & whole and shapes <= {*whole, (3 * width,)}:
+        return ["c_attn not cut"]
+    unknown = not any(name.startswith(KNOWN) for name in ours)
+    return ["only with the prefix"] if unknown and not any(name.startswith("transformer.") for name in tensors) else []
+
+def signs_of_missing_names(missing, theirs):
+    """What else is missing, where all the other names are right."""
+    layers = {name for name in theirs if name.startswith("layers.")}
+    last = max((int(name.split(".")[1]) for name in layers), default=0)
+    return [mistake for mistake, lost in (
+        ("nearly everything left out", len(missing) >= len(theirs) - 3),
+        ("the positions left out", missing == {"positions.encoding"}),
+        ("the layers left out", missing == layers),
+        ("the last layer left out", missing == {name for name in layers if name.startswith(f"layers.{last}.")}),
+        ("keys and values left out", missing == {name for name in layers if re.search(r"linear_[kv]\.", name)}))
+        if lost]
 
 exercise = Exercise(
     name="from_gpt2", lesson=10, title="Someone else's weights", difficulty=3, importance=3, minutes=20,
@@ -291,6 +326,19 @@ mistake("the biases in another order", pairs=0, why="The biases of queries, keys
         for order in permutations(range(3)) if order != (0, 1, 2)])
 mistake("the first third for all three", pairs=1, why="Queries, keys and values all get the first third of c_attn.",
     look="which columns does each of the three slices take?", cut=lambda right: [right[0]] * 3)
+mistake("the bias of c_attn not cut", pairs=0, why="The weight of c_attn is cut, but its bias is not: queries, keys "
+    "and values all get the whole of it.", look="what happens to `c_attn.bias` in your code?",
+    cut=lambda right, tensor, last: right if last == "weight" else [tensor] * 3)
+mistake("another shape for queries, keys and values", pairs=0, why="The weights or biases of queries, keys and values "
+    "do not have the right shape.", look="where does the number at which you cut c_attn come from, and is the weight "
+    "transposed at that line?", cut=[lambda tensor: in_short_thirds(tensor),
+                                     lambda right, tensor, last: right if last == "bias" else in_short_thirds(tensor)])
+
+def in_short_thirds(tensor):
+    """Each as wide as a third of d_model; a bias is cut rightly."""
+    third = len(tensor) // 3
+    return [tensor[..., part * third:(part + 1) * third] for part in range(3)]
+
 mistake("c_attn not cut", pairs=0, why="c_attn comes back as one weight of three times the width; the course has a "
     "map for queries, one for keys and one for values.", look="the names with `linear_` in the lesson's table. And is "
     "a width written as a number, such as 768, right for every model?",
@@ -323,10 +371,19 @@ mistake("the prefix kept", why="`transformer.` still stands before some or all o
         {"__call__": lambda right, tensors: {
             ("transformer." if any(one.startswith("transformer.") for one in tensors) else "") + name: tensor
             for name, tensor in right.items()}}])
+ERRORS = (KeyError, ValueError, IndexError, AttributeError, TypeError, AssertionError)
+
+def right_or(error, right, fits):
+    if not fits:
+        raise error
+    return right
+
 mistake("only with the prefix", pairs=0, why="Only names that begin with `transformer.` are handled; the file on the "
     "hub has names without it.", look="a file whose names begin with h, wte, wpe and ln_f.",
     variants=[{"__call__": lambda right, tensors: {name[12:]: tensor for name, tensor in tensors.items()} and
-                   (right if all(name.startswith("transformer.") for name in tensors) else {})}])
+                   (right if all(name.startswith("transformer.") for name in tensors) else {})},
+              *({"__call__": lambda right, tensors, error=error: right_or(
+                  error, right, all(name.startswith("transformer.") for name in tensors))} for error in ERRORS)])
 
 def with_masks(right, tensors, name="layers.{}.attention.bias", which=".*"):
     masks = {key: one for key, one in tensors.items() if one.dim() == 4 and re.fullmatch(which, key)}
@@ -367,7 +424,30 @@ mistake("all layers under one name", pairs=0, why="All layers are written to the
 mistake("one digit for the layer", pairs=0, why="Layers 10 and 11 land on layer 1 or are left out, as if the number of "
     "a layer had only one digit.", look="a model of 12 layers.", finished=[
         lambda found: {re.sub(r"layers\.(\d)\d+", r"layers.\1", name): one for name, one in found.items()},
-        lambda found: {name: one for name, one in found.items() if not re.match(r"layers\.\d\d", name)}])
+        lambda found: {name: one for name, one in found.items() if not re.match(r"layers\.\d\d", name)},
+        lambda found: {name: found.get(name.replace("layers.1.", "layers.10."), one) for name, one in found.items()}])
+mistake("the last layer left out", pairs=0, why="All that belongs to the last layer is missing.", look="how many "
+    "layers does the file have, and where does your loop end?", finished=lambda found: {
+        name: one for name, one in found.items() if not name.startswith(f"layers.{last_layer(found)}.")})
+
+def last_layer(found):
+    return max(int(name.split(".")[1]) for name in found if name.startswith("layers."))
+
+mistake("the layers left out", pairs=0, why="Only the tables and the final norm are there; all the layers are missing.",
+    look="which names in the file begin with h, and what becomes of them?", finished=lambda found: {
+        name: one for name, one in found.items() if not name.startswith("layers.")})
+mistake("nearly everything left out", pairs=0, why="Nearly all the entries are missing: three or fewer are left.",
+    look="where is the new dictionary made, and how far is the `return` line indented?", variants=[
+        {"finished": lambda found: dict([*found.items()][-1:])}, {"finished": lambda found: dict([*found.items()][:1])},
+        {"__call__": lambda right, tensors: {} if any(one.dim() == 4 for one in tensors.values()) else
+            dict([*right.items()][-1:])}])
+mistake("the layer's number left out", pairs=0, why="The number of the layer is missing from its names, so each layer "
+    "overwrites the one before.", look="the part of each name after `layers.`.", finished=lambda found: {
+        re.sub(r"^layers\.\d+\.", "layers.", name): one for name, one in found.items()})
+mistake("the layers counted from 1", pairs=0, why="The number of each layer is one too large: GPT-2 and the course "
+    "both count layers from 0.", look="the number of the first layer, in the file and in your names.",
+    finished=lambda found: {re.sub(r"^layers\.(\d+)", lambda one: f"layers.{int(one[1]) + 1}", name): one
+                            for name, one in found.items()})
 mistake("more layers than there are", pairs=0, raises=True, why="It asks for layers that the file does not have: "
     "another model may have fewer of them.", look="how many layers does the file have, and how does your code "
     "know?", variants=[{"__call__": lambda tensors, part=part: beyond_the_last(tensors, part)} for part in (
@@ -390,7 +470,9 @@ mistake("the layers in the order of text", pairs=0, why="The layers are renumber
 mistake("only without the prefix", pairs=0, why="Names that begin with `transformer.`, as `transformers` saves them, "
     "are not handled.", look="a file whose names begin with `transformer.`.",
     variants=[{"__call__": lambda right, tensors: right if "wte.weight" in tensors else tensors["wte.weight"]},
-              {"__call__": lambda right, tensors: right if "wte.weight" in tensors else {}}])
+              {"__call__": lambda right, tensors: right if "wte.weight" in tensors else {}},
+              *({"__call__": lambda right, tensors, error=error: right_or(error, right, "wte.weight" in tensors)}
+                for error in ERRORS[1:])])
 
 def renamed(ours, other):
     return lambda found: {name.replace(ours, other): one for name, one in found.items()}
@@ -399,6 +481,21 @@ mistake("another name for the final norm", pairs=0, why="The norm after the last
     look="the row of ln_f in the lesson's table.", top=[
         lambda right, name, other=other: right.replace("norm.", other) if name.startswith("ln_f") else right
         for other in ("ln_f.", "norm_f.", "ln.", "layers.norm.", "final_norm.")])
+mistake("letters lost from the names", pairs=0, why="Some names have lost letters: `weight` has become `weigh`, or "
+    "`bias` `bi`.", look="`strip`: does it take away a word, or any of its letters, and at which end?",
+    finished=lambda found: {name.strip("aefmnorst."): one for name, one in found.items()})
+mistake("the positions left out", pairs=0, why="The table of the positions, wpe, is missing.", look="the row of wpe in "
+    "the lesson's table.", finished=without(["positions"]))
+mistake("keys and values left out", pairs=0, why="Of c_attn only the queries are there; keys and values are missing.",
+    look="how many of the course's maps does c_attn hold, and how many names do you give?",
+    finished=without(["linear_k", "linear_v"]))
+mistake("an unembedding asked for", pairs=0, raises=True, why="It asks for `lm_head.weight`, which is not in the file: "
+    "GPT-2's unembedding is its token table.", look="which names does the file have?", variants=[
+        {"__call__": lambda tensors, name=name: tensors[name]} for name in (
+            "lm_head.weight", "transformer.lm_head.weight")])
+mistake("masks asked for", pairs=0, why="It asks for the masks by name, but a file may have none: hence the KeyError.",
+    look="a file without names that end in `.attn.bias`. What does `pop` or `del` do there?", variants=[{"__call__":
+        lambda right, tensors: right_or(KeyError, right, any(one.dim() == 4 for one in tensors.values()))}])
 mistake("GPT-2's names for some parts", pairs=0, why="Some parts still have the names that GPT-2 gives them.",
     look="c_attn, c_fc, c_proj, attn, mlp, ln_1 and ln_2: is one of them left in your names?", finished=[
         renamed(ours, other) for ours, other in (
@@ -422,10 +519,8 @@ mistake("other names", pairs=0, why="Some entries do not have the names that the
             ("attention.linear_", "linear_"), ("feed_forward.linear_in", "feed_forward.linear_1"))])
 mistake("entries missing", pairs=0, why="Not everything that the course's model needs is there.",
     look="how many entries should there be for each layer, and how many outside the layers?", finished=[
-        *map(without, (["positions"], ["embedding"], ["linear_out"], ["norm_"], ["linear_q"],
-                       ["linear_q", "linear_k"])),
-        lambda found: {name: one for name, one in found.items() if not name.startswith(
-            f"layers.{max(int(key.split('.')[1]) for key in found if key.startswith('layers.'))}.")}])
+        *map(without, (["embedding"], ["linear_out"], ["norm_"], ["linear_q"],
+                       ["linear_q", "linear_k"]))])
 mistake("entries too many", pairs=0, why="There is more in the dictionary than the course's model has.",
     look="the names that you return: which of them are not in the lesson's table?",
     finished=lambda found: found | {"positions.weight": found["positions.encoding"]},

@@ -125,11 +125,13 @@ def missed_among_two_tokens(call, text, place):
     reads = 3 * torch.ones(4, 4, dtype=torch.float64).tril()
     reads[place - 1, place] = 1.0
     model = OpenBook(torch.eye(2, dtype=torch.float64) - 0.3, reads).eval()
-    leak = float(call(model, text.clone()))
+    try:
+        leak = float(call(model, text.clone()))
+    except IndexError:
+        return "an unknown id", "In a text of only 0s and 1s, a token is replaced by a larger one.", NOT_THE_SAME
     if abs(leak - 1) < 1e-4:
         return None
-    rows = [row for asked in model.asked if asked.shape[1:] == text.shape[1:] for row in asked.tolist()]
-    tried = {row[place] for row in rows if row[:place] == text[0, :place].tolist()}
+    tried = {row[place] for asked in model.asked if asked.shape[1:] == text.shape[1:] for row in asked.tolist()}
     if leak == 0 and len(tried) == 1:  # the token was never another one
         return MAY_BE_THE_SAME, OF_THE_SAME, NOT_THE_SAME
     return ("wrong for two tokens", f"For a text of only two tokens, {text.tolist()}, you report a leak of "
@@ -145,29 +147,24 @@ def finds_leaks_among_two_tokens(call, model, tokens):
         found = next((one for one in more if one and one[0] == MAY_BE_THE_SAME), found)
     return found
 
-exercise = Exercise(
-    name="future_leak", lesson=6, title="A leak detector", difficulty=2, importance=2, minutes=12,
-    contract="""
-        future_leak(model, tokens), where model(tokens) turns token ids (batch, length) into outputs (batch,
-        length, features), returns a float: the most by which any number in the output at any position changes
-        when only tokens after that position change. It is 0 for a model that cannot look ahead. A leak may be
-        from any token to any position before it, in any sequence of the batch, which may hold only one.
-        Tokens are replaced, never removed: the text keeps its length. The ids run from 0 to tokens.max(),
-        which is at least 1. It does not matter which other id takes a token's place: in the models that are
-        used here every change counts the same. The model comes in eval mode; model and tokens stay as they
-        are.
-        """,
+exercise = Exercise(name="future_leak", lesson=6, title="A leak detector", difficulty=2, importance=2, minutes=12,
+    contract="""future_leak(model, tokens), where model(tokens) turns token ids (batch, length) into outputs (batch,
+        length, features), returns a float: the most by which any number in the output at any position changes when only
+        tokens after that position change. It is 0 for a model that cannot look ahead. A leak may be from any token to
+        any position before it, in any sequence of the batch, which may hold only one. Tokens are replaced, never
+        removed: the text keeps its length. The ids run from 0 to tokens.max(), which is at least 1. It does not matter
+        which other id takes a token's place: in the models that are used here every change counts the same. The model
+        comes in eval mode; model and tokens stay as they are.""",
     stub='''
         def future_leak(model, tokens):
             """The most that any output at a position changes when only later tokens change."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=[{"batch": 3, "length": 3, "leaks": {(0, 1): 2, (0, 2): 1, (1, 2): 1.5}},
            {"batch": 2, "length": 3, "leaks": {}}, {"batch": 4, "length": 4, "leaks": {(2, 3): 1}, "bright": 3},
            {"batch": 4, "length": 5, "leaks": {(0, 4): 1}, "bright": 4},
            {"batch": 4, "length": 5, "leaks": {(0, 2): 2e-4}},
-           {"batch": 4, "length": 5, "leaks": {(1, 3): -1}, "bright": 3},
-           {"batch": 4, "length": 4, "leaks": {(0, 2): -1}, "bright": 2},
+           {"batch": 4, "length": 5, "leaks": {(0, 3): -1}, "bright": 3},
+           {"batch": 4, "length": 4, "leaks": {(1, 2): -1}, "bright": 2},
            {"batch": 5, "length": 4, "leaks": {(0, 1): 1}, "alone": True},
            {"batch": 4, "length": 4, "leaks": {(0, 1): 1, (2, 3): 2}},
            {"batch": 1, "length": 4, "leaks": neighbours(4)},
@@ -191,9 +188,7 @@ exercise = Exercise(
                 changed[:, place:] = (tokens[:, place:] + 1) % (tokens.max() + 1)
                 difference = (model(changed) - before)[:, :place]
                 largest = max(largest, difference.abs().max().item())
-            return largest
-        ''',
-)
+            return largest''')
 
 def another(tokens, places=slice(None)):
     """A copy of the tokens, with another one in each of these places."""
@@ -248,10 +243,10 @@ def styled(*styles, **replaced):
 # Which tokens change, and where that is looked for
 mistake = exercise.section(hint=2)
 mistake("always 0", hint=1, why="It gives 0 for every model here, even for those that read the whole future: what it "
-    "compares or keeps never differs.", look="print the two sets of tokens, then the differences, before you take one "
-    "number from them.", variants=[lambda model, tokens: 0.0])
-mistake("the changed position compared", pairs=4, why="The position of a changed token is compared, too. In every "
-        "model, it may see its own token.", look="the end of your slice. Which position is the first that may change?",
+    "compares or keeps never differs.", look="print the two sets of tokens, then the outputs: is every number in them "
+    "compared, or only what an index, a maximum or a mean leaves?", variants=[lambda model, tokens: 0.0])
+mistake("the changed position compared", pairs=4, why="The position of a changed token is compared. In every "
+    "model, it may see its own token.", look="the end of your slice, or your index: which positions may not change?",
     variants=[{"seen": lambda differences, place: differences[:, :place + 1], **change}
               for change in ({}, {"places": lambda length: range(length)}, {"places": lambda length: [length - 1]},
                              {"places": lambda length: range(length - 1), **ONE_TOKEN})])
@@ -309,6 +304,9 @@ mistake(MAY_BE_THE_SAME, why=OF_THE_SAME, look=NOT_THE_SAME, changed=put(lambda 
 
 def reordered(tokens, place, order):
     return torch.cat([tokens[:, :place], order(tokens[:, place:])], dim=1)
+mistake("nothing to compare at place 0", hint=3, raises=True, why="The loop starts at place 0, which has no positions "
+    "before it: their largest change is asked of an empty tensor.", look="the first number of your loop. What is "
+    "`[:, :0]` of a tensor?", places=lambda length: range(length))
 mistake("put in another order", why="The later tokens are only reordered: a single one, or several equal ones, stay as "
     "they are, and a leak from there is missed.", look="print both texts where all the later tokens are equal.",
     changed=[lambda tokens, place: reordered(tokens, place, lambda later: later.flip(1)),
@@ -338,9 +336,10 @@ mistake("the last place left out", why="A leak from the last token into the posi
         "token never changes alone, because the loop ends too early or the later tokens are only reordered.",
     look="the last position but one: when does the only token after it change?",
     variants=styled(ONE_TOKEN, places=lambda length: range(1, length - 1)))
-mistake("every second place left out", pairs=0, why="Only every second token is changed by itself, so a leak from one "
-    "between them is missed.", look="the numbers that your loop runs through: which places are not among them?",
-    variants=[{**ONE_TOKEN, "places": lambda length: range(1, length, 2)}])
+mistake("every second place left out", pairs=0, why="Only every second place is tried, so a leak that shows only at "
+    "one of the others is missed.", look="the numbers that your loop runs through: which places are not among them?",
+    variants=styled(ONE_TOKEN, ONE_PLACE, places=[lambda length, first=first: range(first, length, 2)
+    for first in (1, 2)]))
 mistake("as many turns as sequences", pairs=0, why="The loop takes the size of the batch for the length: with fewer "
     "sequences than tokens, the last places are never reached, and leaks are missed.", look="the end of your range: "
     "which dimension of tokens does it come from?", variants=styled(ONE_TOKEN, ONE_PLACE, variants=[{
@@ -393,8 +392,10 @@ mistake("a relative change", pairs=2, why="The change is divided by the size of 
         "the exercise asks how far a number moves.", look="every division: what does the exercise ask for?",
     compared=[lambda after, before: (after - before).abs() / (before.abs() + 1e-8),
               lambda after, before: (after - before).abs() / before.abs().max()],
-    variants=[{"compared": lambda after, before: ((after - before) / before.abs().clamp_min(1e-9)).abs(), **style}
-              for style in ({}, ONE_TOKEN)])
+    variants=styled(ONE_TOKEN, variants=[
+        {"compared": lambda after, before: ((after - before) / before.abs().clamp_min(1e-9)).abs()},
+        {"compared": lambda after, before: (after - before).abs() / before.abs(),
+         "most": lambda sizes: max(0.0, *map(float, sizes))}]))
 mistake("only the first sequence", why="Only the first sequence of the batch is changed, or only that is compared.",
     look="the first dimension: is every sequence changed, and compared?", difference=lambda right: right[:1])
 mistake("small leaks rounded off", pairs=0, why="A leak below some limit is reported as 0, or the number is rounded: a "

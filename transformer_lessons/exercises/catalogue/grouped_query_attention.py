@@ -212,6 +212,23 @@ mistake("the number of key heads taken for the size of a group", why="The number
     shared=[by_index(lambda heads, group, number: heads // number), lambda query, key, value:
             (key.repeat_interleave(key.shape[1], 1), value.repeat_interleave(key.shape[1], 1)),
             lambda query, key, value: (key.repeat(1, key.shape[1], 1, 1), value.repeat(1, key.shape[1], 1, 1))])
+CHECKED = ValueError("all dimensions before (length, features) must be equal")  # of scaled_dot_product_attention
+
+def copied(copies, error):
+    """`shared` with this number of copies of each head; this error where there are too few or too many."""
+    def shared(query, key, value):
+        number = copies(key)
+        if number * key.shape[1] != query.shape[1]:
+            raise error
+        return key.repeat_interleave(number, 1), value.repeat_interleave(number, 1)
+    return shared
+
+exercise.mistakes["the number of key heads taken for the size of a group"].variants.append(exercise.variant(
+    {"shared": copied(lambda key: key.shape[1], CHECKED)}))
+mistake("one size of a group for all", pairs=0, why="It takes one size of a group for granted, and raises an error "
+    "where a group has another number of query heads.", look="how many query heads share a key head if there are 6 and "
+    "2, and how many if there are 8 and 2? Where does your code get that number from?", shared=[
+        copied(lambda key, number=number: number, error) for number in (2, 3, 4) for error in (RuntimeError, CHECKED)])
 mistake("the key heads merged into one", why="The heads of keys, of values or of both are averaged or summed into one, "
     "which all query heads use.", shared=[lambda right, query, key, value, by=by, merged=merged: tuple(
         by(one, 1, keepdim=True).expand_as(query) if n in merged else right[n] for n, one in enumerate((key, value)))
@@ -244,7 +261,8 @@ mistake("the queries of a group merged into one", pairs=3, why="The query heads 
 mistake("the weights of a group merged into one", pairs=0, why="The weights of the query heads of a group are averaged "
     "after the softmax. Each head has weights of its own; only keys and values are shared.",
     look="two heads of one group: should their weights be the same?", variants=[{"__call__":
-        lambda self, right, query, key, value: averaged(right[1], key, self.shared(query, key, value)[1])}])
+        lambda self, right, query, key, value: averaged(right[1], key, self.shared(query, key, value)[1])},
+        {"__call__": lambda right, key: (right[0], in_groups(right[1], key).mean(2))}])
 
 def averaged(weights, key, value):
     """Output and weights, where all heads of a group have its average weights."""
@@ -260,7 +278,8 @@ mistake("queries regrouped", why="The query heads are reordered before they meet
     "output belongs to another head.", look="after each view and transpose, where is head 1?",
     variants=[{"__call__": lambda step, query, key, value: step(scattered(query, key), key, value)}])
 mistake("key heads not shared", why="Keys and values are used as they are. That works only if they have as many heads "
-    "as the queries, or a single one.", shared=lambda query, key, value: (key, value))
+    "as the queries, or a single one.", shared=[lambda query, key, value: (key, value),
+                                               copied(lambda key: 1, CHECKED)])
 mistake("repeated along the positions", why="Each key is repeated along the sequence, not each head of keys: the "
     "sequence gets longer.", look="which dimension of the key holds the heads?",
     shared=[lambda query, key, value: (key.repeat_interleave(group_of(query, key), 2),
@@ -273,6 +292,14 @@ mistake("heads reshaped", why="The repeated heads, or the queries, get their sha
                                             for one in (key, value)),
             lambda query, key, value: tuple(one.repeat_interleave(group_of(query, key), 2).reshape(query.shape)
                                             for one in (key, value))])
+
+def mixed(query, key):
+    """The length put before the heads of a group, without moving a number."""
+    batch, _, length, d_head = query.shape
+    return query.reshape(batch, key.shape[1], length, -1, d_head).transpose(2, 3).flatten(1, 2)
+
+exercise.mistakes["heads reshaped"].variants.append(exercise.variant(
+    {"__call__": lambda step, query, key, value: step(mixed(query, key), key, value)}))
 
 def regrouped(one, number):
     """Heads in the order in which one of each group comes after the other."""
@@ -291,6 +318,23 @@ mistake("groups not merged", pairs=0, why="The groups and the heads of a group a
     variants=[{"__call__": lambda right, key: (right[0], split(right[1], key))},
               {"__call__": lambda right, key: (split(right[0], key), right[1])},
               {"__call__": lambda right, key: tuple(split(one, key) for one in right)}])
+
+def groups_of(one, key):
+    return one.chunk(key.shape[1], 1)
+
+mistake("joined along another dimension", pairs=0, why="The heads, or the groups, are put together along another "
+    "dimension than that of the heads.", look="`torch.cat` and `torch.stack` take dimension 0 if you name none: which "
+    "one holds the heads?", variants=[
+        {"__call__": lambda right, key, joined=joined: tuple(joined(one, key) for one in right)} for joined in (
+            lambda one, key: torch.cat(groups_of(one, key)), lambda one, key: torch.stack(groups_of(one, key)),
+            lambda one, key: torch.stack(one.unbind(1)), lambda one, key: torch.cat(one.unbind(1)),
+            lambda one, key: torch.cat(one.split(1, 1)), lambda one, key: torch.stack(one.unbind(1), -1))])
+mistake("the weights of one head or group", pairs=0, why="The output is that of all heads, but the weights that come "
+    "back are those of one head, or of one group.", look="where do you keep the weights of each group, and which name "
+    "is in the `return` line?", variants=[{"__call__": lambda right, key, one=one: (right[0], one(right[1], key))}
+        for one in (lambda weights, key: groups_of(weights, key)[-1], lambda weights, key: groups_of(weights, key)[0],
+                    lambda weights, key: weights[:, -1], lambda weights, key: weights[:, -1:],
+                    lambda weights, key: weights[:, 0], lambda weights, key: weights[:, :1])])
 
 # The mask
 DIAGONAL = "which keys may the query at position 0 attend to? And the last query?"
@@ -361,6 +405,18 @@ mistake("a mask for the output alone", hint=2, why="The output is made with a ma
     "none.", look="which weights is the output made with?",
     variants=[{"__call__": lambda self, right, step, query, key, value: (right[0], (
         query @ self.shared(query, key, value)[0].mT / math.sqrt(query.shape[-1])).softmax(-1))}])
+def masked_in(place):
+    """The mask in one part of the scores alone."""
+    def masked(right, scaled):
+        scaled = scaled.clone()
+        scaled[place] = right[place]
+        return scaled
+    return masked
+
+mistake("a mask for some of the scores", pairs=0, why="Only some heads, or some parts of the batch, have a mask. In "
+    "the others a query attends to keys after it.", look="the shape of the mask, and what exactly it is applied to.",
+    masked=[masked_in(place) for place in (
+        (slice(None), 0), (slice(None), -1), (slice(None), slice(1, None)), 0, -1)])
 mistake("a mask added as True and False", why="The mask is added to the scores as it is, so it moves them by 1 and "
     "forbids nothing.", look="what does True become when it is added?",
     masked=[lambda scaled: scaled + torch.ones_like(scaled).tril(),
@@ -394,6 +450,18 @@ mistake("softmax over the heads", why="The softmax runs over the heads, which th
     weights=[lambda masked: masked.softmax(1).nan_to_num(), lambda masked: masked.softmax(1)])
 mistake("no softmax", why="The scores themselves are used as weights.", look="what turns scores into weights?",
     weights=lambda masked: masked.nan_to_num(neginf=0.0))
+mistake("scores in place of the weights", pairs=0, why="The output is right, but scores come back in place of the "
+    "weights.", look="which name stands in the `return` line: that of the scores, or what the softmax makes of them?",
+    variants=[{"__call__": lambda self, right, query, key, value, made=made: (right[0], made(
+        self, self.scores(query, self.shared(query, key, value)[0]), query, key))} for made in (
+            lambda self, scores, query, key: self.masked(self.scaled(scores, query, key)),
+            lambda self, scores, query, key: self.scaled(scores, query, key), lambda self, scores, query, key: scores,
+            lambda self, scores, query, key: self.masked(scores),
+            lambda self, scores, query, key: self.masked(self.scaled(scores, query, key)).clamp(min=-1e9))])
+mistake("the keys reshaped, not transposed", pairs=0, why="The keys get the right shape by view or reshape, which "
+    "keeps the numbers in their old order: this is no transpose.", look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), "
+    "and compare it with its transpose.",
+    scores=lambda query, key: query @ key.reshape(*key.shape[:2], *key.shape[:1:-1]))
 mistake("queries and keys exchanged", why="The keys ask and the queries answer.",
     look="each row of the scores should belong to a query.", scores=lambda query, key: key @ query.mT)
 mistake("keys and values exchanged", pairs=2, why="The values are searched and the keys are averaged, or one of them "

@@ -4,11 +4,13 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from transformer_lessons import attention, masks
+from transformer_lessons.exercises.checker.exercise import Family
+
 
 # Masks
-
 def with_holes(generator, batch, queries, keys):
     """Some keys allowed to each query, others not, in any order; to the last query none: (batch, 1, …)."""
     order = torch.rand(batch, 1, queries, keys, generator=generator).argsort(-1)
@@ -20,22 +22,22 @@ def padding_at_the_end(batch, length):
     """The last sequence is full, the one before it lacks two tokens, and so on: (batch, 1, 1, length)."""
     missing = 2 * torch.arange(batch).flip(0)[:, None]
     return (torch.arange(length) < (length - missing).clamp(min=1))[:, None, None, :]
-
 def with_causal(mask, x):
     """The mask, and no look ahead in x."""
     causal = masks.causal_mask(x.shape[1])
     return causal if mask is None else causal & mask
 
 # The parts in order
-
 JOINS = {  # how a part, its norm and its sum make a new x
     "post": lambda x, part, norm, add: norm(add(x, part(x))),  # the right one
     "pre": lambda x, part, norm, add: add(x, part(norm(x))),
     "norm before sum": lambda x, part, norm, add: add(x, norm(part(x))),
+    "each normalised": lambda x, part, norm, add: add(norm(x), norm(part(x))),
     "before and after": lambda x, part, norm, add: norm(add(x, part(norm(x)))),
+    "at first and after": lambda x, part, norm, add: norm(add(norm(x), part(norm(x)))),
+    "twice": lambda x, part, norm, add: norm(norm(add(x, part(x)))),
     "normalised added": lambda x, part, norm, add: add(norm(x), part(norm(x))),
-    "normalised added in post": lambda x, part, norm, add: add(norm(x), part(x)),
-}
+    "normalised added in post": lambda x, part, norm, add: add(norm(x), part(x))}
 
 def through(x, parts, sums, norms, joins, order, norm_order):
     """What x becomes in the parts, which come in this order, with the norms in that order; post-norm by default."""
@@ -48,25 +50,13 @@ def each_and_all(steps, function):
     return [*({step: function} for step in steps), dict.fromkeys(steps, function)]
 
 # Parts by hand
-
-def norms(steps, numbers, made=lambda norm, total: norm(total)):
-    """These steps with the norms of these numbers, and what is made with a norm."""
-    return {step: lambda self, total, number=number: made(getattr(self, f"norm_{number}"), total)
+def norms(steps, numbers):
+    """These steps with the norms of these numbers."""
+    return {step: lambda self, total, number=number: getattr(self, f"norm_{number}")(total)
             for step, number in zip(steps, numbers, strict=True)}
-
-def unbiased(norm, total):
-    """A norm by hand, as a well-known tutorial has it."""
-    deviations = total - total.mean(-1, keepdim=True)
-    return norm.weight * deviations / (total.std(-1, keepdim=True) + norm.eps) + norm.bias
-
-def bare(norm, total):
-    """A norm without gain and bias."""
-    return F.layer_norm(total, total.shape[-1:])
-
 def filled(number):
     """A softmax in which forbidden scores get a number, whatever else is in their row."""
     return lambda scores, mask: (scores if mask is None else scores.masked_fill(~mask, number)).softmax(-1)
-
 def added(scores, mask):
     """A softmax in which forbidden scores get a number added."""
     return (scores if mask is None else scores - 1e9 * ~mask).softmax(-1)
@@ -82,7 +72,6 @@ def by_hand(module, weigh, scale=None, end=None):
     return attend
 
 # Texts: why and look, or one of them
-
 NO_RESIDUAL = ("The feed-forward's input is not added to its output.",
                "what is left of x if the feed-forward returns 0?")
 ADDED_TWICE = ("A part's input is added to its output twice, or the output is halved: the input counts double.",
@@ -102,15 +91,14 @@ AVERAGE = ("A query that may attend to nothing gets an average of values that it
            "gives it weights of 0.", NOTHING)
 NAN = ("A query that may attend to nothing gets NaN, which spreads to everything that reads it; the package's "
        "attention gives it weights of 0.", NOTHING)
-UNBIASED = ("The norms use the unbiased variance: the squared deviations are divided by one less than the number of "
-            "features, as .var() and .std() do by default; nn.LayerNorm divides by the number itself.",
-            "the arguments of .var() and .std(), wherever a norm is computed.")
-BARE = "The sums are normalised, but without the gain and the bias that each norm learns."
 NORMALISED_ADDED = ("The normalised input, not x itself, is added to the part's output. That is neither post-norm nor "
-                    "pre-norm.",
-                    "where does each norm stand: before the part, or after the sum?")
-NORM_BEFORE_SUM = ("A part's output is normalised, and its input is added afterwards: the sum itself is not "
-                   "normalised.", "the brackets: what exactly goes into each norm?")
+                    "pre-norm.", "where does each norm stand: before the part, or after the sum?")
+NORM_BEFORE_SUM = ("A part's output is normalised, perhaps its input too, and only then are the two added: the "
+                   "sum itself is not normalised.", "the brackets: what exactly goes into each norm?")
+A_NORM_TOO_MANY = ("Something is normalised that should not be, or twice; the exercise asks for one norm after each "
+                   "sum and for no other.", "count the norms: one for each part.")
+BARE_ADDED = ("What an attention returned, not the x that the part read, is added to a later part's output.",
+              SUM_ADDED[1])
 OWN_MASK = ("The layer makes its own causal mask: in place of the one it gets, on top of it, or when there is none. "
             "Who may attend to whom is up to the caller's masks.", "every mask in forward: where does it come from?")
 WEIGHTS_LEFT_IN = ("Attention returns a tuple, (output, weights), and the whole tuple is used as if it were the "
@@ -121,3 +109,46 @@ SKIPPED = ("When a mask is None, its attention is skipped, with or without its n
 NO_NORMS = ("Nothing is normalised: no norm is used.", "where are the norms used?")
 NO_RESIDUALS = ("No part's input is added to its output: whatever a part does not repeat is lost.",
                 "what is left of x if a part returns 0?")
+
+# How a layer and its norms are built
+both = Family()
+mistake = both.section(topic="the numbers")
+
+def with_norms(made):
+    """Other norms than nn.LayerNorm."""
+    def init(self, right, d_model):
+        for name in [name for name, part in self.named_children() if isinstance(part, nn.LayerNorm)]:
+            setattr(self, name, made(d_model))
+    return {"__init__": init}
+
+class Unbiased(nn.LayerNorm):
+    """As a well-known tutorial has it."""
+
+    def forward(self, x):
+        return self.weight * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + self.eps) + self.bias
+
+class OverTheBatch(nn.BatchNorm1d):
+    def forward(self, x):
+        return super().forward(x.mT).mT
+
+mistake("the unbiased variance in the norms", why="The norms use the unbiased variance: the squared deviations are "
+    "divided by one less than the number of features, as .var() and .std() do by default; nn.LayerNorm divides by the "
+    "number itself.", look="the arguments of .var() and .std(), wherever a norm is computed.",
+    variants=[with_norms(Unbiased)])
+mistake("the norms without gain and bias", why="The sums are normalised, but without the gain and the bias that each "
+    "norm learns.", look="which weights of the norms does forward use?", variants=[{"__init__": lambda self, right: [
+        part.register_forward_hook(lambda part, x, y: F.layer_norm(x[0], x[0].shape[-1:]))
+        for part in self.children() if isinstance(part, nn.LayerNorm)] and None}])
+mistake("another epsilon in the norms", why="The norms add another epsilon to the variance than nn.LayerNorm does by "
+    "itself.", look="the arguments of each nn.LayerNorm, or of what stands in its place.",
+    variants=[with_norms(lambda d_model, eps=eps: nn.LayerNorm(d_model, eps)) for eps in (1e-3, 1e-2)])
+mistake("another norm than nn.LayerNorm", why="The norms do not use the mean and the variance of each vector, as "
+    "nn.LayerNorm does; nn.BatchNorm1d, for example, keeps them for each feature.", look="the class of each norm in "
+    "`__init__`.", variants=[with_norms(lambda d_model, kept=kept: OverTheBatch(d_model, track_running_stats=kept))
+                             for kept in (True, False)])
+mistake("the number of heads not handed on", why="num_heads does not reach the attention, which is built with another "
+    "number of heads.", look="in `__init__`: what is each part built with?", variants=[
+        {"__init__": lambda step, d_model, d_hidden, heads=heads: step(d_model, heads, d_hidden)} for heads in (1, 2)])
+mistake("num_heads and d_hidden swapped", topic="it raises", why="num_heads and d_hidden change places, so the parts "
+    "are built with each other's sizes.", look="the order of `__init__`'s parameters: d_model, num_heads, d_hidden.",
+    variants=[{"__init__": lambda step, d_model, num_heads, d_hidden: step(d_model, d_hidden, num_heads)}])

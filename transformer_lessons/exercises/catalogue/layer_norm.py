@@ -27,24 +27,19 @@ def row_not_normal(observed, expected, x, gain, bias, eps=1e-5):
                 f"{float(variance.flatten()[worst]):.3f}; {float(wanted.flatten()[worst]):.3f} is expected.")
     return None
 
-exercise = Exercise(
-    name="layer_norm", lesson=7, title="Every vector on the same scale", difficulty=2, importance=3, minutes=8,
-    contract="""
-        layer_norm(x, gain, bias, eps=1e-5), with x of two or more dimensions, (…, features), and gain and bias
-        (features,), returns what F.layer_norm gives over the last dimension: every vector minus its mean,
-        divided by √(variance + eps), times gain, plus bias. The variance is the mean of the squared deviations.
-        x is left as it was.
-        """,
+exercise = Exercise(name="layer_norm", lesson=7, title="Every vector on the same scale", difficulty=2, importance=3,
+    minutes=8, contract="""layer_norm(x, gain, bias, eps=1e-5), with x of two or more dimensions, (…, features), and
+        gain and bias (features,), returns what F.layer_norm gives over the last dimension: every vector minus its mean,
+        divided by √(variance + eps), times gain, plus bias. The variance is the mean of the squared deviations. x is
+        left as it was.""",
     stub='''
         def layer_norm(x, gain, bias, eps=1e-5):
             """Each vector of x with mean 0 and variance 1, times gain, plus bias."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=[{"shape": (2, 3)}, {"shape": (3, 3)}, {"shape": (2, 3, 4)}, {"shape": (4, 4, 4)},
            {"shape": (2, 3, 5), "scale": 0.2, "eps": 0.3}, {"shape": (2, 6), "scale": 3e-3, "mean": 0.0},
-           {"shape": (3, 4), "scale": 0.0}, {"shape": (1, 3, 1, 4)}],
-    draw=draw_features, returns="result", symptoms=(row_not_normal,),
-    reference=lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps),
+           {"shape": (3, 4), "scale": 0.0}, {"shape": (1, 3, 1, 4)}], draw=draw_features, returns="result",
+    symptoms=(row_not_normal,), reference=lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps),
     hints=[("the numbers are a little off", "Two definitions of the variance differ in what they divide by: the number "
                                             "of features, or one less. Which one do .var() and .std() use?"),
            ("it is right unless x hardly varies", "That is where eps matters. Is it added to the variance or to "
@@ -57,9 +52,7 @@ exercise = Exercise(
         def layer_norm(x, gain, bias, eps=1e-5):
             deviations = x - x.mean(dim=-1, keepdim=True)
             variance = (deviations**2).mean(dim=-1, keepdim=True)
-            return gain * deviations / torch.sqrt(variance + eps) + bias
-        ''',
-)
+            return gain * deviations / torch.sqrt(variance + eps) + bias''')
 
 @exercise.right("step by step")
 class LayerNorm(Steps):
@@ -130,7 +123,9 @@ mistake("the mean not subtracted", why="The vectors are divided by their standar
     "subtracted first.", look=MEAN, normalised=lambda x, variance, eps: x / (variance + eps).sqrt())
 mistake("only the mean divided", why="Only the mean is divided by the standard deviation, and then subtracted from x: "
     "brackets are missing.", look="division comes before subtraction. What exactly should be divided?",
-    normalised=lambda x, mean, variance, eps: x - mean / (variance + eps).sqrt())
+    normalised=lambda x, mean, variance, eps: x - mean / (variance + eps).sqrt(), variants=[{
+    "normalised": lambda x, mean, variance, eps: (x, mean / (variance + eps).sqrt()),
+    "scaled": lambda x, gain, bias: gain * x[0] - x[1] + bias}])
 mistake("the mean subtracted last", why="The vectors are divided first, and the mean, undivided, is subtracted "
     "afterwards.", look="the brackets: what exactly is divided?",
     normalised=lambda x, mean, variance, eps: x / (variance + eps).sqrt() - mean)
@@ -192,8 +187,7 @@ DIMENSIONS = (  # the name, what is wrong, and the dimensions
     ("over everything", "There is one mean and one variance for the whole tensor, so all its vectors mix.",
      lambda count: tuple(range(count))),
     ("over everything but the features", "Mean and variance of each feature run over all the vectors. That is batch "
-                                         "norm.", lambda count: tuple(range(count - 1))),
-)
+                                         "norm.", lambda count: tuple(range(count - 1))))
 for correction, too, also in ((0, "", ""),
                               (1, ", and the unbiased variance", " And the variance is the unbiased one.")):
     for name, why, *dimensions in DIMENSIONS:
@@ -203,6 +197,14 @@ mistake("the mean of everything", why="The mean of the whole tensor is subtracte
     look="the shape of the mean: one for each vector.", mean=lambda x: x.mean())
 mistake("the variance of everything", why="The variance is that of the whole tensor; each vector has its own.",
     look="the shape of the variance: one for each vector.", variance=lambda x: x.var(correction=0))
+mistake("the mean of the first vector for all", pairs=0, why="The mean of the first vector, or its variance, serves "
+    "for all; each vector has its own.", look="what is computed before the loop, or with an index [0]?",
+    mean=lambda right: right.flatten()[0], variance=lambda right: right.flatten()[0],
+    variants=[{"mean": lambda right: right.flatten()[0], "variance": lambda x, mean: ((x - mean)**2).mean(-1, True)}])
+mistake("divided by the number of positions", pairs=0, why="The features, or their squared deviations, are divided by "
+    "the number of positions, not of features.", look="the shape of x: which dimension holds the features?", variants=[
+        {"mean": lambda x: x.sum(-1, True) / x.shape[-2], **more} for more in (
+        {"variance": lambda x, mean: ((x - mean)**2).sum(-1, True) / x.shape[-2]}, {})])
 mistake("keepdim forgotten", pairs=4, why="The means, or the variances, have lost the feature dimension, so they line "
     "up with the wrong one: the first vector's number is used for every first feature. Unless x is square, this "
     "raises.", look="the shape of the mean, beside that of x. Where does broadcasting start?",
@@ -240,6 +242,18 @@ mistake("gain and bias before the norm", pairs=2, why="gain, and perhaps bias, i
     "then undoes part of the effect.", look="what does the norm see: x, or what gain and bias have made of it?",
     variants=[{"__call__": lambda x, gain, bias, eps: F.layer_norm(gain * x + bias, gain.shape, None, None, eps)},
               {"__call__": lambda x, gain, bias, eps: F.layer_norm(gain * x, gain.shape, None, None, eps) + bias}])
+mistake("normalised twice", pairs=0, why="What gain and bias have made is normalised once more, so part of their "
+    "effect is lost.", look="how often does each vector go through the norm?",
+    scaled=lambda right: F.layer_norm(right, right.shape[-1:]),
+    __call__=[lambda right, gain, eps: F.layer_norm(right, gain.shape, eps=eps),
+    lambda right, gain, bias, eps: F.layer_norm(right, gain.shape, gain, bias, eps)])
+mistake("gain and bias along another dimension", pairs=0, why="gain and bias run along the positions, not along the "
+    "features. Unless x is square, this raises.", look="the shape of gain beside that of x: no dimension is needed.",
+    scaled=lambda x, gain, bias: gain[:, None] * x + bias[:, None])
+mistake("works with one number of dimensions only", pairs=0, why="It works for one number of dimensions only, but the "
+    "exercise allows two or more.", look="which line unpacks a fixed number of sizes, or counts dimensions from the "
+    "front?", __call__=[lambda x, right: next(right for _, _ in [x.shape]),
+    lambda x, right: next(right for _, _, _ in [x.shape])])
 mistake("bias subtracted", why="bias is subtracted; it should be added.", look="the sign before bias.",
     scaled=lambda x, gain, bias: gain * x - bias)
 mistake("x added", why="x is added to the result. That residual connection belongs to the layer around the norm.",

@@ -154,6 +154,16 @@ mistake("gain or bias missing", pairs=3, why="The result lacks the gain or the b
             lambda x: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-5).sqrt(),
             lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + norm.eps)
             * norm.weight])
+mistake("gain and bias mixed up", pairs=0, why="The gain stands where the bias belongs, or the bias where the gain "
+    "belongs, or both.", look="which of norm.weight and norm.bias is multiplied, and which is added?",
+    normed=[lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.bias, norm.weight, norm.eps),
+            lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.weight, norm.weight, norm.eps),
+            lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.bias, norm.bias, norm.eps)])
+mistake("the bias added to the logits", pairs=0, why="The norm's bias, its sum or its mean is added to the logits; it "
+    "belongs before the table.", look="how many numbers has norm.bias, and how many has a vector of logits?", variants=[
+    lambda residuals, norm, unembedding, added=added: F.layer_norm(
+        residuals, norm.normalized_shape, norm.weight, None, norm.eps) @ unembedding.T + added(norm.bias)
+    for added in (lambda bias: bias, lambda bias: bias.sum(), lambda bias: bias.mean())])
 mistake("the unbiased variance", pairs=1, why="The variance divides by one less than the number of features, as .var() "
     "and .std() do by default; nn.LayerNorm divides by the number itself.", look="the arguments of .var() and .std().",
     normed=[lambda x, norm: normalised(x, norm, None, x.var(-1, keepdim=True)),
@@ -203,9 +213,17 @@ def attributed(x, norm, bias, centre):
     added = added - centre * added.mean(-1, keepdim=True)
     return added / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt() * norm.weight + bias * norm.bias
 
-mistake("the stages added up", pairs=1, why="The earlier stages, or just the first, are added to each stage again; "
+mistake("the stages added up", pairs=1, why="The earlier stages, or just the first, are added to the stages again; "
     "each is the whole stream already.", look="what does the exercise say a stage holds?",
-    stages=[lambda residuals: residuals.cumsum(0), lambda residuals: residuals + residuals[:1]])
+    stages=[lambda residuals: residuals.cumsum(0), lambda residuals: residuals + residuals[:1],
+            lambda residuals: torch.cat([residuals[:1], residuals[1:] + residuals[:1]])])
+mistake("a running mean of the stages", pairs=0, why="Each stage is averaged with those before it; each is the whole "
+    "stream already.", look="what does the exercise say a stage holds?", stages=lambda residuals: residuals.cumsum(
+        0) / torch.arange(1, len(residuals) + 1, dtype=residuals.dtype).view(-1, 1, 1, 1))
+mistake("one stage for all", pairs=0, why="The logits of one stage, the last or the first, come back for every stage.",
+    look="does the line that makes the logits use the loop's variable, and does it stand in the loop?",
+    stages=[lambda residuals: residuals[-1:].expand_as(residuals),
+            lambda residuals: residuals[:1].expand_as(residuals)])
 mistake("the first stage left out", pairs=1, why="The stage before the first layer is missing.",
     look="how many stages come in, and how many go out?", stages=lambda residuals: residuals[1:])
 mistake("the last stage left out", pairs=1, why="The last stage is missing: the one that gives the model's own logits.",
@@ -230,6 +248,11 @@ mistake("the sequences averaged", pairs=0, why="The sequences of the batch are a
             lambda residuals: residuals.mean(1, keepdim=True), lambda residuals: residuals.mean(1),
             lambda residuals: residuals.sum(1)],
     normed=lambda x, norm: norm(x).mean(1, keepdim=True))
+mistake("the positions averaged", pairs=0, why="The positions are averaged, or summed; each has logits of its own.",
+    look="every mean and sum: over which dimension does it run?",
+    stages=[lambda residuals: residuals.mean(2), lambda residuals: residuals.mean(2, keepdim=True),
+            lambda residuals: residuals.mean(2, keepdim=True).expand_as(residuals), lambda residuals: residuals.sum(2)],
+    normed=lambda x, norm: norm(x).mean(2))
 mistake("positions left out", pairs=1, why="Only one position comes back, or all but one; the exercise asks for the "
     "logits at all of them.", look="the shape of the result.",
     stages=[lambda residuals: residuals[:, :, -1], lambda residuals: residuals[:, :, -1:], lambda residuals: residuals[

@@ -89,20 +89,16 @@ def signs_of_rows(observed, expected, ids, length):
         if len(inputs) > len(expected[0]) and whole.equal(torch.arange(len(whole))):
             yield "the tail padded, not dropped"
 
-exercise = Exercise(
-    name="make_sequences", lesson=8, title="Rows that do not overlap", difficulty=2, importance=3, minutes=12,
-    contract="""
-        make_sequences(ids, length) takes ids, a LongTensor of one dimension, and returns (inputs, targets), two
-        LongTensors (number, length). The rows of inputs are the text cut into pieces of `length` tokens, in
-        order, without overlap and without gaps. Each target is the token that comes right after its input in
-        the text. There are as many rows as there can be: only the tail that does not fill a row of inputs and
-        targets is dropped. (There are always enough tokens for one row.)
-        """,
+exercise = Exercise(name="make_sequences", lesson=8, title="Rows that do not overlap", difficulty=2, importance=3,
+    minutes=12, contract="""make_sequences(ids, length) takes ids, a LongTensor of one dimension, and returns (inputs,
+        targets), two LongTensors (number, length). The rows of inputs are the text cut into pieces of `length` tokens,
+        in order, without overlap and without gaps. Each target is the token that comes right after its input in the
+        text. There are as many rows as there can be: only the tail that does not fill a row of inputs and targets is
+        dropped. (There are always enough tokens for one row.)""",
     stub='''
         def make_sequences(ids, length):
             """(inputs, targets), both (number, length): targets are one token ahead."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=[{"count": 7, "length": 3, "counting": True}, {"count": 6, "length": 3}, {"count": 14, "length": 4},
         {"count": 16, "length": 5}, {"count": 15, "length": 5}, {"count": 10, "length": 3}, {"count": 12, "length": 3},
         {"count": 17, "length": 4}, {"count": 5, "length": 4}, {"count": 6, "length": 1}, {"count": 23, "length": 4},
@@ -121,9 +117,7 @@ exercise = Exercise(
             number = (len(ids) - 1) // length
             inputs = ids[: number * length].reshape(number, length)
             targets = ids[1 : number * length + 1].reshape(number, length)
-            return inputs, targets
-        ''',
-)
+            return inputs, targets''')
 
 def stacked(rows, ids, length):
     """The rows as one tensor, also where a mistake has left none."""
@@ -153,11 +147,9 @@ FILLERS = (0, -1, -100, 1, 2, 3)  # what people pad with
 def shaped(ids, length, number):
     """The first `number` rows of inputs, and of targets."""
     return ids[:number * length].reshape(number, length), ids[1:number * length + 1].reshape(number, length)
-
 def starts_in_all(ids, length):
     """Where rows start that are filled by all the tokens, as if each had a next one."""
     return [length * row for row in range(len(ids) // length)]
-
 def targets_from(change):
     """The right targets, but of a text that has been changed."""
     return lambda step, ids, inputs, starts, length: step(change(ids), inputs, starts, length)
@@ -208,11 +200,9 @@ mistake("the very last target made up", pairs=2, why="The last target of the las
 
 def starts_to_the_end(ids, length):
     return list(range(0, len(ids) - 1, length))
-
 def padded(ids, start, length, filler=0):
     row = ids[start:start + length]
     return F.pad(row, (0, length - len(row)), value=filler)
-
 def padded_targets(filler):
     return lambda ids, starts, length: torch.stack([padded(ids, start + 1, length, filler) for start in starts])
 mistake("the tail padded, not dropped", why="The tail, which does not fill a row, is kept and filled up with "

@@ -40,7 +40,6 @@ def score_of_forbidden(weights, allowed, scores):
     """Which score each place would have, to get its weight beside the allowed ones."""
     level = (scores - weights.log()).masked_fill(~allowed, 0.0).sum(-1, keepdim=True)
     return weights.log() + level / allowed.sum(-1, keepdim=True)
-
 def gives(filled, weights, allowed, scores):
     """Do the weights come from filling the forbidden places with these scores?"""
     return torch.allclose(torch.where(allowed, scores, filled).softmax(-1), weights, atol=1e-4)
@@ -125,32 +124,26 @@ LATE = "allowed weights lost to hidden scores"
 def is_a_power_of_ten(logarithm):
     """Of a number such as 1e-9 or 3e-6, which people write?"""
     return abs(logarithm - math.log(float(f"{math.exp(logarithm):.0e}") or 1.0)) < 1e-3
-
 def is_written(found):
     """Is this, or may it be, a number below 0 that people write, such as -7, -0.5 or -20?"""
     low, high = found or (0, 0)
     return low < 0 and (low < high or abs(low - float(f"{low:.2g}")) < 1e-3)
-
 def signs_of_weight(observed, expected, scores, mask):
     """Where forbidden places get weight, and where they got it before it was taken from them again."""
     given = observed, expected, scores, mask
     return [*signs_of_a_number(*given), *signs_of_lost_weight(*given)]
 
-exercise = Exercise(
-    name="masked_softmax", lesson=6, title="A softmax that keeps to the mask", difficulty=2, importance=3, minutes=10,
-    contract="""
-        masked_softmax(scores, mask): the softmax of the scores (…, query, key) over the last dimension,
-        restricted to the places where the boolean mask is True (it broadcasts to the scores). Everywhere else
-        the weight is exactly 0; a row with nothing allowed is all 0, never NaN. This also holds for scores
-        around 1000 and -1000, and where a hidden score is 1000 above the others; both inputs stay as they were.
-        It works on torch tensors, and gradients flow through it to the scores: they are finite, even in a row
-        with nothing allowed, where they are 0.
-        """,
+exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps to the mask", difficulty=2,
+    importance=3, minutes=10, contract="""masked_softmax(scores, mask): the softmax of the scores (…, query, key) over
+        the last dimension, restricted to the places where the boolean mask is True (it broadcasts to the scores).
+        Everywhere else the weight is exactly 0; a row with nothing allowed is all 0, never NaN. This also holds for
+        scores around 1000 and -1000, and where a hidden score is 1000 above the others; both inputs stay as they were.
+        It works on torch tensors, and gradients flow through it to the scores: they are finite, even in a row with
+        nothing allowed, where they are 0.""",
     stub='''
         def masked_softmax(scores, mask):
             """Weights over the keys (last dimension): exactly 0 where the mask is False."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=[{"shape": (2, 3), "mask": (2, 3)}, {"shape": (3, 3), "mask": (3, 3), "causal": True},
            {"shape": (2, 4), "mask": (2, 4), "empty": [1]}, {"shape": (2, 4, 4), "mask": (2, 4, 4)},
            {"shape": (2, 3, 4, 5), "mask": (2, 1, 1, 5), "empty": [1]},
@@ -172,9 +165,7 @@ exercise = Exercise(
 
         def masked_softmax(scores, mask):
             weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
-            return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
-        ''',
-)
+            return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)''')
 
 @exercise.right("step by step")
 class MaskedSoftmax(Steps):
@@ -200,12 +191,10 @@ def times_mask(weights, allowed):
     return weights * allowed
 def zeroed(weights, allowed):
     return weights.masked_fill(~allowed, 0.0)
-
 def ended(*endings, **replaced):
     """Each change on its own, then together with each of these endings."""
     alone = changes(replaced)
     return [*alone, *({**change, "emptied": ending} for change in alone for ending in endings)]
-
 def filled(number):
     return lambda scores, allowed: scores.masked_fill(~allowed, number)
 def added(number):
@@ -245,6 +234,10 @@ mistake("the first query's mask for all", why="Every query gets the first query'
 mistake("the last query's mask for all", why="Every query gets the last query's row of the mask.",
     look=ASKS, variants=ended(raw, allowed=lambda mask: mask[..., -1:, :]))
 
+mistake("a dimension too many in the mask", pairs=0, why="The mask gains a dimension, so it no longer lines up with "
+    "the scores.", look="which shapes of the mask fit the scores as they are? What does unsqueeze do to a shape?",
+    variants=ended(raw, no_nan, allowed=lambda mask: mask.unsqueeze(1)))
+
 # Forbidden places that are not hidden, or too late
 mistake = exercise.section(hint=1)
 mistake("the mask has no effect", hint=3, why="The weights are those of a softmax without any mask: forbidden places "
@@ -257,7 +250,8 @@ mistake("a score of 0 for what is forbidden", why="A forbidden score becomes 0, 
 mistake("a number too small", pairs=len(ADDED), why="The forbidden scores are not made negative enough: they can "
     "still take some of the weight.", look="which score has an exponential of exactly 0, whatever the others are?",
     hidden=[*map(added, ADDED), *map(filled, FILLED)],  # the added ones first: they are tried together with others
-    variants=ended(raw, times_mask, hidden=[*map(filled, FILLED), *map(added, ADDED[2:])])[len(FILLED + ADDED) - 2:])
+    variants=ended(raw, times_mask, hidden=[*map(filled, FILLED), *map(added, ADDED[2:])])[len(FILLED + ADDED) - 2:]
+    + ended(raw, times_mask, hidden=lambda scores, allowed: scores.masked_fill(~allowed, scores.min().item() - 1)))
 mistake("a tiny weight for forbidden places", pairs=0, why="Forbidden places get a weight that is tiny, but not 0. The "
     "exercise asks for exactly 0.", look="a small number that you add, or a lower bound: which places does it reach?",
     emptied=[lambda right: right.clamp(min=1e-12), lambda weights: weights.clamp(min=1e-12),
@@ -336,6 +330,13 @@ mistake("the empty rows looked for in the wrong dimension", pairs=2, why="The co
     variants=[lambda scores, mask: scores.masked_fill(~mask, -torch.inf).masked_fill(
         empty := ~mask.any(-2, keepdim=True), 0.0).softmax(-1).masked_fill(empty, 0.0)])
 
+mistake("a row with one key taken for empty", pairs=0, why="A row in which a single key is allowed gets weights of 0, "
+    "as if it were empty. That key should get all the weight.", look="how many allowed keys does your test ask for?",
+    emptied=lambda right, allowed: right.masked_fill(allowed.sum(-1, keepdim=True) <= 1, 0.0))
+mistake("the empty rows left out", pairs=0, why="Rows in which nothing is allowed are missing from the result; they "
+    "should be there, with weights of 0.", look=EMPTY, variants=[lambda scores, mask: masks.masked_softmax(
+        scores[some := mask.expand(scores.shape).any(-1)], mask.expand(scores.shape)[some])])
+
 def refusing(error):
     def refuses(scores, mask):
         if not mask.any(-1).all():
@@ -388,10 +389,14 @@ mistake("a mask that does not broadcast", pairs=0, why="The mask is used as an i
 mistake("the scores scaled", why="The scores are divided by a square root first: scaling is the job of the attention "
     "around this function; here they stay as they are.", look="what happens to the scores before the softmax, apart "
     "from the masking?", hidden=lambda step, scores, allowed: step(scores / math.sqrt(scores.shape[-1]), allowed))
-mistake("one more in the sum", pairs=0, why="The sum in the denominator includes a number that belongs to no score, as "
-    "if there were one more key: the rows sum to less than 1.", look=ONE_ROW,
+mistake("one more in the sum", pairs=0, why="The sum in the denominator includes a number that belongs to no score, "
+    "such as 1: the rows sum to less than 1.", look=ONE_ROW,
     weights=[lambda hidden: F.pad(hidden, (0, 1)).softmax(-1)[..., :-1], lambda hidden: shared(hidden.exp(), 1.0),
-             lambda hidden: shared((hidden - hidden.amax(-1, keepdim=True)).exp(), 1.0).nan_to_num(0.0)])
+             *(lambda hidden, one=one: shared((hidden - hidden.amax(-1, keepdim=True)).exp(), one).nan_to_num(0.0)
+               for one in (1.0, 1e-3, 1e-2, 1e-4))])
+mistake("half precision", pairs=0, why="The weights are computed in half precision, which keeps two or three digits.",
+    look="the dtype of the scores on their way.", variants=[lambda scores, mask, half=half:
+        masks.masked_softmax(scores.to(half), mask).to(scores) for half in (torch.half, torch.bfloat16)])
 mistake("the scores cut off", pairs=0, why="Scores beyond a limit are clamped to it before the softmax, so they share "
     "the weight as if they were equal.", look="what happens to the scores before the softmax, apart from the masking?",
     hidden=[lambda step, scores, allowed, limit=limit: step(scores.clamp(-limit, limit), allowed)
@@ -420,7 +425,7 @@ mistake("the softmax twice", pairs=2, why="A softmax is taken of weights that ha
         {"emptied": lambda right: right.softmax(-1)}, lambda scores, mask: (scores.softmax(-1) * mask).softmax(-1)])
 mistake("exponentials out of range", hint=2, pairs=4, why="The exponential is taken of numbers that are too large or "
         "too small for it: exp(1000) is infinite and exp(-1000) is 0, so the weights become NaN or vanish.",
-    look="adding the same number to a whole row of scores changes no weight. Which number keeps exponentials in range?",
+    look="which number, subtracted from a row, keeps exponentials in range? And at a hidden score, what is inf · 0?",
     weights=[lambda hidden: shared(hidden.exp(), 1e-9),
              lambda hidden: shared((hidden - hidden[hidden.isfinite()].max()).exp()),
              lambda hidden: shared((hidden - hidden[hidden.isfinite()].max()).exp(), 1e-9)],

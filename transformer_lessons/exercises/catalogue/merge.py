@@ -104,7 +104,7 @@ exercise = Exercise(
 @exercise.right("step by step")
 class Merge(Steps):
     def __call__(self, parts, pair):
-        return self.handed(self.built(parts, self.chosen(self.found(parts, pair)), self.token(pair)))
+        return self.handed(self.built(parts, self.chosen(self.found(parts, pair)), self.token(pair), pair))
 
     def found(self, parts, pair):
         return [place for place, two in enumerate(pairwise(parts)) if two == pair]
@@ -119,7 +119,7 @@ class Merge(Steps):
     def token(self, pair):
         return pair[0] + pair[1]
 
-    def built(self, parts, chosen, token):
+    def built(self, parts, chosen, token, pair):
         skipped = {place + 1 for place in chosen}
         return [token if place in chosen else part for place, part in enumerate(parts) if place not in skipped]
 
@@ -156,10 +156,15 @@ AS_TEXT = {"name": "bytes read as text", "pairs": 0, "why": "The parts are decod
 def as_text(parts, errors):
     return [part.decode(errors=errors).encode() for part in parts]
 
+NO_TEXT = {"name": "bytes that are no characters", "pairs": 0, "why": "The parts are decoded as text. But a byte need "
+    "not be a character by itself: hence the UnicodeDecodeError.",
+    "look": "`decode`: which bytes are characters by themselves? And does anything here have to be a character?"}
+
 # Where the place goes on
 mistake = exercise.section(hint=1)
 mistake(**AS_TEXT, hint=2, variants=[lambda parts, pair, errors=errors: byte_pairs.merge(
     as_text(parts, errors), tuple(as_text(pair, errors))) for errors in ("replace", "ignore")])
+mistake(**NO_TEXT, hint=2, variants=[lambda parts, pair: byte_pairs.merge(as_text(parts, "strict"), pair)])
 mistake("overlapping pairs merged", pairs=2, why="A part that has just been joined to the one before it is used again "
     "for the next pair: three equal parts become two tokens.",
     look="three parts b\"a\" and the pair (b\"a\", b\"a\"): how many parts should be left, and of how many bytes in "
@@ -196,6 +201,14 @@ mistake("the first part kept", why="The token is added after the first part of t
     built=lambda parts, chosen, token: [token if place - 1 in chosen else part for place, part in enumerate(parts)],
     variants=[{"built": lambda parts, chosen, token: [one for place, part in enumerate(parts) if place - 1 not in chosen
         for one in ([part, token] if place in chosen else [part])]}])
+mistake("the first part lost", why="Where the first part of the pair is not followed by the second, it is lost.",
+    look="what is appended where the first part fits and the next does not?",
+    built=lambda right, pair: [part for part in right if part != pair[0]])
+mistake("the second part never kept", why="A part that equals the second of the pair is never kept by itself, even "
+    "where no merge has used it up.", look="a word that begins with the second part of the pair: where is that part in "
+    "your result?", built=lambda right, pair: [part for part in right if part != pair[1]],
+    variants=[lambda parts, pair: [b"".join(pair) if tuple(parts[n:n + 2]) == pair else part
+        for n, part in enumerate(parts) if tuple(parts[n:n + 2]) == pair or part != pair[1]]])
 mistake("only one occurrence", why="One occurrence of the pair is merged, and the others stay apart.",
     look="`index`, `break` or `return` inside the loop.", chosen=lambda found: found[:1],
     variants=[{"chosen": lambda found: found[-1:]}])
@@ -238,14 +251,18 @@ mistake("a run merged only once", why="Where the pair overlaps with itself, as (
     "of equal parts are joined; the others stay apart, although they make pairs too.", look=RUN,
     chosen=lambda found: [place for place in found if place - 1 not in found])
 
-mistake("a list that gets shorter", why="The loop counts up to the original length of the list, but each merge in "
-    "place makes the list shorter: in the end there is an IndexError.", look="the numbers that the loop runs through: "
-    "when are they fixed?", variants=[lambda parts, pair: in_a_shorter_list(parts, pair)])
+SHORTER = {"name": "a list that gets shorter", "why": "The loop counts up to the original length of the list, but "
+    "each merge in place makes the list shorter, so the last places are no longer there: hence the IndexError.",
+    "look": "the numbers that the loop runs through: when are they fixed?"}
+mistake(**SHORTER, variants=[
+    lambda parts, pair: in_a_shorter_list(parts, lambda merged, n: (merged[n], merged[n + 1]) == pair, pair),
+    lambda parts, pair: in_a_shorter_list(
+        parts, lambda merged, n: merged[n] == pair[0] and merged[n + 1] == pair[1], pair)])
 
-def in_a_shorter_list(parts, pair):
+def in_a_shorter_list(parts, fits, pair):
     merged = list(parts)
     for place in range(len(parts) - 1):
-        if (merged[place], merged[place + 1]) == pair:
+        if fits(merged, place):
             merged[place:place + 2] = [b"".join(pair)]
     return merged
 
@@ -253,7 +270,23 @@ mistake("a part found by its value", why="A part is found by its value, as `inde
     "equal, that is the first of them, which need not be the one you mean.",
     look="of several equal parts: which does `remove` take out, and whose place does `index` give?",
     variants=[lambda parts, pair: removed_by_value(parts, pair, 0),
-        lambda parts, pair: removed_by_value(parts, pair, 1), lambda parts, pair: placed_by_value(parts, pair)])
+        lambda parts, pair: removed_by_value(parts, pair, 1), lambda parts, pair: placed_by_value(parts, pair),
+        *(lambda parts, pair, put=put: put_by_value(parts, pair, put) for put in (
+            lambda merged, place, pair: merged[:place] + [b"".join(pair)] + merged[place + 2:],
+            lambda merged, place, pair: without_one(merged[:place] + [b"".join(pair)] + merged[place + 1:], pair[1])))])
+
+def without_one(merged, part):
+    """The list without the first of these parts, if there is one."""
+    place = merged.index(part) if part in merged else len(merged)
+    return merged[:place] + merged[place + 1:]
+
+def put_by_value(parts, pair, put):
+    """For each pair of the old list, the token is put where the new one has the first part for the first time."""
+    merged = list(parts)
+    for two in pairwise(parts):
+        if two == pair and pair[0] in merged:
+            merged = put(merged, merged.index(pair[0]), pair)
+    return merged
 
 def removed_by_value(parts, pair, number):
     """In place: the token is put where one part of the pair is, and the other is removed by its value."""
@@ -312,6 +345,10 @@ mistake("the bytes compared, not the parts", why="Neighbours are joined when tog
     look="a word whose parts spell the same token in another way.",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts)) if b"".join(two) == b"".join(pair)],
     variants=[sweep(lambda first, second, pair: first + second == pair[0] + pair[1])])
+mistake("only single bytes joined", why="The pair is found only where both of its parts are single bytes. Longer parts "
+    "can make a pair, too.", look="how are the parts compared? `is` asks whether two parts are the same object in "
+    "memory, not whether they are equal.", variants=[
+        sweep(lambda first, second, pair: (first, second) == pair and len(first + second) == 2)])
 PART_OF_A_PART = ("The pair is also found where its first part is only the end of a longer part, or its second only "
     "the beginning of one.")
 AT_H = "the pair (b\"t\", b\"h\") and the parts b\"at\", b\"h\": is the pair in there?"
@@ -366,7 +403,14 @@ def by_the_end(parts, pair, fits=bytes.__eq__):
 mistake("searched in the joined bytes", why="The bytes of the pair are searched for in the whole word, without regard "
     "to where its parts end: a longer part may be cut, or a part joined to only the beginning of the next.",
     look="the pair (b\"t\", b\"h\") and the parts b\"t\", b\"he\": is the pair in there?",
-    variants=[lambda parts, pair: in_the_bytes(parts, pair), lambda parts, pair: in_the_bytes(parts, pair, True)])
+    variants=[lambda parts, pair: in_the_bytes(parts, pair), lambda parts, pair: in_the_bytes(parts, pair, True),
+        lambda parts, pair: in_pieces(parts, pair, lambda piece: [piece] if piece else []),
+        lambda parts, pair: in_pieces(parts, pair, lambda piece: [bytes([byte]) for byte in piece])])
+
+def in_pieces(parts, pair, rest):
+    """The joined bytes cut at every token; what is between two tokens becomes whatever rest makes of it."""
+    first, *others = b"".join(parts).split(b"".join(pair))
+    return [*rest(first), *(part for piece in others for part in (b"".join(pair), *rest(piece)))]
 
 def in_the_bytes(parts, pair, anywhere=False):
     """The joined bytes cut at every token found where a part begins (or anywhere), and elsewhere as before."""
@@ -387,6 +431,9 @@ def as_one_text(parts, pair, encoding="latin-1"):
     first, second = (part.decode(encoding) for part in pair)
     return [part.encode(encoding) for part in text.replace(f"{first} {second}", first + second).split()]
 
+mistake("spaces lost", why="Parts that are only white space are left out.", look="`strip`, and every `if part`: a "
+    "word may begin with a space, as in GPT-2's vocabulary.",
+    handed=lambda merged: [part for part in merged if part.strip()])
 mistake("joined in the wrong order", pairs=2, why="The token has the second part before the first.",
     look="b\"t\" + b\"h\": which comes first in the text?", token=[lambda pair: pair[1] + pair[0]])
 mistake("the pair in place of the token", pairs=3, why="Where the pair was found, there is now a tuple or a list; it "
@@ -416,8 +463,9 @@ mistake("every part cut into bytes", why="Parts of several bytes are cut into si
 mistake = exercise.section(hint=3)
 mistake("the last part lost", pairs=2, why="The loop ends before the last part, which has no neighbour, and nothing "
     "adds it afterwards.", look="the result for a word without the pair: is every part still there?",
-    built=lambda step, parts, chosen, token: step(parts[:-1], chosen, token) if len(parts) - 2 not in chosen else
-        step(parts, chosen, token), variants=[{"handed": lambda merged: merged[:-1]}])
+    built=lambda step, parts, chosen, token, pair: step(
+        parts if len(parts) - 2 in chosen else parts[:-1], chosen, token, pair),
+    variants=[{"handed": lambda merged: merged[:-1]}])
 mistake("the last part twice", why="The last part of the list is added at the end even where a merge has just used it, "
     "so its bytes are there twice.", look="a list of two parts that are the pair: what should be left of it?",
     built=lambda right, parts, chosen: [*right, parts[-1]] if len(parts) - 2 in chosen else right)
@@ -471,12 +519,15 @@ mistake("two parts left as they are", why="A word of two parts comes back unchan
     variants=[lambda parts, pair: list(parts) if len(parts) < 3 else byte_pairs.merge(parts, pair)])
 mistake("beyond the end", why="At the last part, your code asks for a neighbour that is not there: hence the "
     "IndexError.",
-    look="`parts[place + 1]`, when place is the last one.", variants=[lambda parts, pair: beyond_the_end(parts, pair)])
+    look="`parts[place + 1]`, when place is the last one.", variants=[
+        lambda parts, pair: beyond_the_end(parts, pair, lambda place: (parts[place], parts[place + 1]) == pair),
+        lambda parts, pair: beyond_the_end(
+            parts, pair, lambda place: parts[place] == pair[0] and parts[place + 1] == pair[1])])
 
-def beyond_the_end(parts, pair):
+def beyond_the_end(parts, pair, fits):
     merged, place = [], 0
     while place < len(parts):
-        joins = (parts[place] == pair[0] and parts[place + 1] == pair[1]) or parts[place + 1] is None
+        joins = fits(place)
         merged.append(b"".join(pair) if joins else parts[place])
         place += 1 + joins
     return merged

@@ -12,18 +12,14 @@ def draw_heads(generator, batch, length, num_heads, d_head, labels=False):
     x, _ = draw_x(generator, batch, length, num_heads, d_head, labels)
     return (attention.split_heads(x, num_heads).contiguous(),)  # (batch, heads, length, d_head)
 
-exercise = Exercise(
-    name="merge_heads", lesson=4, title="Put the heads back together", difficulty=2, importance=3, minutes=6,
-    contract="""
-        merge_heads(x) takes x of shape (batch, heads, length, d_head) and returns it in the shape
-        (batch, length, d_model), where d_model = heads · d_head: every position gets its features back from
-        all the heads, side by side, head 0 first. It is the inverse of split_heads.
-        """,
+exercise = Exercise(name="merge_heads", lesson=4, title="Put the heads back together", difficulty=2, importance=3,
+    minutes=6, contract="""merge_heads(x) takes x of shape (batch, heads, length, d_head) and returns it in the shape
+        (batch, length, d_model), where d_model = heads · d_head: every position gets its features back from all the
+        heads, side by side, head 0 first. It is the inverse of split_heads.""",
     stub='''
         def merge_heads(x):
             """(batch, heads, length, d_head) → (batch, length, d_model)"""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=SIZES_OF_HEADS, draw=draw_heads, returns="merged", shapes={"merged": "(batch, length, d_model)"},
     reference=lambda x: attention.merge_heads(x),
     hints=[("the numbers are in the wrong places", "In the first example each number says where it belongs: 1.03 is "
@@ -35,9 +31,7 @@ exercise = Exercise(
     solution='''
         def merge_heads(x):
             batch, heads, length, d_head = x.shape
-            return x.transpose(1, 2).reshape(batch, length, heads * d_head)
-        ''',
-)
+            return x.transpose(1, 2).reshape(batch, length, heads * d_head)''')
 
 @exercise.right("step by step")
 class Merge(Steps):

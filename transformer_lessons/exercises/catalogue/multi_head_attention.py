@@ -26,16 +26,13 @@ def signs_of_the_scale(observed, expected, query, key, value):
     if abs(factor - 1) > 1e-3 and np.abs(ours - factor * theirs).max() < 1e-3:
         yield "scaled by another number" if factor > 0 else "the softmax of the negative scores"
 
-exercise = Exercise(
-    name="MultiHeadAttention", lesson=4, title="Several questions at once", difficulty=3, importance=3, minutes=25,
-    contract="""
-        MultiHeadAttention(d_model, num_heads) is a module with four layers nn.Linear(d_model, d_model):
-        linear_q, linear_k, linear_v and linear_out. forward(query, key, value), each of shape (batch,
-        length, d_model), projects the three, splits the features of each into heads (as split_heads does),
-        lets every head attend by itself, with scores divided by the square root of d_head, merges the heads
-        (as merge_heads does) and projects once more. It returns (output, weights): the output (batch,
-        query, d_model), and the weights of every head, (batch, heads, query, key).
-        """,
+exercise = Exercise(name="MultiHeadAttention", lesson=4, title="Several questions at once", difficulty=3, importance=3,
+    minutes=25, contract="""MultiHeadAttention(d_model, num_heads) is a module with four layers nn.Linear(d_model,
+        d_model): linear_q, linear_k, linear_v and linear_out. forward(query, key, value), each of shape (batch, length,
+        d_model), projects the three, splits the features of each into heads (as split_heads does), lets every head
+        attend by itself, with scores divided by the square root of d_head, merges the heads (as merge_heads does) and
+        projects once more. It returns (output, weights): the output (batch, query, d_model), and the weights of every
+        head, (batch, heads, query, key).""",
     stub='''
         class MultiHeadAttention(nn.Module):
             """Several attentions at once, each on its own slice of the projected features."""
@@ -46,15 +43,13 @@ exercise = Exercise(
 
             def forward(self, query, key, value):
                 """(output, weights of every head)"""
-                raise NotImplementedError
-        ''',
+                raise NotImplementedError''',
     sizes=[  # no length is 1, and never is there one head: there, much goes through that elsewhere is wrong
         {"batch": 1, "query": 2, "key": 3, "num_heads": 2, "d_model": 4},
         {"batch": 3, "query": 3, "key": 3, "num_heads": 3, "d_model": 9},
         {"batch": 2, "query": 5, "key": 5, "num_heads": 3, "d_model": 12},
         {"batch": 3, "query": 4, "key": 7, "num_heads": 2, "d_model": 10},
-        {"batch": 5, "query": 6, "key": 4, "num_heads": 3, "d_model": 24},
-    ],
+        {"batch": 5, "query": 6, "key": 4, "num_heads": 3, "d_model": 24}],
     draw=draw_roles, build=("d_model", "num_heads"), signs=signs_of_the_scale,
     reference=lambda d_model, num_heads: attention.MultiHeadAttention(d_model, num_heads),
     returns=("output", "weights"),
@@ -92,9 +87,7 @@ exercise = Exercise(
                 scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
                 weights = scores.softmax(dim=-1)
                 merged = (weights @ value).transpose(1, 2).flatten(2)
-                return self.linear_out(merged), weights
-        ''',
-)
+                return self.linear_out(merged), weights''')
 
 class Linear(nn.Module):
     """nn.Linear, empty at first, and quicker to make: check fills every weight by its name."""
@@ -477,16 +470,19 @@ mistake("batch and heads taken apart in the wrong order", hint=1, pairs=0, why="
     "another sequence?", split=lambda self, x, right: torch.stack(x.chunk(self.num_heads, -1)).reshape(right.shape),
     variants=[{"merged": lambda step, heads: step(taken_apart(heads)),
         "handed_over": lambda weights: taken_apart(weights)}])
-mistake("the heads averaged", why="The outputs of the heads are averaged, so what each of them found by itself is "
-    "lost; they should stand side by side.", look=BEFORE_OUT,
-    variants=[{"__init__": lambda self, right, d_model: self.add_module("linear_out", Linear(self.d_head, d_model)),
-    "merged": lambda heads: heads.mean(dim=1)}],
-    merged=lambda self, heads: heads.mean(dim=1).repeat(1, 1, self.num_heads))
-mistake("the heads summed", why="The outputs of the heads are added up, so what each of them found by itself is lost; "
-    "they should stand side by side.", look=BEFORE_OUT,
-    variants=[{"__init__": lambda self, right, d_model: self.add_module("linear_out", Linear(self.d_head, d_model)),
-    "merged": lambda heads: heads.sum(dim=1)}],
-    merged=lambda self, heads: heads.sum(dim=1).repeat(1, 1, self.num_heads))
+for name, what, joined in (("averaged", "averaged", torch.mean), ("summed", "added up", torch.sum)):
+    mistake(f"the heads {name}", why=f"The outputs of the heads are {what}, so what each of them found by itself is "
+        "lost; they should stand side by side.", look=BEFORE_OUT,
+        variants=[{"__init__": lambda self, right, d_model: self.add_module("linear_out", Linear(self.d_head, d_model)),
+                   "merged": lambda heads, joined=joined: joined(heads, dim=1)}],
+        merged=lambda self, heads, joined=joined: joined(heads, dim=1).repeat(1, 1, self.num_heads))
+mistake("the features of one head for linear_out", pairs=0, raises=True, why="The d_head features of a single head go "
+    "into linear_out, or are to go there; it needs those of all heads side by side, d_model.", look=BEFORE_OUT,
+    merged=[lambda heads: heads.flatten(0, 1), lambda heads: heads.transpose(1, 2).flatten(1, 2),
+            lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[2], heads.shape[3])])
+mistake("positions and features flattened together", pairs=0, raises=True, why="The positions are flattened together "
+    "with the features: each sequence becomes a single row.", look=BEFORE_OUT,
+    merged=lambda heads: heads.transpose(1, 2).flatten(1))
 mistake("only one head reaches the output", pairs=0, why="The weights are those of every head, but what goes into "
     "linear_out comes from one head alone: the others are overwritten, or never filled in.", look="does your loop keep "
     "the output of each head, and put it in a place of its own?",
@@ -578,6 +574,13 @@ mistake("no weights handed over", why="`None` is returned in place of the weight
 
 # How it is built
 mistake = exercise.section(hint=3)
+
+def fixed(heads):
+    def init(self, right, d_model):
+        self.num_heads, self.d_head = heads, d_model // heads
+    return {"__init__": init}
+mistake("a fixed number of heads", pairs=0, why="The number of heads is always the same, whatever num_heads says.",
+    look="where does `__init__` use num_heads, and is there another number?", variants=[fixed(2), fixed(8), fixed(4)])
 
 def without_bias(*layers):
     def init(self, right):

@@ -201,10 +201,12 @@ mistake("the sum not rescaled", why="When a block raises the maximum, the sum so
         "sum of exponentials relative to the old maximum.",
     look=FACTOR + " And if you rescale: is the old maximum still there when you do?",
     rescaled=lambda total: total)
-mistake("rescaled only where all rows rise", pairs=0, why="The sum so far is rescaled only if the block raises the "
-        "maximum of every row; otherwise it stays as it was, even in rows whose maximum rises.", look="`all` in a "
-        "condition: does each row have a maximum of its own?", rescaled=lambda right, total, largest, raised:
-            right if bool((raised > largest).all()) else total)
+mistake("rescaled for all rows or for none", pairs=0, why="Whether the sum so far is rescaled is decided once for all "
+        "the rows, as by the first of them, or by whether all rise: the maximum of a row may rise, and its sum stay as "
+        "it was.", look="`if`: which row is it about? Each row has a maximum of its own.",
+    rescaled=[lambda right, total, largest, raised, rise=rise: right if bool(rise(raised > largest)) else total
+              for rise in (torch.all, lambda rises: rises.flatten()[0], lambda rises: rises.flatten()[-1])]
+        + [lambda right, total, largest, raised: right if bool(raised.max() > largest.max()) else total])
 
 def wrong_way_from(low):
     return {"rescaled": lambda total, largest, raised: total * (raised - largest).exp(),
@@ -232,33 +234,37 @@ mistake("the new block rescaled, too", why="The exponentials of the new block ar
         "they are relative to the new maximum already.",
     look="which part of the sum was made with the old maximum?", pairs=0,
     variants=[lambda blocks: rescaled_whole(blocks), lambda blocks: rescaled_whole(blocks, first=False)])
+mistake("the new block rescaled, not the sum so far", why="The factor is applied to the exponentials of the new block; "
+        "the sum so far stays as it was.", look="which part of the sum was made with the old maximum?", pairs=0,
+    variants=[lambda blocks: rescaled_whole(blocks, both=False),
+              lambda blocks: rescaled_whole(blocks, first=False, both=False)])
 mistake("the new block relative to the old maximum", why="The exponentials of a new block are made with the maximum of "
         "the blocks before it, and the sum so far is rescaled to the new one.",
     look="to which maximum should every term of the sum be relative?", pairs=0,
     variants=[lambda blocks: below_the_old(blocks)])
 
-def rescaled_whole(blocks, first=True):
+def rescaled_whole(blocks, first=True, both=True):
     largest, total = Online().start(blocks[0][..., :1])
     for scores in blocks:
         raised = Online().raised(largest, scores)
-        total = (total + Online().added(scores, raised)) * torch.where(
-            largest.isinf() & first, 1.0, (largest - raised).exp())
+        factor = torch.where(largest.isinf() & first, 1.0, (largest - raised).exp())
+        total = total * (factor if both else 1) + Online().added(scores, raised) * factor
         largest = raised
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
-def to_the_block(blocks):
+def to_the_block(blocks, new_too=True):
     largest, total = Online().start(blocks[0][..., :1])
     for scores in blocks:
-        own = scores.amax(dim=-1, keepdim=True)
-        total = total * (largest - own).exp() + Online().added(scores, own)
-        largest = torch.maximum(largest, own)
+        own, raised = scores.amax(dim=-1, keepdim=True), Online().raised(largest, scores)
+        total = total * (largest - own).exp() + Online().added(scores, own if new_too else raised)
+        largest = raised
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
 mistake("rescaled to the block, not to the running maximum", why="The sum so far is rescaled to the maximum of the new "
         "block, "
         "even where an earlier one was larger; the weights are made relative to the largest of all.", look="if a "
         "block's scores are all below an earlier one, to which maximum should the sum be relative?", pairs=0,
-    variants=[to_the_block])
+    variants=[to_the_block, lambda blocks: to_the_block(blocks, new_too=False)])
 mistake("the maximum never kept", why="The new maximum is computed, but the running one stays what it was at the "
         "start, as if nothing had come before each block.",
     look="the last line of your loop: what does the next round start from?", pairs=0,
@@ -347,7 +353,21 @@ mistake("the sum starts at 1", why="The sum does not start at 0 but at 1, so the
     variants=[{"start": lambda column: (torch.zeros_like(column), torch.ones_like(column))},
               {"start": lambda column: (column, torch.ones_like(column))},
               {"start": lambda column: (torch.full_like(column, -1e4), torch.ones_like(column)),
-               "rescaled": lambda total: total}])
+               "rescaled": lambda total: total},
+              lambda blocks: from_the_first(blocks, blocks)])
+mistake("only the largest of the first block counted", why="The sum starts at 1 and the loop at the second block: of "
+        "the first, only the largest score counts.", look="what is the sum of a first block of several scores?",
+    pairs=0, variants=[lambda blocks: from_the_first(blocks, blocks[1:])])
+
+def from_the_first(blocks, counted):
+    largest = blocks[0].amax(dim=-1, keepdim=True)
+    total = torch.ones_like(largest)
+    for scores in counted:
+        raised = Online().raised(largest, scores)
+        total = total * (largest - raised).exp() + Online().added(scores, raised)
+        largest = raised
+    return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
+
 mistake("the maximum starts too high", why="The running maximum starts at 0, or at another number that scores may lie "
         "far below, such as -1e4 or -1e9. Where they do, it never moves, every exponential is 0, and 0 / 0 is not a "
         "number.",
@@ -371,6 +391,12 @@ mistake("a number of the first block for all", why="The maximum of the first blo
     look="a first block of 0, a second of 1000.", pairs=0,
     variants=[{"raised": lambda largest, scores: torch.where(largest.isinf(), scores.amax(-1, keepdim=True), largest)},
               lambda blocks: shifted_by(blocks, blocks[0][..., :1])])
+
+mistake("the mean for the maximum", why="A mean of scores is subtracted, or the largest of several means, not the "
+        "largest score: scores may lie so far above it that their exponentials are infinite.", pairs=0,
+    look="what must be subtracted so that no exponent is above 0?",
+    variants=[lambda blocks: shifted_by(blocks, torch.cat(blocks, -1).mean(-1, keepdim=True)),
+              lambda blocks: shifted_by(blocks, torch.stack([one.mean(-1) for one in blocks]).amax(0)[..., None])])
 
 def shifted_by(blocks, amount):
     return torch.cat([(block - amount).exp() for block in blocks], dim=-1) / sum(
@@ -402,21 +428,22 @@ mistake("a share by the largest score alone", why="Each block gets a softmax of 
         "well.", look="two blocks, [5] and [5, 5]: should both get the same share?", pairs=0,
     variants=[lambda blocks: torch.cat([block.softmax(-1) * share[..., None] for block, share in zip(
         blocks, torch.stack([block.amax(-1) for block in blocks], -1).softmax(-1).unbind(-1), strict=True)], dim=-1)])
-mistake("divided by the sum so far", why="The weights of a block are made as soon as it comes, with the maximum and "
-        "the sum up to that point; these are final only after the last "
-        "block.", look="when do you know the sum?", pairs=0,
-    variants=[lambda blocks: as_they_come(blocks, keep=False)])
+mistake("divided by the sum so far", why="The weights of a block are made as soon as it comes, and divided by the sum "
+        "up to that point; this is final only after the last block.", look="when do you know the sum?", pairs=0,
+    variants=[lambda blocks: as_they_come(blocks, keep=False), lambda blocks: as_they_come(blocks, False, later=True)])
 mistake("exponentials relative to different maxima", why="The exponentials of each block are relative to the maximum "
         "up to that point, yet divided by the final sum, which is relative to the final maximum.",
     look="is the maximum of the first block still the one that the sum is made with?", pairs=0,
     variants=[lambda blocks: as_they_come(blocks, keep=True)])
 
-def as_they_come(blocks, keep):
+def as_they_come(blocks, keep, later=False):
     largest, total = Online().start(blocks[0][..., :1])
     parts = []
     for scores in blocks:
         raised = Online().raised(largest, scores)
         total = total * (largest - raised).exp() + Online().added(scores, raised)
+        if later:
+            parts = [part * (largest - raised).exp() for part in parts]
         largest = raised
         parts.append((scores - largest).exp() / (1 if keep else total))
     return torch.cat(parts, dim=-1) / (total if keep else 1)
@@ -437,6 +464,18 @@ def before_rescaled(blocks, whole_sum):
         total = total * (largest - raised).exp() + Online().added(scores, raised)
         largest = raised
     return torch.cat(parts, -1) / (total if whole_sum else torch.cat(parts, -1).sum(-1, keepdim=True))
+
+mistake("another maximum in the weights", why="The sum is right, but in the weights the largest score of only some of "
+        "the blocks is subtracted, such as the last or the first; the sum is relative to the largest of all.",
+    look="after the loop, which of your variables holds the maximum that the sum is relative to?", pairs=0,
+    variants=[lambda blocks, some=some: weighed_by(blocks, torch.cat(some(blocks), -1).amax(-1, keepdim=True))
+              for some in (lambda blocks: blocks[-1:], lambda blocks: blocks[:1], lambda blocks: blocks[:-1] or blocks,
+                           lambda blocks: blocks[1:] or blocks)])
+
+def weighed_by(blocks, subtracted):
+    largest = torch.cat(blocks, -1).amax(-1, keepdim=True)
+    total = sum(Online().added(scores, largest) for scores in blocks)
+    return torch.cat([(scores - subtracted).exp() / total for scores in blocks], dim=-1)
 
 mistake("each block relative to its own maximum", why="Each block has its own maximum subtracted when its weights are "
         "made, but all blocks need the same one.", look="two blocks, 0 and 5: which should get more weight?", pairs=2,
@@ -483,7 +522,54 @@ mistake("only the last block", why="Only the weights of the last block come back
         "earlier blocks kept?", joined=lambda parts: parts[-1])
 mistake("maximum and sum returned", why="What comes back are the maximum and the sum; the weights are expected.",
     look="the `return` line.", pairs=0,
-    variants=[lambda blocks: (torch.cat(blocks, -1).amax(-1), torch.cat(blocks, -1).logsumexp(-1))])
+    variants=[lambda blocks: (torch.cat(blocks, -1).amax(-1), torch.cat(blocks, -1).logsumexp(-1)),
+              lambda blocks: in_one_pass(blocks), lambda blocks: tuple(one[..., 0] for one in in_one_pass(blocks))])
+
+def in_one_pass(blocks):
+    largest, total = Online().start(blocks[0][..., :1])
+    for scores in blocks:
+        raised = Online().raised(largest, scores)
+        largest, total = raised, Online().rescaled(total, largest, raised) + Online().added(scores, raised)
+    return largest, total
+
+# Shapes
+mistake("no keepdim", why="A maximum or a sum over the last dimension drops that dimension: with several rows, each of "
+        "its numbers then meets a column of scores, not a row.", look="what is the shape of the maximum, with and "
+        "without `keepdim=True`?", pairs=0,
+    variants=[lambda blocks: without_keepdim(blocks, torch.tensor(-torch.inf, dtype=blocks[0].dtype), 0),
+              lambda blocks: without_keepdim(blocks, blocks[0].amax(-1), torch.zeros(blocks[0].shape[:-1]))])
+
+def without_keepdim(blocks, largest, total):
+    for scores in blocks:
+        raised = torch.maximum(largest, scores.amax(dim=-1))
+        total = total * (largest - raised).exp() + (scores - raised).exp().sum(dim=-1)
+        largest = raised
+    return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
+
+mistake("blocks of equal size only", why="It works only if all blocks have the same size, as `torch.stack` needs; here "
+        "the sizes may differ.", look="blocks of three scores and of one: which function puts them side by side?",
+    pairs=0, joined=lambda parts: torch.stack(parts, dim=-2).flatten(-2))
+mistake("a fixed number of dimensions", why="It works only with one number of leading dimensions; there may be any "
+        "number of them, or none.", look="`...` in an index, and dimensions counted from the end.", pairs=0,
+    variants=[lambda blocks: along_1(blocks), lambda blocks: for_one_row(blocks),
+              *(lambda blocks, count=count: of_dimensions(blocks, count) for count in (2, 3))])
+
+def along_1(blocks):
+    largest, total = Online().start(blocks[0][:, :1])
+    for scores in blocks:
+        raised = torch.maximum(largest, scores.amax(dim=1, keepdim=True))
+        total = total * (largest - raised).exp() + (scores - raised).exp().sum(dim=1, keepdim=True)
+        largest = raised
+    return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=1)
+
+def for_one_row(blocks):
+    largest = max([-math.inf, *(score for scores in blocks for score in scores.tolist())])
+    return Online()(blocks) if math.isfinite(largest) else blocks[0]
+
+def of_dimensions(blocks, count):
+    if blocks[0].dim() != count:
+        raise ValueError
+    return Online()(blocks)
 mistake("all the scores at once", hint=1, why=AT_ONCE, look=LOOK_AT_ONCE, pairs=0,
     variants=[lambda blocks: torch.cat(blocks, dim=-1).softmax(dim=-1)])
 mistake("a sum slightly off", hint=1, why=OFF, look=LOOK_OFF, pairs=0,

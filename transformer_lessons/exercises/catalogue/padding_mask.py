@@ -17,8 +17,7 @@ def draw_tokens(generator, batch, length, pad_id, padded):
         tokens[row, list(positions)] = pad_id
     return tokens, pad_id
 
-exercise = Exercise(
-    name="padding_mask", lesson=6, title="Nobody reads padding", difficulty=1, importance=3, minutes=6,
+exercise = Exercise(name="padding_mask", lesson=6, title="Nobody reads padding", difficulty=1, importance=3, minutes=6,
     contract="""padding_mask(tokens, pad_id), with token ids (batch, length), returns a boolean tensor (batch, 1, 1,
         length): True where a key is a real token, False where it is padding, that is, where the token is
         pad_id, anywhere in the sequence. The two dimensions of size 1 are for heads and queries.""",
@@ -33,9 +32,8 @@ exercise = Exercise(
            {"batch": 3, "length": 7, "pad_id": 5, "padded": [(0, 1, 2), (1, 4, 6), (0, 1, 2, 3, 4, 5, 6)]},
            {"batch": 1, "length": 6, "pad_id": 1, "padded": [(0, 5)]},
            {"batch": 2, "length": 4, "pad_id": 6, "padded": [(), ()]},
-           {"batch": 2, "length": 1, "pad_id": 3, "padded": [(), (0,)]}],
-    draw=draw_tokens, reference=masks.padding_mask, names_steps=False,
-    returns="mask", shapes={"mask": "(batch, 1, 1, key)"},
+           {"batch": 2, "length": 1, "pad_id": 3, "padded": [(), (0,)]}], draw=draw_tokens,
+    reference=masks.padding_mask, names_steps=False, returns="mask", shapes={"mask": "(batch, 1, 1, key)"},
     hints=[("True and False", "Take one row of tokens, 5 3 0 0, and padding 0. Write True under each token that may be "
             "read."),
            ("the shape", "The scores are (batch, heads, query, key). Along which of these does the answer change, and "

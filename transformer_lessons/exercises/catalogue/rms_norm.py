@@ -127,6 +127,10 @@ mistake("no squares", pairs=2, why="The features, or their absolute values, are 
     look=SQUARE, mean_square=[lambda x: x.abs().mean(-1, keepdim=True), lambda x: x.mean(-1, keepdim=True)],
     normalised=[lambda x, epsilon: x / (x.abs().mean(-1, keepdim=True) + epsilon),
                 lambda x, epsilon: x / (x.mean(-1, keepdim=True) + epsilon)])
+mistake("the sum of the absolute values", pairs=0, why="Each vector is divided by the sum of the absolute values of "
+    "its features, not by the root of their mean square.", look=SQUARE, normalised=[
+        lambda x, epsilon: x / (x.abs().sum(-1, keepdim=True) + epsilon), lambda x: x / x.abs().sum(-1, keepdim=True),
+        lambda x, epsilon: F.normalize(x, p=1, dim=-1, eps=epsilon)])
 mistake("divided by the largest", why="Each vector is divided by its largest absolute feature, not by the root of its "
     "mean square.", look=SQUARE, normalised=[lambda x, epsilon: x / (x.abs().amax(-1, keepdim=True) + epsilon),
                                              lambda x: x / x.abs().amax(-1, keepdim=True)])
@@ -142,6 +146,9 @@ mistake("multiplied by the root", pairs=2, why="Each vector is multiplied by the
     "line multiply by it or divide by it?", normalised=[
         lambda x, mean_square, epsilon: x * (mean_square + epsilon).sqrt(),
         lambda x, mean_square, epsilon: x * (mean_square.sqrt() + epsilon)])
+mistake("x left out", pairs=0, why="gain is divided by the root, but x is not in the result.", look="what should be "
+    "divided by the root?",
+    normalised=lambda x, mean_square, epsilon: torch.ones_like(x) / (mean_square + epsilon).sqrt())
 mistake("not divided", why="The vectors are not divided by anything.", look="what happens to the result of the "
     "division?", normalised=lambda x: x)
 
@@ -205,6 +212,11 @@ for name, why, dims in (
     ("over everything but the features", "The mean square of each feature runs over all the vectors, as in batch norm.",
      lambda count: tuple(range(count - 1)))):
     mistake(name, why=why, mean_square=lambda x, dims=dims: x.square().mean(dim=dims(x.dim()), keepdim=True))
+mistake("one vector's mean square for all", pairs=0, why="The mean square of one vector, such as the first or the "
+    "last, divides all the others, too.", mean_square=[
+        lambda x, place=place: x.reshape(-1, x.shape[-1])[place].square().mean().reshape(x.dim() * (1,))
+        for place in (0, -1)] + [lambda x, place=place: x[place].square().mean(-1, keepdim=True) if x.dim() > 1 else
+                                 x.square().mean(-1, keepdim=True) for place in (0, -1)])
 mistake("keepdim forgotten", why="The mean squares have lost the dimension of the features, so they broadcast along "
     "the wrong one, or not at all.", mean_square=lambda x: x.square().mean(-1))
 
@@ -229,6 +241,8 @@ mistake = exercise.section(hint=1, look=GAIN)
 mistake("no gain", why="gain is never used.", scaled=lambda normalised: normalised)
 mistake("one more than the gain", why="The vectors are multiplied by 1 + gain. Gemma stores its gains that way; "
     "F.rms_norm does not.", scaled=lambda normalised, gain: (1 + gain) * normalised)
+mistake("the gain twice", why="The vectors are multiplied by gain twice.", scaled=lambda normalised, gain:
+    gain * gain * normalised)
 mistake("the gain added", why="gain is added; it should multiply.", scaled=lambda normalised, gain:
     normalised + gain)
 mistake("divided by the gain", why="The vectors are divided by gain.",
@@ -237,6 +251,9 @@ mistake("the gain before the norm", pairs=2, why="x is multiplied by gain first 
     "of what the gain did.", variants=[{"__call__": lambda x, gain, epsilon: F.rms_norm(gain * x, gain.shape,
                                                                                        None, epsilon)},
         {"__call__": lambda x, gain, epsilon: gain * x / ((gain * x).square().mean() + epsilon).sqrt()}])
+mistake("the gain along another dimension", pairs=0, why="gain is lined up with the dimension before the features, so "
+    "every vector is multiplied by a single number, or the shapes do not fit.", look="which dimension of x does gain "
+    "belong to, and with which one does it line up?", scaled=lambda normalised, gain: normalised * gain[:, None])
 mistake("a dot product with the gain", why="A dot product with gain is taken, so only one number is left of each "
     "vector.", scaled=lambda normalised, gain: normalised @ gain)
 mistake("gain itself not used", pairs=0, why="The vectors are multiplied by a new tensor made from gain, so no "

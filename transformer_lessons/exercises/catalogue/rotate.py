@@ -6,6 +6,8 @@ import numpy as np
 import torch
 
 from transformer_lessons.exercises.catalogue import sinusoidal_encoding as encoding
+from transformer_lessons.exercises.catalogue.shift_matrix import evens
+from transformer_lessons.exercises.catalogue.sinusoidal_encoding import interleaved
 from transformer_lessons.exercises.checker.comparison import numbers
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, integers, normal
 
@@ -27,8 +29,7 @@ def what_it_is_not(observed, expected, x, positions, base=10000):
     wrong = np.abs(ours - theirs).max(axis=-1).reshape(-1, x.shape[-1] // 2).max(axis=0) > 1e-4
     return f"Every pair keeps its length, but pair {wrong.argmax()} is the first not to turn by the right angle."
 
-exercise = Exercise(
-    name="rotate", lesson=5, title="Rotary positions", difficulty=2, importance=3, minutes=8,
+exercise = Exercise(name="rotate", lesson=5, title="Rotary positions", difficulty=2, importance=3, minutes=8,
     contract="""rotate(x, positions, base=10000) returns a float tensor of the shape of x, which is (…, length, d) with
         an even d and any leading dimensions. positions is a tensor of shape (length): the position of each vector, in
         any order; whole numbers or fractions. Features 2i and 2i + 1 are pair i. At position p a pair (a, b) becomes
@@ -62,13 +63,6 @@ exercise = Exercise(
             first, second = x[..., 0::2], x[..., 1::2]
             turned = [first * cosine - second * sine, first * sine + second * cosine]
             return torch.stack(turned, dim=-1).flatten(-2)''')
-
-def evens(d):
-    """2i for each pair of features i."""
-    return torch.arange(0, d, 2, dtype=torch.float64)
-
-def interleaved(first, second):
-    return torch.stack([first, second], dim=-1).flatten(-2)
 
 @exercise.right("step by step")
 class Rotation(Steps):
@@ -111,7 +105,6 @@ def in_blocks(other, repeated):
 
 def each_twice(angles):
     return angles.repeat_interleave(2, dim=-1)
-
 def all_twice(angles):
     return torch.cat([angles, angles], dim=-1)
 mistake("halves instead of neighbouring pairs", pairs=1, why="Feature i is turned together with feature i + d/2, as in "
@@ -170,9 +163,9 @@ mistake("stacked along another dimension", pairs=0, why="The two features of a p
 mistake("left as complex numbers", pairs=0, why="Complex numbers come back, one for each pair; the real and imaginary "
         "parts should stand side by side, as real features.", look="which function undoes torch.view_as_complex?",
     together=lambda first, second: torch.complex(first, second))
-mistake("only the real parts", pairs=0, why="Only the first feature of each pair comes back, the real part of the "
-        "complex number; the imaginary part is lost.", look="how many features should come back, and how many do?",
-    together=[lambda first: first])
+mistake("only the real parts", pairs=0, why="Of the two new features of each pair only one comes back, such as the "
+    "real part of a complex number, once or twice.", look="what becomes of the other feature of each pair?",
+    together=[lambda first: first, lambda first: interleaved(first, first), lambda second: interleaved(second, second)])
 
 # The turn
 mistake = exercise.section(hint=2)
@@ -191,10 +184,11 @@ mistake("the two of a pair exchanged", pairs=0, why="The first and the second fe
         "places, when they are read or when they are put back.", look="at position 0, what should come out?",
     variants=[{"together": lambda first, second: interleaved(second, first)},
               {"split": lambda x: (x[..., 1::2], x[..., 0::2])}])
-mistake("multiplied instead of turned", why="Every feature is multiplied by a cosine or a sine, and its partner is not "
-        "used: a turn mixes the two features of a pair.", look="how many terms does each new feature have?", pairs=2,
-    turned=[lambda a, b, c, s: (a * c, b * c), lambda a, b, c, s: (a * c, b * s), lambda a, b, c, s: (a * s, b * c),
-            lambda a, b, c, s: (a * s, b * s)])
+mistake("multiplied instead of turned", why="Every feature is multiplied by a cosine, a sine or their sum, and its "
+    "partner is not used: a turn mixes the two features of a pair.", look="(1, 0), after a quarter turn: where should "
+    "the 1 go?", pairs=2, turned=[lambda a, b, c, s: (a * c, b * c), lambda a, b, c, s: (a * c, b * s),
+    lambda a, b, c, s: (a * s, b * c), lambda a, b, c, s: (a * s, b * s), lambda a, b, c, s: (a * (c + s), b * (c + s)),
+    lambda a, b, c, s: (a * (c - s), b * (c + s))])
 mistake("a term missing", pairs=2, why="One of the two new features is made without its partner: each needs both old "
         "ones.", look="the two formulas have two terms each: how many do yours have?",
     turned=[lambda a, b, c, s: (a * c - b * s, b * c), lambda a, b, c, s: (a * c, a * s + b * c)])
@@ -240,29 +234,32 @@ mistake("the frequency of each feature, not of each pair", pairs=0, why="The two
 
 def feature_by_feature(x, angles):
     return x * angles.cos() + interleaved(-x[..., 1::2], x[..., 0::2]) * angles.sin()
-def turned_in_part(x, positions, base, whole):
+def turned_in_part(x, positions, base, whole, least):
     """The first half of the pairs turned, with the frequencies of the whole vector or of this part."""
-    part = x.shape[-1] // 4 * 2 or x.shape[-1]
+    part = max(x.shape[-1] // 4 * 2, least)
     turned = Rotation()(x if whole else x[..., :part], positions, base)
     return torch.cat([turned[..., :part], x[..., part:]], dim=-1)
 mistake("only some of the pairs turned", pairs=0, why="The last features of every vector stay as they are. Some models "
     "turn only part of each head; here every pair turns.", look="do the last features of x change at all?",
-    variants=[lambda x, positions, base=10000, whole=whole: turned_in_part(x, positions, base, whole)
-              for whole in (False, True)])
+    variants=[lambda x, positions, base=10000, how=how: turned_in_part(x, positions, base, *how)
+              for how in ((False, 2), (True, 2), (False, 0))])
 mistake("the same angle for every pair", why="Every pair is turned by the position itself: the frequency is 1 "
     "throughout, but should fall from pair to pair.", look="the angle of the second pair: does it depend on which pair "
     "it is?", frequencies=lambda right: torch.ones_like(right))
 mistake("the slowest pair first", why="The frequencies are in reverse order, the lowest first.",
     look="which features should turn fastest?", exponents=lambda right: right.flip(0))
 mistake("multiplied where it should be divided", pairs=0, why="The position is multiplied by base ** (2i / d), not "
-        "divided by it: the frequencies grow instead of falling.", look="the sign of the exponent: which features "
-        "should turn slowest?", frequencies=lambda exponents, base: base ** exponents,
+    "divided by it: the frequencies grow instead of falling.", look="the sign of the exponent: which features should "
+    "turn slowest?", frequencies=lambda exponents, base: base ** exponents,
     variants=[{"frequencies": lambda exponents, base: base ** exponents.float(),
-               "angles": lambda places, frequencies: places.float() * frequencies}])
+    "angles": lambda places, frequencies: places.float() * frequencies},
+    {"frequencies": lambda exponents, base: base ** exponents.float(), "places": lambda positions: positions[:, None]}])
 mistake("the exponential forgotten", pairs=0, why="The position is multiplied by the exponent or a fraction of it, or "
     "by the frequency's logarithm: nothing raises the base to a power.", look="the line that computes the frequencies: "
     "where is the power, or the exp?", frequencies=[lambda exponents, base: -exponents * math.log(base),
                  lambda exponents: exponents, lambda exponents, base: exponents / base])
+mistake("rounded down by //", *encoding.ROUNDED_DOWN, pairs=0,
+    angles=lambda places, frequencies: places // (1 / frequencies))
 mistake("base ignored", why="The frequencies are those of base 10000, whatever `base` is.",
     look="where does `base` appear in your code?", frequencies=lambda step, exponents: step(exponents, 10000))
 
@@ -277,10 +274,10 @@ mistake("another base than 10000", pairs=2, why="Where no base is given, the fre
 # The positions and the angles
 mistake("positions one too far", why="Every vector is turned as if it stood one position further on, or one position "
     "back.", look="how far is position 0 turned?", places=[lambda right: right + 1, lambda right: right - 1])
-mistake("positions counted anew", why="The positions are counted up from 0 or 1, and those passed in are not used: "
-        "they may start anywhere, and leave gaps.", look="where does `positions` appear in your code?",
+mistake("positions counted anew", why="Positions are counted up from 0 or 1, in the order given or by size; those "
+    "passed in may start anywhere, and leave gaps.", look="where does `positions` appear in your code?",
     places=[lambda right: torch.arange(len(right)).double()[:, None],
-            lambda right: torch.arange(len(right)).double()[:, None] + 1])
+    lambda right: torch.arange(len(right)).double()[:, None] + 1, lambda right: right.argsort(0).argsort(0).double()])
 mistake("positions counted from the first", why="The first position is subtracted from all, so the first vector is "
         "never turned.", look="should a vector at position 5 depend on which vectors stand before it?",
     places=lambda right: right - right[:1])
@@ -338,6 +335,10 @@ mistake("positions along another dimension", pairs=0, why="The positions run alo
 mistake("positions along the features", pairs=0, why="The table of angles is transposed: its rows should be positions, "
         "and its columns pairs.", look="the shape of your angles: is it (length, d / 2)?",
     angles=[lambda right: right.T, lambda right: right.T.reshape(right.shape)])
+mistake("works with one number of dimensions only", pairs=0, why="It works for one number of leading dimensions "
+    "only, but the exercise allows any number, even none.", look="which lines unpack a fixed number of sizes, or count "
+    "dimensions from the front?", __call__=[lambda x, right: next(right for _, _, _ in [x.shape]),
+    lambda x, right: next(right for _, _, _, _ in [x.shape])])
 mistake("the leading dimensions lost", pairs=0, why="Only the first of several sequences comes back, or all of them in "
         "one long row: the result should have the shape of x.", look="compare the result's shape with that of x, where "
         "x has three dimensions or more.",

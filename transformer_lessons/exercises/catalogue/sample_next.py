@@ -124,7 +124,6 @@ def same_draws(one, other):
 def is_table(value):
     return (isinstance(value, torch.Tensor) and not value.is_meta and value.is_floating_point()
             and value.ndim == 2 and len(value) == GROUPS)
-
 def one_token_each(table):
     """Does each distribution give a single token? In chances, NaN says so: which it is, the draw decides."""
     table, exact = plain(table), isinstance(table, Chances)
@@ -200,21 +199,17 @@ def signs_of_drawing(observed, expected, logits, temperature, top_k, generator):
     elif not one_token_each(observed) and fitting_temperature(observed, expected, logits[:GROUPS]):
         yield "another temperature than the given one"
 
-exercise = Exercise(
-    name="sample_next", lesson=8, title="Drawing the next token", difficulty=2, importance=3, minutes=15,
-    contract="""
-        sample_next(logits, temperature, top_k, generator) draws the next token of each row of logits (batch,
-        vocabulary) and returns the ids, a LongTensor (batch,). A row's probabilities are the softmax of its
-        logits divided by the temperature, which may be very small. Temperature 0 takes the token with the
-        largest logit. With a top_k, from 1 to the size of the vocabulary, only the top_k tokens with the
-        largest logits can be drawn, in the same proportions; with top_k=None all can. All randomness comes
-        from the generator, a torch.Generator. (No two logits of a row are equal.)
-        """,
+exercise = Exercise(name="sample_next", lesson=8, title="Drawing the next token", difficulty=2, importance=3,
+    minutes=15, contract="""sample_next(logits, temperature, top_k, generator) draws the next token of each row of
+        logits (batch, vocabulary) and returns the ids, a LongTensor (batch,). A row's probabilities are the softmax of
+        its logits divided by the temperature, which may be very small. Temperature 0 takes the token with the largest
+        logit. With a top_k, from 1 to the size of the vocabulary, only the top_k tokens with the largest logits can be
+        drawn, in the same proportions; with top_k=None all can. All randomness comes from the generator, a
+        torch.Generator. (No two logits of a row are equal.)""",
     stub='''
         def sample_next(logits, temperature, top_k, generator):
             """The next token of each row: (batch, vocabulary) → (batch,)."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=[{"batch": 3, "vocabulary": 5, "temperature": 0, "top_k": None},
         {"batch": 6, "vocabulary": 4, "temperature": 0.7, "top_k": 1, "level": -60.0},
         {"batch": 4, "vocabulary": 4, "temperature": 0.0, "top_k": 2},
@@ -248,9 +243,7 @@ exercise = Exercise(
             if top_k is not None:
                 kept = logits.topk(top_k).indices
                 logits = torch.full_like(logits, -torch.inf).scatter(-1, kept, logits.gather(-1, kept))
-            return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]
-        ''',
-)
+            return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]''')
 
 @exercise.right("step by step")
 class SampleNext(Steps):
@@ -275,11 +268,9 @@ class SampleNext(Steps):
 
 def among_largest(logits, top_k):
     return logits.argsort(dim=-1).argsort(dim=-1) >= logits.shape[-1] - top_k
-
 def certain(tokens, logits):
     """The chances of a token that is taken for sure."""
     return chances(torch.zeros_like(logits).scatter(-1, tokens[:, None], 1.0))
-
 def fail(message):
     raise ValueError(message)
 
@@ -319,11 +310,10 @@ mistake("only high temperatures work", why="A temperature below 1 is treated lik
     look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
 mistake("another temperature than the given one", why="The tokens come about as often as at a different temperature, "
     "as when something is done to the temperature, to what is divided by it, or to the noise, if noise is added for "
-    "the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise "
-    "is added: which distribution must it have?", scaled=[lambda logits, temperature: logits / (1 + temperature),
-        lambda logits, temperature: logits / math.sqrt(temperature),
-        lambda logits, temperature: logits / (2 * temperature),
-        *(lambda logits, temperature, least=least: logits / max(temperature, least) for least in (0.01, 0.1, 0.05))])
+    "the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise is added: "
+    "which distribution must it have?", scaled=[lambda logits, temperature: logits / (1 + temperature),
+    lambda logits, temperature: logits / math.sqrt(temperature), lambda logits, temperature: logits / (2 * temperature),
+    *(lambda logits, temperature, least=least: logits / max(temperature, least) for least in (0.01, 0.1, 0.05))])
 mistake("the likeliest token below some temperature", pairs=0, why="Below some temperature, and not only at 0, the "
     "token with the largest logit is always taken: nothing is drawn there.", look=LIMITED, variants=[
         {"__call__": lambda step, logits, temperature, top_k, generator, limit=limit: step(
@@ -382,20 +372,21 @@ mistake("those left out can still be drawn", why="Tokens outside the top k get a
 def above(threshold, others=-torch.inf):
     return lambda logits, top_k: (
         logits if top_k is None else logits.where(logits >= threshold(logits, top_k), others))
-
 def from_the_largest(pick):
     return lambda logits, top_k: logits.where(pick(logits - logits.amax(-1, True), top_k).isfinite(), -torch.inf)
-
 def picked_after_softmax(pick):
     return {"kept": lambda logits, top_k: (logits, top_k),
             "probabilities": lambda step, logits: pick(step(logits[0]), logits[1])}
 ONE_FOR_ALL = [lambda table, top_k: table[0].topk(top_k).values[-1], lambda table, top_k: table.max(),
-               lambda table, top_k: table[-1].topk(top_k).values[-1],
-               lambda table, top_k: table.topk(top_k).values[:, -1].min()]
+    lambda table, top_k: table[-1].topk(top_k).values[-1], lambda table, top_k: table.topk(top_k).values[:, -1].min()]
 mistake("one threshold for the whole batch", why="One threshold, that of a single row or of the whole batch, decides "
     "for every row which tokens are kept.", look="the shape of the threshold: how many rows does it have?",
     kept=[above(one) for one in ONE_FOR_ALL] + [from_the_largest(above(one)) for one in ONE_FOR_ALL[::2]],
     variants=[picked_after_softmax(above(one, 0.0)) for one in ONE_FOR_ALL])
+
+mistake("the k-th smallest as the threshold", pairs=0, why="The threshold is the k-th smallest logit of a row, where "
+    "it should be the k-th largest.", look="do your numbers go up or down, and from which end do you count to k?",
+    kept=above(lambda logits, top_k: logits.kthvalue(top_k).values[:, None]))
 
 def place_among_k(step, self, logits, temperature, top_k, generator):
     if temperature == 0 or top_k is None:
@@ -406,11 +397,10 @@ def place_among_k(step, self, logits, temperature, top_k, generator):
 def downwards(step, probabilities, generator):
     return step(probabilities.sort(dim=-1, descending=True).values, generator)
 mistake("the place among the k, not the id", why="What comes back, at least with a top_k, is a token's place in the "
-    "sorted list, not its id in the vocabulary.",
-    look="`topk` and `sort` return two things. What is the second one for?",
-    variants=[{"__call__": place_among_k}, {"drawn": downwards},
-        {"drawn": downwards, "largest": lambda logits: certain(torch.zeros(len(logits), dtype=torch.int64), logits)},
-        {"kept": lambda right, top_k: right if top_k is None else right.sort()[0].roll(top_k - right.shape[-1], -1)}])
+    "sorted list, not its id in the vocabulary.", look="`topk` and `sort` return two things. What is the second one "
+    "for?", variants=[{"__call__": place_among_k}, {"drawn": downwards}, {"drawn": downwards,
+    "largest": lambda logits: certain(torch.zeros(len(logits), dtype=torch.int64), logits)},
+    {"kept": lambda right, top_k: right if top_k is None else right.sort()[0].roll(top_k - right.shape[-1], -1)}])
 
 def after_softmax(give):
     """The k likeliest picked after the softmax; give: what becomes of these and of the rest of 1."""
@@ -429,6 +419,7 @@ mistake("the top k after the softmax, not renormalised", pairs=2, why="After the
         after_softmax(lambda kept, rest: torch.cat([kept[:, :-1], kept[:, -1:] + rest], dim=1)),
         after_softmax(lambda kept, rest: kept + rest * (kept == kept.where(kept > 0, 1).amin(-1, keepdim=True))),
         after_softmax(lambda kept, rest: torch.cat([kept, rest], dim=1)),
+        after_softmax(lambda kept, rest: kept + rest * (kept == kept.amax(-1, keepdim=True))),
         after_softmax(lambda kept, rest: fail("probabilities do not sum to 1"))])
 mistake("top_k=None not handled", pairs=2, why="top_k=None raises an error: None is not a number.",
     look="which lines should run only if there is a top_k?", kept=lambda step, logits, top_k: step(logits, int(top_k)),
@@ -490,11 +481,9 @@ mistake("the sign flipped", why="The unlikeliest tokens are drawn most often: a 
         lambda logits: -logits.log_softmax(dim=-1)], kept=lambda step, logits, top_k: step(-logits, top_k))
 
 # The draw
-
 def one_draw(table):
     """Which token it is that all rows get, chance decides, unless there is but one."""
     return table if (table.max(dim=-1).values > 1 - 1e-9).all() else table * torch.nan
-
 def drawn_by(rows):
     return lambda step, probabilities, generator: step(rows(probabilities).expand_as(probabilities), generator)
 mistake("the largest for the draw", why="The likeliest token is always taken: nothing is drawn.", look="what does "
@@ -512,8 +501,10 @@ mistake("the same chances for every row", why="All rows are drawn with the same 
 
 def one_later(table):
     return torch.cat([torch.zeros(len(table), 1), plain(table)], dim=1).as_subclass(Chances)
-mistake("ids counted from 1", pairs=2, why="Every id that is drawn is one too large: tokens are counted from 0.",
-    look="which id does the first token of a vocabulary have?", drawn=lambda right: one_later(right),
+mistake("ids counted from 1", pairs=2, why="The ids that are drawn are one too large, all or all but the last: tokens "
+    "are counted from 0.", look="which id does the first token of a vocabulary have?",
+    drawn=[lambda right: one_later(right),
+    lambda right: torch.cat([one_later(right)[:, :-2], right[:, -2:].sum(1, True)], dim=1).as_subclass(Chances)],
     variants=[{"drawn": lambda right: one_later(right), "largest": lambda right: one_later(right)}])
 
 # What comes back
@@ -525,7 +516,6 @@ def forms(row):
     """What can become of the tokens of a batch: that of one row, in three forms, or all."""
     return [lambda tokens: tokens[row:][:1], lambda tokens: tokens[row], lambda tokens: int(tokens[row]),
             lambda tokens: tokens]
-
 def one_row(at_zero, when_drawing):
     return lambda logits, temperature, *more: (at_zero if temperature == 0 else when_drawing)(
         sampling.sample_next(logits, temperature, *more))
@@ -554,7 +544,6 @@ mistake("the probabilities returned", why="The probabilities of all the tokens c
     variants=[probabilities_returned, lambda *inputs: SampleNext()(*inputs).as_subclass(torch.Tensor)])
 
 # Where the randomness comes from
-
 def drawn_rightly(answer):
     """The same with the right chances where they are asked for: its draws are not what is wrong with it."""
     return lambda logits, *more: (SampleNext() if len(logits) == GROUPS else answer)(logits, *more)

@@ -19,20 +19,15 @@ def draw_large(generator, every_score=0.0, **sizes):
         query[..., 0], key[..., 0] = 1.0, every_score * math.sqrt(query.shape[-1])
     return query, key, value
 
-exercise = Exercise(
-    name="scaled_dot_product_attention", lesson=3, title="Attention with a scale", difficulty=2, importance=3,
-    minutes=10,
-    contract="""
-        scaled_dot_product_attention(query, key, value) takes torch tensors (…, length, features) with any leading
-        dimensions and returns (output, weights): weights is the softmax of query · key / √d over the keys, where
-        d is the number of features of a query; output is the average of the values with these weights. Gradients
-        flow through it to query, key and value.
-        """,
+exercise = Exercise(name="scaled_dot_product_attention", lesson=3, title="Attention with a scale", difficulty=2,
+    importance=3, minutes=10, contract="""scaled_dot_product_attention(query, key, value) takes torch tensors (…,
+        length, features) with any leading dimensions and returns (output, weights): weights is the softmax of query ·
+        key / √d over the keys, where d is the number of features of a query; output is the average of the values with
+        these weights. Gradients flow through it to query, key and value.""",
     stub='''
         def scaled_dot_product_attention(query, key, value):
             """(output, weights): the averages of the values, and the weights that made them."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=[*shared.SIZES, {**LARGE, "every_score": 20.0}, {**LARGE, "every_score": -20.0}], draw=draw_large,
     reference=lambda query, key, value: attention.scaled_dot_product_attention(query, key, value),
     gradients=True, returns=("output", "weights"), shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
@@ -40,20 +35,17 @@ exercise = Exercise(
         observed, query, key, math.sqrt(query.shape[-1]))], hints=[
         ("the weights", "The weights that one query gives to all the keys sum to 1: over which dimension must the "
          "softmax run?"),
-        ("the scale", "The scores are divided, before the softmax, by the square root of one size of the query. Which "
-         "size does the variance of a dot product grow with?"),
+        ("the scale", "The scores are divided, before the softmax, by the square root of one of the query's sizes. "
+         "Which one does the variance of a dot product grow with?"),
         ("the output", "The output of a query is a sum over the keys: its weight for each key, times that key's "
-         "value."),
-    ],
+         "value.")],
     solution='''
         import math
 
         def scaled_dot_product_attention(query, key, value):
             scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
             weights = scores.softmax(dim=-1)
-            return weights @ value, weights
-        ''',
-)
+            return weights @ value, weights''')
 
 @exercise.right("step by step")
 class Attention(shared.Attending, Steps):

@@ -36,7 +36,6 @@ class Scoring(Steps):
         return picked.mean(dim=0).sum(dim=-1) / number
 
 # Which key, for the rows of the two exercises
-
 def missed_by(shift):
     """The key this far from the right one, and all that can be done where there is no such key."""
     def places(queries, back):
@@ -58,7 +57,6 @@ def missed_by(shift):
 
 def at_least_one(right):
     return max(right, 1)
-
 def all_of_them(length, first):
     return length - first
 

@@ -15,19 +15,15 @@ def draw_vectors(generator, length, features, alike=False):
         x[2, :2] = x[3, 2:] = 0.0
     return (x,)
 
-exercise = Exercise(
-    name="self_attention", lesson=1, title="A sequence attends to itself", difficulty=1, importance=3, minutes=10,
-    contract="""
-        self_attention(x) takes a NumPy array (length, features) and returns (output, weights). The score of two
-        vectors is their dot product, not scaled. weights, (length, length), is the softmax of the scores, each
-        row over the keys; each row of output, (length, features), is the average of the vectors, weighted by the
-        same row of weights.
-        """,
+exercise = Exercise(name="self_attention", lesson=1, title="A sequence attends to itself", difficulty=1, importance=3,
+    minutes=10, contract="""self_attention(x) takes a NumPy array (length, features) and returns (output, weights). The
+        score of two vectors is their dot product, not scaled. weights, (length, length), is the softmax of the scores,
+        each row over the keys; each row of output, (length, features), is the average of the vectors, weighted by the
+        same row of weights.""",
     stub='''
         def self_attention(x):
             """(output, weights): the averages of the vectors, and the weights that made them."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=[{"length": 2, "features": 3}, {"length": 3, "features": 2}, {"length": 3, "features": 3},
            {"length": 4, "features": 6}, {"length": 6, "features": 4, "alike": True}, {"length": 1, "features": 3}],
     draw=draw_vectors, reference=self_attention, returns=("output", "weights"),
@@ -37,8 +33,7 @@ exercise = Exercise(
            ("the weights", "Row 0 of the weights belongs to vector 0: its scores with all vectors, through a softmax. "
             "Does that row sum to 1?"),
            ("the output", "Row 0 of the output is a sum over all the vectors, each times its weight in row 0 of the "
-            "weights.")],
-)
+            "weights.")])
 
 @exercise.right("step by step")
 class SelfAttention(Steps):
@@ -57,7 +52,6 @@ class SelfAttention(Steps):
         return weights @ x
 
 # What mistakes are made of
-
 HOW_MANY_SCORES = "how many scores should there be for 2 vectors of 3 features?"
 TWO_VECTORS = "how does the exercise turn two vectors into one number?"
 SOFTMAX_OF_WHAT = "what should the softmax turn into weights?"
@@ -74,14 +68,11 @@ AFTER_THE_AVERAGE = "what happens to the average before the `return`?"
 
 def diagonal(x):
     return np.eye(len(x), dtype=bool)
-
 def apart(x):
     """How many places are between two vectors."""
     return np.abs(np.arange(len(x)) - np.arange(len(x))[:, None])
-
 def unit(x):
     return x / np.linalg.norm(x, axis=-1, keepdims=True)
-
 def distances(x):
     return np.linalg.norm(x[:, None] - x, axis=-1)
 
@@ -243,7 +234,6 @@ mistake("signs lost", pairs=3, why="The scores lose their signs, by `abs` or a s
     lambda right: right**2], variants=[{"scores": lambda right: right**2, "weights": lambda scores: divided(scores)}])
 
 # The weights
-
 def no_keepdims(exponentials):
     return exponentials / exponentials.sum(axis=-1)
 mistake("softmax over the queries", why="The columns of the weights sum to 1, not the rows: the sum runs over the "

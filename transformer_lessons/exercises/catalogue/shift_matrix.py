@@ -16,7 +16,6 @@ from transformer_lessons.exercises.checker.sandbox import name_error
 def evens(d_model):
     """2i for each pair of features i."""
     return torch.arange(0, d_model, 2, dtype=torch.float64)
-
 def as_blocks(*four):
     """The rows of 2 by 2 blocks, one block for each pair: (pairs, 2, 2)."""
     return torch.stack(four, dim=-1).unflatten(-1, (2, 2))
@@ -124,21 +123,19 @@ def signs_of_a_fit(observed, expected, offset, d_model):
     if errors[0] < 1e-3:
         yield "not right for every position"
 
-exercise = Exercise(
-    name="shift_matrix", lesson=5, title="A shift is a rotation", difficulty=3, importance=2, minutes=15,
-    contract="""shift_matrix(offset, d_model) returns a float tensor (d_model, d_model) that moves any position on by
-        offset: with encoding = sinusoidal_encoding(length, d_model), encoding[p + offset] equals
-        matrix @ encoding[p] for every p. One matrix serves all positions. The offset may be 0 or negative.""",
+exercise = Exercise(name="shift_matrix", lesson=5, title="A shift is a rotation", difficulty=3, importance=2,
+    minutes=15, contract="""shift_matrix(offset, d_model) returns a float tensor (d_model, d_model) that moves any
+        position on by offset: with encoding = sinusoidal_encoding(length, d_model), encoding[p + offset] equals matrix
+        @ encoding[p] for every p. One matrix serves all positions. The offset may be 0 or negative.""",
     stub='''
         def shift_matrix(offset, d_model):
             """The matrix with encoding[p + offset] == matrix @ encoding[p] for every p."""
             raise NotImplementedError''',
     sizes=[{"offset": 2, "d_model": 4}, {"offset": 1, "d_model": 2}, {"offset": 3, "d_model": 6},
            {"offset": 1, "d_model": 4}, {"offset": 5, "d_model": 6}],  # small, to show what is wrong
-    draw=lambda generator, offset, d_model: (offset, d_model), reference=shift, names_steps=False,
-    returns="matrix", shapes={"matrix": "(d_model, d_model)"},
-    tolerance=1e-3, same=same_shift, checks=[backwards, standing_still, far_on],
-    symptoms=[what_it_is_not], signs=signs_of_a_fit,
+    draw=lambda generator, offset, d_model: (offset, d_model), reference=shift, names_steps=False, returns="matrix",
+    shapes={"matrix": "(d_model, d_model)"}, tolerance=1e-3, same=same_shift,
+    checks=[backwards, standing_still, far_on], symptoms=[what_it_is_not], signs=signs_of_a_fit,
     hints=[("where to begin", "Take one pair, sin(a) and cos(a), where a is the angle of position p. What are sin(a + "
             "b) and cos(a + b), written with sin(a), cos(a), sin(b) and cos(b)?"),
            ("one pair works, or nearly", "The two formulas are the two rows of a 2 by 2 matrix that multiplies the "
@@ -189,6 +186,8 @@ mistake("a sign wrong in the block", pairs=3, why="The signs in the blocks are n
     lambda s, c: as_blocks(c, -s, -s, c), lambda s, c: as_blocks(-c, s, s, c), lambda s, c: as_blocks(c, -s, -s, -c)])
 mistake("only the cosines", why="Only the diagonal is filled, with the cosines: every feature is made from itself "
         "alone, and its partner is not used.", look=PARTNER, blocks=lambda s, c: as_blocks(c, 0 * s, 0 * s, c))
+mistake("only the sines", pairs=0, why="In each block the cosines are missing: there is 1 or 0 in their place.",
+    look=PARTNER, blocks=[lambda s, c: as_blocks(c**0, s, -s, c**0), lambda s, c: as_blocks(0 * c, s, -s, 0 * c)])
 mistake("half a block", why="In each block a sine is missing: one of the two features of a pair is made without its "
         "partner.", look="the two formulas have two terms each: how many numbers are in a block?",
     blocks=[lambda s, c: as_blocks(c, s, 0 * s, c), lambda s, c: as_blocks(c, 0 * s, -s, c),
@@ -248,6 +247,12 @@ mistake("the blocks not put together", why="The blocks are left separate, or sim
     "d_model) matrix is expected, with the blocks on its diagonal.", look="how do several small matrices become one "
     "large one, with zeros around them?", placed=[lambda blocks: blocks, lambda blocks: blocks.flatten(0, 1),
     lambda blocks: torch.cat(list(blocks), dim=1), lambda blocks: list(blocks)])
+mistake("the same row everywhere", pairs=0, why="All the rows are the same. They may be one and the same list, filled "
+    "again in each round of the loop.", look="`row = [0, 0]; table = [row] * 2; table[0][0] = 1`: what does the table "
+    "hold?", placed=lambda blocks, d_model: blocks[:, 1].flatten().repeat(d_model, 1))
+mistake("a list for block_diag", pairs=0, raises=True, why="torch.block_diag takes the blocks one by one, not in a "
+    "list.", look="`f(*blocks)` and `f(blocks)`: what does f get?",
+    placed=lambda blocks: torch.block_diag(list(blocks)))
 mistake("the same block everywhere", why="Every pair turns by the same angle; the frequency should fall "
     "from pair to pair, as it does in the encoding.", look="the angle of the second block: does it depend on which "
     "pair it is?", frequencies=lambda d_model: torch.ones(d_model // 2))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from transformer_lessons import positions
 from transformer_lessons.exercises.checker.comparison import close, comparable, numbers
@@ -41,14 +42,12 @@ FIXED = "a table of fixed size"
 def is_written(base):
     """Is this a base that people write, such as 5000 or 4096? Other frequencies may look like those of any base."""
     return any(abs(base - number) < 1e-3 * base for number in (float(f"{base:.2g}"), 2 ** round(math.log2(base or 1))))
-
 def with_base(base):
     return lambda exponent: base ** -exponent
 
-exercise = Exercise(
-    name="sinusoidal_encoding", lesson=5, title="A clock with many hands", difficulty=2, importance=3, minutes=15,
-    contract="""sinusoidal_encoding(length, d_model) returns a float tensor (length, d_model), for an even d_model.
-        Row p belongs to position p, counting from 0. Columns 2i and 2i + 1 hold the sine and the cosine of one
+exercise = Exercise(name="sinusoidal_encoding", lesson=5, title="A clock with many hands", difficulty=2, importance=3,
+    minutes=15, contract="""sinusoidal_encoding(length, d_model) returns a float tensor (length, d_model), for an even
+        d_model. Row p belongs to position p, counting from 0. Columns 2i and 2i + 1 hold the sine and the cosine of one
         angle, p / 10000 ** (2i / d_model), where i counts the pairs of columns from 0.""",
     stub='''
         def sinusoidal_encoding(length, d_model):
@@ -57,9 +56,8 @@ exercise = Exercise(
     sizes=[{"length": length, "d_model": d_model}
            for length, d_model in ((3, 4), (6, 6), (1, 8), (4, 2), (5, 12), (12, 8), (30, 10), (600, 4))],
     draw=lambda generator, length, d_model: (length, d_model), names_steps=False, signs=signs_of_the_frequencies,
-    reference=lambda length, d_model: positions.sinusoidal_encoding(length, d_model),
-    returns="encoding", shapes={"encoding": "(length, d_model)"}, symptoms=[first_wrong_column],
-    checks=[holds_any_length],
+    reference=lambda length, d_model: positions.sinusoidal_encoding(length, d_model), returns="encoding",
+    shapes={"encoding": "(length, d_model)"}, symptoms=[first_wrong_column], checks=[holds_any_length],
     tolerance=1e-4,  # of 1: angles in float32 are right to 3e-5 at position 600, those in float16 are not
     hints=[("the places are wrong", "Write down row 1 for d_model 4 by hand: sin(1), cos(1), sin(0.01), cos(0.01). "
             "Which columns are a pair?"),
@@ -81,9 +79,8 @@ exercise = Exercise(
 def count(number):
     """0.0, 1.0, … as a column or row of float64."""
     return torch.arange(number, dtype=torch.float64)
-
 def interleaved(even, odd):
-    return torch.stack([even, odd], dim=-1).flatten(1)
+    return torch.stack([even, odd], dim=-1).flatten(-2)
 
 @exercise.right("step by step")
 class Sinusoids(Steps):
@@ -134,6 +131,9 @@ ROOT = ("The cosine is computed from the sine as √(1 - sin²), or the sine fro
         "taken: the sign is lost.", "the cosine of 2: is it positive?")
 SMALL_ANGLES = ("The angle is used for its sine, and 1 or 1 - angle²/2 for its cosine: nearly right for small angles, "
                 "but not for large ones.", "what are the sine and the cosine of 2?")
+
+ROUNDED_DOWN = ("A `//` rounds a number down, on the way to the frequencies or in the angle.",
+                "every `//`: should there be one?")
 
 # The exponent
 mistake = exercise.section(hint=2)
@@ -200,7 +200,8 @@ mistake("multiplied where it should be divided", pairs=2, why="The position is m
     "angles": lambda position, frequency: position.float() * frequency}, {"frequency": by_exp_in_float32(-1),
     "angles": lambda position, frequency: position.float() / frequency},
     {"frequency": lambda exponent: 1 / 10000 ** exponent.float(),
-    "angles": lambda position, frequency: position.float() / frequency}])
+    "angles": lambda position, frequency: position.float() / frequency},
+    {"frequency": lambda exponent: 10000 ** exponent / 10000}])
 mistake("the exponential forgotten", why="The position is multiplied by the logarithm of the frequency, or by the "
     "exponent (perhaps divided by 10000): nothing raises 10000 to a power.", look="the line that computes the "
     "frequencies: where is the power, or the exp?", frequency=[lambda exponent: -exponent * math.log(10000),
@@ -216,8 +217,7 @@ mistake("the power of the quotient", why="The position is inside the power, (p /
 mistake("base and exponent exchanged", pairs=0, why="The exponent is raised to the power of 10000 (or of 1/10000), "
         "where 10000 should be raised to the exponent.", look="`a ** b`: which of the two is the base?",
     frequency=lambda exponent: exponent ** 1e-4, angles=lambda position, exponent: position / exponent ** 10000)
-mistake("rounded down by //", pairs=0, why="A `//` rounds a number down, on the way to the frequencies or in the "
-    "angle.", look="every `//`: should there be one?",
+mistake("rounded down by //", *ROUNDED_DOWN, pairs=0,
     frequency=[lambda exponent, d_model: torch.exp(exponent * d_model * (-math.log(10000.0) // d_model)),
     lambda exponent, d_model: torch.exp(exponent * d_model * (-math.log(10000.0) / d_model // 2))],
     angles=lambda right: right.floor())
@@ -251,8 +251,10 @@ mistake("more rows than asked for", why="The whole of a long table is returned, 
     look="where does your code use `length`?",
     variants=[lambda length, d_model, rows=rows: positions.sinusoidal_encoding(rows, d_model)
     for rows in (5000, 512, 1000, 1024, 2048, 10000)])
-mistake("one position too many", why="There are length + 1 rows: the positions run to length, but should stop before "
-        "it.", look="how many positions are there from 0 to length?", position=lambda step, length: step(length + 1))
+mistake("one position too many", why="There are length + 1 rows: the positions run to length, though they should stop "
+    "before it, or there is a row of zeros before them.", look="how many positions are there from 0 to length? And "
+    "what does the table hold before it is filled?", position=lambda step, length: step(length + 1),
+    table=[lambda right: F.pad(right, (0, 0, 1, 0)), lambda right: F.pad(right, (0, 0, 0, 1))])
 mistake("one position too few", pairs=0, why="There are length - 1 rows: a position is missing.", look="the ends of "
     "your range: how many positions should there be?", position=[lambda right: right[1:], lambda right: right[:-1]])
 mistake("positions squeezed between 0 and 1", pairs=2, why="The positions are divided by the length, or one less, so a "
@@ -264,6 +266,13 @@ mistake("the angles cut to a wrong turn", *WRONG_TURN, pairs=0,
     angles=[lambda right, turn=turn: right % turn for turn in (math.pi, 1, 6.28, 3.14)])
 mistake("the sign of the angles flipped", pairs=0, why="The angles are negative, so every sine has the opposite sign; "
     "the cosines do not show it.", look="row 1, column 0: what is the sign of sin(1)?", angles=lambda right: -right)
+mistake("angles added up", pairs=0, why="Each position's angle is added to those of the positions before it, so the "
+    "angles grow faster from row to row.", look="`+=` in a loop: what does the angle start from at each position?",
+    angles=lambda right: right.cumsum(0))
+mistake("the position in the exponent", pairs=0, why="The exponent is computed from the position, so it changes from "
+    "row to row and not from pair to pair.", look="the names of your loop variables: which one counts the pairs?",
+    angles=[lambda position, exponent, times=times: position / 10000 ** (times * position / (2 * exponent.shape[-1]))
+            + 0 * exponent for times in (1, 2)])
 mistake("position and frequency added", hint=2, pairs=0,
     why="Position and frequency are added; the angle is their product.",
     look="the angle of position 0: should it be 0?", angles=lambda position, frequency: position + frequency)
@@ -291,6 +300,16 @@ def by_the_position(self, length, d_model):
                          self.angles_of(position, self.pair_of_cosines(pair), d_model))
     angles[0::2], angles[1::2] = self.even(angles[0::2]), self.odd(angles[1::2])
     return angles
+mistake("columns reshaped into rows", pairs=0, why="The table is made column by column, and a reshape is to turn it, "
+    "but a reshape keeps the order of the numbers: only a transpose swaps rows and columns.", look="the shape before "
+    "the reshape: which dimension holds the positions?", table=[lambda right: right.T.reshape(right.shape),
+    lambda even, odd, right: torch.cat([even, odd], dim=1).T.reshape(right.shape)])
+mistake("a column for each position", pairs=0, why="Rows and columns are swapped: each position has a column of its "
+    "own, but should have a row.", look="which dimension of the result holds the positions?",
+    table=lambda right: right.T)
+mistake("one long row", pairs=0, why="The result is one long row of numbers, or an empty one, not a table: appending "
+    "has flattened it, or has been lost.", look="what does `np.append` return, and does it keep the rows?",
+    table=[lambda right: right.flatten(), lambda right: right.flatten()[:0]])
 mistake("sine and cosine by the position", why="Whole rows are sines or cosines, in turn: it is the column that should "
         "be even or odd, not the position.", look="in the formula, what is 2i: a position or a column?",
         variants=[{"__call__": by_the_position}])
@@ -356,6 +375,15 @@ mistake("a loop that ends too soon", pairs=0, why="Only part of the table is fil
 mistake("pairs written over each other", pairs=0, why="The loop counts pairs, but writes to columns i and i + 1, so "
     "each pair overwrites half of the one before, and the last columns stay 0.", look="which two columns belong to "
     "pair 1?", table=lambda even, odd: torch.cat([even, odd[:, -1:], torch.zeros_like(even)[:, 1:]], dim=1))
+
+def every_column_a_pair(self, length, d_model):
+    """Column i gets a sine and column i + 1 a cosine, which the next round overwrites."""
+    pair = count(d_model).clamp(max=d_model - 2) / 2
+    angles = self.angles_of(self.position(length), pair, d_model)
+    return torch.cat([self.even(angles)[:, :-1], self.odd(angles)[:, -1:]], dim=1)
+mistake("a loop over every column", pairs=0, why="The loop goes through every column, not every second one, so each "
+    "cosine but the last is overwritten by the next sine.", look="the steps of your loop: 0, 1, 2 or 0, 2, 4?",
+    variants=[{"__call__": every_column_a_pair}])
 
 def cosines_in_column_i_plus_1(even, odd):
     table = torch.zeros(len(even), 2 * even.shape[1], dtype=even.dtype)

@@ -37,24 +37,19 @@ def of_integers(call, scores):
         return None
     return (INTEGERS, "The weights of integer scores are integers.", "the dtype of the result.") if cut else None
 
-exercise = Exercise(
-    name="softmax", lesson=1, title="Scores become weights", difficulty=1, importance=3, minutes=10,
-    contract="""
-        softmax(scores) takes a NumPy array with any number of dimensions and returns one of the same shape: the
-        exponential of each score, divided by the sum of the exponentials along the last dimension. The result is
-        finite for scores as large as 1000 and as small as -1000, and `scores` is left unchanged.
-        """,
+exercise = Exercise(name="softmax", lesson=1, title="Scores become weights", difficulty=1, importance=3, minutes=10,
+    contract="""softmax(scores) takes a NumPy array with any number of dimensions and returns one of the same shape: the
+        exponential of each score, divided by the sum of the exponentials along the last dimension. The result is finite
+        for scores as large as 1000 and as small as -1000, and `scores` is left unchanged.""",
     stub='''
         def softmax(scores):
             """Weights from scores, over the last dimension: none negative, each row summing to 1."""
-            raise NotImplementedError
-        ''',
-    sizes=[
-        {"shape": (3,)}, {"shape": (2, 3)}, {"shape": (3, 3)}, {"shape": (2, 3, 4)}, {"shape": (3, 3, 3)},
-        {"shape": (2, 3, 5, 4), "zeros": 2},
-        {"shape": (4, 1)}, {"shape": (2,), "far": [1, 1]}, {"shape": (3,), "far": [1, 0, -1]},
-        {"shape": (2,), "far": [-1, -1]}, {"shape": (3,), "far": [-1, 0, 1]}, {"shape": (2,), "far": [-0.4, -0.4]},
-        {"shape": (3, 4), "far": [[1, 1, 1, 1], [-1, -1, -1, -1], [1, -1, 0, 1]]}],
+            raise NotImplementedError''',
+    sizes=[{"shape": (3,)}, {"shape": (2, 3)}, {"shape": (3, 3)}, {"shape": (2, 3, 4)}, {"shape": (3, 3, 3)},
+           {"shape": (2, 3, 5, 4), "zeros": 2}, {"shape": (4, 1)}, {"shape": (2,), "far": [1, 1]},
+           {"shape": (3,), "far": [1, 0, -1]}, {"shape": (2,), "far": [-1, -1]}, {"shape": (3,), "far": [-1, 0, 1]},
+           {"shape": (2,), "far": [-0.4, -0.4]},
+           {"shape": (3, 4), "far": [[1, 1, 1, 1], [-1, -1, -1, -1], [1, -1, 0, 1]]}],
     draw=draw_scores, reference=softmax, returns="weights", shapes={"weights": "the shape of scores"},
     checks=[of_integers], symptoms=[lambda observed, expected, scores: scale_sentence(observed, scores)],
     hints=[("the weights of a row", "Work out one row of scores by hand: three exponentials, one sum, three divisions. "
@@ -62,8 +57,7 @@ exercise = Exercise(
            ("right for some shapes only", "A sum or a maximum drops the dimension it runs over, and NumPy then "
             "lines up the wrong ones. Look up `keepdims`."),
            ("large scores, and what is subtracted", "Adding one number to all the scores of a row does not change its "
-            "weights. Which number, added to each row, leaves no exponent above 0?")],
-)
+            "weights. Which number, added to each row, leaves no exponent above 0?")])
 
 @exercise.right("step by step")
 class Softmax(Steps):
@@ -79,7 +73,6 @@ class Softmax(Steps):
         return weights
 
 # What mistakes are made of
-
 SUM_ONE_ROW = "sum one row of your weights."
 WHICH_DIMENSION = "which dimension holds the scores that compete?"
 ZERO_MASKED = ("A score of exactly 0 gets no weight. But nothing is masked here, and the exponential of 0 is 1.",
@@ -103,19 +96,16 @@ def divided(exponentials, axis=-1):
     return exponentials / total(exponentials, axis)
 def lowered(scores, axis=-1):
     return scores - largest(scores, axis)
-
 def over(axis, *maxima):
     """The sum over another axis: by itself, and together with the maximum over each of these axes."""
     weights = {"weights": lambda exponentials: divided(exponentials, axis)}
     return [weights, *({**weights, "shifted": lambda scores, axis=axis: lowered(scores, axis)} for axis in maxima)]
-
 def rows(weights):
     return weights.reshape(-1, weights.shape[-1])
 def sigmoid(scores):
     return 1 / (1 + np.exp(-scores))
 
 # What the sum runs over
-
 def column_by_column(scores, lower=lambda column: lowered(column, None)):
     columns = [np.exp(lower(scores[:, place])) for place in range(scores.shape[1])]
     return np.stack([divided(column, None) for column in columns], axis=1)
@@ -132,7 +122,10 @@ mistake("axis 1, whatever the number of dimensions", pairs=3, why="The sum runs 
     "dimension of a table, but not of an array with more dimensions, and a single row has no axis 1 at all.",
     look="how does NumPy count axes from the end?", variants=over(1, 1, None))
 mistake("sum over everything", pairs=2, why="One sum runs over the whole array: all the weights together sum to 1, not "
-    "each row.", look=SUM_ONE_ROW, variants=over(None, None))
+    "each row.", look=SUM_ONE_ROW, variants=[*over(None, None), {"weights": lambda right: right / right.sum()}])
+mistake("one row's sum for all", pairs=0, why="All rows are divided by the sum of one of them, the first or the last.",
+    look="where is the sum computed: before the loop over the rows, in it, or after it?",
+    weights=[lambda exponentials, row=row: exponentials / rows(total(exponentials))[row] for row in (0, -1)])
 mistake("sum over the last two dimensions", pairs=2, why="The sum runs over the last two dimensions, so each whole "
     "table is treated as one row: all its weights together sum to 1.",
     look="over how many dimensions should one sum run?", variants=over((-2, -1), (-2, -1)))
@@ -314,7 +307,8 @@ mistake("stretched to lie between 0 and 1", why="Each row, or the whole array, i
               lambda scores: (scores - scores.min()) / np.ptp(scores)])
 mistake("stretched first", pairs=0, why="The scores are rescaled to lie between 0 and 1 before the exponential: their "
     "differences change, and with them the weights.", look=NOTHING_ELSE,
-    shifted=[lambda scores: (scores - scores.min(-1, keepdims=True)) / (np.ptp(scores, -1, keepdims=True) + 1e-9),
+    shifted=[*(lambda scores, small=small: (scores - scores.min(-1, keepdims=True)) / (
+                 np.ptp(scores, -1, keepdims=True) + small) for small in (1e-9, 0.0)),
              lambda scores: (scores - scores.min()) / np.ptp(scores)])
 mistake("the exponential taken twice", pairs=0,
     why="The exponential is taken twice: this is the softmax of exponentials, not of the scores.", look=HOW_OFTEN,
@@ -384,7 +378,6 @@ mistake("only the largest", why="The largest score takes all the weight. A softm
     variants=[lambda scores: (np.arange(scores.shape[-1]) == scores.argmax(axis=-1)[..., None]).astype(float)])
 
 # What the exponentials are divided by
-
 mistake("not divided by the sum", pairs=4, why="The exponentials are returned without being divided by their sum, so "
     "the rows do not sum to 1.", look=SUM_ONE_ROW, weights=lambda exponentials: exponentials,
     variants=[{"weights": lambda exponentials: exponentials, "shifted": lambda scores: scores},
@@ -425,7 +418,6 @@ mistake("softmax twice", why="The weights go through a second softmax, which mak
     look=HOW_OFTEN, variants=[lambda scores: softmax(softmax(scores))])
 
 # What is handed over
-
 mistake("in percent", why="The weights are multiplied by 100, so a row sums to 100, not to 1.",
     look=LAST_OPERATION, handed_over=lambda weights: 100 * weights)
 mistake("never filled", why="The result has the right shape, but it holds only zeros: nothing has been written into "

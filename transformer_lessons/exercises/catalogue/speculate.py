@@ -37,7 +37,8 @@ def judged(call, p, q, token, u):
     made = call(*(one[:GROUPS].clone() for one in (p, q, token, u)))
     if isinstance(made, Chances):
         return made if len(token) > GROUPS else TOKENS
-    if isinstance(made, torch.Tensor) and made.shape == 2 * token[:GROUPS].shape:
+    if isinstance(made, torch.Tensor) and (made.shape == 2 * token[:GROUPS].shape or (
+            made.shape == token[:GROUPS, None].shape and made.dtype == torch.int64)):
         return made.as_subclass(Crossed)
     made = for_all(call, p, q, token, u) if len(token) > GROUPS else made
     good = isinstance(made, torch.Tensor) and made.shape == token.shape and made.dtype == torch.int64
@@ -50,7 +51,7 @@ def judged(call, p, q, token, u):
     return table.as_subclass(kind) if kind else table
 
 class Crossed(torch.Tensor):
-    """A result with a number for every pair of rows of the batch."""
+    """A result with a number for every pair of rows of the batch, or a column of ids: what counts is its shape."""
 
 class Largest(TorchDispatchMode):
     """The size of the largest tensor that is made."""
@@ -77,6 +78,9 @@ class AsOne(torch.Tensor):
 class InOrder(torch.Tensor):
     """Frequencies of an answer that keeps no token after the first that it rejects."""
 
+class FirstOnly(torch.Tensor):
+    """Frequencies of an answer that draws again for the first row only that it rejects."""
+
 def together(call, p, q, token):
     """Is a row rightly accepted and rejected when it comes alone, but not when both come in one batch?
 
@@ -100,15 +104,19 @@ def together(call, p, q, token):
                 return AsOne
             if all(pair == ([True, False], [False, False]) for pair in pairs):
                 return InOrder
+            if all(kept(high, high) == [False, True] for _ in range(6)):
+                return FirstOnly
     except Exception:  # the answer's own, on batches as small as these
         pass
     return None
+
+KINDS = AsOne, InOrder, FirstOnly, Crossed
 
 def same_results(one, other):
     tables = [isinstance(value, Chances) or (isinstance(value,
           torch.Tensor) and value.ndim == 2 and value.shape[0] == GROUPS
                                              and value.is_floating_point()) for value in (one, other)]
-    if any(isinstance(one, kind) != isinstance(other, kind) for kind in (AsOne, InOrder, Crossed)):
+    if any(isinstance(one, kind) != isinstance(other, kind) for kind in KINDS):
         return False
     if isinstance(one, Crossed):
         return one.shape == other.shape
@@ -171,6 +179,29 @@ def what_the_draws_show(observed, expected, p, q, token, u):
         return f"Token {drawn} is drawn instead of token {drafted}, which must be kept: its p is not less than its q."
     return f"Token {drawn} is drawn in place of token {drafted}, although its own p is not larger than its q."
 
+def which_part_is_wrong(observed, expected, p, q, token, u):
+    """The acceptance, the second draw, or one draw that all rows share; the numbers of the other part are right."""
+    if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape or isinstance(observed, KINDS):
+        return []
+    p, q, token = p[:GROUPS], q[:GROUPS], token[:GROUPS]
+    ratio = (of_token(p, token) / of_token(q, token)).clamp(max=1)
+    drafted, equal = torch.zeros_like(p).scatter(1, token[:, None], 1.0), (p == q).all(-1, keepdim=True)
+    again = of_token(plain(observed), token)  # how often the drafted token comes back
+
+    def agrees(accepted, drawn):
+        mixed = (accepted * drafted + (1 - accepted) * drawn).as_subclass(Chances)
+        return bool(same_distribution(observed, mixed, DRAWS))
+
+    if any(agrees(ratio, one) for one in torch.eye(p.shape[1], dtype=p.dtype)):
+        return ["one draw for all rows"]
+    drawn = shares(torch.where(equal, plain(observed), (p - q).clamp(min=0)))
+    missed = 1 - of_token(drawn, token)
+    accepted = torch.where(equal | (missed == 0), 0.0, 1 - (1 - again) / missed)
+    if agrees(accepted.clamp(min=0), drawn):
+        return ["accepted too often or too seldom"]
+    others = shares(plain(observed) * (1 - drafted))
+    return ["the second draw not by max(p - q, 0)"] * agrees(ratio, others)
+
 LOOK_U = "where does `u` appear in your code, and what is it compared with?"
 
 exercise = Exercise(
@@ -190,6 +221,7 @@ exercise = Exercise(
     sizes=[{"first": 0, "few": 3}, {"first": 0}, {"first": 2}, {"first": 4}, {"first": 0, "few": 1}],
     draw=draw, reference=lambda *inputs: Speculate()(*inputs), returns="tokens", shapes={"tokens": "(batch,)"},
     observe=judged, same=same_results, checks=[decided_by_u, never_forbidden], symptoms=[what_the_draws_show],
+    signs=which_part_is_wrong,
     names_steps=False,
     hints=[("which tokens are accepted", "p.gather(1, token[:, None]) takes from each row the probability of its "
         "token. If p is twice q, is it ever rejected? If p is half of q, how often?"),
@@ -302,9 +334,24 @@ mistake("accepted above a threshold", pairs=0, why="A token is accepted wherever
         lambda p: 0.3)))])
 mistake("the ratio squared, or its root", why="The square or the root of the ratio is used, not the ratio itself.",
     look=TWICE, accepted=[lambda right: right ** 2, lambda right: right.sqrt()], pairs=0)
-mistake("the ratio of the likeliest", why="The ratio is that of the draft's likeliest token, not of the drafted one.",
+mistake("the ratio of the likeliest", why="The probability of a likeliest token is in the ratio, at least above or "
+        "below the line; both should be those of the drafted token.",
     look="which token's probability does your ratio take from each row?", pairs=0,
-    accepted=lambda p, q: of_token(p, q.argmax(-1)) / of_token(q, q.argmax(-1)))
+    accepted=lambda p, q: of_token(p, q.argmax(-1)) / of_token(q, q.argmax(-1)),
+    variants=or_from_p(lambda p, q: p.amax(-1, keepdim=True) / q.amax(-1, keepdim=True),
+                       lambda p, q, token: of_token(p, token) / q.amax(-1, keepdim=True),
+                       lambda p, q, token: p.amax(-1, keepdim=True) / of_token(q, token)))
+mistake("p and q taken for logits", why="A softmax or an exponential is applied to p and q, as if they were logits or "
+        "logarithms; they are probabilities already.", look="what does each row of p sum to?", pairs=0,
+    accepted=[lambda p, q, token: of_token(p.softmax(-1), token) / of_token(q.softmax(-1), token),
+              lambda p, q, token: (of_token(p, token) - of_token(q, token)).exp()],
+    variants=[{"accepted": lambda p, q, token: of_token(p.softmax(-1), token) / of_token(q.softmax(-1), token),
+               "residual": lambda p, q: (p.softmax(-1) - q.softmax(-1)).clamp(min=0)},
+              {"accepted": lambda p, q, token: (of_token(p, token) - of_token(q, token)).exp(),
+               "residual": lambda p, q: (p.exp() - q.exp()).clamp(min=0)}])
+mistake("accepted too often or too seldom", why="What is drawn in place of a rejected token is right, but drafted "
+        "tokens come back too often or too seldom.", look=TWICE, pairs=0,
+    accepted=lambda right: right.clamp(max=1) / 2, variants=or_from_p(lambda right: right.clamp(max=1) / 2))
 mistake("the first row for all", why="The probabilities of one row, the first of the batch or the first that is "
         "rejected, are used for every row: in the ratio, in the second draw, or in both.",
     look="is there an index such as [0] where every row should be meant?", pairs=0,
@@ -346,6 +393,14 @@ def in_order(p, q, token, u, spare):
     residual = torch.where(residual.sum(dim=-1, keepdim=True) > 0, residual, spare(p))
     keep = (u < (of_token(p, token) / of_token(q, token))[:, 0]).cummin(dim=0).values
     return torch.where(keep, token, torch.multinomial(residual, 1)[:, 0])
+
+mistake("only the first rejected row drawn again", why="After the first row that is rejected, all the others keep "
+        "their drafts, whatever their u.", look="every break, return and index [0]: what does one row "
+        "have to do with the next?", pairs=0, variants=[lambda *inputs: first_drawn_again(*inputs)])
+
+def first_drawn_again(p, q, token, u):
+    first = (u >= (of_token(p, token) / of_token(q, token))[:, 0]).nonzero()[:1, 0]
+    return token.index_copy(0, first, drawn_anew(p, q)[first])
 
 mistake("all rows treated as the equal ones", why="As soon as one row has p equal to q, no row gets its own second "
         "draw: all drafts are kept, or what is rejected is drawn from p or with equal chances.", look="`any` or "
@@ -413,9 +468,23 @@ mistake("equal chances for the second draw", why="After a rejection all other to
         "missing, get equal chances.", look=MISSING, pairs=2,
     residual=[lambda p, q: (p > q).double(),
               lambda p, token: torch.ones_like(p).scatter(1, token[:, None], 0.0)])
-mistake("a ratio for the residual", why="The second draw is weighted by a ratio or a product of p and q, not by how "
-        "far p exceeds q.",
-    look=MISSING, pairs=0, residual=[lambda p, q: p / q, lambda p, q: (p / q - 1).clamp(min=0), lambda p, q: p * q])
+mistake("no p - q in the second draw", why="The second draw is weighted by a ratio, a product, a sum or the larger of "
+        "p and q, not by how far p exceeds q.", look=MISSING, pairs=0, residual=[
+    lambda p, q: p / q, lambda p, q: (p / q - 1).clamp(min=0), lambda p, q: p * q, lambda p, q: p + q,
+    lambda p, q: torch.maximum(p, q)])
+mistake("a place among some, not an id", why="What is drawn is a place in a list that is sorted, or from which "
+        "tokens are left out, and it comes back as if it were a token's id.", look="of how many numbers do you draw "
+        "one, and is number 0 always that of token 0?", pairs=0,
+    residual=[lambda right: right.gather(1, (right <= 0).long().argsort(dim=-1, stable=True)),
+              lambda right: right.sort(dim=-1, descending=True).values, lambda right: right.sort(dim=-1).values])
+mistake("one draw for all rows", why="All rejected rows of the batch get the same token, as if it were drawn once.",
+    look="how many tokens does your second draw give for a batch of three rows?", pairs=0,
+    variants=[lambda p, q, token, u: token.where(u < (of_token(p, token) / of_token(q, token))[:, 0], torch.multinomial(
+        (p - q).clamp(min=0).sum(0) + 1e-9, 1))])
+mistake("the second draw not by max(p - q, 0)", why="The drafted token comes back as often as it should. But what "
+        "is drawn in its place is not drawn in proportion to max(p - q, 0).", look="print what you draw from, for a "
+        "single row that is rejected: whose chance is too large?", pairs=0,
+    residual=[lambda right: torch.where(right > 0, 1 / right, 0.0)])
 mistake("min(p, q) for the residual", why="The second draw is from min(p, q): that is what accepting gives already.",
     look=MISSING, residual=lambda p, q: torch.minimum(p, q))
 mistake("the largest for the second draw", why="After a rejection the token with the largest residual, or the largest "

@@ -7,35 +7,28 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, norm
 
 # In the first example every number tells where it comes from. Some lengths can be divided by the heads. No
 # length and no number of heads is 1: there, a view of what has been transposed would go through.
-SIZES_OF_HEADS = [
-    {"batch": 1, "length": 3, "num_heads": 2, "d_head": 3, "labels": True},
-    {"batch": 3, "length": 3, "num_heads": 3, "d_head": 3},
-    {"batch": 2, "length": 6, "num_heads": 3, "d_head": 4}, {"batch": 3, "length": 5, "num_heads": 4, "d_head": 2},
-    {"batch": 5, "length": 4, "num_heads": 2, "d_head": 6}, {"batch": 4, "length": 12, "num_heads": 4, "d_head": 3},
-]
+SIZES_OF_HEADS = [{"batch": 1, "length": 3, "num_heads": 2, "d_head": 3, "labels": True},
+    {"batch": 3, "length": 3, "num_heads": 3, "d_head": 3}, {"batch": 2, "length": 6, "num_heads": 3, "d_head": 4},
+    {"batch": 3, "length": 5, "num_heads": 4, "d_head": 2}, {"batch": 5, "length": 4, "num_heads": 2, "d_head": 6},
+    {"batch": 4, "length": 12, "num_heads": 4, "d_head": 3}]
 
 def labelled(batch, length, d_model):
     """Numbers that tell where they stand: 1.03 is feature 3 of position 1; each sequence adds 10."""
     sequence, position, feature = (torch.arange(size).double() for size in (batch, length, d_model))
     return 10 * sequence[:, None, None] + position[:, None] + feature / 100  # (batch, length, d_model)
-
 def draw_x(generator, batch, length, num_heads, d_head, labels=False):
     if labels:
         return labelled(batch, length, num_heads * d_head), num_heads
     return normal(generator, batch, length, num_heads * d_head), num_heads
 
-exercise = Exercise(
-    name="split_heads", lesson=4, title="Cut the features into heads", difficulty=2, importance=3, minutes=10,
-    contract="""
-        split_heads(x, num_heads) takes x of shape (batch, length, d_model) and returns it in the shape
-        (batch, heads, length, d_head), where d_head = d_model / num_heads: head 0 gets, at every position,
-        the first d_head features of that position, head 1 the next d_head, and so on.
-        """,
+exercise = Exercise(name="split_heads", lesson=4, title="Cut the features into heads", difficulty=2, importance=3,
+    minutes=10, contract="""split_heads(x, num_heads) takes x of shape (batch, length, d_model) and returns it in the
+        shape (batch, heads, length, d_head), where d_head = d_model / num_heads: head 0 gets, at every position, the
+        first d_head features of that position, head 1 the next d_head, and so on.""",
     stub='''
         def split_heads(x, num_heads):
             """(batch, length, d_model) → (batch, heads, length, d_head)"""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=SIZES_OF_HEADS, draw=draw_x, returns="heads", shapes={"heads": "(batch, heads, length, d_head)"},
     reference=lambda x, num_heads: attention.split_heads(x, num_heads),
     hints=[("the numbers are in the wrong places", "In the first example each number says where it comes from: 1.03 is "
@@ -48,9 +41,7 @@ exercise = Exercise(
         def split_heads(x, num_heads):
             batch, length, d_model = x.shape
             heads = x.reshape(batch, length, num_heads, d_model // num_heads)
-            return heads.transpose(1, 2)
-        ''',
-)
+            return heads.transpose(1, 2)''')
 
 @exercise.right("step by step")
 class Split(Steps):
@@ -67,8 +58,7 @@ INTERLEAVED = ("The features are dealt out to the heads one by one, like cards: 
 EXCHANGED = ("Each head is num_heads features wide, as if num_heads were the size of a head, not the number of heads.",
              "the number you cut by: does it count the pieces, or the features in each piece?")
 OVERLAPPING = ("Each head's slice starts just one feature after the previous one, so the slices overlap, and the last "
-               "features are never read.",
-               "where does the slice of head 1 start, and where should it?")
+               "features are never read.", "where does the slice of head 1 start, and where should it?")
 TRANSPOSED_FIRST = ("Dimensions are swapped before the features are cut, and the reshape that follows regroups the "
                     "numbers in the new order: a head mixes several positions.",
                     "the order of the operations: which one should come first?")

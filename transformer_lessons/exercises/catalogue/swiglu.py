@@ -124,6 +124,16 @@ mistake("no up", why="The up map is never used: the gate has nothing to multiply
 mistake("no gate", why="The gate map is never used: nothing decides how much of the other map passes.",
     look="where does gate enter the result?", joined=lambda raised: raised,
     variants=[{"raised": lambda u: F.silu(u), "joined": lambda raised: raised}])
+mistake("SiLU of the weights", pairs=0, why="SiLU is applied to the weights of a map; it belongs on what the gate map "
+    "makes of x.", look="what goes into SiLU?", variants=[
+        {"maps": lambda x, gate, up: (F.linear(x, F.silu(gate)), F.linear(x, up)), "opened": lambda z: z},
+        {"maps": lambda x, gate, up: (F.linear(x, gate), F.linear(x, F.silu(up))), "opened": lambda z: z},
+        {"opened": lambda z: z, "output": lambda joined, down: F.linear(joined, F.silu(down))}])
+mistake("hidden features summed", pairs=0, why="The hidden features of one map, or of the product of both, are added "
+    "up before down. The two maps should be multiplied feature by feature.", look=MEET, joined=[
+        lambda opened, raised: opened.sum(-1, keepdim=True) * raised,
+        lambda opened, raised: opened * raised.sum(-1, keepdim=True),
+        lambda opened, raised: (opened * raised).sum(-1, keepdim=True).expand_as(raised)])
 mistake("x for the up map", why="x itself takes the place of the up map, which works only if d_model and d_hidden "
     "are equal.", look="which two tensors are multiplied?", maps=lambda x, gate, up: (F.linear(x, gate), x))
 mistake("features taken in turns", pairs=2, why="Gate and up are joined into one wide map, but split another way than "
@@ -135,6 +145,20 @@ mistake("features taken in turns", pairs=2, why="Gate and up are joined into one
           for which in (1, -1)),
         *(lambda x, gate, up, which=which: F.linear(x, torch.stack((gate, up), 1).flatten(0, 1)).chunk(2, -1)[::which]
           for which in (1, -1))])
+mistake("split along another dimension", pairs=0, why="Gate and up are joined into one wide map, but it is split "
+    "along another dimension than that of the features.", look="`chunk` and `split`: along which dimension do they cut "
+    "if you do not say?", maps=[lambda x, gate, up: F.linear(x, torch.cat((gate, up))).chunk(2)])
+mistake("equal sizes only", pairs=0, why="It runs only where d_model and d_hidden are equal.", look="each slice, view "
+    "and split of features: is it d_model or d_hidden that belongs there?", variants=[
+        {"__call__": lambda right, gate, error=error: equal_or(error, right, gate)}
+        for error in (RuntimeError, ValueError, IndexError)]
+    + [{"maps": lambda x, gate, up: F.linear(x, torch.cat((gate, up))).split(x.shape[-1], -1)}])
+
+def equal_or(error, right, gate):
+    if gate.shape[0] != gate.shape[1]:
+        raise error
+    return right
+
 mistake("up after the gate", why="up is applied to the output of the gate, not to x, which works only if d_model and "
     "d_hidden are equal.", look="what is the input of each map?",
     variants=[{"__call__": lambda x, gate, up, down: F.linear(F.linear(F.silu(F.linear(x, gate)), up), down)}])
@@ -144,6 +168,10 @@ mistake("up twice", why="Both maps use up.", look="which weights make the first 
     maps=lambda x, gate, up: (F.linear(x, up), F.linear(x, up)))
 mistake("no down", why="down is never used, so the d_hidden features are not brought back to d_model.", look="where is "
     "down used?", output=lambda joined: joined)
+mistake("another matrix for down", pairs=0, why="The product goes through the transpose of gate or of up; it should go "
+    "through down.", look="where is down used?", variants=[
+        {"__call__": lambda step, x, gate, up, down: step(x, gate, up, gate.mT)},
+        {"__call__": lambda step, x, gate, up, down: step(x, gate, up, up.mT)}])
 mistake("a matrix product of the maps", why="The two maps are combined by a matrix product; they should be multiplied "
     "feature by feature.", look=MEET, joined=[lambda opened, raised: opened @ raised.mT @ raised,
                                               lambda opened, raised: opened @ raised])
@@ -181,7 +209,8 @@ mistake("another function for SiLU", pairs=2, why="The activation is not SiLU bu
     "softplus, softmax or hardswish.", opened=[
         lambda z: z.tanh(), lambda z: F.softplus(z), lambda z: z.softmax(-1), lambda z: F.mish(z),
         lambda z: z * z.tanh(), lambda z: z * z.softmax(-1), lambda z: F.logsigmoid(z),
-        lambda z: F.hardswish(z)])
+        lambda z: F.hardswish(z), lambda z: F.hardsigmoid(z), lambda z: F.relu6(z), lambda z: F.selu(z),
+        lambda z: F.softsign(z), lambda z: z.exp()])
 mistake("the sign in the sigmoid", why="z is multiplied by the sigmoid of -z: what should pass is held back, and what "
     "should be held back passes.", opened=lambda z: z * (-z).sigmoid())
 mistake("the sigmoid of the other map", why="The sigmoid of one map is multiplied by the other map twice; SiLU is z "

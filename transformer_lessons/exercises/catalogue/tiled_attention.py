@@ -91,10 +91,9 @@ exercise = Exercise(
     contract="""
         tiled_attention(query, key, value, block) returns the output (…, length, d_v) of causal scaled dot-product
         attention: query and key are (…, length, d_head), value is (…, length, d_v), with any leading dimensions, and
-        position i attends to the positions up to i. No tile of scores may exceed block in both directions, queries
-        and keys; strips, long in one direction, are allowed. block, at least 1, need not divide length and may be
-        larger; if it is smaller, no tensor of length × length elements may be made, neither scores nor a mask. Scores
-        of any size must work.
+        position i attends to the positions up to i. A tile of scores may be longer than block in one direction,
+        queries or keys, but not in both. block, at least 1, need not divide length and may be larger; if it is smaller,
+        no tensor of length × length elements may be made, neither scores nor a mask. Scores of any size must work.
         """,
     stub='''
         def tiled_attention(query, key, value, block):
@@ -280,14 +279,63 @@ mistake("rescaled the wrong way", why="The sums so far are multiplied by exp(new
     look=BOTH, variants=[tiled(shrink=lambda right, largest, raised: torch.where(largest.isinf(), right, 1 / right)),
                          tiled(shrink=lambda largest, raised: (raised - largest).exp(),
                                begin=lambda right: (0 * right[1], *right[1:]))])
+mistake = exercise.section(hint=2, pairs=0)
+FROM_1 = {"shrink": lambda right, largest: torch.where(largest.isinf(), 1.0, right)}  # the first tile stays as it is
+mistake("the new tile rescaled, too", why="What the new tile adds to the sums, or to one of them, is multiplied by the "
+        "factor as well; it is relative to the new maximum already.", look="which part of each sum was made with the "
+        "old maximum?", variants=[tiled(**FROM_1, **steps) for steps in (
+    {"total": lambda total, shrink, weights: (total + weights.sum(-1, keepdim=True)) * shrink,
+     "summed": lambda summed, shrink, weights, values: (summed + weights @ values) * shrink},
+    {"total": lambda total, shrink, weights: (total + weights.sum(-1, keepdim=True)) * shrink},
+    {"summed": lambda summed, shrink, weights, values: (summed + weights @ values) * shrink})])
+mistake("the new tile rescaled, not the sums so far", why="The factor is applied to what the new tile adds; the sums "
+        "so far stay as they were.", look="which part of each sum was made with the old maximum?", variants=[
+    tiled(total=lambda total, shrink, weights: total + weights.sum(-1, keepdim=True) * shrink,
+          summed=lambda summed, shrink, weights, values: summed + weights @ values * shrink, **first)
+    for first in (FROM_1, {})])
+mistake("not reset for the next block of queries", why="The maximum and the sums of a block of queries, or some of "
+        "them, are still those of the block before when its first tile comes.", look="what has to start anew with each "
+        "block of queries, and in which loop does it stand?", variants=[
+    lambda *inputs, kept=kept: looped(*inputs, kept=kept) for kept in ((0, 1, 2), (0,), (0, 1), (0, 2))])
+mistake("scaled again in every tile", why="The queries are divided by √d anew in every tile, so they get smaller from "
+        "tile to tile.", look="in which loop do you divide?",
+    variants=[lambda *inputs: looped(*inputs, again=True)])
+mistake("the values of another block", why="The weights of a block of keys meet the values of another block, such as "
+        "that of the queries or the first.", look="which numbers do you cut the values with, and which the keys?",
+    variants=[lambda *inputs: looped(*inputs, place=lambda start, left: start),
+              lambda *inputs: looped(*inputs, place=lambda start, left: 0)])
+
+def looped(query, key, value, block, kept=(), again=False, place=lambda start, left: left):
+    """Tile by tile, with what each block of queries takes over from the one before, and where it finds its values."""
+    outputs, state = [], []
+    for start in range(0, query.shape[-2], block):
+        rows = query[..., start:start + block, :]
+        fresh = Tiles().begin(rows, value)
+        largest, total, summed = (
+            state[n][..., :rows.shape[-2], :] if state and n in kept else fresh[n] for n in range(3))
+        for number, left in enumerate(range(0, start + 1, block)):
+            scores = rows @ key[..., left:left + block, :].mT * query.shape[-1] ** (-0.5 * (1 + number * again))
+            scores = scores.masked_fill(~seen(scores, start, left), -torch.inf)
+            raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
+            values = value[..., place(start, left):, :][..., :min(block, scores.shape[-1]), :]
+            weights, shrink = (scores - raised).exp()[..., :values.shape[-2]], (largest - raised).exp()
+            total = total * shrink + weights.sum(-1, keepdim=True)
+            summed, largest = summed * shrink + weights @ values, raised
+        state = largest, total, summed
+        outputs.append(summed / total)
+    return torch.cat(outputs, dim=-2)
+
+mistake = exercise.section(hint=2)
 mistake("a softmax of each tile, averaged", why="Each tile gets a softmax of its own, and the outputs of the tiles are "
-        "averaged: every tile counts as much as every other, whatever its "
-        "scores.", look="should a tile of low scores count as much as one of high scores?",
-    variants=[lambda *inputs: by_tiles(*inputs, lambda parts: sum(parts) / len(parts))])
+        "averaged, equally or by their numbers of keys: how much a tile counts does not depend on its scores.",
+    look="should a tile of low scores count as much as one of high scores?",
+    variants=[lambda *inputs: by_tiles(*inputs, lambda parts, counts: sum(parts) / len(parts)),
+              lambda *inputs: by_tiles(*inputs, lambda parts, counts: sum(
+                  part * count for part, count in zip(parts, counts, strict=True)) / sum(counts))])
 mistake("a softmax of each tile, added up", why="Each tile gets a softmax of its own, and the outputs of the tiles are "
         "added up: the weights of a row sum to the number of "
         "tiles.", look="what should all the weights of a row sum to?",
-    variants=[lambda *inputs: by_tiles(*inputs, sum)])
+    variants=[lambda *inputs: by_tiles(*inputs, lambda parts, counts: sum(parts))])
 mistake("only its own tile of keys", why="Each block of queries uses only its own block of keys: it never meets the "
         "earlier ones, or each tile replaces what they gave.", look="which blocks of keys should the last block of "
         "queries meet, and what is left of the first of them at the end?",
@@ -298,12 +346,13 @@ mistake("only the first tile", why="Each block of queries meets only the first b
 def by_tiles(query, key, value, block, together):
     outputs = []
     for start in range(0, query.shape[-2], block):
-        rows, parts = query[..., start:start + block, :] / math.sqrt(query.shape[-1]), []
+        rows, parts, counts = query[..., start:start + block, :] / math.sqrt(query.shape[-1]), [], []
         for left in range(0, start + 1, block):
             scores = rows @ key[..., left:left + block, :].mT
             scores = scores.masked_fill(~seen(scores, start, left), -torch.inf)
             parts.append(scores.softmax(-1) @ value[..., left:left + block, :])
-        outputs.append(together(parts))
+            counts.append((scores > -torch.inf).sum(-1, keepdim=True))
+        outputs.append(together(parts, counts))
     return torch.cat(outputs, dim=-2)
 
 mistake("divided in every tile", why="There is a division by the sum in every tile, before the sum is complete: divide "
@@ -431,6 +480,10 @@ mistake("the future for the past", why="Each position attends to itself and to w
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(seen(scores, start, left, -1), -torch.inf),
                     tiles=lambda start, block, length: range(start, length, block)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(seen(scores, start, left, -1), -torch.inf))])
+mistake("the tiles of the future for those of the past", pairs=0, why="Each block of queries meets its own block of "
+        "keys and those after it; the earlier ones are skipped.", look="which blocks of keys does your loop skip?",
+    variants=[tiled(tiles=lambda start, block, length: range(start, length, block), masked=one) for one in (
+        lambda scores: scores, lambda right, scores, start, left: right if start == left else scores)])
 mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and exp(0) is 1: the future still gets "
         "weight.",
     look="which score has an exponential of exactly 0?",
@@ -480,6 +533,47 @@ mistake("the last block padded with zeros", why="The last block is filled up wit
 def padded(query, key, value, block):
     more = -query.shape[-2] % block
     return Tiles()(*(F.pad(one, (0, 0, 0, more)) for one in (query, key, value)), block)
+
+mistake("the block has to divide the length", why="It works only where `block` divides the length. It need not, and "
+        "it may be larger than the length: the last block is then shorter.", look="a length of 5 and blocks of 2: how "
+        "many rows has the last block?", variants=[
+    lambda *inputs, error=error: whole_blocks(*inputs, error) for error in (AssertionError, ValueError, RuntimeError)])
+
+def whole_blocks(query, key, value, block, error):
+    if query.shape[-2] % block:
+        raise error
+    return Tiles()(query, key, value, block)
+
+mistake("an empty block at the end", why="Where `block` divides the length, there is one block too many, without any "
+        "row.", look="a length of 4 and blocks of 2: how many blocks are that?",
+    variants=[tiled(starts=lambda length, block: range(0, length + 1, block))])
+mistake("the output as wide as the query", why="The output is made as wide as the query, (…, length, d_head); it "
+        "has as many features as the value, d_v.", look="the shape of the tensor that your outputs go into.",
+    variants=[lambda *inputs: into_the_query(*inputs)])
+
+def into_the_query(query, key, value, block):
+    output, made = torch.zeros_like(query), Tiles()(query, key, value, block)
+    for start in range(0, query.shape[-2], block):
+        output[..., start:start + block, :] = made[..., start:start + block, :]
+    return output
+
+mistake("a fixed number of dimensions", why="It works only with one number of leading dimensions; there may be any "
+        "number of them, or none.", look="`...` in an index, and dimensions counted from the end.",
+    variants=[lambda *inputs, count=count: of_dimensions(*inputs, count) for count in (4, 3, 2)]
+        + [lambda *inputs: along_0(*inputs)])
+
+def of_dimensions(query, key, value, block, count):
+    if query.dim() != count:
+        raise ValueError
+    return Tiles()(query, key, value, block)
+
+def along_0(query, key, value, block):
+    outputs = []
+    for start in range(0, query.shape[-2], block):
+        scores = query[start:start + block] @ key[:start + block].mT / math.sqrt(query.shape[-1])
+        scores = scores.masked_fill(~seen(scores, start, 0), -torch.inf)
+        outputs.append(scores.softmax(-1) @ value[:start + block])
+    return torch.cat(outputs)
 
 mistake("the outputs in a list", why="The outputs of the blocks come back in a list; one tensor is expected.",
     look="which function joins tensors along a dimension?", variants=[tiled(joined=lambda outputs: outputs)])

@@ -151,8 +151,7 @@ exercise = Exercise(
     stub='''
         def tokenize(text):
             """The words of a text and what comes between them, in order, as a list."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=[{"template": template} for template in ("{A}, {b}!", " '{A}'{b}, {c}-{d}' {a}\n",
         "{A} {b}:\n\t{c},  {d}\n\n{b} {a}, {b}?\r\n", "{a}é{b} {n}{c}; {d}_{e} {f}e\u0301 Ж{b}ß… {n}.{n}", "", "{a}",
         "?! \n", "\ufeff{B}. {a}'{b}, {c}’{d} -- “{e} {f}” ({n})\xa0{g}\n{A}:\0  {h} {a}-{b}; {B}, {c}:"
@@ -169,9 +168,7 @@ exercise = Exercise(
         import re
 
         def tokenize(text):
-            return [token for token in re.split(r"\b", text) if token]
-        ''',
-)
+            return [token for token in re.split(r"\b", text) if token]''')
 
 @exercise.right("step by step")
 class Tokenize(Steps):
@@ -189,7 +186,6 @@ class Tokenize(Steps):
 def found(*patterns):
     """For the step `pieces`: all that matches a pattern."""
     return [lambda text, pattern=pattern: re.findall(pattern, text) for pattern in patterns]
-
 def split(*patterns):
     """For the step `pieces`: the pieces of a split at a pattern."""
     return [lambda text, pattern=pattern: re.split(pattern, text) for pattern in patterns]
@@ -202,10 +198,9 @@ mistake("upper and lower case lost", why="The letters change case: joined, the t
 mistake("white space at the ends lost", why="The white space at the start or the end of the text is thrown away before "
     "the text is cut.", look="join the tokens of a text that ends in a line break.",
     prepared=[lambda text: text.strip(), lambda text: text.lstrip(), lambda text: text.rstrip()])
-mistake("line breaks turned into spaces",
-    why="Line breaks become spaces: joined, the tokens give a text without lines.",
-    look="join the tokens of a text of two lines.", prepared=[lambda text: text.replace("\n", " "),
-        lambda text: " ".join(text.splitlines()), lambda text: text.replace("\r", "").replace("\n", " ")])
+mistake("line breaks turned into spaces", why="Line breaks become spaces: joined, the tokens give a text without "
+    "lines.", look="join the tokens of a text of two lines.", prepared=[lambda text: text.replace("\n", " "),
+    lambda text: " ".join(text.splitlines()), lambda text: text.replace("\r", "").replace("\n", " ")])
 mistake("line breaks lost", pairs=2, why="The line breaks are thrown away: joined, the lines of the text run into each "
     "other.", look="join the tokens of a text of two lines. In a regular expression, does a dot "
     "match a line break?", prepared=lambda text: text.replace("\n", ""),

@@ -5,7 +5,9 @@ from itertools import pairwise
 
 from transformer_lessons.exercises.catalogue.merge import (
     AT_H,
+    NO_TEXT,
     PART_OF_A_PART,
+    as_text,
     from_the_right,
     in_a_text,
     letters,
@@ -188,6 +190,8 @@ mistake("ties by visible letters", why="Equally frequent pairs are compared by t
     "GPT-2's files. There a space is larger than any letter; as a byte it is smaller.", look="what does the exercise "
     "compare?",
     chosen=[best(lambda count, pair: (count, tuple(map(splitting.letters, pair))))])
+mistake(**NO_TEXT, prepared=lambda words: [(as_text(word, "strict"), count) for word, count in words.items()],
+    chosen=best(lambda count, pair: (count, as_text(pair, "strict"))))
 mistake("ties by the pair as a text", why="Equally frequent pairs are compared as text, or with something put between "
     "their two parts. Tuples of bytes have a different order.", look="`str`, `repr`, an f-string "
     "or `join` in the key of `max`: how does Python compare a pair without them?",
@@ -281,7 +285,9 @@ mistake("the order of the two lost", why="(a, b) and (b, a) are counted as the s
 mistake("the words at the start counted", pairs=2, why="The pairs are those of the words as they were before the "
     "first merge, so no merge joins a new token.", look="what must happen between one merge and the next?",
     variants=[lambda words, number: most_common(words, number), {"rewritten": lambda words: words},
-        lambda words, number: [pair for pair, _ in Counter(byte_pairs.count_pairs(words)).most_common(number)]])
+        lambda words, number: [pair for pair, _ in Counter(byte_pairs.count_pairs(words)).most_common(number)],
+        lambda words, number: (lambda counts: sorted(counts, key=lambda pair: (-counts[pair], pair)))(
+            byte_pairs.count_pairs(words))[:number]])
 
 def most_common(words, number):
     counts = byte_pairs.count_pairs(words)
@@ -297,6 +303,26 @@ def last_alone(words, number):
         merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
         grown = {tuple(byte_pairs.merge(word, merges[-1])): count for word, count in words.items()}
     return merges
+
+mistake("counted before the words are rewritten", pairs=0, why="The pairs are counted again before the words are "
+    "rewritten, so each round goes by the counts of the round before.", look="the order of the lines in the loop: "
+    "which words are counted for the second merge?", counts=[lambda self, right: one_behind(self, right)])
+
+def one_behind(self, counts):
+    """The counts of the round before, except in the first."""
+    before = vars(self).get("counted", counts)
+    vars(self).update(counted=counts)
+    return before
+
+mistake("the old words kept", pairs=0, why="The merged words are added to the dictionary, but the old ones stay in it, "
+    "so their pairs are counted as well.", look="once t, u has been merged: what should be left of the word t, u, v?",
+    rewritten=[lambda right, words: list({tuple(parts): (parts, count) for parts, count in words + right}.values())],
+    variants=[{"rewritten": lambda right, words: list({tuple(parts): (parts, count) for parts, count in words + right
+        }.values()), "counts": lambda self, right: without_merged(self, right),
+        "chosen": lambda self, right: vars(self).setdefault("done", []).append(right) or right}])
+
+def without_merged(self, counts):
+    return Counter({pair: count for pair, count in counts.items() if pair not in vars(self).get("done", ())})
 
 mistake("counts never taken away", pairs=3, why="New counts are added to the old ones, but the pairs that a merge has "
     "destroyed keep theirs.", look="once t, u, v has become tu, v: how often does (u, v) still occur there?",
@@ -404,6 +430,9 @@ mistake("merged from right to left", why="Where a pair overlaps with itself, the
 mistake("the counts of the words lost", why="After the first merge every word counts as if it occurred once.",
     look="the new dictionary of words: which count does each have?",
     rewritten=[lambda right: [(parts, 1) for parts, count in right]])
+mistake("one word left", pairs=0, why="After a merge only one word is left, the first or the last.", look="how far the "
+    "lines are indented: where is the new dictionary made, and is the word put into it inside the loop over the words?",
+    rewritten=[lambda right: right[-1:], lambda right: right[:1]])
 mistake("the words without the pair lost", why="Only the words that hold the pair are kept for the next round.",
     look="what happens to a word with nothing to merge?",
     rewritten=[lambda right, words: [new for new, old in zip(right, words, strict=True) if new != old]])
@@ -447,6 +476,13 @@ mistake("ended at the first whole word", why="It stops as soon as one word is a 
 mistake("stopped at two parts", why="It stops as soon as no word has more than two parts, but two parts still make a "
     "pair.", look="how many parts must a word have to contain a pair?",
     counts=[lambda right, words: right if any(len(parts) > 2 for parts, count in words) else Counter()])
+mistake("stopped at a single pair", why="It stops as soon as only one pair is left to choose from, but that pair "
+    "should be merged, too.", look="the condition of the loop: how many pairs must there be for a merge?",
+    ended=[lambda counts: len(counts) < 2])
+mistake("nothing left at the end", pairs=0, why="When no word has two parts left, the merges so far are lost: an empty "
+    "list is returned.", look="what do you return when there is nothing left to count?", variants=[
+        lambda words, number: (lambda merges: merges if len(merges) == number else [])(
+            byte_pairs.train_bpe(words, number))])
 mistake("no end before number", why="When no word has two parts left, it raises an error: `max` of nothing has no "
     "answer.",
     look="a text of a single word: after how many merges is it one token?", ended=[lambda counts: False])
@@ -471,16 +507,23 @@ mistake("repeated at the end", why="When there is no pair left, the last merge i
     look="what should happen when nothing is left to merge?",
     variants=[lambda words, number: filled_up(byte_pairs.train_bpe(words, number), number)])
 
-def filled_up(merges, number):
-    return merges + merges[-1:] * (number - len(merges))
+def filled_up(merges, number, *filling):
+    return merges + [*filling, *merges[-1:]][:1] * (number - len(merges))
+
+mistake("None for a pair", pairs=0, why="When there is no pair left, None is added to the merges until there are "
+    "`number`.", look="the `default` of `max`: what does your loop do with it?",
+    variants=[lambda words, number: filled_up(byte_pairs.train_bpe(words, number), number, None)])
 
 mistake("the tokens, not the pairs", why="It returns the new tokens, not the pairs that were merged. A token does not "
     "say which pair made it.", look="what is appended in each round?",
     handed=[lambda merges: [b"".join(pair) for pair in merges], lambda merges: [b"".join(pair).decode("latin-1")
         for pair in merges]])
-mistake("the words, not the merges", why="It returns the merged words, not the list of pairs.",
-    look="the `return` line.", handed=[lambda merges, words: {tuple(parts): count for parts, count in words},
-        lambda merges, words: [tuple(parts) for parts, count in words]])
+mistake("the words, not the merges", why="It returns the merged words, alone or together with the list of pairs. Only "
+    "the list is asked for.", look="the `return` line.", handed=[
+        lambda merges, words: {tuple(parts): count for parts, count in words},
+        lambda merges, words: [tuple(parts) for parts, count in words],
+        lambda merges, words: (merges, {tuple(parts): count for parts, count in words}),
+        lambda merges, words: ({tuple(parts): count for parts, count in words}, merges)])
 mistake("a dictionary for the list", why="It returns a dictionary; it should return a list of the pairs, in order.",
     look="the `return` line.", handed=[lambda merges: {pair: rank for rank, pair in enumerate(merges)},
         lambda merges: {b"".join(pair): 256 + rank for rank, pair in enumerate(merges)},

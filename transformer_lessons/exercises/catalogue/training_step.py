@@ -56,11 +56,9 @@ def draw_rehearsal(generator, batch, length, vocabulary, features):
                    normal(generator, vocabulary, scale=0.3))
     return Rehearsal(model), noting_sgd, *tokens.split(batch)
 
-HISTORY = {
-    "bs": "gradients, then a step", "s": "gradients, then a step", "": "neither gradients nor a step of the optimizer",
-    "b": "gradients, but no step of the optimizer", "S": "a step without gradients",
-    "bS": "gradients cleared before the step", "Sb": "a step before the gradients", "sb": "a step before the gradients",
-}
+HISTORY = {"bs": "gradients, then a step", "s": "gradients, then a step", "": "neither gradients nor a step of the "
+    "optimizer", "b": "gradients, but no step of the optimizer", "S": "a step without gradients",
+    "bS": "gradients cleared before the step", "Sb": "a step before the gradients", "sb": "a step before the gradients"}
 
 def two_steps(call, rehearsal, sgd, *batches):
     """The losses, the weights and what happened, after each of two steps in a row."""
@@ -96,20 +94,16 @@ def what_is_wrong(observed, expected, *_):
 
 exercise = Exercise(
     name="training_step", lesson=7, title="One step of training", difficulty=2, importance=3, minutes=10,
-    contract="""
-        training_step(model, optimizer, tokens) makes one step of training and returns its loss, a float.
-        tokens (batch, length) are token ids. model(inputs) turns ids into logits (batch, length, vocabulary);
-        it is in training mode and stays in it. The inputs are all tokens but the last of each sequence, the
-        targets all but the first, so the logits at each position predict the next token. The loss is the
-        cross-entropy in nats, averaged over all positions of all sequences, with the weights as they were
-        before the step. The optimizer then makes one step with the gradients of this loss alone: those of
-        earlier calls must not count. tokens stay as they are.
-        """,
+    contract="""training_step(model, optimizer, tokens) makes one step of training and returns its loss, a float. tokens
+        (batch, length) are token ids. model(inputs) turns ids into logits (batch, length, vocabulary); it is in
+        training mode and stays in it. The inputs are all tokens but the last of each sequence, the targets all but the
+        first, so the logits at each position predict the next token. The loss is the cross-entropy in nats, averaged
+        over all positions of all sequences, with the weights as they were before the step. The optimizer then makes one
+        step with the gradients of this loss alone: those of earlier calls must not count. tokens stay as they are.""",
     stub='''
         def training_step(model, optimizer, tokens):
             """One step of training on tokens (batch, length). Returns the loss, a float."""
-            raise NotImplementedError
-        ''',
+            raise NotImplementedError''',
     sizes=[{"batch": 2, "length": 4, "vocabulary": 6, "features": 3},
            {"batch": 3, "length": 6, "vocabulary": 8, "features": 4},
            {"batch": 4, "length": 3, "vocabulary": 9, "features": 5},
@@ -133,9 +127,7 @@ exercise = Exercise(
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            return loss.item()
-        ''',
-)
+            return loss.item()''')
 
 @exercise.right("step by step")
 class TrainingStep(Steps):
@@ -169,12 +161,10 @@ class TrainingStep(Steps):
 # Which token predicts which
 mistake = exercise.section(hint=1)
 mistake("no shift", pairs=4, why="Inputs and targets are the same tokens, so the model is trained to repeat its input. "
-        "The loss will fall to nearly 0, and nothing useful is learned.",
-    look="what should the logits at position 0 predict?",
-    shift=[lambda tokens: (tokens, tokens), lambda tokens: (tokens[:, :-1], tokens[:, :-1]),
-           lambda tokens: (tokens[:, 1:], tokens[:, 1:])],
-    variants=[{"shift": lambda tokens: (tokens, tokens),
-               "loss": lambda step, logits, targets: step(logits[:, 1:], targets[:, 1:])}])
+    "The loss will fall to nearly 0, and nothing useful is learned.", look="what should the logits at position 0 "
+    "predict?", shift=[lambda tokens: (tokens, tokens), lambda tokens: (tokens[:, :-1], tokens[:, :-1]),
+    lambda tokens: (tokens[:, 1:], tokens[:, 1:])], variants=[{"shift": lambda tokens: (tokens, tokens),
+    "loss": lambda step, logits, targets: step(logits[:, 1:], targets[:, 1:])}])
 mistake("shifted the wrong way", why="Each position is trained to give the token before it, which the model has "
     "already read. It learns to look back, not to predict.", look="which begins with the first token, the inputs or "
     "the targets?", shift=lambda tokens: (tokens[:, 1:], tokens[:, :-1]))
@@ -197,22 +187,22 @@ mistake = exercise.section(hint=2)
 mistake("only the last position", why="Only the prediction at the last position counts. A causal model predicts at "
     "every position, and learns from all of them at once.", look="the slice before the loss: which positions are left?",
     loss=lambda logits, targets: F.cross_entropy(logits[:, -1], targets[:, -1]))
-mistake("only the first position", pairs=0,
-    why="Only the prediction of the second token counts. A causal model predicts at "
-    "every position, and learns from all of them at once.", look="the index before the loss: which positions are left?",
-    loss=lambda logits, targets: F.cross_entropy(logits[:, 0], targets[:, 0]))
-mistake("only one sequence", why="Only one sequence of the batch counts.",
-    look="the first dimension of logits and targets: do all sequences reach the loss?",
-    loss=[lambda logits, targets: F.cross_entropy(logits[0], targets[0]),
-          lambda logits, targets: F.cross_entropy(logits[-1], targets[-1])])
+mistake("only the first position", pairs=0, why="Only the prediction of the second token counts. A causal model "
+    "predicts at every position, and learns from all of them at once.", look="the index before the loss: which "
+    "positions are left?", loss=lambda logits, targets: F.cross_entropy(logits[:, 0], targets[:, 0]))
+mistake("only one sequence", why="Only one sequence of the batch counts.", look="the first dimension of logits and "
+    "targets: do all sequences reach the loss?", loss=[lambda logits, targets: F.cross_entropy(logits[0], targets[0]),
+    lambda logits, targets: F.cross_entropy(logits[-1], targets[-1])])
 mistake("the loss summed", pairs=1, why="The losses of all positions are added up instead of averaged, so the loss "
         "grows with the batch and the length.", look="are the losses summed, or their mean multiplied?",
     loss=lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum"),
     variants=[{"result": lambda loss, tokens: loss.item() * tokens[:, 1:].numel()}])
 mistake("a sum and a mean", pairs=0, why="The losses are averaged over the batch and added up over the positions, or "
-    "the other way round; the exercise asks for the mean over both.", look="each sum and mean: over which dimension?",
+    "the other way round; the exercise asks for the mean over both.", look="each sum and mean: over which dimension? "
+    "Is the loss multiplied by anything?", result=[lambda loss, tokens, dim=dim: loss.item() * tokens[:, 1:].shape[dim]
+    for dim in (0, 1)],
     loss=[lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1).mean(),
-          lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").mean(1).sum()])
+    lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").mean(1).sum()])
 mistake("averaged over the vocabulary too", pairs=1, why="The mean runs over the vocabulary too, so the loss is too "
     "small by a factor of the vocabulary size.", look="how many numbers does your mean run over, and "
     "how many targets are there?", loss=lambda right, logits: right / logits.shape[-1])
@@ -230,11 +220,10 @@ mistake("softmax before the cross-entropy", why="cross_entropy takes the softmax
         "the softmax of numbers between 0 and 1: the loss can never come near 0, and gradients are small.",
     look="what does cross_entropy expect: logits or probabilities?",
     loss=lambda logits, targets: F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), targets.flatten()))
-mistake("softmax over the wrong dimension", pairs=0,
-    why="The softmax runs over the positions or over the batch, so it is not "
-        "the probabilities of the tokens that sum to 1.", look="which dimension of the logits is the vocabulary?",
+mistake("softmax over the wrong dimension", pairs=0, why="The softmax runs over the positions or over the batch, so it "
+    "is not the probabilities of the tokens that sum to 1.", look="which dimension of the logits is the vocabulary?",
     loss=[lambda logits, targets, dim=dim: -logits.log_softmax(dim).gather(-1, targets[..., None]).mean()
-          for dim in (1, 0)])
+    for dim in (1, 0)])
 mistake("reshaped, not transposed", pairs=0,
     why="Reshaping gives the logits the right shape, but leaves the numbers in their order, so logits of different "
     "tokens and positions are mixed up.", look="which operation swaps two dimensions?",
@@ -246,10 +235,9 @@ mistake("transposed, then flattened", pairs=0,
     loss=[lambda logits, targets, one=one: F.cross_entropy(
         logits.transpose(one, one + 1).reshape(-1, logits.shape[-1]), targets.flatten()) for one in (1, 0)] + [
         lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.T.flatten())])
-mistake("the classes in the last dimension", pairs=0, raises=True,
-    why="cross_entropy looks for the classes in dimension 1, "
-    "where these logits have the positions.", look="the documentation of F.cross_entropy: which shapes go together?",
-    loss=lambda logits, targets: F.cross_entropy(logits, targets))
+mistake("the classes in the last dimension", pairs=0, raises=True, why="cross_entropy looks for the classes in "
+    "dimension 1, where these logits have the positions.", look="the documentation of F.cross_entropy: which shapes go "
+    "together?", loss=lambda logits, targets: F.cross_entropy(logits, targets))
 mistake("a view of rows that do not lie side by side", pairs=0, why="A slice such as `tokens[:, 1:]` "
     "skips one position in each row, so the rows do not lie side by side in memory, and `view` cannot join them: "
     "hence the error.", look="the last sentence of the error message.",
@@ -258,17 +246,22 @@ mistake("the logits without the logarithm", pairs=0, why="The loss is minus the 
     "what nll_loss gives for logits: it expects the logarithms of probabilities.",
     look="what does F.nll_loss expect, and what does F.cross_entropy do before it?",
     loss=[lambda logits, targets: F.nll_loss(logits.flatten(0, 1), targets.flatten())])
-mistake("the probability, not its logarithm", pairs=0,
-    why="This maximises the mean probability of the targets. Cross-entropy is the mean of -ln p, and penalises a "
-    "confident mistake far more.",
-    look="what is the loss of a token: a probability or -ln p?",
-    loss=[lambda logits, targets, base=base: base - logits.softmax(dim=-1).gather(-1, targets[..., None]).mean()
-          for base in (0, 1)])
-mistake("a squared error", pairs=0,
-    why="Probabilities or logits are compared with one-hot vectors by a squared error; the exercise asks for the "
-        "cross-entropy.", look="which loss does the exercise ask for?",
+mistake("the probability, not its logarithm", pairs=0, why="This maximises the mean probability of the targets. "
+    "Cross-entropy is the mean of -ln p, and penalises a confident mistake far more.", look="what is the loss of a "
+    "token: a probability or -ln p? And what is averaged?", loss=[
+        lambda logits, targets, of=of: of(logits.softmax(dim=-1).gather(-1, targets[..., None]).mean())
+        for of in (lambda mean: -mean, lambda mean: 1 - mean, lambda mean: -mean.log())])
+mistake("the logits scaled", pairs=0, why="The logits are multiplied or divided by a number before the loss, as by a "
+    "temperature; the exercise takes them as they are.", look="what happens to the logits between model and loss?",
+    loss=[lambda step, logits, targets, by=by: step(by * logits, targets) for by in (0.5, 2, 0.1, 10, 0.7, 0.8, 1.25)])
+mistake("a binary cross-entropy", pairs=0, why="Each token's logit or probability is compared with 0 or 1 by itself; "
+    "in the cross-entropy, all tokens of the vocabulary share one softmax.", look="which loss does the exercise ask "
+    "for?", loss=[lambda logits, targets, of=of: of(logits, F.one_hot(targets, logits.shape[-1]).to(logits)) for of in (
+        F.binary_cross_entropy_with_logits, lambda logits, ones: F.binary_cross_entropy(logits.softmax(dim=-1), ones))])
+mistake("a squared error", pairs=0, why="Probabilities or logits are compared with one-hot vectors by a squared error; "
+    "the exercise asks for the cross-entropy.", look="which loss does the exercise ask for?",
     loss=[lambda logits, targets: F.mse_loss(logits.softmax(dim=-1), F.one_hot(targets, logits.shape[-1]).to(logits)),
-          lambda logits, targets: F.mse_loss(logits, F.one_hot(targets, logits.shape[-1]).to(logits))])
+    lambda logits, targets: F.mse_loss(logits, F.one_hot(targets, logits.shape[-1]).to(logits))])
 mistake("in bits", why="The loss is divided by ln 2, which turns nats into bits; the exercise asks for nats.",
     look="the base of your logarithm.", loss=lambda right: right / math.log(2),
     result=lambda right: right / math.log(2))
@@ -337,15 +330,19 @@ def moved_by(rate):
     return move
 mistake("a step that the optimizer does not make", pairs=0, why="The weights are moved by hand or by a new optimizer. "
     "The optimizer you are given makes no step, and what it remembers of earlier steps is not used.",
-    look="which object is `optimizer.step()` called on?",
-    move=[*map(moved_by, (None, 0.1, 0.01, 1e-3)), *(lambda optimizer, kind=kind: kind(
-        optimizer.param_groups[0]["params"], lr=optimizer.param_groups[0]["lr"]).step()
-        for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW))])
+    look="which object is `optimizer.step()` called on?", move=[*map(moved_by, (None, 0.1, 0.01, 1e-3)),
+    *(lambda optimizer, kind=kind: kind(optimizer.param_groups[0]["params"], lr=optimizer.param_groups[0]["lr"]).step()
+    for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW))])
 mistake("more than one step", pairs=0, why="The optimizer makes more than one step: two with the gradients of one "
     "loss, or one for each sequence.", look="how often is optimizer.step() called, and is it in a loop?",
     move=lambda optimizer: (optimizer.step(), optimizer.step()),
     variants=[lambda model, optimizer, tokens: np.mean(
         [TrainingStep()(model, optimizer, row) for row in tokens.split(1)])])
+def at_every_second(call):
+    return lambda optimizer: setattr(optimizer, "calls", getattr(optimizer, "calls", 0) + 1) or (
+        optimizer.step() if optimizer.calls % 2 == call else None)
+mistake("a step at every second call only", pairs=0, why="The optimizer makes a step at every second call only; each "
+    "call should make one.", look="the `if` around optimizer.step().", move=[at_every_second(0), at_every_second(1)])
 mistake("eval mode", pairs=0, why="The model is put into eval mode, so dropout and the like are switched off while it "
         "learns. Eval mode is for evaluating and generating.", look="where is model.eval() called?",
     predict=[lambda model, inputs: model.eval()(inputs)],
@@ -367,6 +364,13 @@ mistake("the loss after the step", why="The loss is computed again with the new 
     "loss before the step, which you already have.", look="when is the loss that you return computed?",
     result=lambda self, model, tokens: self.loss(self.predict(model, self.shift(tokens)[0]),
                                                  self.shift(tokens)[1]).item())
+mistake("another number than the loss", pairs=0, why="The step is right, but what comes back is not its loss: it is "
+    "the accuracy, for example, or the loss in eval mode.", look="the name in your `return` line: how is it computed?",
+    variants=[{"predict": lambda self, model, inputs, mode=mode: (
+        setattr(self, "seen", model.train(mode)(inputs)), model.train()(inputs))[1],
+        "result": lambda self, tokens, number=number: number(self.seen, tokens[:, 1:]).item()} for mode, number in (
+        (False, lambda logits, targets: F.cross_entropy(logits.mT, targets)),
+        (True, lambda logits, targets: (logits.argmax(-1) == targets).double().mean()))])
 mistake("no loss returned", pairs=0, why="The step is made, but the function returns nothing.",
     look="does it end in `return …`?", result=lambda: None)
 mistake("with the wrong sign", pairs=0, why="The step is right, but the number returned is minus the loss.",
