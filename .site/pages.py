@@ -134,7 +134,8 @@ def front_page(lessons):
             f'<ol class="path" start="9" style="--from: 8">\n{"".join(cards[8:])}</ol>\n\n'
             "To look things up: the [exercises](exercises/index.md), the "
             "[glossary](notebooks/glossary.md), and the [finished implementation](reference/index.md), with "
-            f"explanations beside the code.{source()}\n\n"
+            f"explanations beside the code.{source()} "
+            '<span class="by-keys">To show a page to a class, press p: it is shown screen by screen.</span>\n\n'
             "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
             f"{'With git and' if repository.source() else 'In a clone of the repository, with'} Python 3.10 or later, "
             f"this {'fetches the course, ' if repository.source() else ''}makes an environment and opens the first "
@@ -252,8 +253,9 @@ def lesson_page(path):
             cell["source"] = with_links_to_the_site(for_readers("".join(cell["source"])))
     first, *others = notebook["cells"]
     first["source"] = with_facts(first["source"])
-    begin = f"{actions(path)}\n\n{headings_of(notebook)}"
-    cells, seen = [first, markdown_cell("contents", begin)], set()
+    title, promise, rest = first["source"].split("\n\n", 2)
+    first["source"] = f"{title}\n\n{promise}\n\n{actions(path)}\n\n{rest}"
+    cells, seen = [first, markdown_cell("contents", headings_of(notebook))], set()
     for number, (cell, following) in enumerate(zip(others, [*others[1:], first], strict=True)):
         source = "".join(cell["source"])
         answered = "".join(following["source"]).startswith("<details>")
@@ -560,7 +562,11 @@ def with_zoom(name, text):
 
 def found(pages):
     """What the search finds: [kind, title, address, text], one for each thing."""
-    things = []
+    places = "JupyterLab or Colab" if repository.source() else "JupyterLab"
+    things = [["start", "Install and run it on your machine", "index.html#run-it-on-your-machine",
+               f"Install the course and run it in {places}; to download a notebook, open its lesson. "
+               "Python 3.10 or later, no GPU, MIT licence (license)."],
+              ["start", "Present a page to a class", "index.html#the-path", "Press p: it is shown screen by screen."]]
     for path in LESSONS:
         title, page = facts_of(path)["title"], json.loads(pages[f"notebooks/{path.name}"])
         written = "\n\n".join(cell["source"] if cell["cell_type"] == "markdown"

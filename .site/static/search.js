@@ -19,7 +19,7 @@
       sum += !named ? 1 : thing.kind === 'mistake' ? 5 : 10;  // there are thousands of mistakes
     }
     const exact = thing.named.trim() === words.join(' ') || thing.named.startsWith(` ${words.join(' ')}:`);
-    const order = {glossary: 0.5, lesson: 0.4, exercise: 0.6, code: 0.2, mistake: 0};
+    const order = {start: 0.7, glossary: 0.5, lesson: 0.4, exercise: 0.6, code: 0.2, mistake: 0};
     const together = thing.told.includes(` ${words.join(' ')}`) ? 2 : 0;
     return sum + order[thing.kind] + together + (exact ? 20 : 0);
   }
@@ -39,7 +39,7 @@
     return part;
   }
 
-  const IDLE = ['what', 'is', 'are', 'the', 'a', 'an', 'of', 'to', 'do', 'does', 'how', 'why', 'in', 'for'];
+  const IDLE = ['what', 'is', 'are', 'the', 'a', 'an', 'of', 'to', 'do', 'does', 'how', 'why', 'in', 'for', 'i', 'it', 'on', 'my', 'your', 'can'];
 
   function find(question) {
     const all = plain(question).replace(/\bkv\b|kv_/g, 'key value ').split(/[^\p{L}\p{N}_√]+/u).filter(Boolean);

@@ -87,7 +87,7 @@
       const last = piece.parentElement.lastElementChild, code = piece.firstElementChild.offsetHeight;
       const lead = room() - own - (box(piece).top - box(first).top);
       const tail = room() - (own - code) - (box(last).bottom - box(piece).bottom);
-      const high = Math.max(...[lead, tail].filter(one => one > 0.62 * innerHeight), 0) || room() - own;
+      const high = Math.max(...[lead, tail].filter(one => one > (piece.matches('.diagram') ? 0.72 : 0.62) * innerHeight), 0) || room() - own;
       picture.style.maxHeight = `${Math.min(high, room() - own)}px`;
     });
   };
@@ -171,9 +171,10 @@
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const moves = !presenting || event.key.startsWith('Arrow');  // what a playground moves by
     if (event.target.closest?.(clicker ? 'dialog' : moves ? 'input, select, .playground, .attention-explorer, dialog'
-                                                          : 'input:not([type=range]), select, dialog')) return;
+                                                          : 'input:not([type=range], [type=radio]), select, dialog')) return;
     if (event.key === 'p' || event.key === 'Escape' && presenting) present();
-    const step = {n: 1, ArrowRight: 1, PageDown: 1, b: -1, ArrowLeft: -1, PageUp: -1}[event.key];
+    const on = event.shiftKey ? -1 : 1, space = event.target.closest?.('a, button, summary, label') ? 0 : on;
+    const step = {n: 1, ArrowRight: 1, PageDown: 1, ' ': space, b: -1, ArrowLeft: -1, PageUp: -1}[event.key];
     if (!presenting || !step) return;
     event.preventDefault();
     const all = ofScreen(), below = all.findIndex(piece => box(piece).bottom > innerHeight + 2 * margin());
@@ -188,9 +189,10 @@
   }, true);  // before a playground keeps the keys to itself
 
   const goOn = () => { if (root.classList.contains('presenting')) document.activeElement.blur(); };
-  addEventListener('pointerup', event => {  // what was dragged lets go of the arrow keys
-    if (event.target.closest?.('.playground, .attention-explorer')) setTimeout(goOn);
-  });
+  for (const [kind, parts] of [['pointerup', '.playground, .attention-explorer'], ['click', '.verdicts']])
+    addEventListener(kind, event => {  // what was dragged or chosen lets go of the keys
+      if (event.target.closest?.(parts)) setTimeout(goOn);
+    });
   addEventListener('submit', goOn);
 
   // On paper nothing is folded.
