@@ -147,14 +147,15 @@ RESULTS = [
     {1, 2}, object, np.zeros(0), np.zeros((2, 3)), np.array("text"), np.float64(2),
     torch.zeros(0), torch.tensor(1.0), torch.full((2, 3), torch.nan), torch.zeros(2, 3, 4, dtype=torch.bool),
     torch.zeros(3, dtype=torch.int64), torch.zeros(2, 2, dtype=torch.complex64), (torch.zeros(2, 3), torch.zeros(2, 3)),
-    torch.zeros(2, 3, device="meta"), iter("ab"), range(3), Ellipsis, lambda: None,
+    torch.zeros(2, 3, device="meta"), torch.eye(2).to_sparse(), iter("ab"), range(3), Ellipsis, lambda: None,
 ]
 
 
 def test_no_result_makes_the_check_itself_fail(exercise):
     """Not even one of the wrong kind: nothing in the catalogue may raise because of it, and nothing hides it."""
     drawn = draws(exercise.name, 0)
-    changed = [lambda right: right * 1.01 + 0.1, lambda right: -right, lambda right: right[:1], lambda right: right.T]
+    changed = [lambda right: right * 1.01 + 0.1, lambda right: -right, lambda right: right[:1], lambda right: right.T,
+               lambda right: torch.as_tensor(right).to_sparse()]
     with standard_state():
         for result in RESULTS:
             answer = giving(exercise, lambda number, result=result: result)

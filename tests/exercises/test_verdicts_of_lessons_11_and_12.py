@@ -974,7 +974,7 @@ def test_a_sum_rescaled_only_where_all_rows_rise_is_named():
             total, largest = total + (scores - raised).exp().sum(-1, keepdim=True), raised
         return torch.cat([(scores - largest).exp() / total for scores in blocks], -1)
 
-    assert check("online_softmax", answer).mistake == "rescaled only where all rows rise"
+    assert check("online_softmax", answer).mistake == "rescaled for all rows or for none"
 
 
 def test_tiles_divided_by_d_once_are_not_said_to_be_scaled_twice():
@@ -1254,3 +1254,466 @@ def test_nothing_is_said_that_is_false_of_such_an_answer(name, answer, said, uns
     found = text(check(name, answer))
     assert said in found
     assert unsaid not in found
+
+
+# Answers that had only a general verdict
+
+def passes(step, first=True, parts=False):
+    """A softmax in blocks, each of which makes a new maximum and sum of (maximum, sum, scores), from nothing or not."""
+    def answer(blocks):
+        largest = torch.full_like(blocks[0][..., :1], -torch.inf) if first else blocks[0].amax(-1, keepdim=True)
+        total = torch.zeros_like(largest) if first else (blocks[0] - largest).exp().sum(-1, keepdim=True)
+        for scores in blocks if first else blocks[1:]:
+            largest, total = step(largest, total, scores, torch.maximum(largest, scores.amax(-1, keepdim=True)))
+        return (largest, total) if parts else torch.cat([(scores - largest).exp() / total for scores in blocks], -1)
+    return answer
+
+
+def whole(scores, largest):
+    return (scores - largest).exp().sum(-1, keepdim=True)
+
+
+def plainly(m, s, scores, new):
+    return new, s * (m - new).exp() + whole(scores, new)
+
+
+def last_maximum(blocks):
+    _, total = passes(plainly, parts=True)(blocks)
+    return torch.cat([(scores - blocks[-1].amax(-1, keepdim=True)).exp() / total for scores in blocks], -1)
+
+
+def at_once(blocks):
+    largest, total, parts = *in_first(blocks), []
+    for scores in blocks:
+        raised, total = plainly(largest, total, scores, torch.maximum(largest, scores.amax(-1, keepdim=True)))
+        parts = [*((largest - raised).exp() * part for part in parts), (scores - raised).exp() / total]
+        largest = raised
+    return torch.cat(parts, -1)
+
+
+def in_first(blocks):
+    return torch.full_like(blocks[0][..., :1], -torch.inf), torch.zeros_like(blocks[0][..., :1])
+
+
+def below_a_mean(blocks):
+    powers = torch.cat(blocks, -1).sub(torch.stack([one.mean(-1) for one in blocks], -1).amax(-1, keepdim=True)).exp()
+    return powers / powers.sum(-1, keepdim=True)
+
+
+def from_the_second(blocks):
+    largest = blocks[0].amax(-1, keepdim=True)
+    total = torch.ones_like(largest)
+    for scores in blocks[1:]:
+        largest, total = plainly(largest, total, scores, torch.maximum(largest, scores.amax(-1, keepdim=True)))
+    return torch.cat([(scores - largest).exp() / total for scores in blocks], -1)
+
+
+def flat(blocks):
+    largest, total = torch.tensor(-math.inf), torch.tensor(0.0)
+    for scores in blocks:
+        raised = torch.maximum(largest, scores.max(-1).values)
+        total, largest = total * (largest - raised).exp() + (scores - raised).exp().sum(-1), raised
+    return torch.cat([(scores - largest).exp() / total for scores in blocks], -1)
+
+
+def of_matrices(blocks):
+    rows, _ = blocks[0].shape
+    return in_blocks(blocks, *(one.expand(rows, 1) for one in in_first(blocks)))
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (passes(lambda m, s, scores, new: (new, s + (m - new).exp() * whole(scores, new))),
+     "the new block rescaled, not the sum so far"),
+    (passes(lambda m, s, scores, new: (new, s + (m - new).exp() * whole(scores, new)), first=False),
+     "the new block rescaled, not the sum so far"),
+    (lambda blocks: in_blocks(blocks, blocks[0].amax(-1, keepdim=True), torch.ones_like(blocks[0][..., :1])),
+     "the sum starts at 1"),
+    (from_the_second, "only the largest of the first block counted"),
+    (last_maximum, "another maximum in the weights"),
+    (at_once, "divided by the sum so far"),
+    (passes(lambda m, s, scores, new: (new, s * (m - scores.amax(-1, keepdim=True)).exp() + whole(scores, new)), False),
+     "rescaled to the block, not to the running maximum"),
+    (passes(lambda m, s, scores, new: (new, s * (m - new if new.flatten()[0] > m.flatten()[0] else m * 0).exp()
+                                       + whole(scores, new)), first=False), "rescaled for all rows or for none"),
+    (below_a_mean, "the mean for the maximum"),
+    (passes(plainly, parts=True), "maximum and sum returned"),
+    (flat, "no keepdim"),
+    (lambda blocks: torch.stack(in_blocks(blocks, *in_first(blocks)).split([one.shape[-1] for one in blocks], -1), -2)
+     .flatten(-2), "blocks of equal size only"),
+    (of_matrices, "a fixed number of dimensions")])
+def test_slips_in_a_softmax_in_blocks_are_named(answer, mistake):
+    assert check("online_softmax", answer).mistake == mistake
+
+
+def of_largest(p, q, token, u):
+    return u < p.amax(-1) / q.amax(-1)
+
+
+def in_turn(p, q, token, u):
+    """A loop that breaks at the first rejection."""
+    made = token.clone()
+    for row in range(len(token)):
+        if u[row] >= accepted(p, q, token)[row]:
+            made[row] = torch.multinomial((p[row] - q[row]).clamp(min=0), 1)[0]
+            break
+    return made
+
+
+def for_the_batch(left):
+    return torch.multinomial(left.sum(0), 1).expand(len(left))
+
+
+def within_the_list(left):
+    return torch.stack([torch.multinomial(row[row > 0], 1)[0] for row in left])
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda p, q, token, u: redrawn()(p, q, token, u)[:, None], "a column of tokens"),
+    (lambda p, q, token, u: redrawn()(p.softmax(-1), q.softmax(-1), token, u), "p and q taken for logits"),
+    (redrawn(lambda p, q, token, u: u < (of_token(p, token) - of_token(q, token)).exp()), "p and q taken for logits"),
+    (redrawn(drawn=within_the_list), "a place among some, not an id"),
+    (redrawn(drawn=lambda left: torch.multinomial(left.sort(descending=True).values, 1)[:, 0]),
+     "a place among some, not an id"),
+    (in_turn, "only the first rejected row drawn again"),
+    (lambda p, q, token, u: torch.where(u < accepted(p, q, token), token, torch.multinomial(p + q, 1)[:, 0]),
+     "no p - q in the second draw"),
+    (redrawn(of_largest), "the ratio of the likeliest"),
+    (redrawn(lambda p, q, token, u: u < of_token(p, token) / q.amax(-1)), "the ratio of the likeliest"),
+    (redrawn(lambda p, q, token, u: u < 0.6 * accepted(p, q, token)), "accepted too often or too seldom"),
+    (redrawn(lambda p, q, token, u: u < torch.minimum(p, q).sum(-1)), "accepted too often or too seldom"),
+    (redrawn(drawn=lambda left: torch.multinomial(torch.where(left > 0, left ** -2, 0), 1)[:, 0]),
+     "the second draw not by max(p - q, 0)"),
+    (redrawn(drawn=for_the_batch), "one draw for all rows")])
+def test_slips_in_a_draft_accepted_or_drawn_again_are_named(answer, mistake):
+    assert check("speculate", answer).mistake == mistake
+
+
+def by_hand(reset=True, scale=lambda n, d: d ** -0.5, values=lambda start, left: left, sums=None, keys=None,
+            starts=lambda length, block: range(0, length, block)):
+    """Attention in tiles, with one thing that may be otherwise."""
+    def answer(query, key, value, block):
+        outputs, state = [], None
+        for start in starts(query.shape[-2], block):
+            rows = query[..., start:start + block, :]
+            if reset or state is None:
+                column = torch.zeros_like(rows[..., :1])
+                state = column - math.inf, column, column * value[..., :1, :]
+            largest, total, summed = (one[..., :rows.shape[-2], :] for one in state)
+            tiles = range(0, start + 1, block) if keys is None else keys(start, query.shape[-2], block)
+            for n, left in enumerate(tiles):
+                scores = rows @ key[..., left:left + block, :].mT * scale(n, query.shape[-1])
+                if keys is None:
+                    scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(start - left + 1) == 1, -math.inf)
+                raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
+                powers, shrink = (scores - raised).exp(), (largest - raised).exp()
+                seen = value[..., values(start, left):, :][..., :block, :]
+                powers = powers[..., :seen.shape[-2]]
+                added = powers.sum(-1, keepdim=True), powers @ seen
+                shrink = 1 + 0 * shrink if sums and not n else shrink
+                total, summed = (sums or (lambda so_far, new, shrink: so_far * shrink + new))(
+                    torch.cat([total, summed], -1), torch.cat(added, -1), shrink).split([1, value.shape[-1]], -1)
+                largest = raised
+            state = largest, total, summed
+            outputs.append(summed / total)
+        return torch.cat(outputs, -2)
+    return answer
+
+
+def of_heads(query, key, value, block):
+    _, _, _, _ = query.shape
+    return by_hand()(query, key, value, block)
+
+
+def of_whole_blocks(query, key, value, block):
+    assert query.shape[-2] % block == 0, "the block must divide the length"
+    return by_hand()(query, key, value, block)
+
+
+def into_a_query(query, key, value, block):
+    output = torch.empty_like(query)
+    output[..., :] = by_hand()(query, key, value, block)
+    return output
+
+
+def cut_first(query, key, value, block):
+    outputs = []
+    for start in range(0, query.shape[-2], block):
+        scores = query[start:start + block] @ key[:start + block].mT / math.sqrt(query.shape[-1])
+        scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(start + 1) == 1, -math.inf)
+        outputs.append(scores.softmax(-1) @ value[:start + block])
+    return torch.cat(outputs)
+
+
+def by_number_of_keys(query, key, value, block):
+    outputs = []
+    for start in range(0, query.shape[-2], block):
+        summed = count = 0
+        for left in range(0, start + 1, block):
+            scores = query[..., start:start + block, :] @ key[..., left:left + block, :].mT / math.sqrt(query.shape[-1])
+            hidden = torch.ones(scores.shape[-2:]).triu(start - left + 1) == 1
+            seen = (~hidden).sum(-1, keepdim=True)
+            weights = scores.masked_fill(hidden, -math.inf).softmax(-1)
+            summed, count = summed + seen * (weights @ value[..., left:left + block, :]), count + seen
+        outputs.append(summed / count)
+    return torch.cat(outputs, -2)
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (by_hand(reset=False), "not reset for the next block of queries"),
+    (by_hand(scale=lambda n, d: d ** (-0.5 * (n + 1))), "scaled again in every tile"),
+    (by_hand(values=lambda start, left: start), "the values of another block"),
+    (by_hand(sums=lambda so_far, new, shrink: (so_far + new) * shrink), "the new tile rescaled, too"),
+    (by_hand(sums=lambda so_far, new, shrink: so_far + new * shrink), "the new tile rescaled, not the sums so far"),
+    (by_hand(keys=lambda start, length, block: range(start, length, block)),
+     "the tiles of the future for those of the past"),
+    (by_hand(starts=lambda length, block: range(0, length // block * block + 1, block)), "an empty block at the end"),
+    (by_number_of_keys, "a softmax of each tile, averaged"),
+    (of_heads, "a fixed number of dimensions"), (cut_first, "a fixed number of dimensions"),
+    (of_whole_blocks, "the block has to divide the length"), (into_a_query, "the output as wide as the query")])
+def test_slips_in_attention_in_tiles_are_named(answer, mistake):
+    assert check("tiled_attention", answer).mistake == mistake
+
+
+def by_mask(mask, keys_of=lambda keys, new: keys, values_of=None):
+    """Attention with a cache, with a mask of (query, keys, values) before they are joined."""
+    def answer(query, keys, values, new_key, new_value):
+        seen = mask(query, keys, values)
+        keys = torch.cat([keys_of(keys, new_key), new_key], 2)
+        values = torch.cat([keys_of(values, new_value), new_value], 2)
+        return SEEN(query, keys, values, seen), keys, values
+    return answer
+
+
+def causal(query, keys, values):
+    return torch.ones(query.shape[2], keys.shape[2] + query.shape[2], dtype=torch.bool).tril(keys.shape[2])
+
+
+def same_new(query, keys, values, new_key, new_value):
+    return by_mask(causal)(query, keys, values, new_key, new_key)
+
+
+def exchanged(query, keys, values, new_value, new_key):
+    return by_mask(causal)(query, keys, values, new_key, new_value)
+
+
+def merged(*inputs):
+    output, keys, values = by_mask(causal)(*inputs)
+    return output.transpose(1, 2).flatten(2), keys, values
+
+
+def for_weights(query, keys, values, new_key, new_value):
+    mask = causal(query, keys, values)
+    keys, values = joined(keys, values, new_key, new_value)
+    return (query @ keys.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf).softmax(-1), keys, values
+
+
+def first_only(query, keys, values, new_key, new_value):
+    return extended(SEEN)(query, keys, values, new_key[:, :, :1], new_value[:, :, :1])
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (same_new, "new keys and new values mixed up"), (exchanged, "new keys and new values mixed up"),
+    (by_mask(lambda query, keys, values: None if keys.shape[2] + query.shape[2] == 1 else causal(
+        query, keys[:, :, :-1], values), lambda keys, new: keys[:, :, :-1]), "an old token not kept"),
+    (by_mask(lambda query, keys, values: causal(query, keys, values) if torch.arange(keys.shape[2]).max() < 1e9 else 0),
+     "an empty cache not expected"),
+    (first_only, "only the first new token kept"),
+    (by_mask(lambda query, keys, values: F.pad(torch.ones(2 * query.shape[2:3], dtype=torch.bool).tril(), (
+        0, keys.shape[2]), value=True)), "the triangle over the oldest keys"),
+    (by_mask(lambda query, keys, values: causal(query, keys, values).triu()), "the mask slides"),
+    (by_mask(lambda query, keys, values: torch.ones(query.shape[2], keys.shape[2] + query.shape[2]).tril(
+        values.shape[3]) == 1), "shifted by the batch or the features"),
+    (merged, "the heads merged"), (for_weights, "the weights for the output")])
+def test_slips_in_an_attention_with_a_cache_are_named(answer, mistake):
+    assert check("attend_with_cache", answer).mistake == mistake
+
+
+def plain_norm(x, norm, gain=None, bias=None):
+    return F.layer_norm(x, norm.normalized_shape, gain, bias, norm.eps)
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda x, norm, table: torch.stack([norm(x[-1]) @ table.T for _ in x]), "one stage for all"),
+    (lambda x, norm, table: torch.stack([norm(x[0]) @ table.T for _ in x]), "one stage for all"),
+    (lambda x, norm, table: norm(torch.cat([x[:1], x[1:] + x[0]])) @ table.T, "the stages added up"),
+    (lambda x, norm, table: norm(x.cumsum(0) / torch.arange(1, len(x) + 1).view(-1, 1, 1, 1)) @ table.T,
+     "a running mean of the stages"),
+    (lambda x, norm, table: (plain_norm(x, norm) * norm.bias + norm.weight) @ table.T, "gain and bias mixed up"),
+    (lambda x, norm, table: plain_norm(x, norm, norm.weight, norm.weight) @ table.T, "gain and bias mixed up"),
+    (lambda x, norm, table: norm(x.mean(2)) @ table.T, "the positions averaged"),
+    (lambda x, norm, table: plain_norm(x, norm, norm.weight) @ table.T + norm.bias.sum(),
+     "the bias added to the logits")])
+def test_slips_in_a_lens_are_named(answer, mistake):
+    assert check("logit_lens", answer).mistake == mistake
+
+
+def by_diagonals(length, window):
+    return sum(torch.diag(torch.ones(length - back), -back) for back in range(window)) > 0
+
+
+def past(length):
+    return torch.ones(length, length, dtype=torch.bool).tril()
+
+
+def in_its_block(length, window, allowed):
+    block = torch.arange(length) // window
+    return allowed(block[:, None] - block)
+
+
+def from_below_0(length, window):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for query in range(length):
+        mask[query, query - window:query + 1] = True
+    return mask
+
+
+def refused_at(more):
+    def answer(length, window):
+        assert window < length + more
+        return past(length).triu(1 - window)
+    return answer
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (by_diagonals, "a long window not expected"), (refused_at(0), "a long window not expected"),
+    (refused_at(1), "a long window not expected"),
+    (lambda length, window: past(length) & in_its_block(length, window, lambda back: back < 2),
+     "the block before seen, too"),
+    (lambda length, window: in_its_block(length, window, lambda back: back.abs() < 2), "the block before seen, too"),
+    (lambda length, window: in_its_block(length, window, lambda back: back > -1), "whole blocks, and all before them"),
+    (lambda length, window: past(length).triu(window - length), "length - window for the window"),
+    (lambda length, window: torch.arange(length)[:, None] + torch.arange(1 - window, 1) > -1, "the wrong size"),
+    (from_below_0, "the window counted without itself and the first rows cut off")])
+def test_slips_in_a_window_are_named(answer, mistake):
+    assert check("sliding_window_mask", answer).mistake == mistake
+
+
+def multiplied(product, own=lambda head, d_head: slice(head * d_head, (head + 1) * d_head)):
+    """A product of the two tables, the weights of linear_v and linear_out, the head's slice and the next one."""
+    def answer(embedding, attention, unembedding, head):
+        d_head = attention.d_model // attention.num_heads
+        slices = own(head, d_head), own((head + 1) % attention.num_heads, d_head)
+        return product(embedding, unembedding, attention.linear_v.weight, attention.linear_out.weight, *slices)
+    return answer
+
+
+def of_each_head(embedding, attention, unembedding, head):
+    one = multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ e.T)
+    return torch.stack([one(embedding, attention, unembedding, head) for head in range(attention.num_heads)])
+
+
+def copies(matrix):
+    values = torch.linalg.eigvals(matrix)
+    return values.real.sum() / values.abs().sum()
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (multiplied(lambda e, u, v, o, own, after: u[:, own] @ (o @ v)[own, own] @ e[:, own].T), "the tokens' vectors cut"),
+    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own, own] @ e[:, own].T), "the tokens' vectors cut"),
+    (multiplied(lambda e, u, v, o, own, after: u[:, own] @ v[own] @ o[:, own] @ e[:, own].T), "W_V after W_O"),
+    (multiplied(lambda e, u, v, o, own, after: u @ v @ o @ e.T), "W_V after W_O"),
+    (multiplied(lambda e, u, v, o, own, after: F.normalize(u) @ F.normalize(e @ v[own].T @ o[:, own].T).T),
+     "divided by a length"),
+    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ F.normalize(e).T), "divided by a length"),
+    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ F.layer_norm(e, e.shape[1:]).T),
+     "a layer norm"),
+    (multiplied(lambda e, u, v, o, own, after: u @ o[:, after] @ v[own] @ e.T), "slices of two heads"),
+    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[after] @ e.T), "slices of two heads"),
+    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ e.T,
+                lambda head, d_head: slice((head + 1) * d_head, (head + 2) * d_head)), "the next head"),
+    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ e.T,
+                lambda head, d_head: slice(head * 64, head * 64 + 64)), "a fixed width"),
+    (of_each_head, "every head's matrix"),
+    (multiplied(lambda e, u, v, o, own, after: copies(u @ o[:, own] @ v[own] @ e.T)), "the diagonal alone"),
+    (multiplied(lambda e, u, v, o, own, after: e @ v[own].T), "a matrix of features"),
+    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ e.T + e @ v[own].T @ o[:, own].T @ u.T),
+     "made symmetric")])
+def test_slips_in_a_table_of_tokens_are_named(answer, mistake):
+    assert check("copying_matrix", answer).mistake == mistake
+
+
+def with_zeros(index=lambda heads, number: (slice(None), number), change=None):
+    """The heads with a part set to 0, and then changed."""
+    def answer(heads, number):
+        copy = heads.clone()
+        copy[index(heads, number)] = 0
+        return copy if change is None else change(copy, number)
+    return answer
+
+
+def changed(what):
+    def answer(heads, number):
+        copy = heads.clone()
+        copy[:, number] = what(heads[:, number])
+        return copy
+    return answer
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (with_zeros(lambda heads, number: (slice(None), number, slice(None), slice(heads.shape[3] // 2))),
+     "a part of the head left"),
+    (with_zeros(lambda heads, number: (slice(None), number, slice(None, None, 2))), "a part of the head left"),
+    (changed(lambda own: own.clamp(max=0)), "a part of the head left"),
+    (changed(torch.relu), "a part of the head left"),
+    (changed(lambda own: own / 2), "another number than 0"),
+    (with_zeros(change=lambda heads, number: heads * heads.shape[1] / (heads.shape[1] - 1)), "the others made louder"),
+    (with_zeros(change=lambda heads, number: heads / max(heads.shape[1] - 1, 1)), "the others made quieter"),
+    (with_zeros(change=lambda heads, number: heads / heads.shape[1]), "the others made quieter"),
+    (with_zeros(change=lambda heads, number: torch.cat([
+        heads[:, :number], heads[:, number + 1:], heads[:, number:number + 1]], 1)), "silenced and moved"),
+    (with_zeros(lambda heads, number: (slice(None), [number, 0])), "other heads changed"),
+    (with_zeros(lambda heads, number: (slice(None), slice(number, number + 2))), "other heads changed")])
+def test_slips_with_a_silent_head_are_named(answer, mistake):
+    assert check("ablate_head", answer).mistake == mistake
+
+
+def test_a_result_that_holds_no_numbers_shows_no_sign_of_a_silent_head():
+    assert check("ablate_head", lambda heads, number: heads.to("meta")).mistake == "wrong kind of result"
+
+
+def looked_up(key, first=lambda period: period, end=0, mean=lambda picked: picked.mean((0, 2))):
+    """A score from each query's key or keys, from a first query to the last, or to one before."""
+    def answer(weights, period=2):
+        queries = range(first(period), weights.shape[-1] - end)
+        return mean(torch.stack([key(weights[:, :, t], t, period) for t in queries], -1))
+    return answer
+
+
+@pytest.mark.parametrize(("answer", "mistake"), [
+    (lambda weights, period: weights.diagonal(1 - period, -2, -1)[..., :-1].mean((0, 2)),
+     "one query too early at both ends"),
+    (looked_up(lambda row, t, period: row[..., t - period + 2], lambda period: period - 1, 1),
+     "two after the earlier copy and one query too early at both ends"),
+    (looked_up(lambda row, t, period: row[..., t % period]), "the first copy itself"),
+    (looked_up(lambda row, t, period: row[..., t - period + 1:t + 1].sum(-1)), "neighbouring keys counted in"),
+    (looked_up(lambda row, t, period: row[..., t - period + 1:t].sum(-1)), "neighbouring keys counted in"),
+    (looked_up(lambda row, t, period: row[..., (t + 1 - 2 * period) % row.shape[-1]]), "a period too far back"),
+    (lambda weights, period: weights[:, :, period:].diagonal(1 - period, -2, -1).mean((0, 2)), "a period too far back"),
+    (lambda weights, period: weights[:, :, period:].diagonal(-period, -2, -1).mean((0, 2)), "a period too far back")])
+def test_slips_in_a_score_of_induction_are_named(answer, mistake):
+    assert check("induction_score", answer).mistake == mistake
+
+
+@pytest.mark.parametrize(("key", "mean", "mistake"), [
+    (lambda row, right: row.amax(-1), None, "the largest of several keys"),
+    (lambda row, right: right - 1 / row.shape[-1], None, "compared with equal weights"),
+    (lambda row, right: right, lambda picked: picked, "the weights themselves"),
+    (lambda row, right: right.square(), None, "squares averaged"),
+    (lambda row, right: right, lambda picked: picked.std((0, 2)), "how the weights vary"),
+    (lambda row, right: right, lambda picked: picked.mean((0, 2)).argmax(), "the best head alone"),
+    (lambda row, right: right, lambda picked: picked.mean((0, 2)).max(), "the best head alone"),
+    (lambda row, right: right, lambda picked: picked.mean((0, 2)).softmax(0), "scores that depend on each other")])
+def test_slips_in_either_score_are_named(key, mean, mistake):
+    averaged = mean or (lambda picked: picked.mean((0, 2)))
+    induction = looked_up(lambda row, t, period: key(row, row[..., t - period + 1]), mean=averaged)
+    previous = looked_up(lambda row, t, period: key(row, row[..., t - 1]), lambda period: 1, mean=averaged)
+    assert check("induction_score", induction).mistake == mistake
+    assert check("previous_token_score", lambda weights: previous(weights)).mistake == mistake
+
+
+def test_a_share_of_what_is_not_on_the_token_itself_is_named():
+    def answer(weights):
+        others = 1 - weights.diagonal(0, -2, -1)[..., 1:]
+        return (weights.diagonal(-1, -2, -1) / (others + 1e-9)).mean((0, 2))
+
+    assert check("previous_token_score", answer).mistake == "divided by the weights before"

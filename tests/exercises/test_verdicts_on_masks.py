@@ -20,13 +20,13 @@ def draws(name, seed):
     return Draws(EXERCISES[name], seed)
 
 
-def reports(name, answer, number=5):
+def reports(name, answer, number=3):
     """The verdicts on an answer, on so many draws."""
     with standard_state():
         return [judge(EXERCISES[name], answer, draws(name, seed), run=attempt) for seed in range(number)]
 
 
-def names(name, answer, number=5):
+def names(name, answer, number=3):
     """All the mistakes that it is said to make, or how it is judged where it is not wrong."""
     found = reports(name, answer, number)
     return {report.mistake if report.status == "failed" else report.status for report in found}

@@ -11,6 +11,19 @@ def draw(generator, batch, heads, length, d_head, number, single=False):
     drawn = normal(generator, batch, heads, length, d_head)
     return drawn.float() if single else drawn, number
 
+def signs_of_what_is_left(observed, expected, heads, number):
+    """Where other heads are as they were: is some of this head left, or is there something else in its place?"""
+    if not isinstance(observed, torch.Tensor) or any(
+            getattr(observed, one) != getattr(heads, one) for one in ("shape", "dtype", "device", "layout")):
+        return []
+    ours, own = observed.detach()[:, number], heads[:, number]
+    if not torch.equal(without(observed.detach(), number), without(heads, number)):
+        return ["other heads changed"] * bool((ours == 0).all())
+    gone, same = ours == 0, ours == own
+    if (gone | same).all():
+        return ["a part of the head left"] * bool(gone.any() and same.any())
+    return ["another number than 0"] * (not gone.any())
+
 exercise = Exercise(
     name="ablate_head", lesson=11, title="Silence one head", difficulty=1, importance=3, minutes=6,
     contract="""
@@ -33,7 +46,7 @@ exercise = Exercise(
            {"batch": 2, "heads": 1, "length": 4, "d_head": 3, "number": 0},
            {"batch": 2, "heads": 3, "length": 2, "d_head": 4, "number": 2, "single": True}],
     draw=draw, reference=lambda heads, number: experiments.ablate_head(heads, number), exact_zeros=True,
-    names_steps=False,
+    names_steps=False, signs=signs_of_what_is_left,
     returns="ablated", shapes={"ablated": "(batch, heads, length, d_head)"},
     hints=[("the caller's tensor", "Assigning to part of a tensor changes the tensor itself, whatever your function "
             "calls it. Which method makes a copy that shares no memory with it?"),
@@ -103,6 +116,15 @@ mistake("counted from 1", why="The previous head is silenced, as if heads were c
     look="heads are counted from 0: what number is the first?", which=lambda number, count: (number - 1) % count)
 mistake("the next head", why="The next head is silenced.", look="every `+ 1`.",
     which=lambda number, count: (number + 1) % count)
+mistake("silenced and moved", pairs=0, why="The head is silenced, but the heads come back in another order.",
+    look="at which place of the result should each head be?",
+    erased=[lambda heads, number: torch.cat([without(heads, number), torch.zeros_like(heads[:, :1])], 1),
+            lambda heads, number: torch.cat([torch.zeros_like(heads[:, :1]), without(heads, number)], 1),
+            lambda right: right.flip(1)])
+mistake("other heads changed", pairs=0, why="The head is silenced, but others are not as they were.",
+    look="what does your code do to the heads that it should keep?",
+    erased=[lambda right, number: zero_at(right, (slice(None), 0)),
+            lambda right, number: zero_at(right, (slice(None), -1)), lambda right: right.round(decimals=2)])
 mistake("head 0 taken for none", pairs=0, why="Head 0 is not silenced: when `number` is 0, the heads come back "
     "unchanged.", look="`if number` and `number or …`: how do they treat 0?",
     erased=lambda right, heads, number: right if number else heads)
@@ -115,16 +137,18 @@ mistake("several heads silenced", pairs=2, why="A range of heads is silenced: th
             lambda heads, number: heads * (torch.arange(heads.shape[1]) < number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) >= number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) <= number)[:, None, None]])
-mistake("a part of the head left", pairs=4, why="The head is silenced only in part: in one sequence, at some "
-    "positions or in one feature.", look="how many indices are there between your brackets? Each one leaves something "
-    "out.",
+mistake("a part of the head left", pairs=4, why="The head is silenced only in part, such as in some sequences, at some "
+    "positions or in some features.", look="which of its numbers are not 0 in your result? Each index between your "
+    "brackets leaves something out, and so does a condition.",
     erased=[lambda heads, number: zero_at(heads, (0, number)), lambda heads, number: zero_at(heads, (-1, number)),
             lambda heads, number: zero_at(heads, (slice(None), number, -1)),
             lambda heads, number: zero_at(heads, (slice(None), number, 0)),
             lambda heads, number: zero_at(heads, (slice(None), number, slice(None), 0)),
             lambda heads, number: zero_at(heads, (slice(None), number, slice(None), -1)),
             lambda heads, number: zero_at(heads, (slice(None), number, slice(1, None))),
-            lambda heads, number: zero_at(heads, (slice(None), number, slice(None, -1)))])
+            lambda heads, number: zero_at(heads, (slice(None), number, slice(None, -1))),
+            lambda heads, number: put(heads, number, heads[:, number].clamp(max=0)),
+            lambda heads, number: put(heads, number, heads[:, number].clamp(min=0))])
 
 def zero_at(heads, index):
     ablated = heads.clone()
@@ -194,7 +218,14 @@ mistake("the head dropped", pairs=2, why="The head is taken out, and there is on
     erased=[without, lambda heads, number: without(heads, number).flatten(1, 2)])
 mistake("the others made louder", why="The other heads are scaled up to make up for the missing one, as in dropout; "
     "the exercise leaves them as they were.", look="every factor and every call of dropout.",
-    erased=[lambda right, heads: right * heads.shape[1] / max(heads.shape[1] - 1, 1)])
+    erased=[lambda right, heads: right * heads.shape[1] / max(heads.shape[1] - 1, 1),
+            lambda right, heads: right * heads.shape[1] / (heads.shape[1] - 1),
+            lambda right, heads: right * (heads.shape[1] / torch.tensor(heads.shape[1] - 1.0))])
+mistake("the others made quieter", pairs=0, why="The other heads are scaled down, as in a mean over heads; the "
+    "exercise leaves them as they were.", look="every division, every mean and every factor.",
+    erased=[lambda right, heads: right / max(heads.shape[1] - 1, 1), lambda right, heads: right / heads.shape[1],
+            lambda right, heads: right / (heads.shape[1] - 1), lambda right: right / 2,
+            lambda right, heads: right * (heads.shape[1] - 1) / heads.shape[1]])
 mistake("the sign turned", pairs=0, why="The head is not silenced: its sign is reversed.",
     look="how many times do you subtract the head?", erased=lambda heads, number: put(heads, number, -heads[:, number]))
 mistake("subtracted from the others, too", pairs=0, why="The head is silent, but its output is also subtracted from "

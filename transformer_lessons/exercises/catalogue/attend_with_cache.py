@@ -360,7 +360,7 @@ mistake("only the first new token kept", pairs=0, why="When several new tokens c
     {"extended": lambda keys, values, new_key, new_value: joined(keys, values, new_key[:, :, :1], new_value[:, :, :1]),
      "visible": lambda masked: masked, "handed_back": lambda output, keys, values: (output[:, :, :1], keys, values)}])
 mistake("the heads merged", pairs=0, why="The heads of the output are merged: it is (batch, new, heads · d_v), where "
-        "(batch, heads, new, d_v) is expected.", look="the shape of the output in the contract.",
+        "(batch, heads, new, d_v) is expected.", look="the shape of the output in the exercise.",
     handed_back=lambda output, keys, values: (output.transpose(1, 2).flatten(2), keys, values))
 mistake("the weights for the output", pairs=0, why="The weights come back in the place of the output; the values "
         "have no part in it.", look="what are the weights multiplied by at the end?", output=lambda weights: weights)

@@ -85,6 +85,14 @@ class Copying(Steps):
     def handed(self, matrix, attention, embedding, unembedding):
         return matrix
 
+def sliced(product):
+    """A product of the two tables, the weights of linear_v and linear_out, and the head's slice."""
+    def answer(embedding, attention, unembedding, head):
+        d_head = attention.d_model // attention.num_heads
+        own = slice(head * d_head, (head + 1) * d_head)
+        return product(embedding, unembedding, attention.linear_v.weight, attention.linear_out.weight, own)
+    return answer
+
 def every_feature(num_heads, d_head):
     return torch.arange(num_heads * d_head)
 
@@ -112,7 +120,8 @@ mistake("all heads at once, from weights transposed", pairs=0, why="No head is s
          "writes": lambda attention: attention.linear_out.weight.T}])
 mistake("the next head", pairs=0, why="The features are those of the next head.",
     look="heads are counted from 0: which features belong to the first?",
-    own=lambda right, num_heads, d_head: (right + d_head) % (num_heads * d_head))
+    own=[lambda right, num_heads, d_head: (right + d_head) % (num_heads * d_head),
+         lambda right, num_heads, d_head: right[right < (num_heads - 1) * d_head] + d_head])
 mistake("the head before", pairs=1, why="The features are those of the previous head, as if heads were counted from 1.",
     look="heads are counted from 0: which features belong to the first?",
     own=[lambda right, num_heads, d_head: (right - d_head) % (num_heads * d_head),
@@ -122,6 +131,26 @@ mistake("the first head's slice", pairs=0, why="In one of the two weights, or in
     writes=lambda attention, own: attention.linear_out.weight[:, :len(own)],
     reads=lambda attention, own: attention.linear_v.weight[:len(own)],
     own=lambda d_head: torch.arange(d_head))
+mistake("slices of two heads", pairs=0, why="The slice of one weight is that of the head before or after; the slice of "
+    "the other is the head's own.", look="do both weights use the same slice?",
+    writes=[lambda attention, own, by=by: attention.linear_out.weight[:, (own + by * len(own)) % attention.d_model]
+            for by in (1, -1)],
+    reads=[lambda attention, own, by=by: attention.linear_v.weight[(own + by * len(own)) % attention.d_model]
+           for by in (1, -1)])
+mistake("every head's matrix", pairs=0, why="The matrices of all heads come back; the exercise asks for one of them.",
+    look="where does `head` appear in your code?", variants=[
+        lambda embedding, attention, unembedding, head, dim=dim: torch.stack([
+            Copying()(embedding, attention, unembedding, other) for other in range(attention.num_heads)], dim)
+        for dim in (0, 1, 2)])
+mistake("the tokens' vectors cut", pairs=0, why="Of the tokens' vectors, or of what is written to the stream, only the "
+    "head's slice of features is used; a head reads and writes whole vectors.", look="how many rows and how many "
+    "columns does a head's slice of each weight have? And do you cut the factors, or their product?",
+    variants=[sliced(lambda e, u, v, o, own: u[:, own] @ (o @ v)[own, own] @ e[:, own].T),
+              sliced(lambda e, u, v, o, own: u @ (o @ v)[:, own] @ e[:, own].T),
+              sliced(lambda e, u, v, o, own: u[:, own] @ (o @ v)[own] @ e.T),
+              sliced(lambda e, u, v, o, own: u[:, own] @ o[own, own] @ v[own, own] @ e[:, own].T),
+              sliced(lambda e, u, v, o, own: u @ o[:, own] @ v[own, own] @ e[:, own].T),
+              sliced(lambda e, u, v, o, own: u[:, own] @ o[own, own] @ v[own] @ e.T)])
 mistake("interleaved heads", why="The features are chosen as if the heads were interleaved, every num_heads-th one "
     "belonging to the same head; a head is a slice of neighbouring features.",
     look="what does split_heads do to the features?",
@@ -150,6 +179,10 @@ mistake("a slice of the wrong width", pairs=2, why="The slice does not have d_he
          lambda head, d_head: torch.arange((head + 1) * d_head), lambda head, d_head: torch.arange(head, head + 1),
          lambda head, num_heads, d_head: torch.arange(head * d_head, min((head + 1) * d_head + 1, num_heads * d_head)),
          lambda head, d_head: torch.arange(head * d_head, max((head + 1) * d_head - 1, head * d_head + 1))])
+mistake("a fixed width", pairs=0, why="The head's slice is equally wide, whatever the attention's d_head is.",
+    look="which number in your slice should come from the attention?", own=[
+        lambda head, num_heads, d_head, size=size: torch.arange(num_heads * d_head)[head * size:(head + 1) * size]
+        for size in (2, 3, 4, 8, 64)])
 # Which weights
 mistake = exercise.section(hint=1)
 mistake("keys for values", pairs=2, why="The weights are those of linear_k or linear_q, which say where a head looks; "
@@ -223,11 +256,9 @@ mistake("one table for both", pairs=2, why="The same table is used on both sides
 mistake("W_V after W_O", pairs=1, why="The two weights are in the wrong order: the token's vector meets W_O first.",
     look="which of the two does a token's vector meet first?",
     product=[lambda unembedding, writes, reads, embedding: unembedding @ reads.T @ writes.T @ embedding.T],
-    variants=[lambda embedding, attention, unembedding, head: unembedding @ attention.linear_v.weight[
-        :, slice(head * (attention.d_model // attention.num_heads), (head + 1) * (
-            attention.d_model // attention.num_heads))] @ attention.linear_out.weight[
-        slice(head * (attention.d_model // attention.num_heads), (head + 1) * (
-            attention.d_model // attention.num_heads))] @ embedding.T])
+    variants=[sliced(lambda e, u, v, o, own: u @ v[:, own] @ o[own] @ e.T),
+              sliced(lambda e, u, v, o, own: u[:, own] @ v[own] @ o[:, own] @ e[:, own].T),
+              sliced(lambda e, u, v, o, own: u @ v @ o @ e.T)])
 mistake("scaled by √d", pairs=2, why="The matrix is divided by the square root of d_head or d_model, as attention "
     "scores are; this matrix holds no scores.", look="every sqrt: is there one in the exercise's formula?",
     product=[lambda right, reads: right / len(reads) ** 0.5, lambda right,
@@ -239,12 +270,39 @@ mistake("a mean subtracted", pairs=0, why="A mean has been subtracted; the exerc
     look="every subtraction: is there one in the exercise's formula?",
     product=[lambda right: right - right.mean(0), lambda right: right - right.mean(1, keepdim=True),
              lambda right: right - right.mean()])
-mistake("the diagonal alone", pairs=1, why="Only the diagonal, or the eigenvalues, come back; the whole matrix is "
-    "expected.",
+mistake("divided by a length", pairs=0, why="Vectors, or the matrix itself, are divided by their length, as for a "
+    "cosine; the exercise asks for the plain product.", look="every normalize, every norm and every division.",
+    tables=[lambda embedding, unembedding: (F.normalize(embedding), F.normalize(unembedding)),
+            lambda embedding, unembedding: (F.normalize(embedding), unembedding),
+            lambda embedding, unembedding: (embedding, F.normalize(unembedding))],
+    product=[lambda unembedding, writes, reads, embedding: F.normalize(unembedding) @ F.normalize(
+                 embedding @ (writes @ reads).T).T,
+             lambda unembedding, writes, reads, embedding: unembedding @ F.normalize(embedding @ (writes @ reads).T).T,
+             lambda right: F.normalize(right), lambda right: F.normalize(right, dim=0),
+             lambda right: right / right.norm()])
+mistake("a layer norm", pairs=0, why="A layer norm is applied to the tokens' vectors or to what the head writes; the "
+    "exercise leaves norms out.", look="every norm.",
+    tables=[lambda embedding, unembedding: (F.layer_norm(embedding, embedding.shape[1:]), unembedding)],
+    product=[lambda unembedding, writes, reads, embedding: unembedding @ F.layer_norm(
+        embedding @ (writes @ reads).T, embedding.shape[1:]).T])
+mistake("made symmetric", pairs=0, why="The matrix and its transpose are added up or averaged; the exercise asks "
+    "for the product as it is.", look="every transpose: how many terms does the exercise's formula have?",
+    product=[lambda right: (right + right.T) / 2, lambda right: right + right.T])
+mistake("the diagonal alone", pairs=1, why="Only the diagonal, the eigenvalues or a score made of them comes back; the "
+    "whole matrix is expected.",
     look="the shape of the result.", product=[lambda right: right.diagonal(), lambda right: right.diagonal().diag(),
-    lambda right: torch.linalg.eigvals(right), lambda right: torch.linalg.eigvals(right).real])
-mistake("a matrix of features", pairs=1, why="The result is the head's d_model × d_model matrix, or that times only "
-    "one of the tables; (vocabulary, vocabulary) is expected.", look="the shape of the result.",
+    lambda right: torch.linalg.eigvals(right), lambda right: torch.linalg.eigvals(right).real,
+    lambda right: right.trace(), lambda right: right.diagonal().mean(), lambda right: copying(right).sum().real,
+    lambda right: copying(right).sum()])
+
+def copying(matrix):
+    """The eigenvalues, divided by the sum of their absolute values."""
+    values = torch.linalg.eigvals(matrix)
+    return values / values.abs().sum()
+
+mistake("a matrix of features", pairs=1, why="The product holds only one of the tables, or none, so rows or columns "
+    "of the result are features; (vocabulary, vocabulary) is expected.", look="the shape of the result.",
     product=[lambda writes, reads: writes @ reads, lambda writes, reads, embedding: embedding @ (writes @ reads).T,
              lambda writes, reads, embedding: writes @ reads @ embedding.T,
-             lambda unembedding, writes, reads: unembedding @ writes @ reads])
+             lambda unembedding, writes, reads: unembedding @ writes @ reads,
+             lambda embedding, reads: embedding @ reads.T, lambda unembedding, writes: unembedding @ writes])

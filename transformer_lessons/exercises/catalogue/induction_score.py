@@ -72,7 +72,9 @@ mistake("two after the earlier copy", why="The weight on t - period + 2 is read:
 mistake("neighbouring keys counted in", pairs=0, why="The weights on several neighbouring keys are added up for each "
     "query; only one should count.", look="how many keys do you take for each query? " + ABC,
     picked=[lambda weights, queries, back, keys=keys: sum(weights[:, :, queries, queries - back + key] for key in keys)
-            for keys in ((-1, 0, 1), (-1, 0), (0, 1))])
+            for keys in ((-1, 0, 1), (-1, 0), (0, 1))] + [
+        lambda weights, queries, back, more=more: sum(weights[:, :, queries, queries - key]
+                                                      for key in range(1 - more, back + 1)) for more in (0, 1)])
 mistake("the token before", why="The weight on t - 1 is read, whatever the period.",
     look="where does `period` appear in your index?",
     picked=[lambda weights, queries: weights[:, :, queries, queries - 1], lambda weights: weights.diagonal(-1, -2, -1)])
@@ -96,6 +98,17 @@ mistake("the first copy of several", why="The place after the very first copy is
 mistake("the key modulo the period", pairs=0, why="The key is taken modulo the period, so it lies in the first block: "
     "for the last token of a block, it is the key at 0.", look="a b c a b c: where should the second c look, and what "
     "does `%` make of that?", picked=lambda weights, queries, first: weights[:, :, queries, (queries + 1) % first])
+mistake("the first copy itself", pairs=0, why="The weight on t % period is read: the very first copy of the same "
+    "token, not what came after the last one.", look="three blocks, a b c a b c a b c: where should the third a look?",
+    picked=lambda weights, queries, first: weights[:, :, queries, queries % first])
+mistake("a period too far back", pairs=0, why="The key lies a whole period too far back, or one position more. If "
+    "rows are cut off at the top of the table, that moves the diagonal.",
+    look="the query at `period`: which key does it read in your code, if any?",
+    variants=[*({"picked": lambda weights, first, more=more, cut=cut: weights.diagonal(more - 2 * first, -2, -1)[
+        ..., cut:], "averaged": averaged} for more, cut in ((1, 0), (1, 1), (0, 0)) for averaged in (
+            lambda picked: picked.mean((0, 2)), lambda picked: picked.mean((0, 2)).nan_to_num())),
+              {"picked": lambda weights, queries, first: weights[:, :, queries, (queries + 1 - 2 * first) % len(
+                  weights[0, 0])]}])
 mistake("half the length for the period", pairs=0, why="Half of the length is taken for the period, as if there were "
     "always two blocks.", look="where does `period` appear in your code?",
     variants=[lambda weights, period: a_diagonal(weights, weights.shape[-1] // 2),
@@ -109,6 +122,9 @@ mistake("one query too early", why="The query at period - 1 is counted as well. 
     "diagonal with the offset 1 - period begins there, on the key at 0.", look=FIRST,
     queries=lambda length, first: torch.arange(first - 1, length),
     variants=[{"queries": lambda length, first: torch.arange(first - 1, length), "number": shared.all_of_them}])
+mistake("one query too early at both ends", why="Counting begins one query too early and ends one too early: the "
+    "query at period - 1 is counted, and the last one is not.", look=FIRST + " And which end of your diagonal is cut?",
+    queries=lambda length, first: torch.arange(first - 1, length - 1))
 mistake("the first block counted in", pairs=3, why="Queries of the first block are counted as well, though their "
     "tokens have not occurred before.", look=FIRST + " And what does an index below 0 read?",
     queries=[lambda length: torch.arange(length), lambda length: torch.arange(1, length),

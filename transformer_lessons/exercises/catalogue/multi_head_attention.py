@@ -477,7 +477,7 @@ for name, what, joined in (("averaged", "averaged", torch.mean), ("summed", "add
                    "merged": lambda heads, joined=joined: joined(heads, dim=1)}],
         merged=lambda self, heads, joined=joined: joined(heads, dim=1).repeat(1, 1, self.num_heads))
 mistake("the features of one head for linear_out", pairs=0, raises=True, why="The d_head features of a single head go "
-    "into linear_out, or are to go there; it needs those of all heads side by side, d_model.", look=BEFORE_OUT,
+    "into linear_out, which needs those of all heads side by side: d_model features.", look=BEFORE_OUT,
     merged=[lambda heads: heads.flatten(0, 1), lambda heads: heads.transpose(1, 2).flatten(1, 2),
             lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[2], heads.shape[3])])
 mistake("positions and features flattened together", pairs=0, raises=True, why="The positions are flattened together "

@@ -44,8 +44,8 @@ exercise = Exercise(
            {"batch": 3, "heads": 2, "length": 6, "back": 1}],
     draw=draw_maps, reference=lambda weights: attention_maps.previous_token_score(weights),
     returns="scores", shapes={"scores": "(heads,)"}, names_steps=False,
-    hints=[("which weights", "Write down the table of a sequence of four tokens, queries down and keys across. Mark "
-            "the weight of 1 on 0, of 2 on 1, of 3 on 2. What line do they make, and how many are there?"),
+    hints=[("which weights", "Draw the table for four tokens, queries down, keys across. Mark the weight that query 1 "
+            "gives to key 0, query 2 to key 1, query 3 to key 2. What line do they make, and how many are there?"),
            ("the mean", "One number for each head: over which dimensions of (batch, heads, number of marked weights) "
            "is the mean taken?"),
            ("the tool", "torch.diagonal takes an offset, and the two dimensions that make the square: by default they "
@@ -93,7 +93,8 @@ mistake("divided by the weights before", hint=2, pairs=0, why="The weight on t -
     picked=[lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:],
             lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:].clamp(min=1e-9),
             lambda right, weights: right / weights.tril().sum(-1)[..., 1:],
-            lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:])])
+            lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:]),
+            lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:]).clamp(min=1e-9)])
 mistake("the mean of the weights that are not 0", hint=2, pairs=0, why="Weights that are exactly 0 are left out of the "
     "mean. A query that gives the key nothing counts too, with 0.",
     look="every comparison with 0: how many weights is your sum divided by?",

@@ -81,6 +81,16 @@ mistake("queries and keys swapped", pairs=2, why="Queries and keys are swapped: 
     lambda weights, back: weights.diagonal(back, -2, -1)[..., 1:],
     lambda weights, back: weights.diagonal(back + 1, -2, -1), lambda weights, back: weights.diagonal(back + 2, -2, -1)])
 
+mistake("the largest of several keys", pairs=0, why="For each query, the largest weight of several keys is taken; "
+    "only the weight on one of them counts.", look="how many keys do you read for each query?",
+    picked=[lambda weights, queries: weights[:, :, queries].amax(-1), lambda weights: weights.amax(-1),
+            lambda weights, queries, back: torch.stack([weights[:, :, queries, queries - key]
+                                                        for key in range(back + 1)]).amax(0)])
+mistake("compared with equal weights", pairs=0, why="The weight is compared with what each key would get if all keys "
+    "got the same; the exercise asks for the weight itself.", look="every subtraction, division and factor.",
+    picked=[lambda right, queries: right - 1 / (queries + 1), lambda right, queries: right * (queries + 1),
+            lambda right, weights: right - 1 / weights.shape[-1], lambda right, weights: right * weights.shape[-1]])
+
 mistake = family.section(topic="queries")
 mistake("the first query left out", why="The weight of the first query that should count is missing from the sum.",
     look="the beginning of your range or slice, and any weights set to 0. Which is the first query that counts?",
@@ -155,6 +165,26 @@ mistake("a softmax once more", why="The weights go through another softmax; they
 mistake("the logarithm of the weights", why="Logarithms of the weights are averaged, or their mean is a geometric one.",
     look="every log and exp.",
     averaged=[lambda picked: picked.log().mean(dim=(0, 2)), lambda picked: picked.log().mean(dim=(0, 2)).exp()])
+
+mistake("the weights themselves", pairs=1, why="The weights on single keys come back, and not one mean for each head.",
+    look=SHAPE, averaged=[lambda picked: picked, lambda picked: picked.transpose(0, 1),
+                          lambda picked: picked.transpose(0, 1).flatten(1)])
+mistake("squares averaged", why="The weights are squared before the mean is taken.",
+    look="every square and every norm.",
+    averaged=[lambda picked: picked.square().mean((0, 2)), lambda picked: picked.square().mean((0, 2)).sqrt()])
+mistake("how the weights vary", why="The standard deviation or the variance of the weights is returned, where the "
+    "exercise asks for their mean.", look="which function makes one number of many?",
+    averaged=[lambda picked: picked.std((0, 2)), lambda picked: picked.std((0, 2), correction=0),
+              lambda picked: picked.var((0, 2)), lambda picked: picked.var((0, 2), correction=0)])
+mistake("the best head alone", why="Only the head with the highest score comes back, or its score; the exercise asks "
+    "for the scores of all heads.", look=SHAPE,
+    averaged=[lambda right: right.argmax(), lambda right: right.max(), lambda right: right.argmax()[None],
+              lambda right: right.max()[None]])
+mistake("scores that depend on each other", why="A head's score depends on those of the other heads: the scores are "
+    "divided by their sum or by the largest, go through a softmax, or have their mean subtracted.",
+    look="what do you do with the scores, once you have them?",
+    averaged=[lambda right: right / right.sum(), lambda right: right / right.max(), lambda right: right.softmax(0),
+              lambda right: right - right.mean()])
 
 def likeness(measured):
     """How little a table differs from one with 1 at the right places and 0 elsewhere, as measured."""

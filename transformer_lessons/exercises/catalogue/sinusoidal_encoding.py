@@ -300,8 +300,8 @@ def by_the_position(self, length, d_model):
                          self.angles_of(position, self.pair_of_cosines(pair), d_model))
     angles[0::2], angles[1::2] = self.even(angles[0::2]), self.odd(angles[1::2])
     return angles
-mistake("columns reshaped into rows", pairs=0, why="The table is made column by column, and a reshape is to turn it, "
-    "but a reshape keeps the order of the numbers: only a transpose swaps rows and columns.", look="the shape before "
+mistake("columns reshaped into rows", pairs=0, why="The table is made column by column and then reshaped. But a "
+    "reshape keeps the order of the numbers: only a transpose swaps rows and columns.", look="the shape before "
     "the reshape: which dimension holds the positions?", table=[lambda right: right.T.reshape(right.shape),
     lambda even, odd, right: torch.cat([even, odd], dim=1).T.reshape(right.shape)])
 mistake("a column for each position", pairs=0, why="Rows and columns are swapped: each position has a column of its "

@@ -106,6 +106,20 @@ mistake("a window cut short", why="Where the window is as long as the sequence, 
 mistake("a window of fixed size", why="The window has the same size, whatever `window` is.",
     look="where does `window` appear in your code?", pairs=0,
     near=[lambda length, size=size: distances(length) < size for size in (1, 2, 3, 4)])
+mistake("length - window for the window", pairs=0, why="How far a position sees is computed from length - window: "
+        "the longer the window, the fewer keys a query may attend to.",
+    look="the row of the last query, with window 1: how many keys does it allow?",
+    near=[lambda length, window, more=more: distances(length) < length - window + more for more in (0, 1)])
+mistake("a long window not expected", pairs=0, why="Some windows that are as long as the sequence, or longer, raise an "
+        "error. Under such a window, the mask is simply causal.", look="the line that raises the error, with length 6 "
+        "and window 9: does something become negative there, or too large?",
+    variants=[
+        lambda length, window, more=more, error=error: two_triangles(length, window) if window < length + more
+        else refused(error) for error in (RuntimeError, IndexError, ValueError, AssertionError) for more in (2, 1, 0)])
+
+def refused(error):
+    raise error
+
 mistake("length and window exchanged", pairs=0, why="`length` and `window` are swapped: the table has a row "
         "for each position of the window.", look="the order of the arguments, and the shape of the result.",
     variants=[lambda length, window: two_triangles(window, length)])
@@ -182,6 +196,21 @@ mistake("blocks, not a window", why="The sequence is cut into blocks of the wind
     variants=[lambda length, window: (distances(length) >= 0) & (torch.arange(length)[:, None] // window
                                                                  == torch.arange(length) // window),
               lambda length, window: torch.arange(length)[:, None] // window == torch.arange(length) // window])
+
+def blocks_back(length, window):
+    """How many blocks of the window's size a key's lies before the query's."""
+    block = torch.arange(length) // window
+    return block[:, None] - block
+
+mistake("the block before seen, too", why="The sequence is cut into blocks of the window's size, and a position sees "
+        "those of its own block and of the one before, whichever place it has in its block.",
+    look="the row of query 2 with window 2: which two keys?",
+    variants=[lambda length, window: (distances(length) >= 0) & (blocks_back(length, window) <= 1),
+              lambda length, window: (blocks_back(length, window) >= 0) & (blocks_back(length, window) <= 1),
+              lambda length, window: blocks_back(length, window).abs() <= 1])
+mistake("whole blocks, and all before them", why="The sequence is cut into blocks of the window's size, and a position "
+        "sees its whole block, the future included, and all blocks before it.", look=FIRST_ROW + " And the last?",
+    variants=[lambda length, window: blocks_back(length, window) >= 0])
 mistake("everything allowed under a long window", why="Where the window is as long as the sequence, or longer, every "
         "position may attend to every other one, the future included.", look="a window longer than the sequence: may "
         "the first query see the last key?",
@@ -200,10 +229,9 @@ mistake("the first keys, not the nearest", why="Each position attends to the fir
 mistake("the first rows cut off", why="The first queries, which have fewer positions before them than the window "
         "holds, may attend to nothing, or to too few "
         "keys.", look="the first rows, cell by cell. If there is a loop: where does the loop over the rows begin, "
-        "and what does a slice do that starts at a negative number?", hint=2,
-    variants=[lambda length, window: sliced(length, window, lambda query: query - window + 1),
-              lambda length, window: (distances(length) >= 0) & (distances(length) < window)
-              & (torch.arange(length)[:, None] >= window - 1)])
+        "and what does a slice do that starts at a negative number?", hint=2, pairs=1,
+    past=[lambda length, window: sliced(length, window, lambda query: query - window + 1),
+          lambda length, window: (distances(length) >= 0) & (torch.arange(length)[:, None] >= window - 1)])
 mistake("the last rows or columns only", why="Only the rows of the last `window` queries are filled, or only the "
         "columns of the last `window` keys: the window should move along with the "
         "query.", look="does the far edge depend on the query?",
@@ -223,7 +251,10 @@ def sliced(length, window, start):
 mistake("the wrong size", why="The table has the wrong number of rows or columns.",
     look="the shape: one row for each query, one column for each key.",
     variants=[lambda length, window: two_triangles(length + 1, window), lambda length, window: two_triangles(
-        length, window)[:, -window:], lambda length, window: two_triangles(length, window)[-1]])
+        length, window)[:, -window:], lambda length, window: two_triangles(length, window)[-1],
+        lambda length, window: torch.ones(window, length, dtype=torch.bool).tril(),
+        lambda length, window: torch.arange(length)[:, None] - torch.arange(window) >= 0,
+        lambda length, window: torch.arange(length)[:, None] - torch.arange(window).flip(0) >= 0])
 
 # Numbers, not True and False
 mistake = exercise.section(hint=1)

@@ -179,7 +179,7 @@ def what_the_draws_show(observed, expected, p, q, token, u):
         return f"Token {drawn} is drawn instead of token {drafted}, which must be kept: its p is not less than its q."
     return f"Token {drawn} is drawn in place of token {drafted}, although its own p is not larger than its q."
 
-def which_part_is_wrong(observed, expected, p, q, token, u):
+def signs_of_the_parts(observed, expected, p, q, token, u):
     """The acceptance, the second draw, or one draw that all rows share; the numbers of the other part are right."""
     if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape or isinstance(observed, KINDS):
         return []
@@ -221,7 +221,7 @@ exercise = Exercise(
     sizes=[{"first": 0, "few": 3}, {"first": 0}, {"first": 2}, {"first": 4}, {"first": 0, "few": 1}],
     draw=draw, reference=lambda *inputs: Speculate()(*inputs), returns="tokens", shapes={"tokens": "(batch,)"},
     observe=judged, same=same_results, checks=[decided_by_u, never_forbidden], symptoms=[what_the_draws_show],
-    signs=which_part_is_wrong,
+    signs=signs_of_the_parts,
     names_steps=False,
     hints=[("which tokens are accepted", "p.gather(1, token[:, None]) takes from each row the probability of its "
         "token. If p is twice q, is it ever rejected? If p is half of q, how often?"),

@@ -107,7 +107,7 @@ exercise = Exercise(
            dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), far=True),
            dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), silent=True),
            *(dict(zip(NAMES, size, strict=True)) for size in (  # their tiles are measured, without a batch
-               ((), 10, 2, 3, 1), ((), 20, 1, 1, 3), ((), 64, 2, 3, 8)))],
+               ((), 7, 2, 3, 1), ((), 20, 1, 1, 3), ((), 40, 2, 3, 8)))],
     draw=draw, reference=lambda query, key, value, block: long_context.tiled_attention(query, key, value, block),
     returns="output", shapes={"output": "(…, length, d_v)"}, names_steps=False,
     checks=[never_the_whole_table, sums_to_one],
@@ -545,7 +545,7 @@ def whole_blocks(query, key, value, block, error):
     return Tiles()(query, key, value, block)
 
 mistake("an empty block at the end", why="Where `block` divides the length, there is one block too many, without any "
-        "row.", look="a length of 4 and blocks of 2: how many blocks are that?",
+        "row.", look="a length of 4 and blocks of 2: how many blocks is that?",
     variants=[tiled(starts=lambda length, block: range(0, length + 1, block))])
 mistake("the output as wide as the query", why="The output is made as wide as the query, (…, length, d_head); it "
         "has as many features as the value, d_v.", look="the shape of the tensor that your outputs go into.",

@@ -101,7 +101,8 @@ def numbers(value):
 def freeze(value):
     """A copy that nothing done later can change."""
     if isinstance(value, torch.Tensor):
-        return value.detach().clone()
+        value = value.detach()
+        return value.clone() if value.layout == torch.strided else value.to_dense()
     if isinstance(value, np.ndarray):
         return np.array(value)
     if type(value) in (list, tuple):
