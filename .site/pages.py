@@ -120,6 +120,7 @@ def front_page(lessons):
             '<div class="hero"><div>\n\n{.promise}\n'
             f"**{opening[2].capitalize()}**{opening[3]}\n\n"
             f'<p class="start"><a class="button" href="notebooks/{first}.html">Start lesson 1</a> '
+            '<button class="button quiet present" hidden title="Or press p">Present</button> '
             '<a class="button quiet" href="#run-it-on-your-machine">Run it on your machine</a></p>\n\n'
             f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours\\\n"
             "no\u00a0GPU\u00a0·\u00a0MIT\u00a0licence\n\n"
@@ -397,9 +398,9 @@ def field(question):
             "slips": [[slip, in_html(why)] for slip, why in question.slips.items()]}
     hidden = base64.b64encode(json.dumps(told, ensure_ascii=False).encode()).decode()
     ask = "Shape" if told["shape"] else "Number"
-    items = "".join(f"<li>✗ <strong>{html(say(slip))}</strong> {in_html(why)}</li>"
+    items = "".join(f"<li>✗ <strong>{html(say(slip))}:</strong> {in_html(why)}</li>"
                     for slip, why in question.slips.items())
-    answer = fold("The answer, and why", f"<ul class=\"explained\"><li>✓ <strong>{html(say(question.right))}</strong> "
+    answer = fold("The answer, and why", f"<ul class=\"explained\"><li>✓ <strong>{html(say(question.right))}:</strong> "
                                          f"{in_html(question.why)}</li>{items}</ul>")
     return (f'<form class="field" data-told="{hidden}"><label>{ask}: <input name="answer" autocomplete="off"></label> '
             f"<button>Check</button> <output></output></form>\n{answer}")
@@ -564,7 +565,7 @@ def found(pages):
     """What the search finds: [kind, title, address, text], one for each thing."""
     places = "JupyterLab or Colab" if repository.source() else "JupyterLab"
     things = [["start", "Install and run it on your machine", "index.html#run-it-on-your-machine",
-               f"Install the course and run it in {places}; to download a notebook, open its lesson. "
+               f"Install the course (git clone) and run it in {places}; to download a notebook, open its lesson. "
                "Python 3.10 or later, no GPU, MIT licence (license)."],
               ["start", "Present a page to a class", "index.html#the-path", "Press p: it is shown screen by screen."]]
     for path in LESSONS:

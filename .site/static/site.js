@@ -131,6 +131,7 @@
     pieces().forEach(piece => piece.classList.toggle('elsewhere', !shown.includes(piece)));
   };
   const present = () => {
+    document.querySelectorAll('#__toc, #__navigation').forEach(drawer => { drawer.checked = false; });
     const first = pieces().find(piece => box(piece).bottom > 0);  // what was at the top stays there
     const presenting = root.classList.toggle('presenting');
     fit();
@@ -159,13 +160,16 @@
     at = Math.min(at, starts.length - 1);
     count();
   });
-  addEventListener('toggle', event => {  // what is opened is seen whole, if it fits
-    if (!root.classList.contains('presenting') || !event.target.open) return;
+  const seeWhole = part => {  // what is opened or answered, if it fits
+    if (!part || !root.classList.contains('presenting')) return;
     resize();
-    const {top, bottom, height} = box(event.target), cell = event.target.closest('.cell');
+    const {top, bottom} = box(part), cell = part.closest('.cell');
     const first = cell && box(cell).height < room() ? box(cell).top : top;
     if (bottom > innerHeight - margin()) scroll(scrollY + Math.min(bottom - innerHeight + margin(), first - margin()));
-  }, true);
+  };
+  addEventListener('toggle', event => { if (event.target.open) seeWhole(event.target); }, true);
+  addEventListener('change', event => seeWhole(event.target.closest?.('.verdicts')?.closest('details, .verdicts')));
+  addEventListener('submit', event => seeWhole(event.target.closest?.('.question')));
   addEventListener('keydown', event => {
     const presenting = root.classList.contains('presenting'), clicker = presenting && event.key.startsWith('Page');
     if (event.ctrlKey || event.metaKey || event.altKey) return;
