@@ -676,6 +676,17 @@ def test_a_rank_0_that_comes_last_is_named():
     assert check("apply_merges", answer).mistake == "rank 0 left out"
 
 
+def test_a_loop_that_ends_at_rank_0_leaves_it_out():
+    def answer(parts, ranks):
+        parts = list(parts)
+        known = {rank: pair for pair, rank in ranks.items()}
+        while rank := min((ranks[pair] for pair in pairwise(parts) if pair in ranks), default=None):
+            parts = byte_pairs.merge(parts, known[rank])
+        return parts
+
+    assert check("apply_merges", answer).mistake == "rank 0 left out"
+
+
 def test_the_number_of_parts_as_the_rank_of_unknown_pairs_is_named():
     def answer(parts, ranks):
         while len(parts) > 1:
@@ -1361,6 +1372,10 @@ def masks_popped(tensors):
     return pretrained.from_gpt2(tensors)
 
 
+def one_apart(rows):
+    return [rows[part:part + len(rows) // 3] for part in range(3)]
+
+
 def new_each_time(tensors):
     for name, one in tensors.items():
         found = {} if name.endswith("attn.bias") else {"norm.bias": one}
@@ -1372,6 +1387,7 @@ def new_each_time(tensors):
     (lambda tensors: masks_too(tensors, [name for name in tensors if name[0] == "h"]), "the masks kept"),
     (lambda tensors: pieces_of_c_attn(tensors, lambda one: one.T.chunk(3), lambda one: [one] * 3),
      "the bias of c_attn not cut"),
+    (lambda tensors: pieces_of_c_attn(tensors, lambda one: one_apart(one.T), one_apart), "thirds that begin one apart"),
     (lambda tensors: pieces_of_c_attn(tensors, lambda one: one.T.split(len(one) // 3 or 1)[:3], lambda one:
         one.chunk(3)), "another shape for queries, keys and values"),
     (uncut_names, "c_attn not cut"), (without_prefix_cut, "only with the prefix"),

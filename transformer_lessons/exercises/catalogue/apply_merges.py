@@ -215,6 +215,12 @@ def ended_early(parts, ranks, rank):
         parts = byte_pairs.merge(parts, pair)
     return parts
 
+def ended_at_rank_0(parts, ranks):
+    parts = list(parts)
+    while rank := min((ranks[pair] for pair in pairwise(parts) if pair in ranks), default=None):
+        parts = byte_pairs.merge(parts, next(pair for pair in ranks if ranks[pair] == rank))
+    return parts
+
 mistake("ranks compared as text", pairs=0, why="The ranks are compared as text, in which 10 comes before 2.",
     look="`str` in the key, or numbers read from a file: what type are they?",
     chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: str(ranks[pair]))],
@@ -335,11 +341,12 @@ mistake("ended at the first pair without a rank", why="It stops at a pair withou
 mistake("only the pair of rank 0", why="Only the pair with rank 0 is merged; all the other ranks are ignored.",
     look="which pairs may be merged?", candidates=[lambda right, ranks: [pair for pair in right if ranks[pair] == 0]])
 mistake("rank 0 left out", why="The pair with rank 0, which was learned first, is never merged, or only where no other "
-    "pair with a rank is left.",
+    "pair with a rank is left; perhaps it ends the loop.",
     look="where does your loop over the ranks start? And what do `if rank` and `ranks.get(pair) or …` do with rank 0?",
     candidates=[lambda right, ranks: [pair for pair in right if ranks[pair]]],
     chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: ranks[pair] or math.inf)],
-    variants=[lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair) or math.inf)])
+    variants=[lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair) or math.inf),
+              lambda parts, ranks: ended_at_rank_0(parts, ranks)])
 mistake("the highest rank left out", why="The pair with the highest rank, which was learned last, is never merged.",
     look="where does your loop over the ranks end?",
     candidates=[lambda right, ranks: [pair for pair in right if ranks[pair] < len(ranks) - 1]])

@@ -316,6 +316,10 @@ mistake("reshaped to three squares", pairs=0, why="The weight of c_attn is resha
     "the numbers in their old order; each should be cut out by its columns and then transposed.", look=SIDE,
     variants=[{"cut": lambda right, tensor: list(tensor.reshape(3, *2 * tensor.shape[:1])) if tensor.dim() == 2
                else right, "turned": lambda right, tensor, part: tensor if part == "attn.c_attn" else right}])
+mistake("thirds that begin one apart", pairs=0, why="The three slices of c_attn begin at 0, 1 and 2, so they overlap. "
+    "Each should begin where the one before ends.", look="`[i:i + d]`: where does the slice for i = 1 begin, and where "
+    "should it?", cut=lambda tensor: [
+        tensor[..., part:part + tensor.shape[-1] // 3] for part in range(3)])
 mistake("every third column", pairs=1, why="Every third column is taken, as if query, key and value took turns.",
     look=SIDE, cut=lambda tensor: [tensor[..., start::3] for start in range(3)])
 mistake("the bias of queries for all three", pairs=1, why="Queries, keys and values all get the bias of the queries.",

@@ -43,7 +43,8 @@ exercise = Exercise(
         the residual stream before the first layer, and each further stage is the whole stream after one more layer,
         with everything added so far. norm is the model's final nn.LayerNorm, with its gain, its bias and its epsilon;
         unembedding is the table (vocabulary, d_model) whose row j scores token j, without a bias. Each stage is treated
-        as the model treats the last one: each vector is normalised with its own mean and variance.
+        as the model treats the last one: each vector is normalised with its own mean and variance. residuals stay as
+        they are.
         """,
     stub='''
         def logit_lens(residuals, norm, unembedding):

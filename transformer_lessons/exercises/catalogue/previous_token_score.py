@@ -33,7 +33,7 @@ exercise = Exercise(
         previous_token_score(weights) takes attention weights, causal or not, of shape (batch, heads, length,
         length): queries down, keys across. It returns a float tensor (heads,): for each head the mean, over
         all sequences and all positions t ≥ 1, of the weight that the query at t gives to the key at t - 1. There
-        are at least two positions.
+        are at least two positions. weights stay as they are.
         """,
     stub='''
         def previous_token_score(weights):

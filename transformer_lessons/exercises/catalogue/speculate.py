@@ -211,7 +211,7 @@ exercise = Exercise(
         vocabulary): those of the expensive and of the cheap model. token (batch,) was drawn from q, so its q is not 0,
         and u (batch,) is uniform between 0 and 1. A row's token is accepted where u < p / q for this token. Where it is
         not, another is drawn, with probabilities proportional to max(p - q, 0); where the randomness for this draw
-        comes from is up to you. In some rows p and q may be equal.
+        comes from is up to you. In some rows p and q may be equal. The inputs stay as they are.
         """,
     stub='''
         def speculate(p, q, token, u):

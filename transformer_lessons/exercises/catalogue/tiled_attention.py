@@ -93,7 +93,8 @@ exercise = Exercise(
         attention: query and key are (…, length, d_head), value is (…, length, d_v), with any leading dimensions, and
         position i attends to the positions up to i. A tile of scores may be longer than block in one direction,
         queries or keys, but not in both. block, at least 1, need not divide length and may be larger; if it is smaller,
-        no tensor of length × length elements may be made, neither scores nor a mask. Scores of any size must work.
+        no tensor of length × length elements may be made, neither scores nor a mask. Scores of any size must work. The
+        inputs stay as they are.
         """,
     stub='''
         def tiled_attention(query, key, value, block):
