@@ -2172,8 +2172,6 @@ def draws_otherwise(bound=None, change=lambda drawn, kept, logits: drawn, add=0)
         logits, F.one_hot(targets, logits.shape[-1]).to(logits.dtype))), "a binary cross-entropy"),
     ("training_step", training(lambda logits, targets: -logits.softmax(-1).gather(-1, targets[..., None]).mean().log()),
      "the probability, not its logarithm"),
-    ("sample_next", draws_otherwise(lambda logits, top_k: logits.kthvalue(top_k, dim=-1, keepdim=True).values),
-     "the k-th smallest as the threshold"),
     ("sample_next", draws_otherwise(change=lambda drawn, kept, logits:
         torch.where((kept == drawn[:, None]).any(-1), drawn, logits.argmax(-1))),
      "the top k after the softmax, not renormalised"),

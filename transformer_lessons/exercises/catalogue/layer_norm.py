@@ -199,8 +199,9 @@ mistake("the variance of everything", why="The variance is that of the whole ten
     look="the shape of the variance: one for each vector.", variance=lambda x: x.var(correction=0))
 mistake("the mean of the first vector for all", pairs=0, why="The mean of the first vector, or its variance, serves "
     "for all; each vector has its own.", look="what is computed before the loop, or with an index [0]?",
-    mean=lambda right: right.flatten()[0], variance=lambda right: right.flatten()[0],
-    variants=[{"mean": lambda right: right.flatten()[0], "variance": lambda x, mean: ((x - mean)**2).mean(-1, True)}])
+    mean=lambda x: x.flatten(0, -2)[0].mean(), variance=lambda x, mean: ((x - mean)**2).flatten(0, -2)[0].mean(),
+    variants=[{"mean": lambda x: x.flatten(0, -2)[0].mean(),
+               "variance": lambda x, mean: ((x - mean)**2).mean(-1, True)}])
 mistake("divided by the number of positions", pairs=0, why="The features, or their squared deviations, are divided by "
     "the number of positions, not of features.", look="the shape of x: which dimension holds the features?", variants=[
         {"mean": lambda x: x.sum(-1, True) / x.shape[-2], **more} for more in (

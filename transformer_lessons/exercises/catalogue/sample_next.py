@@ -384,10 +384,6 @@ mistake("one threshold for the whole batch", why="One threshold, that of a singl
     kept=[above(one) for one in ONE_FOR_ALL] + [from_the_largest(above(one)) for one in ONE_FOR_ALL[::2]],
     variants=[picked_after_softmax(above(one, 0.0)) for one in ONE_FOR_ALL])
 
-mistake("the k-th smallest as the threshold", pairs=0, why="The threshold is the k-th smallest logit of a row, where "
-    "it should be the k-th largest.", look="do your numbers go up or down, and from which end do you count to k?",
-    kept=above(lambda logits, top_k: logits.kthvalue(top_k).values[:, None]))
-
 def place_among_k(step, self, logits, temperature, top_k, generator):
     if temperature == 0 or top_k is None:
         return step(logits, temperature, top_k, generator)
