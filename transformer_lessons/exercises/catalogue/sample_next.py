@@ -220,7 +220,7 @@ exercise = Exercise(name="sample_next", lesson=8, title="Drawing the next token"
         {"batch": LARGE, "vocabulary": 3, "temperature": 0.1, "top_k": 2, "spread": 1.2},
         {"batch": LARGE, "vocabulary": 2, "temperature": 0.1, "top_k": None, "spread": 1.0},
         {"batch": LARGE, "vocabulary": 2, "temperature": 4.0, "top_k": None, "spread": 5.0},
-        {"batch": LARGE, "vocabulary": 60, "temperature": 0.0001, "top_k": None, "spread": 2e-6, "wider": 5.08},
+        {"batch": LARGE, "vocabulary": 60, "temperature": 1e-5, "top_k": None, "spread": 2e-7, "wider": 5.08},
         {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.25},
         {"batch": 5, "vocabulary": 6, "temperature": 0.001, "top_k": None, "level": 1.5},
         {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": 4}], draw=draw_logits,
@@ -313,6 +313,7 @@ mistake("another temperature than the given one", why="The tokens come about as 
     "the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise is added: "
     "which distribution must it have?", scaled=[lambda logits, temperature: logits / (1 + temperature),
     lambda logits, temperature: logits / math.sqrt(temperature), lambda logits, temperature: logits / (2 * temperature),
+    lambda logits, temperature: logits / (temperature + 1e-5),
     *(lambda logits, temperature, least=least: logits / max(temperature, least) for least in (0.01, 0.1, 0.05))])
 mistake("the likeliest token below some temperature", pairs=0, why="Below some temperature, and not only at 0, the "
     "token with the largest logit is always taken: nothing is drawn there.", look=LIMITED, variants=[

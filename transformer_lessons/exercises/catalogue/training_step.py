@@ -37,9 +37,32 @@ class Rehearsal:
     def __call__(self):
         return copy.deepcopy(self.model).train()
 
+class Sgd(torch.optim.Optimizer):
+    """Gradient descent with momentum. These methods are its own: for PyTorch's, PyTorch first loads its compiler."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {"lr": 0.5, "momentum": 0.5})
+
+    def add_param_group(self, param_group):
+        self.param_groups.append(self.defaults | {**param_group, "params": list(param_group["params"])})
+
+    def zero_grad(self, set_to_none=True):
+        for one in self.param_groups[0]["params"]:
+            one.grad = None if set_to_none or one.grad is None else torch.zeros_like(one)
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        with torch.enable_grad():
+            loss = closure and closure()
+        for one in self.param_groups[0]["params"]:
+            if one.grad is not None:
+                self.state[one] = 0.5 * self.state.get(one, 0) + one.grad
+                one -= 0.5 * self.state[one]
+        return loss
+
 def noting_sgd(model, events):
     """An optimiser that notes "s" at each step, "S" at one without gradients; and "b" when gradients are computed."""
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.5)
+    optimizer = Sgd(model.parameters())
     model.linear.weight.register_hook(lambda gradient: events.append("b"))
 
     def note(*_):
@@ -95,11 +118,12 @@ def what_is_wrong(observed, expected, *_):
 exercise = Exercise(
     name="training_step", lesson=7, title="One step of training", difficulty=2, importance=3, minutes=10,
     contract="""training_step(model, optimizer, tokens) makes one step of training and returns its loss, a float. tokens
-        (batch, length) are token ids. model(inputs) turns ids into logits (batch, length, vocabulary); it is in
-        training mode and stays in it. The inputs are all tokens but the last of each sequence, the targets all but the
-        first, so the logits at each position predict the next token. The loss is the cross-entropy in nats, averaged
-        over all positions of all sequences, with the weights as they were before the step. The optimizer then makes one
-        step with the gradients of this loss alone: those of earlier calls must not count. tokens stay as they are.""",
+        (batch, length) are token ids. model, which is causal, turns ids into logits (batch, length, vocabulary); it is
+        in training mode and stays in it. The inputs are all tokens but the last of each sequence, the targets all but
+        the first, so the logits at each position predict the next token. The loss is the cross-entropy in nats,
+        averaged over all positions of all sequences, with the weights as they were before the step. The optimizer then
+        makes one step with the gradients of this loss alone: those of earlier calls must not count, and the first call
+        finds none. tokens stay as they are.""",
     stub='''
         def training_step(model, optimizer, tokens):
             """One step of training on tokens (batch, length). Returns the loss, a float."""
