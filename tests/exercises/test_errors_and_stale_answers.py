@@ -260,7 +260,8 @@ CURRENT = {
     "the history is gone": ([RIGHT, RIGHT + ")", "get_ipython().history_manager.input_hist_parsed[:] = ['']", CHECK],
                             PASSED),
     "no history at all": ([RIGHT, RIGHT + ")", "shell = get_ipython(); saved = shell.history_manager\n"
-                           f"shell.history_manager = None\n{CHECK}\nshell.history_manager = saved"], PASSED),
+                           f"shell.history_manager = None\ntry:\n    {CHECK}\nfinally:\n    "
+                           "shell.history_manager = saved"], PASSED),
 }
 
 
