@@ -120,8 +120,8 @@ def front_page(lessons):
             '<div class="hero"><div>\n\n{.promise}\n'
             f"**{opening[2].capitalize()}**{opening[3]}\n\n"
             f'<p class="start"><a class="button" href="notebooks/{first}.html">Start lesson 1</a> '
-            '<button class="button quiet present" hidden title="Or press p">Present</button> '
-            '<a class="button quiet" href="#run-it-on-your-machine">Run it on your machine</a></p>\n\n'
+            '<a class="button quiet" href="#run-it-on-your-machine">Run it on your machine</a> '
+            '<button class="button quiet present" hidden title="Or press p">Present</button></p>\n\n'
             f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours\\\n"
             "no\u00a0GPU\u00a0·\u00a0MIT\u00a0licence\n\n"
             f"**The checks name your mistake.** They know {number_of_mistakes():,} mistakes, run them on the same "
@@ -140,7 +140,9 @@ def front_page(lessons):
             "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
             f"{'With git and' if repository.source() else 'In a clone of the repository, with'} Python 3.10 or later, "
             f"this {'fetches the course, ' if repository.source() else ''}makes an environment and opens the first "
-            f"lesson:\n\n```sh\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n" +
+            f"lesson:\n\n```sh\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n"
+            "{.facts}\nBy the Transformer Lessons authors, under the MIT licence"
+            f"{' · last changed on ' + day if (day := repository.changed()) else ''}\n\n" +
             contents("Lessons", [f"notebooks/{path.stem}" for path in lessons]) +
             contents("To look things up", ["exercises/index", "notebooks/glossary", "reference/index"]))
 

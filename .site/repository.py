@@ -32,6 +32,12 @@ def source():
     return f"https://github.com/{name}" if name else None
 
 
+def changed():
+    """The day of the last commit, as in 24 May 2026, or None."""
+    day = git("log", "-1", "--format=%cd", "--date=format:%d %B %Y").lstrip("0")
+    return day or None
+
+
 def clone_command():
     """The commands that fetch the course, if it is known where it is."""
     return f"git clone {source()}\ncd {source().split('/')[-1]}\n" if source() else ""

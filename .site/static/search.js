@@ -44,6 +44,35 @@
     return part;
   }
 
+  // The word that a mistyped one is nearest to, if one is near: letters changed, left out, added or swapped.
+  function distance(one, other) {
+    const rows = [Array.from({length: other.length + 1}, (_, at) => at)];
+    for (let i = 1; i <= one.length; i++) {
+      rows[i] = [i];
+      for (let j = 1; j <= other.length; j++) {
+        const same = one[i - 1] === other[j - 1] ? 0 : 1;
+        rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + same);
+        if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1]) rows[i][j] = Math.min(rows[i][j], rows[i - 2][j - 2] + 1);
+      }
+    }
+    return rows[one.length][other.length];
+  }
+  let known;
+  function corrected(word) {
+    if (word.length < 4 || things.some(thing => begins(thing.named, word) >= 0 || begins(thing.told, word) >= 0)) return word;
+    known ??= things.reduce((counts, thing) => {
+      for (const one of new Set((thing.named + thing.told).split(/[^\p{L}\p{N}]+/u))) counts.set(one, (counts.get(one) ?? 0) + 1);
+      return counts;
+    }, new Map());
+    let best = [1 + Math.floor(word.length / 6), 0, word];
+    for (const [one, times] of known) {
+      if (Math.abs(one.length - word.length) > best[0] || one.length < 4) continue;
+      const far = distance(word, one);
+      if (far < best[0] || far === best[0] && times > best[1]) best = [far, times, one];
+    }
+    return best[2];
+  }
+
   const IDLE = ['what', 'is', 'are', 'the', 'a', 'an', 'of', 'to', 'do', 'does', 'how', 'why', 'in', 'for', 'i', 'it', 'on', 'my', 'your', 'can'];
 
   function find(question) {
@@ -51,17 +80,18 @@
     const telling = all.filter(word => !IDLE.includes(word)), words = telling.length ? telling : all;
     const ranked = (words, missing) => things.map(thing => [score(thing, words, missing), thing]).filter(([points]) => points > 0)
       .sort((a, b) => b[0] - a[0]);
-    const exact = words.length ? ranked(words, 0) : [], stems = words.map(word => word.length > 5 ? word.slice(0, -2) : word);
+    const right = words.map(corrected), exact = words.length ? ranked(right, 0) : [];
+    const stems = right.map(word => word.length > 5 ? word.slice(0, -2) : word);
     let best = exact;
     for (let missing = 0; !best.length && missing < words.length; missing++) best = ranked(stems, missing);
     how.textContent = !words.length ? '' : exact.length || !best.length
-      ? `${best.length || 'Nothing'} found for “${question}”${best.length > 50 ? '; the best 50:' : '.'}`
+      ? `${best.length || 'Nothing'} found for “${right.join() === words.join() ? question : right.join(' ')}”${best.length > 50 ? '; the best 50:' : '.'}`
       : `Nothing has all of “${question}”. The nearest:`;
     list.replaceChildren(...best.slice(0, 50).map(([, thing]) => {
       const item = document.createElement('li'), link = document.createElement('a');
       Object.assign(link, {textContent: thing.title, href: thing.address});
       const kind = Object.assign(document.createElement('span'), {className: 'kind', textContent: thing.kind});
-      item.append(kind, ' ', link, excerpt(thing, words));
+      item.append(kind, ' ', link, excerpt(thing, right));
       return item;
     }));
   }

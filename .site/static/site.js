@@ -64,16 +64,23 @@
   document.querySelector('.header-right').prepend(find);
 
   // Presenting: a button, and the key p. It goes screen by screen: as few as hold each part of the lesson, and evenly
-  // filled. What is on others is not seen. Clickers send Page Down and Page Up.
+  // filled, each below its heading. What is on others is not seen. Clickers send Page Down and Page Up. After the last
+  // screen comes the next lesson.
   const root = document.documentElement;
   const room = () => 0.96 * innerHeight;
   const margin = () => innerHeight / 50;
+  const SMALLEST = 0.9;
   const pieces = () => [...document.querySelectorAll('article section > :not(section)')]
     .flatMap(piece => piece.matches('.cell') && (piece.offsetHeight > room() || piece.querySelector('.cell_output:not(details *) img')) ? [...piece.children] : piece)
     .filter(piece => piece.offsetHeight);
   const box = piece => piece.getBoundingClientRect();
   const heading = piece => /^H[123]$/.test(piece?.tagName);
   const from = (one, other) => box(other).bottom - box(one).top;
+  const running = Object.assign(document.createElement('p'), {className: 'running', ariaHidden: true});
+  document.body.append(running);
+  const over = piece => heading(piece) ? 0 : running.offsetHeight;  // the heading that goes on, above a piece
+  const title = piece => [...piece.closest('section').querySelector('h1, h2, h3').childNodes]
+    .map(part => part.matches?.('.headerlink') ? '' : part.textContent).join('');
 
   // Pictures are as large as leaves room for what leads to them.
   const resize = () => {
@@ -87,7 +94,8 @@
       const last = piece.parentElement.lastElementChild, code = piece.firstElementChild.offsetHeight;
       const lead = room() - own - (box(piece).top - box(first).top);
       const tail = room() - (own - code) - (box(last).bottom - box(piece).bottom);
-      const high = Math.max(...[lead, tail].filter(one => one > (piece.matches('.diagram') ? 0.72 : 0.62) * innerHeight), 0) || room() - own;
+      const least = piece.matches('.diagram') ? [0.72, 0.72, 0.72] : [0.5, 0.62, 0.62];
+      const high = [lead, room() - own, tail].find((one, at) => one > least[at] * innerHeight) ?? room() - own;
       picture.style.maxHeight = `${Math.min(high, room() - own)}px`;
     });
   };
@@ -101,10 +109,10 @@
       const best = {[end]: [0, []]};
       for (let one = end - 1; one >= begin; one--) {
         for (let next = one + 1; next <= end; next++) {
-          const height = from(all[one], all[next - 1]), last = all[next - 1];
-          if (next > one + 1 && height > room()) break;
+          const height = from(all[one], all[next - 1]) + over(all[one]), last = all[next - 1];
+          if (next > one + 1 && height > room() / SMALLEST) break;
           const loose = next < end && (heading(last) ? 5 : last.matches('.cell_input') ? 0.2 : last.textContent.trim().endsWith(':') ? 0.4 : 0);
-          const cost = best[next][0] + Math.ceil(height / room()) + 0.3 * Math.max(0, 1 - height / room()) ** 2 + loose;
+          const cost = best[next][0] + Math.ceil(SMALLEST * height / room()) + 0.3 * Math.max(0, 1 - height / room()) ** 2 + loose;
           if (!(best[one]?.[0] <= cost)) best[one] = [cost, [all[one], ...best[next][1]]];
         }
       }
@@ -121,11 +129,35 @@
     scrollTo({top, behavior: 'instant'});
     here = scrollY;
   };
-  const count = () => { document.body.dataset.screen = `${at + 1} / ${starts.length}`; };
-  const showAll = () => document.querySelectorAll('.elsewhere').forEach(piece => piece.classList.remove('elsewhere'));
+  const pages = {'1': document.querySelector('a.next-page'), '-1': document.querySelector('a.prev-page')};
+  const count = () => {
+    const next = at === starts.length - 1 && pages[1]?.querySelector('.title')?.textContent;
+    document.body.dataset.screen = `${next ? `→ ${next}   ` : ''}${at + 1} / ${starts.length}`;
+  };
+  const showAll = () => {
+    pieces().forEach(piece => { piece.style.zoom = ''; });
+    document.querySelectorAll('.elsewhere').forEach(piece => piece.classList.remove('elsewhere'));
+    running.textContent = '';
+  };
+  // What is short is shown larger; what is a little too long for one screen, a little smaller.
+  const enlarge = shown => {
+    const picture = shown.some(piece => piece.matches('.diagram') || piece.querySelector('img, .playground, .attention-explorer'));
+    const wide = () => shown.some(piece => [piece, ...piece.querySelectorAll('pre, .formula')].some(part => part.scrollWidth > part.clientWidth + 1));
+    const set = size => shown.forEach(piece => { piece.style.zoom = size; });
+    for (const size of [...(picture || wide() ? [] : [1.3, 1.2, 1.1]), 1, 0.95, SMALLEST]) {
+      set(size);
+      const most = (size > 1 ? 0.8 : 1) * room() - over(shown[0]);
+      if (from(shown[0], shown.at(-1)) <= most && !(size > 1 && wide())) return;
+    }
+    if (from(shown[0], shown.at(-1)) > 1.05 * room()) set('');  // nothing helps
+  };
   const show = (shown = ofScreen()) => {  // the pieces of a screen, or of a step: what is short stands a little lower
-    const free = Math.max(0, room() - from(shown[0], shown.at(-1)));
-    scroll(scrollY + box(shown[0]).top - margin() - (free > innerHeight / 4 ? Math.min(free / 3, innerHeight / 5) : 0));
+    showAll();
+    running.textContent = heading(shown[0]) ? '' : title(shown[0]);
+    running.style.left = `${box(shown[0].closest('section')).left}px`;
+    enlarge(shown);
+    const top = margin() + over(shown[0]), free = Math.max(0, room() - from(shown[0], shown.at(-1)) - over(shown[0]));
+    scroll(scrollY + box(shown[0]).top - top - (free > innerHeight / 4 ? Math.min(free / 3, innerHeight / 5) : 0));
     document.activeElement.blur();  // the next key is for the screen
     count();
     pieces().forEach(piece => piece.classList.toggle('elsewhere', !shown.includes(piece)));
@@ -142,6 +174,14 @@
     at = Math.max(0, starts.findLastIndex(start => box(start).top <= box(first).top + 1));
     show();
   };
+  addEventListener('load', () => {  // from another lesson's last screen, or first
+    const step = location.hash.match(/^#presenting(-?1)$/)?.[1];
+    if (!step) return;
+    history.replaceState(null, '', location.pathname + location.search);
+    present();
+    if (step < 0) at = starts.length - 1;
+    show();
+  });
   document.querySelectorAll('button.present').forEach(button => {
     button.hidden = false;
     button.onclick = present;
@@ -154,8 +194,8 @@
   });
   addEventListener('resize', () => {
     if (!root.classList.contains('presenting')) return;
-    resize();
     showAll();
+    resize();
     starts = screens();
     at = Math.min(at, starts.length - 1);
     count();
@@ -182,12 +222,16 @@
     if (!presenting || !step) return;
     event.preventDefault();
     const all = ofScreen(), below = all.findIndex(piece => box(piece).bottom > innerHeight + 2 * margin());
-    if (step > 0 && below >= 0) {  // something was opened, so there is more
-      if (box(all[below]).top > 2 * margin()) return show(all.slice(below));
+    const rest = below < 0 ? [] : all.slice(below).filter(piece => !piece.querySelector('a.button'));
+    if (step > 0 && rest.length) {  // something was opened, so there is more
+      if (box(rest[0]).top > 2 * margin()) return show(rest);
       return scroll(scrollY + 0.85 * innerHeight);
     }
     if (step < 0 && box(all[0]).top < 0) return show();
-    if (!starts[at + step]) return;
+    if (!starts[at + step]) {
+      if (pages[step]) location.href = `${pages[step].href}#presenting${step}`;
+      return;
+    }
     at += step;
     show();
   }, true);  // before a playground keeps the keys to itself
