@@ -221,6 +221,8 @@ def in_full(draws, outcomes, differences, variant):
     wrong = wrong_cases(outcomes, differences)
     for number in [*wrong, *(n for n in range(len(outcomes)) if n not in wrong)]:
         ours, theirs = outcomes[number], draws.outcome(variant, number)
+        if ours is theirs:  # one that is known already
+            continue
         if (ours.kind, ours.changed_inputs) != (theirs.kind, theirs.changed_inputs):
             return False
         if apart(draws.exercise, ours, theirs):
