@@ -49,8 +49,8 @@ def draw_tokens(batch=BATCH, length=LENGTH, words=WORDS):
 
 def gradients(output, inputs):
     """The gradients of a random projection of the output, in which nothing is left out or cancels out."""
-    direction = torch.randn(output.shape, dtype=output.dtype, generator=torch.Generator().manual_seed(1))
-    return torch.autograd.grad((output * direction).sum(), inputs, allow_unused=True)
+    direction = torch.randn(output.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    return torch.autograd.grad((output * direction.to(output.dtype)).sum(), inputs, allow_unused=True)
 
 
 class Vectors:
