@@ -74,6 +74,8 @@ def describe(app, page, template, context, doctree):
     if repository.home():
         said |= {"og:url": f"{repository.home()}{page}.html", "og:image": f"{repository.home()}_static/preview.png"}
     tags += f'<meta name="description" content="{escape(ABOUT)}">\n'
+    tags += ("<script>if (location.hash.startsWith('#presenting')) "
+             "document.documentElement.classList.add('arriving')</script>\n")  # site.js shows the page
     context["metatags"] = tags + "".join(f'<meta property="{name}" content="{escape(text)}">\n'
                                          for name, text in said.items())
 

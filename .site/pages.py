@@ -120,7 +120,7 @@ def front_page(lessons):
             '<div class="hero"><div>\n\n{.promise}\n'
             f"**{opening[2].capitalize()}**{opening[3]}\n\n"
             f'<p class="start"><a class="button" href="notebooks/{first}.html">Start lesson 1</a> '
-            '<a class="button quiet" href="#run-it-on-your-machine">Run it on your machine</a> '
+            '<a class="button quiet" href="#run-it-on-your-machine">Run it yourself</a> '
             '<button class="button quiet present" hidden title="Or press p">Present</button></p>\n\n'
             f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours\\\n"
             "no\u00a0GPU\u00a0·\u00a0MIT\u00a0licence\n\n"

@@ -1139,8 +1139,8 @@ def byte_pairs(d):
 
     Five rows show the word rings. In the first it is cut into the bytes r, i, n, g and s. Rank 0 joins n and g,
     rank 1 joins i and ng, rank 3 joins r and ing, rank 4 joins ring and s: one token is left. Below, the word kings,
-    which is not in the training text, goes the same way as far as it can: k, ing, s are left, since neither k and ing
-    nor ing and s have a rank.
+    which is not in the training text, goes the same way as far as it can: k, ing, s are left, since neither the
+    pair k, ing nor the pair ing, s has a rank.
     """
     rings(d, 244, 48, 62)
     d.label(524, 78, "5 tokens", 13, MUTED, "start")

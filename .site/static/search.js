@@ -84,6 +84,7 @@
     const stems = right.map(word => word.length > 5 ? word.slice(0, -2) : word);
     let best = exact;
     for (let missing = 0; !best.length && missing < words.length; missing++) best = ranked(stems, missing);
+    document.querySelector('#examples').hidden = words.length > 0;
     how.textContent = !words.length ? '' : exact.length || !best.length
       ? `${best.length || 'Nothing'} found for “${right.join() === words.join() ? question : right.join(' ')}”${best.length > 50 ? '; the best 50:' : '.'}`
       : `Nothing has all of “${question}”. The nearest:`;

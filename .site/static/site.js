@@ -30,7 +30,7 @@
         if (output && text === line)  // breaks first where its parts stand apart
           line = line.replace(/\S+(?: \S+)*(?= {2})|(?<= {2})\S+(?: \S+)*/g, '<span class="part">$&</span>');
         line = line.replace(/(?<=\[<\/span>)(?:(?:<span class="o">-<\/span>)?<span class="m.">[^<]*<\/span><span class="p">,<\/span> ){1,3}/g,
-          numbers => numbers.replaceAll(' <', '\u00a0<').replaceAll('> ', '>\u00a0'));  // a short row of numbers stays whole
+          numbers => `<span class="together">${numbers}</span>`);  // a short row of numbers stays whole
         line = line.replace(/^((?:<[^>]+>)*) +/, `$1${' '.repeat(indent)}`).replace(/(\)<\/span>)(<span class="o">\.<)/g, '$1<wbr>$2');
         if (RegExp(`\\S{${Math.max(8, 38 - indent)}}`).test(text))  // else within a name or a number
           line = line.replace(/(<span class="p">[^<]*[([{]<\/span>)/g, '$1<wbr>');
@@ -111,7 +111,8 @@
         for (let next = one + 1; next <= end; next++) {
           const height = from(all[one], all[next - 1]) + over(all[one]), last = all[next - 1];
           if (next > one + 1 && height > room() / SMALLEST) break;
-          const loose = next < end && (heading(last) ? 5 : last.matches('.cell_input') ? 0.2 : last.textContent.trim().endsWith(':') ? 0.4 : 0);
+          const leads = last.tagName === 'P' && (all[next]?.matches('.cell, .cell_input, .question') || last.textContent.trim().endsWith(':'));
+          const loose = next < end && (heading(last) ? 5 : leads ? 0.8 : last.matches('.cell_input') ? 0.2 : 0);
           const cost = best[next][0] + Math.ceil(SMALLEST * height / room()) + 0.3 * Math.max(0, 1 - height / room()) ** 2 + loose;
           if (!(best[one]?.[0] <= cost)) best[one] = [cost, [all[one], ...best[next][1]]];
         }
@@ -153,6 +154,7 @@
   };
   const show = (shown = ofScreen()) => {  // the pieces of a screen, or of a step: what is short stands a little lower
     showAll();
+    fit();
     running.textContent = heading(shown[0]) ? '' : title(shown[0]);
     running.style.left = `${box(shown[0].closest('section')).left}px`;
     enlarge(shown);
@@ -162,7 +164,7 @@
     count();
     pieces().forEach(piece => piece.classList.toggle('elsewhere', !shown.includes(piece)));
   };
-  const present = () => {
+  const present = begin => {
     document.querySelectorAll('#__toc, #__navigation').forEach(drawer => { drawer.checked = false; });
     const first = pieces().find(piece => box(piece).bottom > 0);  // what was at the top stays there
     const presenting = root.classList.toggle('presenting');
@@ -171,20 +173,19 @@
     showAll();
     if (!presenting) return first?.scrollIntoView({behavior: 'instant'});
     starts = screens();
-    at = Math.max(0, starts.findLastIndex(start => box(start).top <= box(first).top + 1));
+    at = begin ? (begin < 0 ? starts.length - 1 : 0) : Math.max(0, starts.findLastIndex(start => box(start).top <= box(first).top + 1));
     show();
   };
   addEventListener('load', () => {  // from another lesson's last screen, or first
     const step = location.hash.match(/^#presenting(-?1)$/)?.[1];
     if (!step) return;
     history.replaceState(null, '', location.pathname + location.search);
-    present();
-    if (step < 0) at = starts.length - 1;
-    show();
+    present(Number(step));
+    root.classList.remove('arriving');
   });
   document.querySelectorAll('button.present').forEach(button => {
     button.hidden = false;
-    button.onclick = present;
+    button.onclick = () => present();
   });
   addEventListener('scroll', () => {  // by hand
     if (!root.classList.contains('presenting') || Math.abs(scrollY - here) <= 3) return;
@@ -205,7 +206,11 @@
     resize();
     const {top, bottom} = box(part), cell = part.closest('.cell');
     const first = cell && box(cell).height < room() ? box(cell).top : top;
-    if (bottom > innerHeight - margin()) scroll(scrollY + Math.min(bottom - innerHeight + margin(), first - margin()));
+    if (bottom <= innerHeight - margin()) return;
+    scroll(scrollY + Math.min(bottom - innerHeight + margin(), first - margin() - running.offsetHeight));
+    const cut = pieces().filter(piece => box(piece).top < running.offsetHeight && box(piece).bottom > 0 && !piece.contains(part));
+    cut.forEach(piece => piece.classList.add('elsewhere'));  // rather than half of it
+    if (box(ofScreen()[0]).top < 0) running.textContent = title(part.closest('section > *'));
   };
   addEventListener('toggle', event => { if (event.target.open) seeWhole(event.target); }, true);
   addEventListener('change', event => seeWhole(event.target.closest?.('.verdicts')?.closest('details, .verdicts')));
@@ -223,7 +228,8 @@
     event.preventDefault();
     const all = ofScreen(), below = all.findIndex(piece => box(piece).bottom > innerHeight + 2 * margin());
     const rest = below < 0 ? [] : all.slice(below).filter(piece => !piece.querySelector('a.button'));
-    if (step > 0 && rest.length) {  // something was opened, so there is more
+    const little = rest.every(piece => piece.tagName === 'P') && rest.length && from(rest[0], rest.at(-1)) < 0.15 * innerHeight;
+    if (step > 0 && rest.length && !little) {  // something was opened, so there is more
       if (box(rest[0]).top > 2 * margin()) return show(rest);
       return scroll(scrollY + 0.85 * innerHeight);
     }

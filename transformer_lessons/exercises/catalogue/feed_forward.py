@@ -85,8 +85,8 @@ exercise = Exercise(name="FeedForward", lesson=7, title="Each position thinks fo
     build=("d_model", "d_hidden"), reference=layers.FeedForward,
     draw=lambda generator, d_model, d_hidden, lead, scale=2.0: (normal(generator, *lead, d_model, scale=scale),),
     returns="output", shapes={"output": "(batch, length, d_model)"}, checks=[drops_only_after_relu],
-    hints=[("the wrong parameters", "nn.Linear(in, out) has weights (out, in). One layer widens, the other narrows "
-                                    "again."),
+    hints=[("the wrong parameters", "nn.Linear(in, out) has a weight of shape (out, in). One layer widens the "
+                                    "vector, the other narrows it again."),
            ("the numbers differ", "Three steps: widen, ReLU, narrow. The ReLU goes in the middle, and nowhere else.")],
     solution='''
         from torch import nn

@@ -143,7 +143,7 @@ def signs_of_missing_names(missing, theirs):
         if lost]
 
 exercise = Exercise(
-    name="from_gpt2", lesson=10, title="Someone else's weights", difficulty=3, importance=3, minutes=20,
+    name="from_gpt2", lesson=10, title="Someone else's weights", difficulty=3, importance=2, minutes=20,
     contract="""from_gpt2(tensors) takes a dictionary from the names of a published GPT-2 to tensors and returns one
         from the course's names to tensors, by the table in the lesson. A name may begin with `transformer.`, which is
         dropped. GPT-2 keeps the weights of linear maps as (in, out), the course as (out, in). `c_attn` holds queries,

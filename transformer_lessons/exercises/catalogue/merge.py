@@ -84,7 +84,7 @@ exercise = Exercise(
     draw=draw, reference=lambda parts, pair: byte_pairs.merge(parts, pair), names_steps=False,
     same=same_parts, checks=[is_a_list, is_a_new_list, keeps_every_byte], symptoms=[what_the_parts_show],
     hints=[("where to go on after a merge", "Walk along the parts in a while loop, and keep track of your place. How "
-            "far does it move where the pair was found, and how far where it was not?"),
+            "far do you move on if the pair is found, and how far if it is not?"),
            ("what is compared", "A part is joined only where it equals pair[0] as a whole and the next part equals "
             "pair[1]. b\"th\" followed by b\"e\" is not the pair (b\"t\", b\"he\"), although the bytes are the same."),
            ("the end of the list", "The last part has no neighbour. Slices need no special case: parts[9:11] of a "

@@ -127,8 +127,8 @@ exercise = Exercise(
         "sum of exp(score - largest). Which values should they have before the first block?"),
            ("when the maximum rises", "The sum so far is a sum of exp(score - old). You want exp(score - new). The two "
                "differ by one factor, the same for every term: which?"),
-           ("the weights", "Maximum and sum are final only after the last block. Then go through the blocks once more, "
-               "and put their weights side by side with torch.cat.")],
+           ("the weights", "The maximum and the sum are final only after the last block. Then go through the blocks "
+               "once more, and put their weights side by side with torch.cat.")],
     solution='''
         import torch
 

@@ -38,8 +38,8 @@ exercise = Exercise(name="padding_mask", lesson=6, title="Nobody reads padding",
             "read."),
            ("the shape", "The scores are (batch, heads, query, key). Along which of these does the answer change, and "
             "along which is it always the same?"),
-           ("the tool", "One comparison makes (batch, length). Indexing with None, or unsqueeze, adds a dimension of "
-            "size 1 exactly where you put it.")],
+           ("the tool", "One comparison gives a tensor of shape (batch, length). Indexing with None, or unsqueeze, "
+            "adds a dimension of size 1 exactly where you put it.")],
     solution='''
         def padding_mask(tokens, pad_id):
             return (tokens != pad_id)[:, None, None, :]''')

@@ -221,7 +221,7 @@ def wrong_parameters(call, ours, theirs):
         if ours[name] != shape:
             return Finding(f"`{name}` has the wrong shape.", "wrong parameters",
                            f"In {call} it has shape {ours[name]}; {shape} is expected.", (),
-                           "what goes in, what comes out: nn.Linear(in, out) has weights (out, in).", None)
+                           "what goes in, what comes out: nn.Linear(in, out) has a weight of shape (out, in).", None)
     return None
 
 

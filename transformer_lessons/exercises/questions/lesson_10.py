@@ -56,7 +56,7 @@ QUESTIONS = (
         right=2048,
         why="2 × 768 × 3072 = 3 × 768 × 2048: two thirds of the width, so 8/3 of d_model instead of 4 times d_model.",
         slips={
-            3072: "Then there would be half as many weights again: three maps, each as large as before.",
+            3072: "Then there would be 1.5 times as many weights: three maps, each as large as before.",
             1536: "This is half as wide. There are three maps in place of two, not four.",
             1024: "This is a third as wide. Each of the two maps already had 768 × 3072 weights.",
             4608: "It has to be narrower, since there is one more map.",
@@ -71,8 +71,9 @@ QUESTIONS = (
         (
             right(
                 "No: it is the same model with its features in another order.",
-                "Within a head, the features of queries and keys can come in any order, as long as it is the same "
-                "in both. It would be a bug only with weights that were trained with the other convention.",
+                "Training can put the features of a head in any order, as long as it is the same for queries and "
+                "keys, so it can fit either convention. It would be a bug only with weights that were trained with "
+                "the other one.",
             ),
             wrong(
                 "Yes: scores no longer depend on positions through their difference alone.",
@@ -104,7 +105,7 @@ QUESTIONS = (
             2 * 8 * 128 * 2: "This is one layer. There are 32.",
             2 * 32 * 128 * 2: "This is one head of keys and values. There are 8.",
         },
-        pointer="Multiply: keys and values, layers, heads of keys, features of a head, bytes of a number.",
+        pointer="Multiply: 2 (keys and values), layers, key heads, features per head, bytes per number.",
     ),
     SeveralOf(
         "10.6",
@@ -151,8 +152,8 @@ QUESTIONS = (
         "to tell from chance. Why do many of today's models do all three?",
         model="A lower loss is not the only reason to change a model. RMSNorm does less arithmetic for each vector and "
         "has half the parameters; the loss stays the same within the noise. The same holds without biases, and there "
-        "is less to store and load. Fewer heads of keys make the cache smaller: a quarter of the heads need a quarter "
-        "of the memory, so longer texts or larger batches fit, and there is less to read for each new token.",
+        "is less to store and load. Fewer key heads make the cache smaller: a quarter of the heads need a quarter of "
+        "the memory, so longer texts or larger batches fit, and there is less to read for each new token.",
         points=(
             "RMSNorm: less arithmetic, half the parameters, the same loss within the noise.",
             "No biases: fewer parameters, the same loss within the noise.",

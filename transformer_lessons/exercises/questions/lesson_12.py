@@ -8,7 +8,7 @@ QUESTIONS = (
         "Where attention overtakes the matrices",
         "A layer has d_model = 128 and d_hidden = 512. Its six matrices cost 4 · 128² + 2 · 128 · 512 = 196,608 "
         "multiplications for each token. Each key costs a query 128 multiplications for its score, and 128 more "
-        "for its part in the average. With how many keys does attention cost as much per token as the matrices do?",
+        "for its part in the average. At how many keys does attention cost as much per token as the matrices do?",
         right=768,
         why="Scores and averages together cost 2 · 128 = 256 multiplications a key, and 196,608 / 256 = 768. With "
         "d_hidden = 4 d_model it is always 6 d_model.",
@@ -31,7 +31,7 @@ QUESTIONS = (
                 "That is what the cache avoids: each is computed once, when its token is new.",
             ),
             right(
-                "Each call has to fetch every weight from memory, for the sake of a single token.",
+                "Each call has to fetch every weight from memory, just for a single token.",
                 "Reading fetches each weight once and uses it for 1,000 tokens; writing fetches it 1,000 times and "
                 "uses it once each time. Memory, not arithmetic, is the limit.",
             ),
@@ -65,7 +65,7 @@ QUESTIONS = (
         "12.4",
         "How far back windows reach",
         "Four layers attend with a window of 8, the position itself included. How many positions back can a "
-        "token be and still affect the output?",
+        "token be and still affect the output at the last position?",
         right=28,
         why="One layer reaches 7 positions back. The next layer reads what the first has gathered, and "
         "reaches 7 further: 4 · 7 = 28.",
@@ -132,17 +132,17 @@ QUESTIONS = (
     ),
     OneOf(
         "12.8",
-        "A bad draft",
+        "A bad draft model",
         "A cheap model whose drafts are mostly accepted is replaced by one that gives every token the same "
         "probability. What happens to the text that speculative sampling writes?",
         (
             wrong(
                 "It becomes a mixture of what the two models would write.",
-                "After a rejection the token is drawn from the residual, which is exactly what the draft lacks.",
+                "After a rejection the token is drawn from the residual, which is exactly what the cheap model lacks.",
             ),
             wrong(
                 "Rare tokens come up more often.",
-                "They are drafted more often, but accepted only with p / q, which is small for them.",
+                "They are drafted more often, but accepted only with probability p / q, which is small for them.",
             ),
             wrong(
                 "It repeats itself.",
@@ -150,7 +150,7 @@ QUESTIONS = (
             ),
             right(
                 "Its distribution stays the same; only fewer drafts are accepted.",
-                "For any q the result is distributed as p. A bad draft costs time and nothing else.",
+                "For any q the result is distributed as p. A bad draft model costs time and nothing else.",
             ),
         ),
     ),
@@ -160,10 +160,11 @@ QUESTIONS = (
         "A friend has replaced plain attention by a tiled kernel and says: “Now my attention is linear in the length, "
         "and it is an approximation that hardly hurts.” What do you answer?",
         model="Only the memory is linear. Every query still meets every key before it, so twice the length takes about "
-        "four times the time; a tiled kernel is faster because its tiles fit into the fast memory near the processor "
-        "and because it leaves out the tiles in the future. And nothing is approximated: maximum and sum are "
-        "updated with every tile, so the result is that of the plain formula, up to rounding. A sliding window "
-        "can make the time linear, but it leaves keys out, so the result is different.",
+        "four times the time; a tiled kernel is faster because its tiles stay in the processor's fast memory, instead "
+        "of filling new tables in slow memory, and because it leaves out those in the future. And nothing is "
+        "approximated: the maximum and the sums are updated with every tile, so the result is that of the plain "
+        "formula, up to rounding. A sliding window can make the time linear, but it leaves keys out, so the result is "
+        "different.",
         points=(
             "Memory is linear, time is still quadratic.",
             "Exact: online softmax rescales what it has added up.",

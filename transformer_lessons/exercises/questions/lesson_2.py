@@ -14,8 +14,8 @@ QUESTIONS = (
     Number(
         "2.1",
         "A look-up that blends",
-        "A table holds the value 10 under the key (1, 0) and the value 30 under the key (0, 1). What does "
-        "attention, without a scale, return for the query (1, 1)?",
+        "A table holds the value 10 under the key (1, 0) and the value 30 under the key (0, 1). What does a "
+        "soft look-up return for the query (1, 1)?",
         right=20,
         why="Both scores are 1, so both weights are 1/2: half of 10 and half of 30. A dictionary returns "
         "one entry; attention returns a blend of all.",
@@ -33,8 +33,8 @@ QUESTIONS = (
     OneOf(
         "2.2",
         "A hundred times the query",
-        "A table holds 10 under the key (1, 0) and 30 under (0, 1), and the query (1, 0.9) returns a "
-        "blend. What does attention, without a scale, return for a hundred times this query?",
+        "A table holds 10 under the key (1, 0) and 30 under (0, 1). A soft look-up with the query (1, 0.9) "
+        "returns a blend. What does it return for a hundred times this query?",
         (
             wrong(
                 "About the same blend as before.",
@@ -123,8 +123,8 @@ QUESTIONS = (
             ),
             wrong(
                 "Nothing in self-attention, where the scores are square.",
-                "A square matrix need not be symmetric: once queries and keys differ, so may the score of i for j "
-                "and that of j for i. And even symmetric scores would give the transpose of the right weights.",
+                "A square matrix need not be symmetric: once queries and keys differ, the score of i for j need "
+                "not equal that of j for i. And even symmetric scores would give the transpose of the right weights.",
             ),
         ),
     ),
@@ -149,7 +149,7 @@ QUESTIONS = (
                 "which is always symmetric and has no negative eigenvalue.",
             ),
             right(
-                "The score of i for j is always that of j for i.",
+                "The score of i for j always equals the score of j for i.",
                 "A verb's score for its noun would then always equal the noun's score for the verb. With two "
                 "matrices the two scores can differ.",
             ),
@@ -191,7 +191,7 @@ QUESTIONS = (
                 "It multiplies entry by entry, so both vectors need the same number of entries.",
             ),
             right(
-                "q W kᵀ, with a learned 4 × 6 matrix W.",
+                "q W kᵀ, with q and k as rows and a learned 4 × 6 matrix W.",
                 "This is the bilinear score. A head scores the vectors that go into it in this way, with "
                 "W = W_Q W_Kᵀ, whose rank is at most the width of the head.",
             ),
@@ -201,7 +201,7 @@ QUESTIONS = (
                 "dot product.",
             ),
             right(
-                "v · tanh(A q + B k), with learned A (7 × 4), B (7 × 6) and v (7 entries).",
+                "v · tanh(A q + B k), with q and k as columns and learned A (7 × 4), B (7 × 6) and v (7 entries).",
                 "This is the additive score, which is older than the Transformer. A and B map both vectors to "
                 "the same width.",
             ),

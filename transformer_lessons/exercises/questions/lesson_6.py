@@ -48,7 +48,7 @@ QUESTIONS = (
         "weights to 0. What do the weights of the second token (index 1) sum to?",
         right=0.5,
         why="Softmax gave 1/4 to each of the four keys, and the mask keeps two. The hidden keys still have "
-        "an influence: their exponentials were in the sum by which softmax divides.",
+        "an effect: their exponentials are in the sum that softmax divides by.",
         slips={
             1: "This is what they should sum to, and would, if the mask came before the softmax.",
             0.25: "This is the sum of the first token's row, or a single weight. The second token also sees "
@@ -185,7 +185,7 @@ QUESTIONS = (
             log(10) / 2: "This is the mean over both halves, if the second is certain. The question is about the "
             "random half alone.",
             log(10) * 7 / 15: "This is the best mean over all fifteen predictions: seven of random digits, "
-            "and eight that can be certain. Only the random ones are asked about.",
+            "and eight that can be certain. The question is about the random ones only.",
             log(10, 2): "This is in bits. For nats, take the natural logarithm.",
             0.1: "This is the probability that the best model gives to each digit. The loss is minus its "
             "logarithm.",

@@ -145,7 +145,7 @@ QUESTIONS = (
                 "The layer norm",
                 "Its mean and its variance are taken over the features of one token, not over the tokens.",
             ),
-            wrong("The skip connection", "It adds to each token's result the token itself, and no other token."),
+            wrong("The skip connection", "It adds each token to its own result; no other token comes in."),
         ),
     ),
     Shape(
@@ -184,9 +184,8 @@ QUESTIONS = (
     ),
     OneOf(
         "7.9",
-        "Where the dense layers are the same",
-        "Each block of the paper's Transformer has dense layers (feed-forward). Where do these layers have the same "
-        "weights?",
+        "Where the feed-forward layers are the same",
+        "Each block of the paper's Transformer has a feed-forward layer. Where do these layers have the same weights?",
         (
             wrong(
                 "Nowhere: each position and each block has its own.",
@@ -233,7 +232,7 @@ QUESTIONS = (
             right(
                 "The same vector at every position",
                 "Each position gets the same average, and whatever comes after treats equal vectors "
-                "equally. The skip keeps each token beside that average.",
+                "equally. A skip would keep each token beside that average.",
             ),
             wrong(
                 "The tokens, which the feed-forward layer can tell apart again",
@@ -269,8 +268,7 @@ QUESTIONS = (
             right(
                 "They become almost equal.",
                 "Each layer makes the tokens more alike, and after 32 of them the rank is 1: sixteen "
-                "copies of almost the same row. With skips each layer adds to the tokens instead of "
-                "replacing them.",
+                "almost identical rows. With skips each layer adds to the tokens instead of replacing them.",
             ),
             wrong(
                 "One token takes over, and the others become zero.",
@@ -281,9 +279,9 @@ QUESTIONS = (
     ),
     FreeText(
         "7.13",
-        "Are the dense layers of the blocks different",
-        "Are the dense layers of the blocks different from each other, and why? Why are they the same at "
-        "every position?",
+        "Are the feed-forward layers of the blocks different",
+        "Are the feed-forward (dense) layers of the blocks different from each other, and why? Why are they the same "
+        "at every position?",
         model="Yes: each block has its own, and within a block the same weights serve every position. A "
         "block reads what the blocks below have written, and has work of its own to do. Positions share weights "
         "because what happens to a token should depend only on its vector, which already holds the position. That is "

@@ -142,7 +142,8 @@ QUESTIONS = (
             ),
             wrong(
                 "Neither: the vocabularies differ, so nothing can be compared.",
-                "Both models give the whole text a probability. Divide its cost by the same number of bytes.",
+                "Both models give the whole text a probability. Divide each model's total loss by the same number "
+                "of bytes.",
             ),
             wrong("They are equally good.", "0.5 × 3.7 = 1.85, and 1.4 is less."),
         ),
