@@ -66,8 +66,11 @@ def test_where_only_some_entries_are_shown_a_line_says_so():
     assert shown_dictionaries({"a": 1, "b": 1}, {"a": 1})[0] == "Only the entries that differ are shown:"
     many = dict(zip("abcd", range(4), strict=True))
     assert shown_dictionaries(many, {}) == [
-        "The first three entries that differ:", "yours     {'a': 0, 'b': 1, 'c': 2}  (4 in all)",
+        "Three of the entries that differ:", "yours     {'a': 0, 'b': 1, 'd': 3}  (4 in all)",
         "expected  {}  (0 in all)"]
+    assert shown_dictionaries({"d": 3}, dict(zip("abc", range(3), strict=True))) == [
+        "Three of the entries that differ:", "yours     {'d': 3}  (1 in all)",
+        "expected  {'a': 0, 'b': 1}  (3 in all)"]
 
 
 def test_of_two_shapes_yours_comes_first():

@@ -401,8 +401,8 @@ mistake("multiplied by √d", why="The scores are multiplied by √d_head, where
       look="should the scores get larger or smaller?", scaled=lambda scores, query: scores * math.sqrt(query.shape[-1]))
 for name, what, scaled in shared.DIVISORS:
     if name not in ("scaled by dimension 2", "scaled by the number of dimensions"):  # new ones; always 4
-        mistake(name, why=f"The scores are divided by {what}, not by the square root of the number of features.",
-            look="which size of the query does a dot product sum over?", pairs=0, scaled=scaled)
+        mistake(name, why=f"The scores are divided by {what}, not by the square root of the number of features of a "
+            "query.", look="which size of the query does a dot product sum over?", pairs=0, scaled=scaled)
 
 mistake("the maximum of forbidden keys", pairs=0, why="The largest score is subtracted before the mask, so it may "
         "belong to a key that must not be seen. Where that one leads by far, the exponentials of all the allowed "

@@ -435,6 +435,9 @@ mistake("the keys averaged", why="The weights average the keys; the values are n
     "offer, and what does a value hand over once found?", average=lambda weights, keys: weights @ keys)
 mistake("the queries averaged", pairs=0, why="The weights average the queries; the values are never used.",
     look="what does a query ask, and what does a value hand over?", average=lambda weights, queries: weights @ queries)
+mistake("the weights applied twice", pairs=0, why="The averages are averaged once more with the same weights. That "
+    "runs only where there are as many queries as keys.", look="how often are the weights multiplied by something?",
+    average=lambda right, weights: weights @ right)
 mistake("averaged with the weights transposed", pairs=0, why="In the average, the rows and columns of the weights are "
     "swapped, so the values are added up with weights that do not sum to 1.", look="a row of the weights and a "
     "column of the values: which dimension must they share?", average=lambda weights, values: weights.mT @ values)

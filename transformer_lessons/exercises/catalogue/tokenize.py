@@ -264,7 +264,7 @@ mistake("punctuation and white space cut apart", why="Punctuation and white spac
     pieces=[*found(r"\w+|\s+|[^\w\s]+", r"\w+|\s+|[^\w\s]", r"\w+|\s|[^\w\s]+", r"\w+| +|[^\w ]+", r"\w+| |[^\w ]+"),
         *split(r"\b|(?=\s)", r"\b|(?<=\s)")])
 mistake("only a to z count as letters", why="Only a to z count as letters here: words with other letters, such as é "
-    "or Ж, are cut into pieces.", look="a text with an é. Which pattern matches a letter of any alphabet?",
+    "or Ж, are cut into pieces (in some patterns also those with digits or underscores).", look="a text with an é. Which pattern matches a letter of any alphabet?",
     pieces=[*split(r"([^a-zA-Z]+)", r"(?a:\b)"), *found(r"[a-zA-Z]+|[^a-zA-Z]", r"[a-zA-Z0-9]+|[^a-zA-Z0-9]+",
         r"[a-zA-Z0-9]+|[^a-zA-Z0-9]", r"[a-zA-Z0-9_]+|[^a-zA-Z0-9_]", r"[a-zA-Z']+|[^a-zA-Z']+",
         r"[a-zA-Z']+|[^a-zA-Z']", r"[a-zA-Z]+|\s+|[^a-zA-Z\s]+", r"[a-zA-Z]+|\s+|[^a-zA-Z\s]",
@@ -309,7 +309,8 @@ mistake("cut in the wrong places", why="Some word boundaries are not cut, and so
     "boundary.", look="does a word begin or end at each of your cuts, and is there a cut wherever one does?",
     pieces=lambda text: [text[start:start + 3] for start in range(0, len(text), 3)])
 mistake("part of the text lost", hint=1, why="Some characters of the text are in none of the tokens.",
-    look="which characters are they? A split throws away what it cuts at; `strip` and `replace` may too.",
+    look="which characters are they? A split throws away what it cuts at, `strip` and `replace` may too, and "
+    "`findall` leaves out what its pattern does not match: a dot matches no line break.",
     prepared=lambda text: text.replace(",", "").replace("e", ""))
 mistake("the text changed", hint=1, why="Something has been added to the text, or turned into something else.",
     look="what is done to the text besides cutting it?", prepared=lambda text: text.replace(" ", "▁"))

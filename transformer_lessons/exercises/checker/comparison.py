@@ -442,12 +442,13 @@ def shown_lists(ours, theirs):
 
 
 def shown_dictionaries(ours, theirs):
-    """The first three entries that differ, or are in one alone; and a line that says so, if there are more."""
+    """Three entries that differ, or are in one alone, if possible in either; and a line, if there are more."""
     every = {**theirs, **ours}
     wrong = [key for key in every if not (key in ours and key in theirs and alike(ours[key], theirs[key], 0))]
-    some = "The first three entries that differ:" if len(wrong) > 3 else "Only the entries that differ are shown:"
-    return [*([some] if len(wrong[:3]) < len(every) else []), *(
-        f"{whose}{short({key: items[key] for key in wrong[:3] if key in items})}  ({len(items)} in all)"
+    some = "Three of the entries that differ:" if len(wrong) > 3 else "Only the entries that differ are shown:"
+    chosen = [*wrong[:2], *wrong[2:][-1:]]  # what is too much comes last
+    return [*([some] if len(chosen) < len(every) else []), *(
+        f"{whose}{short({key: items[key] for key in chosen if key in items})}  ({len(items)} in all)"
         for whose, items in (("yours     ", ours), ("expected  ", theirs)))]
 
 

@@ -13,6 +13,7 @@ from functools import cache, cached_property, lru_cache, partial
 from itertools import combinations
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 EXERCISES = {}  # name → Exercise, in the order of the lessons
 BROKEN = {}  # files that could not be imported → the error
@@ -278,6 +279,17 @@ def recorded_steps(right, fill_in):
                if inspect.isfunction(method) and name not in skipped}
     fill_in(implementation(type(right.__name__, (right,), methods)))
     return record
+
+
+# What an answer does
+
+
+class Watching(TorchDispatchMode):
+    """While it is open, it sees every operation of PyTorch."""
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # else PyTorch loads its compiler first: a second and a half
 
 
 # Drawing
