@@ -12,14 +12,23 @@ from torch import nn
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 
 
+class Linear(nn.Module):
+    """nn.Linear with these numbers, and quicker to make."""
+
+    def __init__(self, weight, bias):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(weight), nn.Parameter(bias)
+
+    def forward(self, x):
+        return F.linear(x, self.weight, self.bias)
+
 class Reader(nn.Module):
     """A small causal model: position t outputs logits made of the tokens up to t. The mode shows in its outputs."""
 
     def __init__(self, codes, weight, bias):
         super().__init__()
         self.embedding = nn.Embedding(*codes.shape, _weight=codes)
-        self.linear = nn.Linear(*weight.shape[::-1], device="meta")
-        self.linear.weight, self.linear.bias = nn.Parameter(weight), nn.Parameter(bias)
+        self.linear = Linear(weight, bias)
 
     def forward(self, tokens):
         x = self.embedding(tokens)  # (batch, length, features)
@@ -122,8 +131,8 @@ exercise = Exercise(
         in training mode and stays in it. The inputs are all tokens but the last of each sequence, the targets all but
         the first, so the logits at each position predict the next token. The loss is the cross-entropy in nats,
         averaged over all positions of all sequences, with the weights as they were before the step. The optimizer then
-        makes one step with the gradients of this loss alone: those of earlier calls must not count, and the first call
-        finds none. tokens stay as they are.""",
+        makes one step with the gradients of this loss alone: those of earlier calls must not count, and on the
+        first call there are none. Do not change tokens.""",
     stub='''
         def training_step(model, optimizer, tokens):
             """One step of training on tokens (batch, length). Returns the loss, a float."""
@@ -139,8 +148,8 @@ exercise = Exercise(
            ("the loss is not right", "F.cross_entropy takes logits, not probabilities. It wants the classes in "
                                      "dimension 1, or a table with one row for each prediction: how do you get one row "
                                      "for each position of each sequence, and which targets go with them?"),
-           ("the weights are not right", "Something has to clear .grad, backward adds gradients to what is in it, and "
-                                         "the optimizer reads it. What is the right order of these three?")],
+           ("the weights are not right", "Three things happen to .grad: it is cleared, backward adds to it, and the "
+                                         "optimiser reads it. What is the right order?")],
     solution='''
         import torch.nn.functional as F
 
@@ -344,19 +353,23 @@ mistake("the gradients clipped", pairs=0, why="Gradients beyond a limit are made
     look="what stands between backward and the step?",
     move=[*(clipped(nn.utils.clip_grad_norm_, limit) for limit in (1.0, 0.5, 0.1)),
           clipped(nn.utils.clip_grad_value_, 0.1)])
-def moved_by(rate):
-    """The weights moved by hand, with the optimizer's learning rate, or with another."""
+def moved_by(rate=None, direction=lambda gradient: gradient, decay=0.0):
+    """The weights moved by hand, with the optimizer's learning rate, or with another; or as by a new optimizer."""
     @torch.no_grad()
     def move(optimizer):
         for group in optimizer.param_groups:
             for one in group["params"]:
-                one -= (rate or group["lr"]) * one.grad
+                length = rate or group["lr"]
+                one.mul_(1 - length * decay).sub_(length * direction(one.grad))
     return move
+
+def as_adam(gradient):
+    """The direction of Adam's first step."""
+    return gradient / (gradient.abs() + 1e-8)
 mistake("a step that the optimizer does not make", pairs=0, why="The weights are moved by hand or by a new optimizer. "
     "The optimizer you are given makes no step, and what it remembers of earlier steps is not used.",
     look="which object is `optimizer.step()` called on?", move=[*map(moved_by, (None, 0.1, 0.01, 1e-3)),
-    *(lambda optimizer, kind=kind: kind(optimizer.param_groups[0]["params"], lr=optimizer.param_groups[0]["lr"]).step()
-    for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW))])
+    moved_by(direction=as_adam), moved_by(direction=as_adam, decay=0.01)])
 mistake("more than one step", pairs=0, why="The optimizer makes more than one step: two with the gradients of one "
     "loss, or one for each sequence.", look="how often is optimizer.step() called, and is it in a loop?",
     move=lambda optimizer: (optimizer.step(), optimizer.step()),
