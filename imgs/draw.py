@@ -974,7 +974,7 @@ def whole_model(d):
     num_layers encoder layers with a padding mask, and a norm into the memory. Its decoder turns target tokens
     by an embedding, num_layers decoder layers with a causal and a padding mask, which attend to the memory,
     and a norm into vectors; times the embedding's table these are the logits. Right, LanguageModel: one
-    stack of encoder layers, pre-norm, with a causal mask. It has no encoder, no memory, no cross-attention,
+    stack of encoder layers, pre-norm, with a causal mask. It has no memory and no cross-attention,
     and its positions are learned or rotary.
     """
     d.box(20, 60, 476, 482, colour=PANEL, radius=12)
@@ -1016,7 +1016,7 @@ def whole_model(d):
         d.code(x, 516, f"(batch, {size}, vocabulary)", align="middle", ink=MUTED)
         d.arrow(norm.bottom(), table.top(), ink=STREAM)
         d.arrow(table.bottom(), logits.top(), ink=STREAM)
-    d.label(MARGIN, 572, "`LanguageModel` leaves out the encoder, and with it the memory and "
+    d.label(MARGIN, 572, "`LanguageModel` is one stack of encoder layers, without a memory or "
             "`cross_attention`.\nIts layers are pre-norm, its positions learned or rotary.", 13, INK, "start")
 
 
@@ -1059,7 +1059,8 @@ def narrow_whole_model(d):
         d.code(x, y + 92, f"(batch, {size}vocabulary)", align="middle", ink=MUTED)
         d.arrow(norm.bottom(), times.top(), ink=STREAM)
         d.arrow(times.bottom(), logits.top(), ink=STREAM)
-    d.label(LEFT, 1056, "`LanguageModel` leaves out the encoder, the memory\nand `cross_attention`.", 12, align="start")
+    d.label(LEFT, 1056, "`LanguageModel` is one stack of encoder layers,\nwithout a memory or `cross_attention`.", 12,
+            align="start")
 
 
 # --- Lesson 8 -----------------------------------------------------------------------------------------------

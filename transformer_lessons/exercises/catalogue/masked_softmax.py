@@ -156,8 +156,8 @@ exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps
     signs=signs_of_weight, hints=[
         ("forbidden places get weight", "A score of 0 is not nothing: e⁰ is 1. Which score has an exponential of "
                                         "exactly 0?"),
-        ("NaN", "Softmax divides by a sum. What is that sum in a row where nothing is allowed, and when should such a "
-                "row be put right: before or after the division?"),
+        ("NaN", "Every score in a row with nothing allowed is -∞, so softmax makes NaN of it. Which method puts a "
+                "number wherever a condition holds, and which condition marks such a row?"),
         ("the input changes", "Methods whose name ends in _ write into the tensor they are called on. Each has a "
                               "counterpart without the _, whose result you must keep.")],
     solution='''

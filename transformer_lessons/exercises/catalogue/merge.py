@@ -62,10 +62,10 @@ def what_the_parts_show(observed, expected, parts, pair=None):
 exercise = Exercise(
     name="merge", lesson=9, title="One merge", difficulty=1, importance=3, minutes=8,
     contract="""
-        merge(parts, pair) takes a list of bytes and a pair (first, second) of bytes, and returns a new list in which
-        the two are joined to one part wherever the first is directly followed by the second. It goes from left to
-        right, and no part is used twice: where the pair is (b"a", b"a"), three parts b"a" become b"aa", b"a".
-        All other parts stay as they are, in order; parts itself is not changed. It may be empty.
+        merge(parts, pair) takes a list (not a tuple) of bytes and a pair (first, second) of bytes, and returns a new
+        list in which the two are joined into one part wherever the first is directly followed by the second. It goes
+        from left to right, and no part is used twice: where the pair is (b"a", b"a"), three parts b"a" become b"aa",
+        b"a". All other parts stay as they are, in order; parts itself is not changed. It may be empty.
         """,
     stub='''
         def merge(parts, pair):

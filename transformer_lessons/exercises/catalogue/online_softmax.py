@@ -4,16 +4,14 @@ import functools
 import math
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
+from transformer_lessons.exercises.checker.exercise import Exercise, Steps, Watching, normal
 from transformer_lessons.language import long_context
 
 
 def draw(generator, rows, sizes, rise=0.0, level=0.0, apart=0.0, far=False):
     """Blocks of scores; from block to block they rise (or fall), all around a level, which rows may have of their "
     "own. Or all of them are far below 0."""
-    warm_up()
     if far:
         return list(far_below(generator, *rows, sum(sizes)).split(sizes, dim=-1)),
     level = level + apart * torch.arange(rows[-1] if rows else 1.0).reshape(rows[-1:] + (1,) if rows else (1,))
@@ -23,17 +21,11 @@ def far_below(generator, *shape):
     """Scores below -10¹⁰ in any order, so far apart that the largest of a row gets all its weight. Exact in float32."""
     return -(2.0**32) * (4 + torch.rand(shape, generator=generator).argsort(dim=-1).double())
 
-@functools.cache
-def warm_up():
-    """The first dispatch mode of a process loads much of PyTorch: that must not count as the answer's time."""
-    with Watch([]):
-        torch.zeros(1).add(1)
-
 SIZES = [((1,), (2, 2), 2.0), ((2,), (3, 1, 2), 1.5), ((3,), (4,), 0.0), ((2, 3), (4, 4, 4, 2), 1.0),
          ((2, 3), (4, 4, 4, 2), -1.0), ((), (3, 5, 1), 2.0), ((3,), (1, 1, 1, 1, 1), 0.5), ((4,), (3, 3, 3), 0.0),
          ((3,), (5, 5, 2), 40.0), ((3,), (5, 5, 2), -40.0)]
 
-class Watch(TorchDispatchMode):
+class Watch(Watching):
     """How often an answer reads each block, and the widest sum, maximum or softmax that it takes."""
 
     REDUCES = ("sum", "max", "amax", "_softmax", "_log_softmax", "logsumexp", "cumsum", "logcumsumexp", "cummax",

@@ -123,8 +123,9 @@ mistake("the angles of one layout, the partners of the other", why="The partner 
     variants=[in_blocks(lambda x: interleaved(-x[..., 1::2], x[..., 0::2]), all_twice),
               in_blocks(rotate_half, each_twice)])
 mistake("overwritten too early", pairs=0, why="The first feature of a pair has already been turned when the second is "
-        "computed from it: both need the old values.", look="which value does the second line read? A slice of a tensor "
-        "is a view: it changes with the tensor.", turned=lambda a, b, c, s: (a * c - b * s, (a * c - b * s) * s + b * c))
+        "computed from it: both need the old values.", look="which value does the second line read? A slice of a "
+        "tensor is a view: it changes with the tensor.",
+        turned=lambda a, b, c, s: (a * c - b * s, (a * c - b * s) * s + b * c))
 
 def in_place(x, positions, base=10000):
     angles = positions[:, None] / base ** (evens(x.shape[-1]) / x.shape[-1])

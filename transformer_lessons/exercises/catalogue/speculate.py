@@ -1,12 +1,11 @@
 """speculate, of lesson 12: a token drawn from a cheap model becomes one drawn from the expensive model."""
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.distributions import Chances, chances, plain, same_distribution
-from transformer_lessons.exercises.checker.exercise import Exercise, Steps
+from transformer_lessons.exercises.checker.exercise import Exercise, Steps, Watching
 from transformer_lessons.language import sampling
 
 ROWS = [  # p, q and three drafted tokens: a group of rows for each
@@ -53,7 +52,7 @@ def judged(call, p, q, token, u):
 class Crossed(torch.Tensor):
     """A result with a number for every pair of rows of the batch, or a column of ids: what counts is its shape."""
 
-class Largest(TorchDispatchMode):
+class Largest(Watching):
     """The size of the largest tensor that is made."""
 
     numbers = 0
@@ -503,8 +502,8 @@ mistake("the draft ignored", why="Whatever was drafted, the token that comes bac
 mistake("the draft ignored, and q used", why="The tokens are drawn from q anew, whatever was drafted.",
     look=KEPT, pairs=0, variants=[lambda p, q, token, u: chances(q)])
 mistake("the same u once more", why="The second draw uses u as it is. But a rejected u is not uniform between 0 and 1: "
-        "it is at least p / q, so the first tokens of the vocabulary come too "
-        "seldom.", look="between which numbers does u lie if the token was rejected?", hint=3, pairs=0,
+        "it is at least p / q, so the first of the tokens that have a residual "
+        "come too seldom.", look="between which numbers does u lie if the token was rejected?", hint=3, pairs=0,
     drawn=[lambda residual, accepted: beyond(shares(residual), accepted), lambda residual, accepted: beyond(residual,
           accepted)])
 

@@ -4,12 +4,11 @@ import math
 
 import torch
 import torch.nn.functional as F
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.exercises.catalogue import attention_family as shared
 from transformer_lessons.exercises.catalogue.attend_with_cache import ADDED, NOT_HERE, zeros_hidden
-from transformer_lessons.exercises.catalogue.online_softmax import far_below, warm_up
-from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal, replacement
+from transformer_lessons.exercises.catalogue.online_softmax import far_below
+from transformer_lessons.exercises.checker.exercise import Exercise, Steps, Watching, normal, replacement
 from transformer_lessons.language import long_context
 
 
@@ -18,7 +17,6 @@ def draw(generator, lead, length, d_head, d_v, block, rise=0.0, level=0.0, far=F
 
     Where silent, the first query is all zeros.
     """
-    warm_up()
     query, key, value = (normal(generator, *lead, length, size) for size in (d_head, d_head, d_v))
     if rise or level:
         query[..., 0] = math.sqrt(d_head) * (1 + torch.arange(length) % 3)
@@ -33,7 +31,7 @@ NAMES = "lead", "length", "d_head", "d_v", "block"
 SIZES = [((), 5, 2, 3, 2), ((2,), 7, 5, 4, 3), ((2, 3), 8, 7, 6, 4), ((4, 4), 4, 4, 4, 3), ((), 1, 3, 2, 2),
          ((2,), 5, 3, 6, 1), ((2,), 5, 4, 3, 9)]
 
-class Largest(TorchDispatchMode):
+class Largest(Watching):
     """The size of the largest tensor that is made, and of the largest mask; the shapes of all that hold numbers."""
 
     def __init__(self):

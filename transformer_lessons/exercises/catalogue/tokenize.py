@@ -264,7 +264,8 @@ mistake("punctuation and white space cut apart", why="Punctuation and white spac
     pieces=[*found(r"\w+|\s+|[^\w\s]+", r"\w+|\s+|[^\w\s]", r"\w+|\s|[^\w\s]+", r"\w+| +|[^\w ]+", r"\w+| |[^\w ]+"),
         *split(r"\b|(?=\s)", r"\b|(?<=\s)")])
 mistake("only a to z count as letters", why="Only a to z count as letters here: words with other letters, such as é "
-    "or Ж, are cut into pieces (in some patterns also those with digits or underscores).", look="a text with an é. Which pattern matches a letter of any alphabet?",
+    "or Ж, are cut into pieces (in some patterns also those with digits or underscores).",
+    look="a text with an é. Which pattern matches a letter of any alphabet?",
     pieces=[*split(r"([^a-zA-Z]+)", r"(?a:\b)"), *found(r"[a-zA-Z]+|[^a-zA-Z]", r"[a-zA-Z0-9]+|[^a-zA-Z0-9]+",
         r"[a-zA-Z0-9]+|[^a-zA-Z0-9]", r"[a-zA-Z0-9_]+|[^a-zA-Z0-9_]", r"[a-zA-Z']+|[^a-zA-Z']+",
         r"[a-zA-Z']+|[^a-zA-Z']", r"[a-zA-Z]+|\s+|[^a-zA-Z\s]+", r"[a-zA-Z]+|\s+|[^a-zA-Z\s]",

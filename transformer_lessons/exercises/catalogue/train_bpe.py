@@ -69,9 +69,10 @@ exercise = Exercise(
     contract="""
         train_bpe(words, number) takes a dictionary from words (tuples of single bytes) to how often each of them occurs
         in a text. Each round counts all pairs of neighbours, overlapping ones too, takes the most frequent, and merges
-        it in every word. Of several that are equally frequent it takes the largest, as Python compares tuples of
-        bytes. Returns a list of the pairs (tuples), in the order in which they were merged: `number` of them, or fewer,
-        if no word has two parts left. number may be 0. words itself is not changed.
+        it in every word (words are tuples, but `merge` takes and returns lists: convert). Of several that are equally
+        frequent it takes the largest in Python's order of tuples. Returns a list of the pairs (tuples), in the order
+        in which they were merged: `number` of them, or fewer, if no word has two parts left. number may be 0. words
+        itself is not changed.
         """,
     stub='''
         def train_bpe(words, number):
@@ -97,7 +98,8 @@ exercise = Exercise(
     "and "
             "then the pair itself. Tuples are compared from left to right."),
            ("after a merge", "Every word must be rewritten, with the pair merged, before you count the pairs again. "
-            "tuple(merge(list(word), pair)) is the new word; its count stays the same."),
+            "merge takes and returns a list, but a word is a tuple: tuple(merge(list(word), pair)) is the new word, "
+            "and its count stays the same."),
            ("the end", "When no word has two parts left, count_pairs returns an empty dictionary, and there is nothing "
            "to take the maximum of.")],
     solution='''
@@ -108,7 +110,7 @@ exercise = Exercise(
             merges = []
             while len(merges) < number and (counts := count_pairs(words)):
                 pair = max(counts, key=lambda pair: (counts[pair], pair))
-                words = {tuple(merge(word, pair)): count for word, count in words.items()}
+                words = {tuple(merge(list(word), pair)): count for word, count in words.items()}
                 merges.append(pair)
             return merges''')
 

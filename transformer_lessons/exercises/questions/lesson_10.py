@@ -31,8 +31,8 @@ QUESTIONS = (
     OneOf(
         "10.2",
         "Ten added to every feature",
-        "10 is added to every feature of a vector. Which of LayerNorm and RMSNorm (gain 1, bias 0) then gives a "
-        "different result?",
+        "10 is added to every feature of a vector. Which norm then gives a different result, LayerNorm or RMSNorm "
+        "(gain 1, bias 0)?",
         (
             wrong("Both", "One of them subtracts the mean of the vector, and the 10 with it."),
             wrong(
@@ -52,7 +52,7 @@ QUESTIONS = (
         "10.3",
         "As many weights with a gate",
         "GPT-2's feed-forward has two linear maps, with d_model = 768 and a hidden layer of 3072. A SwiGLU has three. "
-        "How wide can its hidden layer be with the same number of weights, biases left out?",
+        "How wide must its hidden layer be for both to have the same number of weights (not counting biases)?",
         right=2048,
         why="2 × 768 × 3072 = 3 × 768 × 2048: two thirds of the width, so 8/3 of d_model instead of 4 times d_model.",
         slips={
@@ -151,12 +151,13 @@ QUESTIONS = (
         "Using RMSNorm, dropping the biases and sharing key heads changed the loss of our small models by too little "
         "to tell from chance. Why do many of today's models do all three?",
         model="A lower loss is not the only reason to change a model. RMSNorm does less arithmetic for each vector and "
-        "has half the parameters; the loss stays the same within the noise. The same holds without biases, and there "
-        "is less to store and load. Fewer key heads make the cache smaller: a quarter of the heads need a quarter of "
-        "the memory, so longer texts or larger batches fit, and there is less to read for each new token.",
+        "has half the parameters; the loss stays the same within the noise. It stays the same without biases, too; "
+        "PaLM's authors reported that large models then train more stably. Fewer key heads make the cache smaller: a "
+        "quarter of the heads need a quarter of the memory, so longer texts or larger batches fit, and there is less "
+        "to read for each new token.",
         points=(
             "RMSNorm: less arithmetic, half the parameters, the same loss within the noise.",
-            "No biases: fewer parameters, the same loss within the noise.",
+            "No biases: a simpler model, the same loss within the noise; large models may train more stably.",
             "Grouped queries: the cache shrinks in proportion to the number of key heads.",
         ),
     ),
@@ -166,7 +167,7 @@ QUESTIONS = (
         "You have written code that loads somebody's published weights, and it raises no error. How do you find out "
         "whether they are loaded correctly?",
         model="Compare numbers with those of a program known to be right, on the same weights and the same tokens: the "
-        "logits must agree to many decimals. A square weight that was not transposed, swapped halves of a gate, the "
+        "logits must agree to many decimals. A square weight that was not transposed, gate and up exchanged, the "
         "other rotary convention and another epsilon all load silently. To test the code, fill every tensor with "
         "random numbers, gains and biases included, because newly made norms have gains of 1 and biases of 0, which "
         "hide mistakes. And use float64, so that rounding does not hide them either.",

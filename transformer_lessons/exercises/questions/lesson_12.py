@@ -8,7 +8,7 @@ QUESTIONS = (
         "Where attention overtakes the matrices",
         "A layer has d_model = 128 and d_hidden = 512. Its six matrices cost 4 · 128² + 2 · 128 · 512 = 196,608 "
         "multiplications for each token. Each key costs a query 128 multiplications for its score, and 128 more "
-        "for its part in the average. At how many keys does attention cost as much per token as the matrices do?",
+        "for its share of the average. At how many keys does attention cost as much per token as the matrices do?",
         right=768,
         why="Scores and averages together cost 2 · 128 = 256 multiplications a key, and 196,608 / 256 = 768. With "
         "d_hidden = 4 d_model it is always 6 d_model.",
@@ -17,7 +17,7 @@ QUESTIONS = (
             256: "You counted the four projections alone. The feed-forward layer has matrices, too.",
             512: "You counted the feed-forward layer alone. Attention's four projections are matrices, too.",
         },
-        pointer="How many multiplications does one key cost, for its score and for its part in the average?",
+        pointer="How many multiplications does one key cost, for its score and for its share of the average?",
     ),
     OneOf(
         "12.2",
@@ -71,8 +71,8 @@ QUESTIONS = (
         "reaches 7 further: 4 · 7 = 28.",
         slips={
             7: "That is one layer. The second layer reads what the first has fetched.",
-            32: "A window of 8 holds the position itself: it reaches only 7 back.",
-            8: "That is the window of one layer, and it holds the position itself.",
+            32: "A window of 8 includes the position itself: it reaches only 7 back.",
+            8: "That is the window of one layer, and it includes the position itself.",
             2401: "Each layer adds its reach to that of the layers before; it does not multiply it.",
         },
         pointer="How far back does one layer reach? And where can the next one start from?",

@@ -123,8 +123,9 @@ QUESTIONS = (
             ),
             wrong(
                 "Nothing in self-attention, where the scores are square.",
-                "A square matrix need not be symmetric: once queries and keys differ, the score of i for j need "
-                "not equal that of j for i. And even symmetric scores would give the transpose of the right weights.",
+                "A square matrix need not be symmetric: once queries and keys differ, the score of query i with "
+                "key j need not equal that of query j with key i. And even symmetric scores would give the transpose "
+                "of the right weights.",
             ),
         ),
     ),
@@ -149,8 +150,8 @@ QUESTIONS = (
                 "which is always symmetric and has no negative eigenvalue.",
             ),
             right(
-                "The score of i for j always equals the score of j for i.",
-                "A verb's score for its noun would then always equal the noun's score for the verb. With two "
+                "The score of query i with key j always equals that of query j with key i.",
+                "A verb's score with its noun would then always equal the noun's score with the verb. With two "
                 "matrices the two scores can differ.",
             ),
         ),
@@ -235,12 +236,13 @@ QUESTIONS = (
         "numbers into weights: a bilinear form q W kᵀ, a small network v · tanh(A q + B k), the cosine, "
         "minus the squared distance. Q * K, entry by entry, will not do, as it forms no pairs; nor will "
         "QᵀK, which compares features. Dot products of all pairs are one matrix product, whereas the "
-        "network needs a tanh for each hidden feature of every pair. With learned maps, a dot product is a bilinear "
-        "form. Cosines lie between -1 and 1: without a factor, no key among ten can get half the weight.",
+        "network needs a tanh for each hidden feature of every pair. With learned maps, the dot product can be any "
+        "bilinear form of rank at most d_k. Cosines lie between -1 and 1: without a factor, no key among ten can get "
+        "half the weight.",
         points=(
             "One number for every pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",
-            "For the dot product: faster than additive, no parameters of its own, scores of any size.",
+            "For the dot product: faster than additive, no parameters of its own, gaps of any size between scores.",
         ),
     ),
 )

@@ -22,21 +22,21 @@ QUESTIONS = (
     OneOf(
         "6.2",
         "The first row under a causal mask",
-        "Four tokens, a causal mask, random scores. What is the first row of the weights?",
+        "Five tokens, a causal mask, random scores. What is the first row of the weights?",
         (
             wrong(
                 "It depends on the scores.",
                 "Scores decide how a row's total of 1 is divided among its keys. Count how many keys this "
                 "row may use.",
             ),
-            wrong("0.25, 0.25, 0.25, 0.25", "Without a mask, a row of equal scores gives this."),
+            wrong("0.2, 0.2, 0.2, 0.2, 0.2", "Without a mask, a row of equal scores gives this."),
             right(
-                "1, 0, 0, 0",
+                "1, 0, 0, 0, 0",
                 "The first token may look only at itself, and the weights sum to 1. Its output is its own "
                 "value, whatever the scores.",
             ),
             wrong(
-                "0, 0, 0, 0",
+                "0, 0, 0, 0, 0",
                 "This row would be right for a token that may look at nothing. The first may look at one.",
             ),
         ),
@@ -232,7 +232,7 @@ QUESTIONS = (
         "missing scale. The random half is a negative control: there no honest model can expect to beat "
         "ln(vocabulary), so a leak gives itself away once training has found it. Faults that neither leak nor "
         "hinder learning, such as a different scale, escape both halves. Neither loss reveals them: compare the "
-        "numbers with an independent implementation.",
+        "outputs with those of an independent implementation.",
         points=(
             "A leak can make the task easier, so success is no evidence against it.",
             "The random half has a known best loss, ln(vocabulary); a model that beats it is leaking.",

@@ -150,9 +150,9 @@ QUESTIONS = (
     ),
     Shape(
         "7.7",
-        "The weights between decoder and encoder",
-        "A batch of 2, 4 heads: the source has 9 tokens and the target has 6. What shape do the weights "
-        "of the decoder's cross-attention have?",
+        "The attention weights between decoder and encoder",
+        "A batch of 2, 4 heads: the source has 9 tokens and the target has 6. What shape do the "
+        "attention weights of the decoder's cross-attention have?",
         right=(2, 4, 6, 9),
         why="The target asks, so its 6 tokens are the queries. The source answers, so its 9 tokens are the "
         "keys.",
@@ -200,7 +200,7 @@ QUESTIONS = (
             right(
                 "At all positions of one block; each block has its own.",
                 "Within a block every token gets the same treatment, so any length fits. Each block reads what those "
-                "below have added and has its own work, so it has weights of its own.",
+                "below have added. With weights of its own, it can do work of its own.",
             ),
             wrong(
                 "In all blocks; each position has its own.",
@@ -262,8 +262,8 @@ QUESTIONS = (
             ),
             wrong(
                 "They stay about as different as they were.",
-                "After only two layers little of the difference is left: each layer averages the averages of the one "
-                "before.",
+                "Each layer averages the averages of the one before, so the differences shrink from layer to layer. "
+                "With PyTorch's initial weights, almost nothing is left of them after two.",
             ),
             right(
                 "They become almost equal.",
@@ -279,15 +279,15 @@ QUESTIONS = (
     ),
     FreeText(
         "7.13",
-        "Are the feed-forward layers of the blocks different",
-        "Are the feed-forward (dense) layers of the blocks different from each other, and why? Why are they the same "
-        "at every position?",
+        "The feed-forward layers of the blocks",
+        "Do the feed-forward layers (each made of two dense layers) differ from block to block, and why? Why are "
+        "they the same at every position?",
         model="Yes: each block has its own, and within a block the same weights serve every position. A "
-        "block reads what the blocks below have written, and has work of its own to do. Positions share weights "
-        "because what happens to a token should depend only on its vector, which already holds the position. That is "
-        "also why any length fits. Sharing across blocks also works, because all shapes agree, and in six "
-        "encoder blocks of the paper's sizes it would save 5/6 of two thirds of the parameters. The price is "
-        "paid in what the blocks can learn.",
+        "block reads what the blocks below have written; with weights of its own, it can do work of its own. "
+        "Positions share weights because what happens to a token should depend only on its vector, which already "
+        "holds the position. That is also why any length fits. Sharing across blocks also works, because all "
+        "shapes agree, and in six encoder blocks of the paper's sizes it would save more than half of the "
+        "parameters (5/6 of two thirds). The price is paid in what the blocks can learn.",
         points=(
             "Different from block to block, the same from position to position.",
             "Each block meets different inputs; the position is in the vectors already.",

@@ -137,8 +137,8 @@ QUESTIONS = (
             wrong("The one with bytes: its loss is lower.", "It pays 0.5 for each byte, the other 1.4 for 3.7 bytes."),
             right(
                 "The one with merges",
-                "1.4 nats for 3.7 bytes is 0.38 nats per byte, less than 0.5. Only losses per character or per byte "
-                "can be compared.",
+                "1.4 nats for 3.7 bytes is 0.38 nats per byte, less than 0.5. Losses per byte or per character "
+                "can be compared, losses per token cannot.",
             ),
             wrong(
                 "Neither: the vocabularies differ, so nothing can be compared.",
