@@ -177,7 +177,7 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
 
 def fitting_temperature(observed, expected, rows):
     """The temperature at which frequencies like all of these come about, if there is one."""
-    inverses = torch.logspace(-2, 5, 560, dtype=torch.float64)
+    inverses = torch.logspace(-2, 6, 640, dtype=torch.float64)
     scaled = rows * inverses[:, None, None]
     if expected.shape == rows.shape:
         scaled = scaled.masked_fill(plain(expected) == 0, -torch.inf)

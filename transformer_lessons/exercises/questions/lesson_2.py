@@ -234,15 +234,14 @@ QUESTIONS = (
         "Which other combinations of Q and K would give weights? Why do Transformers use the dot product?",
         model="Anything that gives one number for a query and a key will do, because softmax turns any "
         "numbers into weights: a bilinear form q W kᵀ, a small network v · tanh(A q + B k), the cosine, "
-        "minus the squared distance. Q * K, entry by entry, will not do, as it forms no pairs; nor will "
-        "QᵀK, which compares features. Dot products of all pairs are one matrix product, whereas the "
-        "network needs a tanh for each hidden feature of every pair. With learned maps, the dot product can be any "
-        "bilinear form of rank at most d_k. Cosines lie between -1 and 1: without a factor, no key among ten can get "
-        "half the weight.",
+        "minus the squared distance. Q * K, entry by entry, forms no pairs, and QᵀK compares features. Dot products "
+        "of all pairs are one matrix product; the network needs a tanh for each hidden feature of every pair. With "
+        "learned maps, the dot product can be any bilinear form of rank at most d_k. Cosines without a factor give "
+        "no key among ten half the weight.",
         points=(
             "One number for every pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",
-            "For the dot product: faster than additive, no parameters of its own, gaps of any size between scores.",
+            "For the dot product: fast, no parameters of its own, gaps of any size between scores.",
         ),
     ),
 )
