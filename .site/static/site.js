@@ -133,7 +133,8 @@
   const pages = {'1': document.querySelector('a.next-page'), '-1': document.querySelector('a.prev-page')};
   const count = () => {
     const next = at === starts.length - 1 && pages[1]?.querySelector('.title')?.textContent;
-    document.body.dataset.screen = `${next ? `→ ${next}   ` : ''}${at + 1} / ${starts.length}`;
+    document.body.dataset.screen = `${at + 1} / ${starts.length}`;
+    document.body.dataset.next = next ? `→ ${next}   ` : '';
   };
   const showAll = () => {
     pieces().forEach(piece => { piece.style.zoom = ''; });

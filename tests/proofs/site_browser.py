@@ -5,7 +5,7 @@ are opened alone. It needs Chromium, its driver and selenium, as browser.py does
 as phones, tablets and desktops are, light and dark: no formula fails, no picture is missing or without
 alternative text, no diagram has letters under 11 px, nothing stands out of the page, no link to another page
 is dead, the console is empty, nothing is asked for from elsewhere, and axe-core finds nothing serious. Then a
-stranger on a phone finds the reason for √d in two taps, a search finds, every answer on the front page shows
+stranger on a phone finds the reason for √d in three taps, a search finds, every answer on the front page shows
 its verdict, pictures are enlarged, every typed answer to a question is read rightly, a clicker presents a lesson
 screen by screen, and on paper nothing is folded.
 axe-core is read from AXE (the path of axe.min.js), or fetched by npm into a folder that is gone afterwards.
@@ -164,20 +164,23 @@ def inspect(browser, site, page, axe, anchors):
     return told, state["formulas"], state["pictures"]
 
 
-def two_taps(browser, site):
-    """A stranger on a phone: from the front page to lesson 3, and on to the reason."""
+def three_taps(browser, site):
+    """A stranger on a phone: from the front page to lesson 3, its list of contents, and on to the reason."""
     see(browser, 375, "light", height=667)
     visit(browser, (site / "index.html").as_uri())
     tap(browser, "Why divide by √d")
-    tap(browser, "Divided by √d, scores have variance 1")
+    browser.find_element(By.CSS_SELECTOR, "label.toc-header-icon").click()
+    time.sleep(1)  # the drawer glides in
+    links = browser.find_elements(By.CSS_SELECTOR, ".toc-drawer a")
+    next(link for link in links if "Divided by √d, scores have variance 1" in link.text).click()
     time.sleep(3)  # the page glides there
     formula = browser.find_element(By.CSS_SELECTOR, ":target math")
     top = browser.execute_script("return arguments[0].getBoundingClientRect().top", formula)
-    return [] if 0 <= top < 667 else [f"after two taps the formula is at {top:.0f} px of 667"]
+    return [] if 0 <= top < 667 else [f"after three taps the formula is at {top:.0f} px of 667"]
 
 
 def tap(browser, words):
-    """Taps what can be seen without opening any drawer."""
+    """Taps what can be seen."""
     links = browser.find_elements(By.CSS_SELECTOR, "article a")
     link = next(link for link in links if words in link.text and link.is_displayed())
     browser.execute_script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", link)
@@ -271,7 +274,10 @@ return [document.body.dataset.screen, seen.filter(box => box.top > -1).length,
 
 
 def presented(browser, site):
-    """A clicker goes through a lesson and back; every screen holds something, and cuts nothing that could be whole."""
+    """A clicker goes through a lesson and back; every screen holds something, and cuts nothing that could be whole.
+
+    After the last one comes the next lesson, presented as well, and before its first one this lesson's last.
+    """
     see(browser, 1920, "light", height=1080)
     visit(browser, (site / "notebooks/01_self_attention.html").as_uri())
     ActionChains(browser).send_keys("p").perform()
@@ -284,6 +290,17 @@ def presented(browser, site):
     numbers = [*range(1, count + 1), *range(count - 1, 0, -1)]
     came = [int(name.split("/")[0]) for name, *_ in screens]
     faults = [] if count > 20 and came == numbers else [f"the screens come as {came}"]
+    for key in [Keys.PAGE_DOWN] * count + [Keys.PAGE_UP]:
+        ActionChains(browser).send_keys(key).perform()
+        place, screen = browser.execute_script("return [location.href, document.body.dataset.screen]")
+        if "02_" in place:
+            wait = WebDriverWait(browser, 20)
+            wait.until(lambda one: one.execute_script("return document.documentElement.matches('.presenting')"))
+            screen = browser.execute_script("return document.body.dataset.screen")
+            faults += [] if screen.startswith("1 /") else [f"the next lesson begins with screen {screen}"]
+    settle(browser)
+    place, screen = browser.execute_script("return [location.href, document.body.dataset.screen]")
+    faults += [] if "01_" in place and screen == f"{count} / {count}" else [f"back is {place}, screen {screen}"]
     return faults + [f"screen {name}: {seen} parts, {cut} cut" for name, seen, cut in screens if not seen or cut]
 
 
@@ -318,7 +335,7 @@ def main(arguments):
                 totals = [totals[0] + formulas, totals[1] + pictures]
                 faulty += report(f"{page}: {formulas} formulas, {pictures} pictures", faults)
             if len(arguments) == 1:
-                faulty += report("the reason for √d in two taps", two_taps(browser, site))
+                faulty += report("the reason for √d in three taps", three_taps(browser, site))
                 faulty += report("a search", search(browser, site))
                 faulty += report("answers on the front page", chosen(browser, site))
                 faulty += report("pictures, enlarged", enlarged(browser, site))
