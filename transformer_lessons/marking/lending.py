@@ -187,6 +187,10 @@ class StandInOptimizer(torch.optim.Optimizer):
 class Noting(TorchDispatchMode):
     """While it is open, notes each operation: its name, and the sizes of the tensors that it reads and makes."""
 
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # else PyTorch loads its compiler first, within the time of the call
+
     def __init__(self, inputs):
         super().__init__()
         tensors = [tensor for one in inputs for tensor in tensors_of(one)]
