@@ -24,7 +24,7 @@ from transformer_lessons.marking import confinement
 from transformer_lessons.marking.lending import Scope, error_of, lazy, register, tensors_of
 from transformer_lessons.marking.wire import DTYPES, ITEMS, Broken, Lines, name_for, pack, unpack
 
-LIMITS = Limits(call=2.0, check=20.0)  # seconds of CPU for a call; by the clock for a check, as the machine may be busy
+LIMITS = Limits(check=20.0)  # seconds: a call has as many as in `check`, but of CPU; a check more, if others are busy
 ASLEEP, READING, DEFINING, LOSS, LEAST = 3.0, 30.0, 8.0, 5.0, 0.5  # seconds; LOSS is for all of a notebook
 CLOCK, ENDS = 10, 3  # times as long by the clock, whatever the process seems to do; processes that an answer may end
 ASKED, REQUEST, REPLY, STARTS = 20_000, 1 << 20, 16 << 20, 60  # requests in a call; bytes; processes for a notebook

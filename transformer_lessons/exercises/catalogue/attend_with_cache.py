@@ -52,7 +52,7 @@ exercise = Exercise(
         and new_key (batch, heads, new, d_head) and new_value (batch, heads, new, d_v), new ≥ 1. The returned keys and
         values are the old ones followed by the new ones; output (batch, heads, new, d_v) is scaled dot-product
         attention in which each new token sees all old tokens, the new ones before it, and itself. Scores of any size
-        must work.
+        must work. The inputs stay as they are.
         """,
     stub='''
         def attend_with_cache(query, keys, values, new_key, new_value):
@@ -70,7 +70,7 @@ exercise = Exercise(
            ("who sees whom", "With 3 old tokens and 2 new ones, write down the mask by hand: two rows, five columns. "
                "In which column is the last True of the first row? What number must you give to tril?"),
            ("the attention itself", "It is lesson 3's: query · key / √d_head, the mask, a softmax over all the keys, "
-               "and the average of all the values.")],
+               "and the weighted average of all the values.")],
     solution='''
         import math
 

@@ -14,8 +14,8 @@ from transformer_lessons.positions import sinusoidal_encoding
 exercise = Exercise(name="AttentionHead", lesson=2, title="A head with learned roles", difficulty=2, importance=3,
     minutes=15, contract="""AttentionHead(d_model, d_head) is an nn.Module with three layers, linear_q, linear_k and
         linear_v, each from d_model to d_head features, without a bias. forward(x) takes x of shape (batch, length,
-        d_model) and returns (output, weights): the attention, with no scale, of the queries, keys and values that the
-        layers make of x.""",
+        d_model) and returns (output, weights): what attention, with no scale, returns for the queries, keys and
+        values that the layers make from x.""",
     stub='''
         class AttentionHead(nn.Module):
             """Three learned maps give each vector its three roles; then attention."""

@@ -145,10 +145,10 @@ def signs_of_missing_names(missing, theirs):
 exercise = Exercise(
     name="from_gpt2", lesson=10, title="Someone else's weights", difficulty=3, importance=2, minutes=20,
     contract="""from_gpt2(tensors) takes a dictionary from the names of a published GPT-2 to tensors and returns one
-        from the course's names to tensors, by the table in the lesson. A name may begin with `transformer.`, which is
-        dropped. GPT-2 keeps the weights of linear maps as (in, out), the course as (out, in). `c_attn` holds queries,
-        keys and values in this order: as thirds of the columns of its weight, and as thirds of its bias. The causal
-        masks `h.0.attn.bias`, `h.1.attn.bias`, … are left out. tensors itself stays as it was.""",
+        from the course's names to tensors, following the table in the lesson. A name may begin with `transformer.`,
+        which is dropped. GPT-2 keeps the weights of linear maps as (in, out), the course as (out, in). `c_attn` holds
+        queries, keys and values in this order: as thirds of the columns of its weight, and as thirds of its bias. The
+        causal masks `h.0.attn.bias`, `h.1.attn.bias`, … are left out. tensors itself stays as it was.""",
     stub='''
         def from_gpt2(tensors):
             """{GPT-2's name: tensor} to {the course's name: tensor}."""
@@ -161,10 +161,11 @@ exercise = Exercise(
     draw=draw, reference=lambda tensors: Translation()(tensors), observe=by_name, same=same_entries,
     symptoms=(the_numbers_alone,), signs=signs_of_names, names_steps=False,
     hints=[("the names", "Drop the prefix, skip the masks, and replace the parts of a name one by one. Note that "
-            "`attn.c_proj` and `mlp.c_proj` become different layers. Only the names of the masks end in `.attn.bias`, "
+            "`attn.c_proj` and `mlp.c_proj` get different names. Only the names of the masks end in `.attn.bias`, "
             "with the dot in front."),
            ("the layout", "F.linear multiplies by the transpose of its weight; GPT-2's code multiplies by the weight "
-            "as it is. So which weights must be transposed? All of the linear maps, the square one too, and no table."),
+            "as it is. So which weights must be transposed? Those of all linear maps, even the square one, but "
+            "no table."),
            ("queries, keys and values", "The weight of c_attn is (d_model, 3 d_model). chunk(3, dim=-1) cuts it, and "
             "its bias, into three; then transpose the weights.")],
     solution='''

@@ -131,7 +131,7 @@ exercise = Exercise(
     symptoms=(what_the_weights_show,), signs=signs_of_weight,
     hints=[("which keys a head uses", "With 6 query heads and 2 key heads, heads 0, 1 and 2 use key head 0, and heads "
             "3, 4 and 5 use key head 1. repeat puts copies of the whole tensor one after the other; repeat_interleave "
-            "repeats each part in its place."),
+            "puts the copies of each head next to each other."),
            ("the mask", "Position t may attend to positions 0 to t. Set the other scores to minus infinity before the "
             "softmax; masks.causal_mask(length) is True where a query may attend."),
            ("scale and softmax", "As in lesson 3: divide by the root of the number of features of one head, and take "

@@ -154,7 +154,7 @@ exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps
     draw=draw_masked_scores, reference=lambda scores, mask: masks.masked_softmax(scores, mask), exact_zeros=True,
     gradients=True, returns="weights", shapes={"weights": "as the scores"}, symptoms=(filled_with_what,),
     signs=signs_of_weight, hints=[
-        ("forbidden places get weight", "A score of 0 is not nothing: e⁰ is 1. Which score has an exponential of "
+        ("hidden places get weight", "A score of 0 is not nothing: e⁰ is 1. Which score has an exponential of "
                                         "exactly 0?"),
         ("NaN", "Every score in a row with nothing allowed is -∞, so softmax makes NaN of it. Which method puts a "
                 "number wherever a condition holds, and which condition marks such a row?"),

@@ -87,8 +87,8 @@ exercise = Exercise(
             "far do you move on if the pair is found, and how far if it is not?"),
            ("what is compared", "A part is joined only where it equals pair[0] as a whole and the next part equals "
             "pair[1]. b\"th\" followed by b\"e\" is not the pair (b\"t\", b\"he\"), although the bytes are the same."),
-           ("the end of the list", "The last part has no neighbour. Slices need no special case: parts[9:11] of a "
-            "list of ten parts is a list of one part, which never equals a pair.")],
+           ("the end of the list", "The last part has no neighbour. Slices need no special case: where parts has "
+            "ten parts, tuple(parts[9:11]) has only one, so it never equals a pair.")],
     solution='''
         def merge(parts, pair):
             merged, place = [], 0

@@ -34,7 +34,7 @@ exercise = Exercise(name="padding_mask", lesson=6, title="Nobody reads padding",
            {"batch": 2, "length": 4, "pad_id": 6, "padded": [(), ()]},
            {"batch": 2, "length": 1, "pad_id": 3, "padded": [(), (0,)]}], draw=draw_tokens,
     reference=masks.padding_mask, names_steps=False, returns="mask", shapes={"mask": "(batch, 1, 1, key)"},
-    hints=[("True and False", "Take one row of tokens, 5 3 0 0, and padding 0. Write True under each token that may be "
+    hints=[("True and False", "Take one row of tokens, 5 3 0 0, and pad_id 0. Write True under each token that may be "
             "read."),
            ("the shape", "The scores are (batch, heads, query, key). Along which of these does the answer change, and "
             "along which is it always the same?"),

@@ -207,10 +207,11 @@ exercise = Exercise(
     name="speculate", lesson=12, title="Accept, or draw again", difficulty=2, importance=2, minutes=12,
     contract="""
         speculate(p, q, token, u) returns token ids, a LongTensor (batch,). p and q are probabilities, (batch,
-        vocabulary): those of the expensive and of the cheap model. token (batch,) was drawn from q, so its q is not 0,
-        and u (batch,) is uniform between 0 and 1. A row's token is accepted where u < p / q for this token. Where it is
-        not, another is drawn, with probabilities proportional to max(p - q, 0); where the randomness for this draw
-        comes from is up to you. In some rows p and q may be equal. The inputs stay as they are.
+        vocabulary): those of the expensive and of the cheap model. token (batch,) was drawn from q, so its
+        probability in q is not 0, and u (batch,) is uniform between 0 and 1. A row's token is accepted where u < p / q
+        for this token. Where it is not, another is drawn, with probabilities proportional to max(p - q, 0); where the
+        randomness for this draw comes from is up to you. In some rows p and q may be equal. The inputs stay as they
+        are.
         """,
     stub='''
         def speculate(p, q, token, u):
@@ -223,7 +224,7 @@ exercise = Exercise(
     signs=signs_of_the_parts,
     names_steps=False,
     hints=[("which tokens are accepted", "p.gather(1, token[:, None]) takes from each row the probability of its "
-        "token. If p is twice q, is it ever rejected? If p is half of q, how often?"),
+        "token. If its p is twice its q, is the token ever rejected? If p is half of q, how often?"),
            ("what to draw instead", "Accepting gives each token min(p, q). What has to be added to that, token by "
                "token, to reach p? That is what to draw from, once it sums to 1."), ("the draw",
                "torch.multinomial takes rows of weights: they need not sum to 1, but not all may be 0. Where p equals "

@@ -36,9 +36,9 @@ exercise = Exercise(
     draw=draw, reference=lambda x, gate, up, down: SwiGLU()(x, gate, up, down), gradients=True,
     shapes={"result": "(…, d_model)"},
     hints=[("it raises, or the shapes differ", "nn.Linear(in, out) keeps its weight as (out, in). F.linear(x, weight) "
-            "multiplies x by its transpose."),
-           ("the numbers differ", "Two maps of the same x, side by side. Only one of the two goes through SiLU. Then "
-            "they meet, number by number, before the third map."),
+            "multiplies x by the transpose of weight."),
+           ("the numbers differ", "Two maps read the same x. Only the result of one goes through SiLU. Then the two "
+            "results are multiplied, feature by feature, before the third map."),
            ("what SiLU is", "F.silu(z) is z times the sigmoid of z: close to z for large z, close to 0 for very "
             "negative z. Have you used ReLU, GELU or a sigmoid in its place?")],
     solution='''

@@ -130,7 +130,7 @@ exercise = Exercise(
         (batch, length) are token ids. model, which is causal, turns ids into logits (batch, length, vocabulary); it is
         in training mode and stays in it. The inputs are all tokens but the last of each sequence, the targets all but
         the first, so the logits at each position predict the next token. The loss is the cross-entropy in nats,
-        averaged over all positions of all sequences, with the weights as they were before the step. The optimizer then
+        averaged over all positions of all sequences, with the weights as they were before the step. The optimiser then
         makes one step with the gradients of this loss alone: those of earlier calls must not count, and on the
         first call there are none. Do not change tokens.""",
     stub='''

@@ -15,15 +15,14 @@ QUESTIONS = (
     Number(
         "10.1",
         "RMSNorm by hand",
-        "A vector has the two features 1 and 7. What does RMSNorm (gain 1, a negligible epsilon) turn the second "
-        "into?",
+        "A vector has the two features 1 and 7. What does RMSNorm (gain 1, a negligible epsilon) turn the 7 into?",
         right=1.4,
         why="The squares are 1 and 49, their mean is 25, its root 5, and 7 / 5 = 1.4.",
         slips={
             1: "This is LayerNorm: you subtracted the mean first. RMSNorm subtracts nothing.",
             7 / sqrt(50): "You divided by the root of the sum of the squares. It is the root of their mean.",
             7 / 25: "You divided by the mean square. Divide by its root.",
-            7 / 4: "You divided by the mean of the features. The root is taken of the mean of their squares.",
+            7 / 4: "You divided by the mean of the features. Divide by the root of the mean of their squares.",
         },
         pointer="Square the features, take the mean, take the root; then divide.",
         tolerance=0.004,
@@ -58,7 +57,7 @@ QUESTIONS = (
         slips={
             3072: "Then there would be 1.5 times as many weights: three maps, each as large as before.",
             1536: "This is half as wide. There are three maps in place of two, not four.",
-            1024: "This is a third as wide. Each of the two maps already had 768 × 3072 weights.",
+            1024: "Then the three maps together have only as many weights as one of the two old ones.",
             4608: "It has to be narrower, since there is one more map.",
         },
         pointer="Write down the weights of both: 2 × 768 × 3072, and 3 × 768 × the width.",
@@ -100,7 +99,7 @@ QUESTIONS = (
         "bytes, or 128 KiB.",
         slips={
             32 * 8 * 128 * 2: "A factor of 2 is missing: keys and values are both kept, and each number has 2 bytes.",
-            32 * 8 * 128: "This counts the numbers of the keys alone, and not in bytes.",
+            32 * 8 * 128: "This counts numbers, not bytes, and only those of the keys.",
             2 * 32 * 32 * 128 * 2: "You counted 32 heads. Only the 8 heads of keys and values are kept.",
             2 * 8 * 128 * 2: "This is one layer. There are 32.",
             2 * 32 * 128 * 2: "This is one head of keys and values. There are 8.",
@@ -140,7 +139,7 @@ QUESTIONS = (
             right(
                 "attn.c_proj",
                 "It is (768, 768), and so is its transpose. It loads, as would the three square parts of "
-                "c_attn, and the model gives other answers.",
+                "c_attn, and the model gives different results.",
             ),
             wrong("mlp.c_proj", "It is (3072, 768), and the layer expects (768, 3072): an error."),
         ),

@@ -23,7 +23,7 @@ QUESTIONS = (
         "12.2",
         "Reading and writing",
         "A large model reads a prompt of 1,000 tokens in one call. Then it writes 1,000 tokens with a cache, one "
-        "call for each. For its matrices both take the same number of multiplications. Why is the writing so much "
+        "call for each. For the matrices, both take the same number of multiplications. Why is the writing so much "
         "slower?",
         (
             wrong(
@@ -48,14 +48,14 @@ QUESTIONS = (
     Number(
         "12.3",
         "The size of a cache",
-        "Llama 3 8B has 32 layers and 32 query heads, but only 8 heads of keys and values, each of 128 features. How "
+        "Llama 3 8B has 32 layers and 32 query heads, but only 8 key/value heads, each of 128 features. How "
         "many MiB do the keys and values of 8,192 tokens take, at 2 bytes a number? (1 MiB is 2²⁰ bytes.)",
         right=1024,
         why="2 · 32 · 8 · 128 · 8,192 · 2 bytes = 2³⁰ bytes. With keys and values for all 32 heads it would be four "
         "times as much.",
         slips={
             512: "You counted the keys alone. The values are kept, too.",
-            4096: "You counted 32 heads. Only 8 have keys and values of their own; four query heads share each.",
+            4096: "You counted 32 heads. There are only 8 key/value heads, and four query heads share each of them.",
             2048: "That is at 4 bytes a number. Here it is 2.",
             32: "That is one layer. There are 32.",
         },
@@ -70,7 +70,7 @@ QUESTIONS = (
         why="One layer reaches 7 positions back. The next layer reads what the first has gathered, and "
         "reaches 7 further: 4 · 7 = 28.",
         slips={
-            7: "That is one layer. The second layer reads what the first has fetched.",
+            7: "That is one layer. The second layer reads what the first has gathered.",
             32: "A window of 8 includes the position itself: it reaches only 7 back.",
             8: "That is the window of one layer, and it includes the position itself.",
             2401: "Each layer adds its reach to that of the layers before; it does not multiply it.",
@@ -110,7 +110,7 @@ QUESTIONS = (
             ),
             wrong(
                 "The time is about twice as long; the table stays as it is.",
-                "Only the memory is saved. Every query still meets every key before it.",
+                "Every query still meets every key before it, so there are about four times as many tiles.",
             ),
         ),
     ),
@@ -121,7 +121,7 @@ QUESTIONS = (
         "0.2). A token is drawn from q, and accepted with probability min(1, p / q). What share of the drafts is "
         "accepted?",
         right=0.7,
-        why="Token by token, q · min(1, p / q) is min(p, q): 0.2 + 0.3 + 0.2. In the remaining 0.3, "
+        why="Token by token, q · min(1, p / q) is min(p, q): 0.2 + 0.3 + 0.2. In the remaining 0.3 of the cases, "
         "the replacement is always the first token.",
         slips={
             0.3: "That is the share that is rejected.",
@@ -160,11 +160,11 @@ QUESTIONS = (
         "A friend has replaced plain attention by a tiled kernel and says: “Now my attention is linear in the length, "
         "and it is an approximation that hardly hurts.” What do you answer?",
         model="Only the memory is linear. Every query still meets every key before it, so twice the length takes about "
-        "four times the time; a tiled kernel is faster because its tiles stay in the processor's fast memory, instead "
-        "of filling new tables in slow memory, and because it leaves out those in the future. And nothing is "
-        "approximated: the maximum and the sums are updated with every tile, so the result is that of the plain "
-        "formula, up to rounding. A sliding window can make the time linear, but it leaves keys out, so the result is "
-        "different.",
+        "four times the time; a tiled kernel is faster because each tile of scores stays in the processor's fast "
+        "memory, while the plain formula writes whole tables to slow memory, and because it leaves out the tiles in "
+        "the future. And nothing is approximated: the maximum and the sums are updated with every tile, so the result "
+        "is that of the plain formula, up to rounding. A sliding window can make the time linear, but it leaves keys "
+        "out, so the result is different.",
         points=(
             "Memory is linear, time is still quadratic.",
             "Exact: online softmax rescales what it has added up.",

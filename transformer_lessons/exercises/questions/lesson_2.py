@@ -17,8 +17,8 @@ QUESTIONS = (
         "A table holds the value 10 under the key (1, 0) and the value 30 under the key (0, 1). What does a "
         "soft look-up return for the query (1, 1)?",
         right=20,
-        why="Both scores are 1, so both weights are 1/2: half of 10 and half of 30. A dictionary returns "
-        "one entry; attention returns a blend of all.",
+        why="Both scores are 1, so both weights are 1/2, and half of 10 plus half of 30 is 20. A dictionary "
+        "returns one entry; attention returns a blend of all.",
         slips={
             10: "The first key does not win, because the other one has the same score. Every value goes "
             "into the average.",
@@ -92,8 +92,8 @@ QUESTIONS = (
             ),
             wrong(
                 "There are as many queries as keys.",
-                "In self-attention there are, because both come from the same tokens. In cross-attention "
-                "each side has a length of its own.",
+                "In self-attention there are, because both come from the same tokens. But queries may also be "
+                "made from another sequence, of another length.",
             ),
             right(
                 "There are as many keys as values.",
@@ -141,7 +141,7 @@ QUESTIONS = (
             ),
             wrong(
                 "Each token gives itself the largest weight.",
-                "A token's score for itself is then the squared length of its query. A longer key in a "
+                "A token's score with itself is then the squared length of its query. A longer key in a "
                 "similar direction can still score higher.",
             ),
             wrong(
@@ -151,7 +151,7 @@ QUESTIONS = (
             ),
             right(
                 "The score of query i with key j always equals that of query j with key i.",
-                "A verb's score with its noun would then always equal the noun's score with the verb. With two "
+                "A verb's score with its object would then always equal the object's score with the verb. With two "
                 "matrices the two scores can differ.",
             ),
         ),
@@ -224,7 +224,7 @@ QUESTIONS = (
         "third for V, it can hand over something else again.",
         points=(
             "n and m, and also d_k and d_v, may differ; d_k may even exceed d_model.",
-            "One map for Q and K would make the scores symmetric.",
+            "In self-attention, one map for Q and K would make the scores symmetric.",
             "Softmax runs over the keys, one row for each query.",
         ),
     ),
@@ -236,8 +236,8 @@ QUESTIONS = (
         "numbers into weights: a bilinear form q W kᵀ, a small network v · tanh(A q + B k), the cosine, "
         "minus the squared distance. Q * K, entry by entry, forms no pairs, and QᵀK compares features. Dot products "
         "of all pairs are one matrix product; the network needs a tanh for each hidden feature of every pair. With "
-        "learned maps, the dot product can be any bilinear form of rank at most d_k. Cosines without a factor give "
-        "no key among ten half the weight.",
+        "learned maps, the dot product can be any bilinear form of rank at most d_k. Without an "
+        "extra factor, cosines cannot give one key among ten even half the weight.",
         points=(
             "One number for every pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",

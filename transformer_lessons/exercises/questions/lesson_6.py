@@ -44,8 +44,8 @@ QUESTIONS = (
     Number(
         "6.3",
         "A mask after the softmax",
-        "Four keys have equal scores. A causal mask is applied after the softmax, by setting forbidden "
-        "weights to 0. What do the weights of the second token (index 1) sum to?",
+        "Four keys have equal scores. A causal mask is applied after the softmax, by setting the weights of "
+        "hidden keys to 0. What do the weights of the second token (index 1) sum to?",
         right=0.5,
         why="Softmax gave 1/4 to each of the four keys, and the mask keeps two. The hidden keys still have "
         "an effect: their exponentials are in the sum that softmax divides by.",
@@ -62,16 +62,16 @@ QUESTIONS = (
     Number(
         "6.4",
         "A mask that multiplies the scores",
-        "The scores 0, 0 and 5 are multiplied by the mask 1, 1, 0, to forbid the third key. Then comes "
-        "softmax. What is the third weight, to two decimals?",
+        "The scores 0, 0 and 5 are multiplied by the mask 1, 1, 0, to hide the third key. Then softmax is "
+        "applied. What is the third weight, to two decimals?",
         right=1 / 3,
-        why="The scores become 0, 0, 0, and equal scores give equal weights. A score of 0 forbids nothing: "
+        why="The scores become 0, 0, 0, and equal scores give equal weights. A score of 0 hides nothing: "
         "exp(0) is 1, and only a score of -∞ has the exponential 0.",
         slips={
             0: "The score is now 0. The weight is made from its exponential.",
             exp(5) / (2 + exp(5)): "This is the weight without a mask. But the multiplication has changed "
             "the third score.",
-            0.5: "This is what each of the other two would have if the third were forbidden.",
+            0.5: "This is what each of the other two would have if the third were hidden.",
         },
         pointer="Write down the three scores after the multiplication, and take the softmax of these.",
         tolerance=0.005,
@@ -116,7 +116,7 @@ QUESTIONS = (
                 "It has more terms, but a hidden key adds exp(-∞) = 0 to the sum.",
             ),
             wrong(
-                "The padding takes no part, and the loss leaves it out by itself.",
+                "The loss ignores it at the padding, without being told to.",
                 "A loss averages over everything it is given. You have to tell it what to leave out, for "
                 "instance with ignore_index.",
             ),
@@ -151,7 +151,7 @@ QUESTIONS = (
     OneOf(
         "6.8",
         "Two meanings of True",
-        "mask is causal in this course's sense: True where a query may attend. You pass it as attn_mask to "
+        "mask is causal, with True where a query may attend. You pass it as attn_mask to "
         "nn.MultiheadAttention, where True means “hide”. What does each token see?",
         (
             wrong(
@@ -166,7 +166,7 @@ QUESTIONS = (
             wrong("No token at all", "Part of the mask is False, and to nn.MultiheadAttention False hides nothing."),
             right(
                 "Only the tokens after it",
-                "Pass ~mask instead. The last token is left with no key and becomes NaN, which is lucky: it "
+                "Pass ~mask instead. The last token is left with no key, and its output is NaN, which is lucky: it "
                 "gives the mistake away. With need_weights=False even this can be silent.",
             ),
         ),
@@ -174,7 +174,7 @@ QUESTIONS = (
     Number(
         "6.9",
         "The best loss on random digits",
-        "A causal model reads eight random digits (each 0 to 9), then the same digits reversed. What is "
+        "A causal model reads four random digits (each 0 to 9), then the same digits reversed. What is "
         "the lowest mean loss, in nats per digit, that it can expect on the random half, to two decimals?",
         right=log(10),
         why="Each digit has probability 1/10 whatever came before it, and -ln(1/10) = ln 10 = 2.30. A "
@@ -184,8 +184,8 @@ QUESTIONS = (
             "be predicted.",
             log(10) / 2: "This is the mean over both halves, if the second is certain. The question is about the "
             "random half alone.",
-            log(10) * 7 / 15: "This is the best mean over all fifteen predictions: seven of random digits, "
-            "and eight that can be certain. The question is about the random ones only.",
+            log(10) * 3 / 7: "This is the best mean over all seven predictions: three of random digits, "
+            "and four that can be certain. The question is about the random ones only.",
             log(10, 2): "This is in bits. For nats, take the natural logarithm.",
             0.1: "This is the probability that the best model gives to each digit. The loss is minus its "
             "logarithm.",
@@ -224,7 +224,7 @@ QUESTIONS = (
     ),
     FreeText(
         "6.11",
-        "Solved, but is it right",
+        "Solved, but is it right?",
         "Your model solves the reversal task without a mistake. Why does this not prove that it is right? "
         "How does checking both halves help, and what still slips through?",
         model="Success shows that the model can do this task, not how it does it. With a leak it can copy the "

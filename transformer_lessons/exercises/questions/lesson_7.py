@@ -21,8 +21,8 @@ QUESTIONS = (
     Number(
         "7.1",
         "Layer norm by hand",
-        "A token has the two features 1 and 5. What does layer norm (gain 1, bias 0, a negligible epsilon) "
-        "make of the second?",
+        "A token has the two features 1 and 5. What does the second become under layer norm (gain 1, bias 0, "
+        "a negligible epsilon)?",
         right=1,
         why="The mean is 3, and the deviations are -2 and 2. Their mean square is 4, its root 2, and (5 - "
         "3) / 2 = 1.",
@@ -184,8 +184,8 @@ QUESTIONS = (
     ),
     OneOf(
         "7.9",
-        "Where the feed-forward layers are the same",
-        "Each block of the paper's Transformer has a feed-forward layer. Where do these layers have the same weights?",
+        "Where feed-forward weights are shared",
+        "Each block of the paper's Transformer has a feed-forward layer. Where are its weights shared?",
         (
             wrong(
                 "Nowhere: each position and each block has its own.",
@@ -286,12 +286,12 @@ QUESTIONS = (
         "block reads what the blocks below have written; with weights of its own, it can do work of its own. "
         "Positions share weights because what happens to a token should depend only on its vector, which already "
         "holds the position. That is also why any length fits. Sharing across blocks also works, because all "
-        "shapes agree, and in six encoder blocks of the paper's sizes it would save more than half of the "
-        "parameters (5/6 of two thirds). The price is paid in what the blocks can learn.",
+        "shapes agree, and in six encoder blocks of the paper's sizes it would save more than half of "
+        "their parameters (5/6 of two thirds). The price: some things are harder to learn.",
         points=(
             "Different from block to block, the same from position to position.",
             "Each block meets different inputs; the position is in the vectors already.",
-            "Shared layers work too: it is a choice, paid for in what can be learned.",
+            "Shared layers work too: fewer parameters, but some things are harder to learn.",
         ),
     ),
     FreeText(
@@ -304,7 +304,7 @@ QUESTIONS = (
         "the skips form an identity path through the whole stack; in post-norm, a norm follows every sum on "
         "that path. Around attention skips matter most: attention replaces each token with an average, "
         "and only the skip guarantees that the token itself is kept. Without skips tokens become more alike "
-        "from layer to layer, and with equal weights they are the same at once.",
+        "from layer to layer, and with equal attention weights they are equal at once.",
         points=(
             "Gradients: x + f(x) has the slope of f, plus 1.",
             "Identity: the token itself is lost in an average; the skip keeps it.",

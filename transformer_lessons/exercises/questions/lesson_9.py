@@ -65,7 +65,7 @@ QUESTIONS = (
             ),
             wrong(
                 "They are whole words, such as the.",
-                "One merge joins two parts, so a word of three letters takes at least two merges.",
+                "The first merges mostly make pieces of words: even a word of three letters takes at least two.",
             ),
             wrong(
                 "They are doubled letters, such as ll.",
