@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -57,14 +58,14 @@ def diagnose(draws: Draws, answer: Callable, outcomes: list[Outcome], difference
     singles, pairs = draws.exercise.singles(), draws.exercise.pairs
     some_raised = any(one.kind == "raised" for one in outcomes)
     right = right_parts(draws, outcomes)
-    in_parts = (but_for(right),) if right else ()
+    but_for = (partial(in_parts, right),) if right else ()
     return (by_mistake(draws, outcomes, differences, singles, (in_full,))
             or (some_raised and by_pair(draws, outcomes, differences, pairs, (in_full,)))
             or by_mistake(draws, outcomes, differences, singles, (where_it_ran, same_messages, same_errors))
             or by_slip(draws, outcomes, differences)
             or misbuilt
-            or by_mistake(draws, outcomes, differences, singles, in_parts)
-            or by_pair(draws, outcomes, differences, pairs, (in_full, where_it_ran, *in_parts))
+            or by_mistake(draws, outcomes, differences, singles, but_for)
+            or by_pair(draws, outcomes, differences, pairs, (in_full, where_it_ran, *but_for))
             or by_slip_and_mistake(draws, outcomes, differences)
             or by_nearest_pairs(draws, answer, outcomes, differences, run)
             or by_signs(draws, outcomes, differences))
@@ -73,11 +74,12 @@ def diagnose(draws: Draws, answer: Callable, outcomes: list[Outcome], difference
 def by_mistake(draws, outcomes, differences, candidates, ways_to_agree):
     """The first candidate that agrees, in the strictest way that any does."""
     candidates = list(candidates)
-    for agrees in ways_to_agree:
-        likely = not_apart(draws, outcomes, differences, candidates) if agrees is in_full else candidates
+    for way in ways_to_agree:
+        likely = not_apart(draws, outcomes, differences, candidates) if way is in_full else candidates
+        agrees = way(draws, outcomes, differences)
         for mistakes, variant in likely:
-            if agrees(draws, outcomes, differences, variant):
-                return found_by(agrees, draws, outcomes, differences, mistakes)
+            if agrees(variant):
+                return found_by(way, draws, outcomes, differences, mistakes)
     return None
 
 
@@ -87,17 +89,18 @@ def by_pair(draws, outcomes, differences, pairs, ways_to_agree):
     Where draws are compared by their distribution, several pairs may agree, and one mistake of a pair may already
     explain every distribution. Then only what all pairs need is sure.
     """
-    for agrees in ways_to_agree:
-        likely = not_apart(draws, outcomes, differences, pairs) if agrees is in_full else pairs
+    for way in ways_to_agree:
+        likely = not_apart(draws, outcomes, differences, pairs) if way is in_full else pairs
+        agrees = way(draws, outcomes, differences)
         agreeing = ((mistakes, variant) for mistakes, variant in likely
-                    if agrees(draws, outcomes, differences, variant) and raises_no_more(draws, outcomes, variant))
+                    if agrees(variant) and raises_no_more(draws, outcomes, variant))
         if is_random(draws):
             needed = [needed_of(draws, outcomes, *pair) for pair in agreeing]
             mistakes = tuple(one for one in needed[0] if all(one in others for others in needed)) if needed else ()
         else:
             mistakes, _ = next(agreeing, ((), None))
         if mistakes:
-            return found_by(agrees, draws, outcomes, differences, mistakes)
+            return found_by(way, draws, outcomes, differences, mistakes)
     return None
 
 
@@ -123,9 +126,9 @@ def raises_no_more(draws, outcomes, variant):
                for ours, other in zip(outcomes, theirs, strict=True))
 
 
-def found_by(agrees, draws, outcomes, differences, mistakes):
+def found_by(way, draws, outcomes, differences, mistakes):
     finding = about(mistakes)
-    if agrees not in (in_full, where_it_ran, same_messages, same_errors):
+    if way not in (in_full, where_it_ran, same_messages, same_errors):
         finding.why += " " + which_parts(draws, outcomes, differences)
     finding.evidence = evidence(draws, outcomes, differences)
     return finding
@@ -201,7 +204,7 @@ def these(names):
     return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
-# When does a mistake agree with an answer?
+# When does a mistake agree with an answer? Each way makes a function that is then asked of one variant after another.
 
 
 def not_apart(draws, outcomes, differences, candidates):
@@ -216,60 +219,77 @@ def not_apart(draws, outcomes, differences, candidates):
             yield mistakes, variant
 
 
-def in_full(draws, outcomes, differences, variant):
+def in_full(draws, outcomes, differences):
     """The same on every case: values, errors and changed inputs."""
     wrong = wrong_cases(outcomes, differences)
-    for number in [*wrong, *(n for n in range(len(outcomes)) if n not in wrong)]:
-        ours, theirs = outcomes[number], draws.outcome(variant, number)
-        if ours is theirs:  # one that is known already
-            continue
-        if (ours.kind, ours.changed_inputs) != (theirs.kind, theirs.changed_inputs):
-            return False
-        if apart(draws.exercise, ours, theirs):
-            return False
-        if ours.ok and not same(draws.exercise, ours.value, theirs.value):
-            return False
-    return bool(wrong)
+    order = these_first(wrong, outcomes)
 
-
-def where_it_ran(draws, outcomes, differences, variant):
-    """The same wherever both gave a value; one or both may raise elsewhere. A single draw is no evidence."""
-    agreed = missed = 0
-    wrong = [n for n, found in enumerate(differences) if found]
-    if not wrong:
-        return False
-    for number in [*wrong, *(n for n in range(len(outcomes)) if n not in wrong)]:
-        ours, theirs = outcomes[number], draws.outcome(variant, number)
-        if ours.ok and theirs.ok:
-            if apart(draws.exercise, ours, theirs) or not same(draws.exercise, ours.value, theirs.value):
+    def agrees(variant):
+        for number in order:
+            ours, theirs = outcomes[number], draws.outcome(variant, number)
+            if ours is theirs:  # one that is known already
+                continue
+            if (ours.kind, ours.changed_inputs) != (theirs.kind, theirs.changed_inputs):
                 return False
-            agreed += number in wrong
-        else:
-            missed += ours.ok
-    return agreed > (1 if missed or is_random(draws) else 0)
+            if apart(draws.exercise, ours, theirs):
+                return False
+            if ours.ok and not same(draws.exercise, ours.value, theirs.value):
+                return False
+        return bool(wrong)
+
+    return agrees
 
 
-def same_messages(draws, outcomes, differences, variant):
+def where_it_ran(draws, outcomes, differences):
+    """The same wherever both gave a value; one or both may raise elsewhere. A single draw is no evidence."""
+    wrong = [n for n, found in enumerate(differences) if found]
+    order = these_first(wrong, outcomes)
+
+    def agrees(variant):
+        agreed = missed = 0
+        for number in order if wrong else ():
+            ours, theirs = outcomes[number], draws.outcome(variant, number)
+            if ours.ok and theirs.ok:
+                if apart(draws.exercise, ours, theirs) or not same(draws.exercise, ours.value, theirs.value):
+                    return False
+                agreed += number in wrong
+            else:
+                missed += ours.ok
+        return agreed > (1 if missed or is_random(draws) else 0)
+
+    return agrees
+
+
+def these_first(numbers, outcomes):
+    """The numbers of all cases, these at the beginning: they tell most variants from the answer."""
+    return [*numbers, *(n for n in range(len(outcomes)) if n not in numbers)]
+
+
+def same_messages(draws, outcomes, differences):
     """Raises the very errors of the mistake, and gives the same elsewhere."""
-    return same_errors(draws, outcomes, differences, variant) and all(
+    agrees = same_errors(draws, outcomes, differences)
+    return lambda variant: agrees(variant) and all(
         ours.error == draws.outcome(variant, number).error for number, ours in enumerate(outcomes))
 
 
-def same_errors(draws, outcomes, differences, variant):
+def same_errors(draws, outcomes, differences):
     """Raises where the mistake raises, with the same sort of error, and gives the same elsewhere."""
-    if not any(one.kind == "raised" for one in outcomes):
-        return False
-    if any(one.kind != draws.outcome(variant, number).kind for number, one in enumerate(outcomes)):
-        return False
-    theirs = [draws.outcome(variant, number) for number in range(len(outcomes))]
+    some_raised = any(one.kind == "raised" for one in outcomes)
     whole = not any(one.ok for one in outcomes)  # then only the messages can be compared
-    for ours, other in zip(outcomes, theirs, strict=True):
-        if ours.ok and not same(draws.exercise, ours.value, other.value):
+
+    def agrees(variant):
+        if not some_raised or any(one.kind != draws.outcome(variant, n).kind for n, one in enumerate(outcomes)):
             return False
-        if not ours.ok and (ours.error if whole else sort_of(ours.error)) != (
-                other.error if whole else sort_of(other.error)):
-            return False
-    return True
+        for number, ours in enumerate(outcomes):
+            other = draws.outcome(variant, number)
+            if ours.ok and not same(draws.exercise, ours.value, other.value):
+                return False
+            if not ours.ok and (ours.error if whole else sort_of(ours.error)) != (
+                    other.error if whole else sort_of(other.error)):
+                return False
+        return True
+
+    return agrees
 
 
 def sort_of(error):
@@ -287,11 +307,13 @@ def right_parts(draws, outcomes):
             if all(same(draws.exercise, value[part], expected[part]) for value, expected in given)]
 
 
-def but_for(right):
-    """The way to agree where these parts are always right, and every other one is the mistake's, or right."""
-    def in_parts(draws, outcomes, differences, variant):
-        wrong = [n for n, found in enumerate(differences) if found]
-        for number in [*wrong, *(n for n in range(len(outcomes)) if n not in wrong)]:
+def in_parts(right, draws, outcomes, differences):
+    """These parts are always right, and every other one is the mistake's, or right."""
+    wrong = [n for n, found in enumerate(differences) if found]
+    order = these_first(wrong, outcomes)
+
+    def agrees(variant):
+        for number in order:
             ours, theirs, expected = outcomes[number], draws.outcome(variant, number), draws.expected[number]
             if not ours.ok:
                 continue
@@ -302,7 +324,8 @@ def but_for(right):
                         same(draws.exercise, mine, other[part]) for other in (theirs.value, expected)):
                     return False
         return bool(wrong)
-    return in_parts
+
+    return agrees
 
 
 def is_list(value, count):
@@ -314,8 +337,9 @@ def apart(exercise, ours, theirs):
     if exercise.same is not None:
         return False
     one, other = ours.glance, theirs.glance
-    if one is None or other is None:
-        return False
+    if one is None or other is None:  # one has a glance: only a number can be like an array without dimensions
+        shapes, *_ = one or other or [()]
+        return bool(shapes) and all(shape for shape, _ in shapes)
     (shapes, total, slack), (other_shapes, other_total, other_slack) = one, other
     return shapes != other_shapes or abs(total - other_total) > exercise.tolerance * max(slack, other_slack) + 1e-9
 

@@ -222,18 +222,29 @@ def changes(replaced):
     return found
 
 
+REQUIRED = inspect.Parameter.empty  # instead of a parameter's default
+
+
+def parameters_of(function):
+    """[(name, default)], as inspect.signature has them: it takes a second of its own for all of the catalogue."""
+    code, named = getattr(function, "__code__", None), getattr(function, "__kwdefaults__", None)
+    if code is None or named or code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return [(one.name, one.default) for one in inspect.signature(function).parameters.values()]
+    names, defaults = code.co_varnames[:code.co_argcount], function.__defaults__ or ()
+    return list(zip(names, [REQUIRED] * (len(names) - len(defaults)) + [*defaults], strict=True))
+
+
 def replacement(owner, name, function):
     """The method that replaces a step: it passes the function what it asks for, by its parameters' names.
 
     These are parameters of the step; `right`, what the right step makes of them; `step`, the right step itself;
     and `self`, the answer, which has the layers and the other steps.
     """
-    given = list(inspect.signature(getattr(super(owner, owner), name)).parameters.values())[1:]
-    defaults = {one.name: one.default for one in given if one.default is not one.empty}
-    given = [one.name for one in given]
+    _, *given = parameters_of(getattr(super(owner, owner), name))
+    defaults = {one: default for one, default in given if default is not REQUIRED}
+    given = [one for one, _ in given]
     known = {"self", "right", "step", *given}
-    wanted = [one.name for one in inspect.signature(function).parameters.values()
-              if one.name in known or one.default is one.empty]
+    wanted = [one for one, default in parameters_of(function) if one in known or default is REQUIRED]
     if unknown := set(wanted) - known:
         raise ValueError(f"the step {name}({', '.join(given)}) has no {' and no '.join(sorted(unknown))}")
 
