@@ -1136,7 +1136,7 @@ RINGS = [  # what becomes of a word, and by which merge
 
 @diagram(height=392)
 def byte_pairs(d):
-    """The pair of lowest rank is merged next
+    """The pair with the lowest rank is merged next
 
     Five rows show the word rings. In the first it is cut into the bytes r, i, n, g and s. Rank 0 joins n and g,
     rank 1 joins i and ng, rank 3 joins r and ing, rank 4 joins ring and s: one token is left. Below, the word kings,
@@ -1150,7 +1150,7 @@ def byte_pairs(d):
     word(d, 262, 48, 324, ["k", "ing", "s"], "ing")
     d.label(244, 340, "*kings*, never seen before", 14, MUTED, "end")
     d.label(524, 340, "3 tokens, by ranks 0 and 1", 13, MUTED, "start")
-    d.label(MARGIN, 374, "The ranks are those of a text with *sing* (5 times), *ring* (3) and *rings* (2); "
+    d.label(MARGIN, 374, "The ranks come from a text with *sing* (5 times), *ring* (3) and *rings* (2); "
             "rank 2 joins s and ing.", 13, MUTED, "start")
 
 
@@ -1175,7 +1175,7 @@ def narrow_byte_pairs(d):
     d.label(126, 342, "*kings*, never\nseen before", 13, MUTED, "end")
     word(d, 144, 44, 326, ["k", "ing", "s"], "ing")
     d.label(LEFT, 400, "From 5 tokens to 1 for *rings*, to 3 for *kings*. The ranks\n"
-            "are those of a text with *sing* (5 times), *ring* (3), *rings* (2).", 12, MUTED, "start")
+            "come from a text with *sing* (5 times), *ring* (3), *rings* (2).", 12, MUTED, "start")
 
 
 # --- Lesson 11 ----------------------------------------------------------------------------------------------
@@ -1230,20 +1230,21 @@ def narrow_induction_circuit(d):
 def gpt2_and_llama(d):
     """Llama is GPT-2 with six parts replaced
 
-    Two models side by side, each a column that is read from top to bottom: tokens, table, layers, norm, logits.
-    The skeleton is the same; the parts of Llama in orange differ from GPT-2's beside them. GPT-2 adds learned
+    Two models side by side, each a column that is read from top to bottom: tokens, embedding table, layers, norm,
+    logits. The skeleton is the same; the parts of Llama in orange differ from GPT-2's beside them. GPT-2 adds learned
     positions to the table's vectors; Llama has none there. In each layer GPT-2 has LayerNorm, attention with as many
     key heads as query heads, LayerNorm again, and a feed-forward with GELU, with biases in every layer. Llama
     has RMSNorm, attention with rotary positions and fewer key heads, RMSNorm again, and SwiGLU, without biases.
-    Both end in a norm; GPT-2's logits come from the embedding's own table, Llama's from another.
+    Both end in a norm; GPT-2's logits come from the embedding table, Llama's from an output matrix.
     """
-    two_models(d, [210, 550], 150, 88, [
-        (74, 30, "tokens", "tokens"), (124, 46, "table\n+ learned positions", "table\nno positions added"),
+    two_models(d, [210, 550], 150, 91, [
+        (74, 30, "tokens", "tokens"),
+        (124, 46, "embedding table\n+ learned positions", "embedding table\nno positions added"),
         (204, 30, "LayerNorm", "RMSNorm"),
-        (246, 46, "attention\nkey heads = query heads", "rotary attention\nfewer key heads"),
+        (246, 46, "attention\nkey heads = query heads", "attention, rotary positions\nfewer key heads"),
         (342, 30, "LayerNorm", "RMSNorm"),
         (384, 46, "feed-forward with GELU\ntwo maps", "SwiGLU\nthree maps, one a gate"),
-        (492, 30, "LayerNorm", "RMSNorm"), (540, 36, "times the same table", "times a table of its own"),
+        (492, 30, "LayerNorm", "RMSNorm"), (540, 36, "times the embedding table", "times an output matrix"),
     ])
 
 
@@ -1254,7 +1255,7 @@ def two_models(d, middles, panel, half, rows):
         d.label(x, rows[0][0] - 10, name, 15, bold=True)
         d.box(x - panel, top, 2 * panel, bottom - top, colour=PANEL, radius=12)
         d.label(x - panel + 6, bottom - 16, "× layers", 12, MUTED, "start")
-        d.label(x - panel + 6, top + (16 if panel > 100 else -12), "biases" if side == 2 else "no biases", 12,
+        d.label(x - panel + 6, top + (13 if panel > 100 else -12), "biases" if side == 2 else "no biases", 12,
                 MUTED if side == 2 else OUTPUT.ink, "start", bold=side == 3)
         boxes = []
         for y, height, *texts in rows:
@@ -1275,12 +1276,13 @@ def two_models(d, middles, panel, half, rows):
 @narrow(height=670)
 def narrow_gpt2_and_llama(d):
     two_models(d, [98, 282], 88, 68, [
-        (84, 28, "tokens", "tokens"), (134, 44, "table\n+ learned positions", "table\nno positions added"),
+        (84, 28, "tokens", "tokens"),
+        (134, 44, "embedding table\n+ learned positions", "embedding table\nno positions added"),
         (226, 28, "LayerNorm", "RMSNorm"),
-        (270, 62, "attention\nkey heads =\nquery heads", "rotary attention\nfewer\nkey heads"),
+        (270, 62, "attention\nkey heads =\nquery heads", "attention,\nrotary positions,\nfewer key heads"),
         (382, 28, "LayerNorm", "RMSNorm"),
         (426, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU\nthree maps,\none a gate"),
-        (550, 28, "LayerNorm", "RMSNorm"), (602, 44, "times the\nsame table", "times a table\nof its own"),
+        (550, 28, "LayerNorm", "RMSNorm"), (602, 44, "times the\nembedding table", "times an\noutput matrix"),
     ])
 
 
@@ -1296,7 +1298,7 @@ def tiles(d):
     A table of scores, queries down and keys across, cut into four by four tiles. Those above the diagonal lie in
     the future and are never made. Those on the diagonal are masked: a triangle is left. Those below it are whole.
     One row of tiles is marked: from its first tile to the one on the diagonal, three things are carried along for
-    each query, the largest score, the sum of the exponentials and the sum of the weighted values. When the largest
+    each query, the largest score, the sum of the exponentials and the weighted sum of the values. When the largest
     score rises, both sums are rescaled. At the end one is divided by the other: that is the output.
     """
     cell, left, top = 56, 150, 100
@@ -1313,7 +1315,7 @@ def tiles(d):
             "start")
 
 
-CARRIED = "the largest score\nthe sum of the exponentials\nthe sum of the weighted values"
+CARRIED = "the largest score\nthe sum of the exponentials\nthe weighted sum of the values"
 
 
 @narrow(height=482)

@@ -1,4 +1,4 @@
-"""The blocks that a Transformer stacks: attention mixes positions, feed-forward works on each one alone."""
+"""The blocks that a Transformer stacks: attention mixes positions, feed-forward layers work on each one alone."""
 
 import torch.nn.functional as F
 from torch import nn

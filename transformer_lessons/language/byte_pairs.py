@@ -48,7 +48,7 @@ def train_bpe(words, number):
 
 
 def apply_merges(parts, ranks):
-    """The parts after all possible merges, the pair of lowest rank always first."""
+    """The parts after all possible merges, always the pair with the lowest rank first."""
     while pair := min((pair for pair in pairwise(parts) if pair in ranks), key=ranks.get, default=None):
         parts = merge(parts, pair)
     return list(parts)

@@ -64,7 +64,7 @@ exercise = Exercise(
         """,
     stub='''
         def apply_merges(parts, ranks):
-            """The parts of a word after all possible merges, the pair of lowest rank always first."""
+            """The parts of a word after all possible merges, always the pair with the lowest rank first."""
             raise NotImplementedError
         ''',
     sizes=[{"parts": parts, "merges": merges, **more} for parts, merges, more in (

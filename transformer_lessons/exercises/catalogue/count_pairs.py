@@ -67,8 +67,8 @@ exercise = Exercise(
     same=same_counts, symptoms=[what_the_counts_show],
     hints=[("which pairs there are", "A word of four parts has three pairs of neighbours: zip(word, word[1:]), or "
             "itertools.pairwise(word). A word of one part has none."),
-           ("what is added", "words.items() gives each word with its count. A word that occurs 7 times has each of its "
-            "pairs 7 times: what should be added to the pair's count?"),
+           ("what is added", "words.items() gives each word with its count. If a word occurs 7 times, so does each "
+            "pair in it: what should be added to the pair's count?"),
            ("the first time a pair is met", "collections.Counter() gives 0 for a key that it does not have. With a "
             "plain dictionary, counts.get(pair, 0) does the same.")],
     solution='''

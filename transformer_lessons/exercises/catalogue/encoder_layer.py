@@ -23,7 +23,7 @@ exercise = Exercise(name="EncoderLayer", lesson=7, title="A layer that reads", d
         MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden); and norm_1 and norm_2,
         used in this order, each an nn.LayerNorm(d_model) (a smaller epsilon does no harm). forward(x,
         mask=None), with x (batch, length, d_model), returns a tensor like x. Two parts in this order: x attends to
-        itself (with the mask), then the feed-forward. Each part's output is added to its input, and the sum is
+        itself (with the mask), then the feed-forward layer. Each part's output is added to its input, and the sum is
         normalised: post-norm, as in the paper. A query that may attend to nothing gets weights of 0, as in the
         package's attention. Dropout is optional, anywhere: the check runs in eval mode.""",
     stub='''

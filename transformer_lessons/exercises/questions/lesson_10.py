@@ -41,7 +41,7 @@ QUESTIONS = (
             ),
             right(
                 "Only RMSNorm",
-                "RMSNorm subtracts nothing, so the 10 stays, in the features and in the number that divides them. "
+                "RMSNorm subtracts nothing, so the 10 stays, both in the features and in their divisor. "
                 "LayerNorm subtracts the mean, and the 10 with it.",
             ),
             wrong("Neither", "A norm that does not subtract the mean keeps the 10."),
@@ -119,8 +119,8 @@ QUESTIONS = (
             ),
             right(
                 "Rotary positions for learned ones",
-                "It does with both seeds, by ten times as much as the seeds differ. Learned positions with a "
-                "better start close at least a third of the gap.",
+                "It does with both seeds, by ten times as much as the seeds differ. Learned positions "
+                "that start larger close at least a third of the gap.",
             ),
             wrong(
                 "None: two runs of GPT-2 differ by more",

@@ -149,7 +149,7 @@ QUESTIONS = (
                 "The distribution is still that of the expensive model, token for token.",
             ),
             right(
-                "Its distribution stays the same; only fewer drafts are accepted.",
+                "Its distribution stays the same, but fewer drafts are accepted.",
                 "For any q the result is distributed as p. A bad draft model costs time and nothing else.",
             ),
         ),

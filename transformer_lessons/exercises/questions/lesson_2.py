@@ -147,7 +147,7 @@ QUESTIONS = (
             wrong(
                 "Nothing is lost: one matrix can give any scores that two can.",
                 "With two matrices, W_Q W_Kᵀ can be any matrix of rank at most d_k. With one it is W Wᵀ, "
-                "which is always symmetric and has no negative eigenvalue.",
+                "which is always symmetric.",
             ),
             right(
                 "The score of query i with key j always equals that of query j with key i.",
@@ -230,13 +230,13 @@ QUESTIONS = (
     ),
     FreeText(
         "2.10",
-        "Other combinations of Q and K",
-        "Which other combinations of Q and K would give weights? Why do Transformers use the dot product?",
+        "Alternatives to QKᵀ",
+        "What could take the place of QKᵀ and still give weights? Why do Transformers use the dot product?",
         model="Anything that gives one number for a query and a key will do, because softmax turns any "
         "numbers into weights: a bilinear form q W kᵀ, a small network v · tanh(A q + B k), the cosine, "
-        "minus the squared distance. Q * K, entry by entry, forms no pairs, and QᵀK compares features. Dot products "
-        "of all pairs are one matrix product; the network needs a tanh for each hidden feature of every pair. With "
-        "learned maps, the dot product can be any bilinear form of rank at most d_k. Without an "
+        "minus the squared distance. Q * K, entry by entry, pairs each query with a single key, and QᵀK compares "
+        "features. Dot products of all pairs are one matrix product; the network needs a tanh for each hidden feature "
+        "of every pair. With learned maps, the dot product can be any bilinear form of rank at most d_k. Without an "
         "extra factor, cosines cannot give one key among ten even half the weight.",
         points=(
             "One number for every pair is all that softmax needs.",

@@ -66,7 +66,7 @@ QUESTIONS = (
         "applied. What is the third weight, to two decimals?",
         right=1 / 3,
         why="The scores become 0, 0, 0, and equal scores give equal weights. A score of 0 hides nothing: "
-        "exp(0) is 1, and only a score of -∞ has the exponential 0.",
+        "exp(0) is 1, while exp(-∞) is 0.",
         slips={
             0: "The score is now 0. The weight is made from its exponential.",
             exp(5) / (2 + exp(5)): "This is the weight without a mask. But the multiplication has changed "
@@ -80,7 +80,7 @@ QUESTIONS = (
         "6.5",
         "The shape of a padding mask",
         "tokens is (3, 7): three sentences, padded to seven tokens. What is the smallest shape of a "
-        "padding mask that hides keys in scores of shape (batch, heads, query, key) by broadcasting?",
+        "padding mask that hides keys and broadcasts to scores of shape (batch, heads, query, key)?",
         right=(3, 1, 1, 7),
         why="It says for each sentence which of its 7 keys are real. That is the same for every head and "
         "every query, so both have size 1.",
@@ -134,8 +134,8 @@ QUESTIONS = (
             ),
             right(
                 "NaN",
-                "It subtracts the largest score, and -∞ - (-∞) is not a number. NaN spreads to sums and "
-                "products made from it, and can reach gradients.",
+                "It subtracts the largest score, and -∞ - (-∞) is not a number. NaN spreads to every "
+                "sum and product that it enters, and can reach the gradients.",
             ),
             wrong(
                 "Equal weights",
@@ -167,7 +167,7 @@ QUESTIONS = (
             right(
                 "Only the tokens after it",
                 "Pass ~mask instead. The last token is left with no key, and its output is NaN, which is lucky: it "
-                "gives the mistake away. With need_weights=False even this can be silent.",
+                "gives the mistake away. With need_weights=False, even this warning may be missing.",
             ),
         ),
     ),
@@ -190,7 +190,7 @@ QUESTIONS = (
             0.1: "This is the probability that the best model gives to each digit. The loss is minus its "
             "logarithm.",
         },
-        pointer="The loss is -ln(p): which probability can an honest model give to the next digit?",
+        pointer="The loss is -ln(p): what probability can an honest model give to the next digit?",
         tolerance=0.006,
     ),
     OneOf(

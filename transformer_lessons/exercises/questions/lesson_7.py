@@ -167,7 +167,7 @@ QUESTIONS = (
     Number(
         "7.8",
         "The parameters of an encoder layer",
-        "An encoder layer has attention (1,050,624 parameters), a feed-forward layer (2,099,712) and its "
+        "An encoder layer consists of attention (1,050,624 parameters), a feed-forward layer (2,099,712) and "
         "layer norms over 512 features. How many parameters are there in all?",
         right=ENCODER_LAYER,
         why="There are two layer norms, each with 512 gains and 512 biases: 2,048 more, so 3,152,384 in "
@@ -300,7 +300,7 @@ QUESTIONS = (
         "Why are there so many skip connections, above all around attention, and what would happen without "
         "them?",
         model="With x + f(x) the slope of each layer is 1 plus that of f, so a gradient gets past f however "
-        "little f passes on: ten slopes of 0.1 leave 0.0000000001 without skips, 2.59 with them. In pre-norm "
+        "little f passes on: ten parts of slope 0.1 have slope 0.0000000001 without skips, 2.59 with them. In pre-norm "
         "the skips form an identity path through the whole stack; in post-norm, a norm follows every sum on "
         "that path. Around attention skips matter most: attention replaces each token with an average, "
         "and only the skip guarantees that the token itself is kept. Without skips tokens become more alike "

@@ -131,8 +131,8 @@ QUESTIONS = (
     OneOf(
         "9.8",
         "A smaller loss",
-        "On the same English text, a model with bytes as tokens has a loss of 0.5 nats per token, and one with 1,000 "
-        "merges a loss of 1.4. The merged tokens have 3.7 bytes on average. Which model is better?",
+        "On the same text, a model with bytes as tokens has a loss of 0.5 nats per token, and one with 1,000 merges a "
+        "loss of 1.4. The second model's tokens have 3.7 bytes on average. Which model is better?",
         (
             wrong("The one with bytes: its loss is lower.", "It pays 0.5 for each byte, the other 1.4 for 3.7 bytes."),
             right(
