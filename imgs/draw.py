@@ -700,8 +700,7 @@ def two_splits(d, cells, places):
     right, wrong = numbers_by_head()
     panels = [(right, "Right: reshape, then transpose", VALUE,
                "x.reshape(batch, length, num_heads, d_head)\n.transpose(1, 2)",
-               "Each head has its own features of every\nposition. `merge_heads` is the way back:\n"
-               "`.transpose(1, 2).flatten(2)`"),
+               "Each head has its own features\nof every position. Merging goes back\nthe same way."),
               (wrong, "Wrong: view alone", OUTPUT, "x.view(batch, num_heads, length, d_head)\n",
                "The shape is right, the content is not:\nevery head mixes the features of all three,\n"
                "and its rows are no longer positions.")]
