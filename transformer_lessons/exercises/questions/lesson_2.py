@@ -234,10 +234,10 @@ QUESTIONS = (
         "What could take the place of QKᵀ and still give weights? Why do Transformers use the dot product?",
         model="Anything that gives one number for a query and a key will do, because softmax turns any "
         "numbers into weights: a bilinear form q W kᵀ, a small network v · tanh(A q + B k), the cosine, "
-        "minus the squared distance. Q * K, entry by entry, pairs each query with a single key, and QᵀK compares "
+        "minus the squared distance. Q * K, entry by entry, pairs each query with one key, and QᵀK compares "
         "features. Dot products of all pairs are one matrix product; the network needs a tanh for each hidden feature "
         "of every pair. With learned maps, the dot product can be any bilinear form of rank at most d_k. Without an "
-        "extra factor, cosines cannot give one key among ten even half the weight.",
+        "extra factor, a cosine gives no key among ten half the weight.",
         points=(
             "One number for every pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",

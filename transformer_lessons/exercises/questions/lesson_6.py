@@ -224,7 +224,7 @@ QUESTIONS = (
     ),
     FreeText(
         "6.11",
-        "Solved, but is it right?",
+        "Solved does not mean right",
         "Your model solves the reversal task without a mistake. Why does this not prove that it is right? "
         "How does checking both halves help, and what still slips through?",
         model="Success shows that the model can do this task, not how it does it. With a leak it can copy the "

@@ -303,8 +303,8 @@ QUESTIONS = (
         "little f passes on: ten parts of slope 0.1 have slope 0.0000000001 without skips, 2.59 with them. In pre-norm "
         "the skips form an identity path through the whole stack; in post-norm, a norm follows every sum on "
         "that path. Around attention skips matter most: attention replaces each token with an average, "
-        "and only the skip guarantees that the token itself is kept. Without skips tokens become more alike "
-        "from layer to layer, and with equal attention weights they are equal at once.",
+        "and only the skip is sure to keep the token itself. Without skips, tokens become more alike "
+        "layer by layer, and with equal attention weights they are equal at once.",
         points=(
             "Gradients: x + f(x) has the slope of f, plus 1.",
             "Identity: the token itself is lost in an average; the skip keeps it.",
