@@ -213,6 +213,14 @@ def test_a_table_of_rows_by_rows_is_asked_for_in_parts_by_both():
     assert declared.verdicts("speculate", answer, Draws(EXERCISES["speculate"], 11)) == 2 * (("passed", None),)
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_what_an_answer_notes_on_an_optimizer_is_there_at_the_next_call(number):
+    name = "a step at every second call only"
+    variant = EXERCISES["training_step"].mistakes[name].variants[number]
+    found = declared.verdicts("training_step", variant, Draws(EXERCISES["training_step"], 11))
+    assert found == 2 * (("failed", name),)
+
+
 def test_a_given_list_that_comes_back_is_known_to_be_the_given_one():
     variant, = EXERCISES["merge"].mistakes["the given list returned"].variants
     expected = "failed", "the given list returned"

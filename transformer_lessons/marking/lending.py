@@ -5,12 +5,17 @@ the real one. Every message makes the parameters, their gradients and the traini
 """
 
 import builtins
+import itertools
+import weakref
 
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.marking.wire import DEPTH, Broken, name_for, pack, unpack
+
+KEYS, COUNT = weakref.WeakKeyDictionary(), itertools.count()  # of the models and optimizers lent so far
+HELD = {}  # key → the last stand-in for it
 
 
 class Scope:
@@ -134,6 +139,8 @@ class Scope:
             return ["object", type(value).__name__]
         about = {"number": len(self.objects), "name": type(value).__name__}
         self.objects.append(value)
+        if isinstance(value, (nn.Module, torch.optim.Optimizer)):
+            about["key"] = KEYS.setdefault(value, next(COUNT))
         if isinstance(value, nn.Module):
             self.modules.append(value)
             about["modules"] = [[name, *attributes_of(one)] for name, one in value.named_modules()]
@@ -150,7 +157,7 @@ class Scope:
         number = about["number"]
         if "groups" in about:
             groups = [group | {"params": [self.parameters[n] for n in group["params"]]} for group in about["groups"]]
-            return StandInOptimizer(groups, lambda what: self.request({"do": what, "target": number}))
+            return as_before(StandInOptimizer(groups, lambda what: self.request({"do": what, "target": number})), about)
 
         def call(*inputs):
             return self.call({"do": "call", "target": number}, inputs)[0]
@@ -168,7 +175,15 @@ class Scope:
             vars(module.get_submodule(name)).update(attributes)
         register(module, [(name, self.parameters[n]) for name, n in about["own"]])
         self.modules.append(module)
-        return module
+        return as_before(module, about)
+
+
+def as_before(stand_in, about):
+    """With what an answer has noted on the last stand-in for the same model or optimizer: a count of calls, say."""
+    last = vars(HELD.get(about["key"], stand_in))
+    vars(stand_in).update({name: value for name, value in last.items() if name not in vars(stand_in)})
+    HELD[about["key"]] = stand_in
+    return stand_in
 
 
 class StandInOptimizer(torch.optim.Optimizer):
