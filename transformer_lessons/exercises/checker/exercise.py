@@ -226,7 +226,7 @@ REQUIRED = inspect.Parameter.empty  # instead of a parameter's default
 
 
 def parameters_of(function):
-    """[(name, default)], as inspect.signature has them: it takes a second of its own for all of the catalogue."""
+    """[(name, default)], as inspect.signature has them, which would take a third of the catalogue's loading."""
     code, named = getattr(function, "__code__", None), getattr(function, "__kwdefaults__", None)
     if code is None or named or code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
         return [(one.name, one.default) for one in inspect.signature(function).parameters.values()]
