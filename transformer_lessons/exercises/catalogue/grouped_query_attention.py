@@ -13,19 +13,21 @@ def draw(generator, batch, heads, key_heads, length, d_head, scale=1.3, leads=()
     """Queries of all heads, keys and values of fewer; the hidden score of the last key leads by the numbers of leads.
 
     The rows take turns in these. Feature 0 alone makes the lead: only the last key has it, and its own query does not.
-    Feature 1 then takes 150 from all scores of every second head. Where silent, the query at 1 is all zeros.
+    Feature 1 then takes 150 from all scores of head 0, and 1,100 from those of head 2: a number filled in for a hidden
+    score may lead, too. Where silent, the query at 1 is all zeros.
     """
     query = normal(generator, batch, heads, length, d_head, scale=scale)
     key, value = (normal(generator, batch, key_heads, length, d_head, scale=scale) for _ in range(2))
     if silent:
         query[:, :, 1] = 0.0
-    if leads:
+    if leads:  # multiples of 1/64, which float32 keeps exactly even at 1000
+        query, key = (query * 8).round() / 8, (key * 8).round() / 8
         rows = torch.arange(batch * heads * length).reshape(batch, heads, length)
         key[..., 0] = torch.eye(length)[-1] * 40 * math.sqrt(d_head)
         query[..., 0] = query.new_tensor(leads)[rows % len(leads)] / 40
         query[..., -1, 0] = 0.0
         key[..., 1], query[..., 1] = -10.0, 0.0
-        query[:, ::2, :, 1] = 15 * math.sqrt(d_head)
+        query[:, ::4, :, 1], query[:, 2::4, :, 1] = 15 * math.sqrt(d_head), 110 * math.sqrt(d_head)
     return query, key, value
 
 def group_of(query, key):
@@ -111,8 +113,8 @@ exercise = Exercise(
         heads form key_heads groups of neighbours of equal size, and group g uses head g of keys and values.
         weights (batch, heads, length, length) is the softmax over the keys of query · key / √d_head, causal: each
         position attends to itself and those before it, and gives the others a weight of 0, even if their scores
-        are larger by 1,000. output (batch, heads, length, d_head) is the average of the values with these weights.
-        Gradients flow to all three.""",
+        are larger by 1,000. Scores of any size must work. output (batch, heads, length, d_head) is the average of
+        the values with these weights. Gradients flow to all three.""",
     stub='''
         def grouped_query_attention(query, key, value):
             """(output, weights), causal: neighbouring query heads share a head of keys and values."""
@@ -376,7 +378,7 @@ mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken
 mistake("a number too small", pairs=2, why="The forbidden scores are not negative enough: later keys that lead, or "
     "whose rivals have low scores, still get weight.", look="which score has an exponential of exactly 0, whatever "
     "the others are?", masked=[*(added(number) for number in (-100, -1000, -2, -5, -10, -20, -50, -500)),
-                           *(filled(lambda ones: ones.triu(1), number) for number in (-2, -5, -10, -20, -50, -100))])
+                           *(filled(lambda ones: ones.triu(1), number) for number in (-2, -5, -10, -20, -50, -100, -500, -1000))])
 mistake("masked too late, then renormalised", why="Hidden scores still count in the softmax, or in the largest score "
     "that is subtracted. Where one of them leads by far, next to nothing is left of the allowed weights, and dividing "
     "by their sum does not bring them back.", look="a hidden score that leads by 1000: what are the other weights, as "
@@ -391,6 +393,11 @@ mistake("exponentials out of range", pairs=0, why="The exponential is taken of s
     "of 1000 it is infinite, and infinity times 0 is NaN.", look="the exponential of 1000, times 0.",
     variants=[{"masked": lambda scaled: scaled, "weights": lambda masked, small=small: shared_out(
         masked.exp() * torch.ones_like(masked).tril(), small)} for small in (0.0, 1e-9)])
+mistake("the row's maximum not subtracted", pairs=0, why="The exponential is not taken of scores less the largest of "
+    "their own row. Where all of a row's scores are around -1000, the exponentials are all 0, and 0 / 0 is NaN.",
+    look="exp of two scores, -1000 and -1001; and what softmax subtracts from both before that.",
+    variants=[{"weights": lambda masked, after=after: after(shared_out(masked.exp()))}
+              for after in (lambda rows: rows, lambda rows: rows.nan_to_num(0.0))])
 mistake("the mask after the softmax", pairs=2, why="The weights of later keys are set to 0 after the softmax, so the "
     "rows no longer sum to 1.", look="sum the first row of the weights.",
     variants=[{"masked": lambda scaled: scaled, "weights": lambda masked: masked.softmax(-1).tril()}])
