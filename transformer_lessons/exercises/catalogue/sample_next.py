@@ -223,7 +223,8 @@ exercise = Exercise(name="sample_next", lesson=8, title="Drawing the next token"
         {"batch": LARGE, "vocabulary": 60, "temperature": 1e-5, "top_k": None, "spread": 2e-7, "wider": 5.08},
         {"batch": LARGE, "vocabulary": 5, "temperature": 0, "top_k": None, "spread": 0.25},
         {"batch": 5, "vocabulary": 6, "temperature": 0.001, "top_k": None, "level": 1.5},
-        {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": 4}], draw=draw_logits,
+        {"batch": 1, "vocabulary": 4, "temperature": 0.001, "top_k": 4},
+        {"batch": 2, "vocabulary": 4, "temperature": 0.001, "top_k": 2, "level": -1100.0}], draw=draw_logits,
     reference=lambda *inputs: SampleNext()(*inputs), returns="tokens", shapes={"tokens": "(batch,)"},
     observe=judged_draws, same=same_draws, checks=[draws_from_the_generator], symptoms=[what_the_draws_show],
     signs=signs_of_drawing,
@@ -363,12 +364,13 @@ mistake("token 0 never left out", why="Token 0 can always be drawn, even where i
 
 def filled(logits, top_k, filler):
     return logits if top_k is None else logits.masked_fill(~among_largest(logits, top_k), filler)
-mistake("those left out can still be drawn", why="Tokens outside the top k get a logit such as 0 or -10, not minus "
-    "infinity: its exponential is not 0, so they are still drawn.", look="which logit has an exponential of exactly 0?",
+mistake("those left out can still be drawn", why="Tokens outside the top k get a number for their logit, such as 0 or "
+    "-100, not minus infinity. Unless the other logits are far larger, they can still be drawn.",
+    look="which logit is smaller than any other, whatever the logits and the temperature?",
     kept=[lambda logits, top_k, filler=filler: filled(logits, top_k, filler)
-        for filler in (0.0, -1.0, -5.0, -10.0, -20.0)],
+        for filler in (0.0, -1.0, -5.0, -10.0, -20.0, -100.0)],
     variants=[{"__call__": lambda step, logits, temperature, top_k, generator, filler=filler: step(
-        filled(logits, top_k, filler), temperature, None, generator)} for filler in (-1.0, -5.0, -10.0, -20.0)])
+        filled(logits, top_k, filler), temperature, None, generator)} for filler in (-1.0, -5.0, -10.0, -20.0, -100.0)])
 
 def above(threshold, others=-torch.inf):
     return lambda logits, top_k: (
