@@ -115,6 +115,11 @@ def test_names_with_and_without_prefix_and_masks_give_the_same():
     assert all(torch.equal(plain[name], saved_by_transformers[name]) for name in plain)
 
 
+def test_of_an_older_llama_the_saved_rotary_frequencies_are_left_out():
+    published = {"model.norm.weight": torch.ones(4), "model.layers.0.self_attn.rotary_emb.inv_freq": torch.ones(2)}
+    assert list(pretrained.from_llama(published)) == ["norm.weight"]
+
+
 def test_a_published_folder_becomes_a_model_and_its_tokenizer(folder):
     model, vocabulary = pretrained.load(folder)
     assert len(vocabulary) == model.config.vocabulary_size == 259

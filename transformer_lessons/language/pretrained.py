@@ -48,8 +48,8 @@ def from_gpt2(tensors):
 
 
 def from_llama(tensors):
-    """Llama's tensors under the course's names: the layout is the same."""
-    return {translate(name, LLAMA_NAMES): tensor for name, tensor in tensors.items()}
+    """Llama's tensors under the course's names, in the same layout; without the rotary frequencies of older files."""
+    return {translate(name, LLAMA_NAMES): tensor for name, tensor in tensors.items() if not name.endswith(".inv_freq")}
 
 
 def gpt2_config(settings):
