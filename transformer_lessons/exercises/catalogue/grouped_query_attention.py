@@ -378,7 +378,8 @@ mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken
 mistake("a number too small", pairs=2, why="The forbidden scores are not negative enough: later keys that lead, or "
     "whose rivals have low scores, still get weight.", look="which score has an exponential of exactly 0, whatever "
     "the others are?", masked=[*(added(number) for number in (-100, -1000, -2, -5, -10, -20, -50, -500)),
-                           *(filled(lambda ones: ones.triu(1), number) for number in (-2, -5, -10, -20, -50, -100, -500, -1000))])
+                           *(filled(lambda ones: ones.triu(1), number)
+                             for number in (-2, -5, -10, -20, -50, -100, -500, -1000))])
 mistake("masked too late, then renormalised", why="Hidden scores still count in the softmax, or in the largest score "
     "that is subtracted. Where one of them leads by far, next to nothing is left of the allowed weights, and dividing "
     "by their sum does not bring them back.", look="a hidden score that leads by 1000: what are the other weights, as "
