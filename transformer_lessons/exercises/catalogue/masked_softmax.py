@@ -103,6 +103,8 @@ def signs_of_lost_weight(observed, expected, scores, mask):
     if not torch.allclose(ours.nan_to_num(0.0), share[..., None] * expected, atol=1e-5) or (
             (share - 1).abs() > 1e-4)[full].any():
         return []
+    if not none[rows].any() and ((share - 1).abs() < 1e-6)[rows].all():
+        return None  # nothing is lost, so this says nothing of what took it
     share, none, scores, allowed = share[rows], none[rows], scores[rows].double(), allowed[rows]
     own, hidden = (scores.masked_fill(~one, -torch.inf).logsumexp(-1) for one in (allowed, ~allowed))
     filled, added = (turning_point(own - rest, share) for rest in ((~allowed).sum(-1).log(), hidden))
@@ -131,7 +133,8 @@ def is_written(found):
 def signs_of_weight(observed, expected, scores, mask):
     """Where forbidden places get weight, and where they got it before it was taken from them again."""
     given = observed, expected, scores, mask
-    return [*signs_of_a_number(*given), *signs_of_lost_weight(*given)]
+    number, lost = signs_of_a_number(*given), signs_of_lost_weight(*given)
+    return None if lost is None and not number else [*number, *(lost or ())]
 
 exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps to the mask", difficulty=2,
     importance=3, minutes=10, contract="""masked_softmax(scores, mask): the softmax of the scores (…, query, key) over
@@ -145,7 +148,7 @@ exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps
             """Weights over the keys (last dimension): exactly 0 where the mask is False."""
             raise NotImplementedError''',
     sizes=[{"shape": (2, 3), "mask": (2, 3)}, {"shape": (3, 3), "mask": (3, 3), "causal": True},
-           {"shape": (2, 4), "mask": (2, 4), "empty": [1]}, {"shape": (2, 4, 4), "mask": (2, 4, 4)},
+           {"shape": (2, 4), "mask": (2, 4), "empty": [1]}, {"shape": (2, 4, 4), "mask": (2, 4, 4), "empty": [(1, 2)]},
            {"shape": (2, 3, 4, 5), "mask": (2, 1, 1, 5), "empty": [1]},
            {"shape": (3, 2, 5, 5), "mask": (3, 1, 5, 5), "empty": [(0, 0, 2), (2, 0, 4)]},
            {"shape": (2, 4, 3), "mask": (4, 3), "far": (1000, -1000, 0, -22, -54, -98, -305, -700)},
@@ -156,8 +159,8 @@ exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps
     signs=signs_of_weight, hints=[
         ("hidden places get weight", "A score of 0 is not nothing: e⁰ is 1. Which score has an exponential of "
                                         "exactly 0?"),
-        ("NaN", "Every score in a row with nothing allowed is -∞, so softmax makes NaN of it. Which method puts a "
-                "number wherever a condition holds, and which condition marks such a row?"),
+        ("NaN", "Every score in a row with nothing allowed is -∞, so softmax turns the row into NaN. Which method puts "
+                "a number wherever a condition holds, and which condition marks such a row?"),
         ("the input changes", "Methods whose name ends in _ write into the tensor they are called on. Each has a "
                               "counterpart without the _, whose result you must keep.")],
     solution='''
@@ -322,10 +325,12 @@ mistake("weight for an empty row", why="A query that may attend to nothing still
              *(lambda allowed, right, place=place:
                right.where(allowed.any(-1, keepdim=True), torch.eye(right.shape[-1])[place]) for place in (0, -1))],
     __call__=lambda right, scores, mask: right.where(mask.any(-1, keepdim=True), scores.softmax(-1)))
-mistake("the empty rows looked for in the wrong dimension", pairs=2, why="The code looks for columns where nothing is "
-        "allowed, or applies what it finds to columns: the wrong places become 0, and an empty row may stay NaN.",
+mistake("the empty rows looked for in the wrong dimension", pairs=2, why="The code asks whether all is forbidden "
+        "along another dimension than the keys', or applies what it finds to columns: the wrong places become 0, and "
+        "an empty row may stay NaN.",
         look="which dimension does `any` or `all` run over, and which one is lost without keepdim?",
-    emptied=[lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-2, keepdim=True), 0.0),
+    emptied=[*(lambda weights, allowed, dim=dim: weights.masked_fill(~allowed.any(dim=dim, keepdim=True), 0.0)
+               for dim in (-2, 0, 1)),
              lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-1), 0.0)],
     variants=[lambda scores, mask: scores.masked_fill(~mask, -torch.inf).masked_fill(
         empty := ~mask.any(-2, keepdim=True), 0.0).softmax(-1).masked_fill(empty, 0.0)])

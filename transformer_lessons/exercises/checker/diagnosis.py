@@ -479,9 +479,9 @@ def by_signs(draws, outcomes, differences):
     exercise, common = draws.exercise, None
     results = zip(draws.cases, outcomes, draws.expected, differences, strict=True)
     for case, outcome, expected, found in results:
-        if exercise.signs is None or found is None:
+        names = exercise.signs(outcome.value, expected, *case.inputs) if exercise.signs and found else None
+        if names is None:  # this result says nothing
             continue
-        names = list(exercise.signs(outcome.value, expected, *case.inputs))
         common = names if common is None else [name for name in common if name in names]
     if not common:
         return None
