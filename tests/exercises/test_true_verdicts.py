@@ -88,6 +88,25 @@ def test_where_a_lesson_trains_through_a_function_a_wrong_gradient_is_a_mistake_
     assert check(name, TRAINED[name]).message == f"✓ {name}"
 
 
+@pytest.mark.parametrize("name", ["softmax", "self_attention", "sinusoidal_encoding", "masked_softmax"])
+def test_where_every_number_is_nan_no_cause_is_claimed(name):
+    right = EXERCISES[name].reference
+    def nothing_but_nan(*inputs):
+        result = right(*inputs)
+        return tuple(one * math.nan for one in result) if isinstance(result, tuple) else result * math.nan
+
+    assert check(name, nothing_but_nan).mistake in ("NaN everywhere", "not finite")
+
+
+@pytest.mark.parametrize("dim", [0, 1, -2])
+def test_empty_rows_that_are_looked_for_in_another_dimension_are_no_number_too_small(dim):
+    def masked_softmax(scores, mask):
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+        return weights.masked_fill(~mask.any(dim=dim, keepdim=True), 0.0)
+
+    assert check("masked_softmax", masked_softmax).mistake == "the empty rows looked for in the wrong dimension"
+
+
 def test_a_row_of_nan_that_is_covered_up_is_a_gradient_that_is_nan():
     def added(scores, mask):
         return (scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)).softmax(-1).nan_to_num(0)

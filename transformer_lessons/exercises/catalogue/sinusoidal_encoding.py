@@ -216,7 +216,10 @@ mistake("the power of the quotient", why="The position is inside the power, (p /
     angles=lambda position, exponent: (position / 10000) ** exponent)
 mistake("base and exponent exchanged", pairs=0, why="The exponent is raised to the power of 10000 (or of 1/10000), "
         "where 10000 should be raised to the exponent.", look="`a ** b`: which of the two is the base?",
-    frequency=lambda exponent: exponent ** 1e-4, angles=lambda position, exponent: position / exponent ** 10000)
+    frequency=lambda exponent: exponent ** 1e-4)
+mistake("NaN everywhere", pairs=0, why="Every number is NaN (not a number), as when the sine of an infinite angle is "
+        "taken: 0 ** 10000 is 0, and a position divided by it is infinite.", look="print the angles.",
+    angles=lambda position, exponent: position / exponent ** 10000)
 mistake("rounded down by //", *ROUNDED_DOWN, pairs=0,
     frequency=[lambda exponent, d_model: torch.exp(exponent * d_model * (-math.log(10000.0) // d_model)),
     lambda exponent, d_model: torch.exp(exponent * d_model * (-math.log(10000.0) / d_model // 2))],

@@ -345,7 +345,10 @@ mistake("another base", pairs=3, why="The exponential has a base other than e, s
     exponentials=[lambda shifted, base=base: base**shifted for base in (2.0, 10.0, 3.0, 2.7, 2.72, 2.718)])
 mistake("a logarithm for the exponential", pairs=0, why="The logarithm of the scores is taken, not their exponential: "
     "a negative number has no logarithm.", look="which of the two is above 0 for every score?",
-    exponentials=lambda shifted: np.log(shifted), variants=[lambda scores: divided(np.log(scores))])
+    variants=[lambda scores: divided(np.log(scores))])
+mistake("NaN everywhere", pairs=0, why="Every weight is NaN (not a number), as when the logarithm of a number below 0 is "
+    "taken, or 0 is divided by 0.", look="print what you divide, and what you divide it by.",
+    exponentials=lambda shifted: np.log(shifted))
 mistake("the power the wrong way round", why="The scores are raised to the power e; instead, e should be raised to the "
     "power of the scores.", look="which is the base, and which the exponent?",
     variants=[lambda scores: divided(scores**np.e), lambda scores: divided(np.abs(scores) ** np.e)])

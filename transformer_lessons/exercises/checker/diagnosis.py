@@ -16,7 +16,9 @@ from transformer_lessons.exercises.checker.comparison import (
     family,
     is_array,
     is_number,
+    is_plain,
     numbers,
+    parts,
 )
 from transformer_lessons.exercises.checker.contract import (
     LAYERS_IN_FORWARD,
@@ -87,8 +89,10 @@ def by_pair(draws, outcomes, differences, pairs, ways_to_agree):
     """The first pair that agrees, in the strictest way that any does, and raises nothing that the answer does not.
 
     Where draws are compared by their distribution, several pairs may agree, and one mistake of a pair may already
-    explain every distribution. Then only what all pairs need is sure.
+    explain every distribution. Then only what all pairs need is sure. Nothing is where there is no number at all.
     """
+    if is_nan_throughout(outcomes, differences):
+        return None
     for way in ways_to_agree:
         likely = not_apart(draws, outcomes, differences, pairs) if way is in_full else pairs
         agrees = way(draws, outcomes, differences)
@@ -102,6 +106,12 @@ def by_pair(draws, outcomes, differences, pairs, ways_to_agree):
         if mistakes:
             return found_by(way, draws, outcomes, differences, mistakes)
     return None
+
+
+def is_nan_throughout(outcomes, differences):
+    """Are the wrong results nothing but NaN? Many mistakes can make those."""
+    found = [parts(outcome.value) for outcome, wrong in zip(outcomes, differences, strict=True) if wrong]
+    return bool(found) and all(is_plain(one) and np.isnan(numbers(one)).all() for result in found for one in result)
 
 
 def needed_of(draws, outcomes, mistakes, pair):
