@@ -838,7 +838,7 @@ def masks(d):
         d.label(grid.middle[0], 84, names[index], 13)
     for x, sign in [(278, "&"), (502, "=")]:
         d.label(x, top + 2.5 * cell, sign, 22, bold=True)
-    for x, colour, text in [(86, ALLOWED, "True: may attend"), (262, FORBIDDEN, "False: may not")]:
+    for x, colour, text in [(86, ALLOWED, "True: may attend"), (262, FORBIDDEN, "False: may not attend")]:
         d.grid(x, 310, [[colour]], 22)
         d.label(x + 32, 321, text, 13, align="start")
     d.add("circle", cx=97, cy=321, r=5, fill=WEIGHTS.ink)
@@ -853,7 +853,7 @@ def narrow_masks(d):
         d.label(grid.middle[0], top - 42, name, 12)
     d.label(209, 130 + 2.5 * cell, "&", 20, bold=True)
     d.label(80, 334 + 2.5 * cell, "=", 20, bold=True)
-    for x, colour, text in [(LEFT, ALLOWED, "True: may attend"), (190, FORBIDDEN, "False: may not")]:
+    for x, colour, text in [(LEFT, ALLOWED, "True: may attend"), (190, FORBIDDEN, "False: may not attend")]:
         d.grid(x, 488, [[colour]], 20)
         d.label(x + 28, 498, text, 13, align="start")
     d.add("circle", cx=LEFT + 10, cy=498, r=5, fill=WEIGHTS.ink)
@@ -1009,7 +1009,7 @@ def whole_model(d):
     d.label(378, 332, "attends to the memory", 12, WEIGHTS.ink)
     for norm, size in zip(norms[1:], ["target", "length"], strict=True):
         x = norm.middle[0]
-        table = d.box(x - 94, 432, 188, 28, "times the same table", PLAIN, 13)
+        table = d.box(x - 94, 432, 188, 28, "× the embedding table", PLAIN, 13)
         logits = d.box(x - 106, 482, 212, 48, colour=OUTPUT)
         d.label(x, 496, "logits", ink=OUTPUT.ink)
         d.code(x, 516, f"(batch, {size}, vocabulary)", align="middle", ink=MUTED)
@@ -1052,7 +1052,7 @@ def narrow_whole_model(d):
     d.arrow(memory.right(), (194, 414), (194, 272), stacks[1].left(), ink=OUTPUT.line)
     for norm, half, size in zip(norms[1:], [80, 110], ["target,\n", "length, "], strict=True):
         x, y = norm.middle[0], norm.y + 48
-        times = d.box(x - half, y, 2 * half, 28, "times the same table", PLAIN, 12)
+        times = d.box(x - half, y, 2 * half, 28, "× the embedding table", PLAIN, 12)
         logits = d.box(x - half, y + 50, 2 * half, 64, colour=OUTPUT)
         d.label(x, y + 64, "logits", 13, OUTPUT.ink)
         d.code(x, y + 92, f"(batch, {size}vocabulary)", align="middle", ink=MUTED)
@@ -1137,7 +1137,7 @@ RINGS = [  # what becomes of a word, and by which merge
 def byte_pairs(d):
     """The pair with the lowest rank is merged next
 
-    Five rows show the word rings. In the first it is cut into the bytes r, i, n, g and s. Rank 0 joins n and g,
+    Five rows show the word rings. In the first it is split into the bytes r, i, n, g and s. Rank 0 joins n and g,
     rank 1 joins i and ng, rank 3 joins r and ing, rank 4 joins ring and s: one token is left. Below, the word kings,
     which is not in the training text, goes the same way as far as it can: k, ing, s are left, since neither the
     pair k, ing nor the pair ing, s has a rank.
@@ -1145,10 +1145,10 @@ def byte_pairs(d):
     rings(d, 244, 48, 62)
     d.label(524, 78, "5 tokens", 13, MUTED, "start")
     d.label(524, 262, "1 token", 13, MUTED, "start")
-    d.line((MARGIN, 308), (WIDTH - MARGIN, 308))
-    word(d, 262, 48, 324, ["k", "ing", "s"], "ing")
-    d.label(244, 340, "*kings*, never seen before", 14, MUTED, "end")
-    d.label(524, 340, "3 tokens, by ranks 0 and 1", 13, MUTED, "start")
+    d.line((MARGIN, 300), (WIDTH - MARGIN, 300))
+    word(d, 262, 48, 318, ["k", "ing", "s"], "ing")
+    d.label(244, 334, "*kings*, never seen before", 14, MUTED, "end")
+    d.label(524, 334, "3 tokens, after ranks 0 and 1", 13, MUTED, "start")
     d.label(MARGIN, 374, "The ranks come from a text with *sing* (5 times), *ring* (3) and *rings* (2); "
             "rank 2 joins s and ing.", 13, MUTED, "start")
 
@@ -1167,14 +1167,15 @@ def rings(d, names_end, pitch, top):
         d.label(names_end, y + 16, merge, 13 if d.width == NARROW else 14, MUTED, "end")
 
 
-@narrow(height=436)
+@narrow(height=442)
 def narrow_byte_pairs(d):
     rings(d, 126, 44, 68)
     d.line((LEFT, 310), (NARROW - LEFT, 310))
     d.label(126, 342, "*kings*, never\nseen before", 13, MUTED, "end")
     word(d, 144, 44, 326, ["k", "ing", "s"], "ing")
-    d.label(LEFT, 400, "From 5 tokens to 1 for *rings*, to 3 for *kings*. The ranks\n"
-            "come from a text with *sing* (5 times), *ring* (3), *rings* (2).", 12, MUTED, "start")
+    d.label(LEFT, 404, "*rings* goes from 5 tokens to 1, *kings* to 3. The ranks\n"
+            "come from a text with *sing* (5 times), *ring* (3), *rings* (2);\n"
+            "rank 2 joins s and ing.", 12, MUTED, "start")
 
 
 # --- Lesson 11 ----------------------------------------------------------------------------------------------
@@ -1295,7 +1296,7 @@ def tiles(d):
     """Attention, tile by tile
 
     A table of scores, queries down and keys across, cut into four by four tiles. Those above the diagonal lie in
-    the future and are never made. Those on the diagonal are masked: a triangle is left. Those below it are whole.
+    the future and are never computed. Those on the diagonal are masked: a triangle is left. Those below it are whole.
     One row of tiles is marked: from its first tile to the one on the diagonal, three things are carried along for
     each query, the largest score, the sum of the exponentials and the weighted sum of the values. When the largest
     score rises, both sums are rescaled. At the end one is divided by the other: that is the output.
@@ -1304,7 +1305,9 @@ def tiles(d):
     staircase(d, cell, left, top)
     d.label(left + 2 * cell, 82, "blocks of keys", 13, KEY.ink)
     d.label(left - 16, top + 2 * cell, "blocks\nof queries", 13, QUERY.ink, "end")
-    d.label(left + TILES * cell + 14, top + 0.5 * cell, "in the future: never made", 13, MUTED, "start")
+    d.label(left + 0.5 * cell, top + 3.5 * cell, "whole", 13)
+    d.label(left + TILES * cell + 14, top + 3.5 * cell, "on the diagonal: masked", 13, MUTED, "start")
+    d.label(left + TILES * cell + 14, top + 0.5 * cell, "in the future: never computed", 13, MUTED, "start")
     y = top + 2.5 * cell
     carried = d.box(480, y - 46, 252, 92, CARRIED, OUTPUT)
     d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
@@ -1319,11 +1322,13 @@ CARRIED = "the largest score\nthe sum of the exponentials\nthe weighted sum of t
 
 @narrow(height=482)
 def narrow_tiles(d):
-    cell, left, top = 52, 96, 78
+    cell, left, top = 52, 94, 78
     staircase(d, cell, left, top)
     d.label(left + 2 * cell, 62, "blocks of keys", 13, KEY.ink)
     d.label(left - 10, top + 2 * cell, "blocks\nof queries", 13, QUERY.ink, "end")
-    d.label(left + 4 * cell + 8, top + 0.5 * cell, "never\nmade", 13, MUTED, "start")
+    d.label(left + 0.5 * cell, top + 3.5 * cell, "whole", 12)
+    d.label(left - 10, top + 0.5 * cell, "masked", 13, MUTED, "end")
+    d.label(left + 4 * cell + 5, top + 0.5 * cell, "never\ncomputed", 12, MUTED, "start")
     y = top + 2.5 * cell
     carried = d.box(74, 348, 252, 84, CARRIED, OUTPUT)
     d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)

@@ -28,7 +28,7 @@ def attention(query, key, value):
 
 
 class AttentionHead(nn.Module):
-    """Three learned maps give each vector its three roles; then attention."""
+    """Three learned maps give each vector its three roles; attention does the rest."""
 
     def __init__(self, d_model, d_head):
         super().__init__()

@@ -166,7 +166,8 @@ def draw_the_mask(page):
     buttons[-1].click()
     mask[:] = False
     compare()
-    page.expect("because these may attend to nothing: the, cat, sat, on, the, mat.")
+    page.expect("These have nothing to attend to, so their weights and outputs are 0: "
+                "the (0), cat (1), sat (2), on (3), the (4), mat (5).")
     page.press(Keys.TAB, Keys.SPACE)  # from the last button into the mask
     mask.view(-1)[squares.index(page.browser.switch_to.active_element)] ^= True
     page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)

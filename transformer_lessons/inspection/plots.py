@@ -190,7 +190,8 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
     axis.grid(axis="y")
     if log_x:
         axis.set_xscale("log")
-        axis.set_xticks(list(x), labels=[str(number) for number in x])
+        axis.set_xticks(list(x), labels=[np.format_float_positional(number) if "e" in str(number) else str(number)
+                                         for number in x])
         axis.minorticks_off()
     if log_y:
         axis.set_yscale("log")

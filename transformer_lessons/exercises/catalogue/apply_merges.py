@@ -86,9 +86,10 @@ exercise = Exercise(
     same=same_parts, checks=[is_a_list, depends_on_the_ranks],
     symptoms=[what_the_parts_show],
     hints=[("which pair is next", "Of all pairs of neighbours that are in ranks, take the one with the lowest rank: "
-    "min with key=ranks.get. Where it stands in the word and how long the token gets do not matter."),
+    "min with key=ranks.get. Its place in the word and the length of the new token do not matter."),
            ("when to look again", "A merge makes new neighbours. So list the pairs again after each merge, and go on "
-           "until no pair of neighbours is in ranks: a while loop."),
+           "until no pair of neighbours is in ranks: a while loop. (A for loop over all merges in order would give the "
+           "same parts, but GPT-2 has 50,000 merges, and a word needs only a few.)"),
            ("a pair without a rank", "Not every pair of neighbours has a rank: ask with `in` first, or let "
             "ranks.get(pair, math.inf) stand in for the missing rank. And a word of one part has no pair at all.")],
     solution='''

@@ -12,7 +12,7 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 exercise = Exercise(name="attention", lesson=2, title="Three roles", difficulty=1, importance=3, minutes=10,
     contract="""attention(query, key, value) takes torch tensors (…, query, d_head), (…, key, d_head) and (…, key, d_v)
         with any leading dimensions and returns (output, weights): weights is the softmax of query · key over the keys,
-        with no scale; output is the average of the values with these weights. Gradients flow back to query, key and
+        without scaling; output is the average of the values with these weights. Gradients flow back to query, key and
         value.""",
     stub='''
         def attention(query, key, value):

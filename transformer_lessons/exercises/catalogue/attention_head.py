@@ -14,11 +14,11 @@ from transformer_lessons.positions import sinusoidal_encoding
 exercise = Exercise(name="AttentionHead", lesson=2, title="A head with learned roles", difficulty=2, importance=3,
     minutes=15, contract="""AttentionHead(d_model, d_head) is an nn.Module with three layers, linear_q, linear_k and
         linear_v, each from d_model to d_head features, without a bias. forward(x) takes x of shape (batch, length,
-        d_model) and returns (output, weights): what attention, with no scale, returns for the queries, keys and
+        d_model) and returns (output, weights): what attention without scaling returns for the queries, keys and
         values that the layers make from x.""",
     stub='''
         class AttentionHead(nn.Module):
-            """Three learned maps give each vector its three roles; then attention."""
+            """Three learned maps give each vector its three roles; attention does the rest."""
 
             def __init__(self, d_model, d_head):
                 super().__init__()

@@ -30,9 +30,9 @@ exercise = Exercise(name="DecoderLayer", lesson=7, title="A layer that writes", 
         cross_attention, each a MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden);
         and norm_1, norm_2 and norm_3, used in this order, each an nn.LayerNorm(d_model) (a smaller epsilon does
         no harm). forward(x, memory, mask=None, memory_mask=None), with x (batch, target, d_model) and memory, the
-        encoder's output, (batch, source, d_model), returns a tensor like x. Three parts in this order: x attends to
-        itself (mask), then to the memory (memory_mask), then the feed-forward layer. Each part's output is added to its
-        input, and the sum is normalised: post-norm. The masks are not always causal, and a query that may attend to
+        encoder's output, (batch, source, d_model), returns a tensor of x's shape. Three parts in this order: x attends
+        to itself (mask), then to the memory (memory_mask), then the feed-forward layer. Each part's output is added to
+        its input, and the sum is normalised: post-norm. The masks are not always causal, and a query that may attend to
         nothing gets weights of 0, as in the package's attention. Dropout is optional, anywhere: the check runs in eval
         mode.""",
     stub='''

@@ -22,8 +22,8 @@ exercise = Exercise(name="EncoderLayer", lesson=7, title="A layer that reads", d
     contract="""EncoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: attention, a
         MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden); and norm_1 and norm_2,
         used in this order, each an nn.LayerNorm(d_model) (a smaller epsilon does no harm). forward(x,
-        mask=None), with x (batch, length, d_model), returns a tensor like x. Two parts in this order: x attends to
-        itself (with the mask), then the feed-forward layer. Each part's output is added to its input, and the sum is
+        mask=None), with x (batch, length, d_model), returns a tensor of x's shape. Two parts in this order: x attends
+        to itself (with the mask), then the feed-forward layer. Each part's output is added to its input, and the sum is
         normalised: post-norm, as in the paper. A query that may attend to nothing gets weights of 0, as in the
         package's attention. Dropout is optional, anywhere: the check runs in eval mode.""",
     stub='''

@@ -165,7 +165,7 @@ exercise = Exercise(
             "with the dot in front."),
            ("the layout", "F.linear multiplies by the transpose of its weight; GPT-2's code multiplies by the weight "
             "as it is. So which weights must be transposed? Those of all linear maps, even the square one, but "
-            "no table."),
+            "not the tables."),
            ("queries, keys and values", "The weight of c_attn is (d_model, 3 d_model). chunk(3, dim=-1) cuts it, and "
             "its bias, into three; then transpose the weights.")],
     solution='''

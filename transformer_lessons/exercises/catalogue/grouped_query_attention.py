@@ -110,10 +110,10 @@ exercise = Exercise(
     minutes=10,
     contract="""grouped_query_attention(query, key, value), with query (batch, heads, length, d_head) and key and value
         (batch, key_heads, length, d_head), where heads is a multiple of key_heads, returns (output, weights). The query
-        heads form key_heads groups of neighbours of equal size, and group g uses head g of keys and values.
-        weights (batch, heads, length, length) is the softmax over the keys of query · key / √d_head, causal: each
-        position attends to itself and those before it, and gives the others a weight of 0, even if their scores
-        are larger by 1,000. Scores of any size must work. output (batch, heads, length, d_head) is the average of
+        heads form key_heads groups of neighbours of equal size, and group g uses head g of key and value.
+        weights (batch, heads, length, length) is the softmax of query · key / √d_head over the keys, with a causal
+        mask: each position attends to itself and those before it, and gives the others a weight of 0, even if their
+        scores are 1,000 higher. Scores of any size must work. output (batch, heads, length, d_head) is the average of
         the values with these weights. Gradients flow to all three.""",
     stub='''
         def grouped_query_attention(query, key, value):

@@ -275,7 +275,7 @@ mistake("the forbidden scores multiplied", why="A forbidden score is multiplied 
 mistake("the mask added to the scores", why="An allowed score only gains 1 over a forbidden one, as happens when the "
     "mask itself is added to the scores.", look="what must be added to a score so that its exponential is exactly 0?",
     variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores + allowed))
-mistake("NaN everywhere", hint=2, why="Every weight is NaN where anything is allowed. That happens when the mask is "
+mistake("NaN everywhere", hint=2, why="Every weight is NaN where anything is allowed, as when the mask is "
         "multiplied by infinity and added: 0 times infinity is NaN.",
     look="print 0 * float('inf').", variants=ended(raw, hidden=added(-torch.inf)))
 mistake("masked after the softmax", why="The softmax shares the weight among all places first; what the forbidden ones "

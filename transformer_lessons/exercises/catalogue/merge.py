@@ -64,8 +64,8 @@ exercise = Exercise(
     contract="""
         merge(parts, pair) takes a list (not a tuple) of bytes and a pair (first, second) of bytes, and returns a new
         list in which the two are joined into one part wherever the first is directly followed by the second. It goes
-        from left to right, and no part is used twice: where the pair is (b"a", b"a"), three parts b"a" become b"aa",
-        b"a". All other parts stay as they are, in order; parts itself is not changed. It may be empty.
+        from left to right, and no part is used twice: the pair (b"a", b"a") turns b"a", b"a", b"a" into b"aa", b"a".
+        All other parts stay as they are, in order; parts itself is not changed. It may be empty.
         """,
     stub='''
         def merge(parts, pair):
@@ -87,8 +87,8 @@ exercise = Exercise(
             "far do you move on if the pair is found, and how far if it is not?"),
            ("what is compared", "A part is joined only where it equals pair[0] as a whole and the next part equals "
             "pair[1]. b\"th\" followed by b\"e\" is not the pair (b\"t\", b\"he\"), although the bytes are the same."),
-           ("the end of the list", "The last part has no neighbour. Slices need no special case: where parts has "
-            "ten parts, tuple(parts[9:11]) has only one, so it never equals a pair.")],
+           ("the end of the list", "The last part has no neighbour. Slices need no special case: if parts has "
+            "ten items, tuple(parts[9:11]) has only one, so it never equals a pair.")],
     solution='''
         def merge(parts, pair):
             merged, place = [], 0

@@ -100,8 +100,8 @@ exercise = Exercise(
         online_softmax(blocks) returns the softmax over all the scores, as one tensor (…, length). blocks is a list of
         one or more tensors (…, size) with the same leading dimensions, perhaps none; the sizes, at least 1, may differ
         and add up to length. No maximum, sum or softmax may be taken over all the scores put together, and each block
-        may be read twice: once for the maximum and the sum, once for its weights. Finite scores of any size must work.
-        The blocks stay as they are.
+        may be read at most twice: once for the maximum and the sum, and once for its weights. It must work for finite
+        scores of any size. The blocks stay as they are.
         """,
     stub='''
         def online_softmax(blocks):

@@ -26,7 +26,7 @@ exercise = Exercise(
     name="rms_norm", lesson=10, title="Half of layer norm", difficulty=1, importance=3, minutes=6,
     contract="""rms_norm(x, gain, epsilon=1e-5), with x (…, features) and gain (features,), returns what F.rms_norm
         with eps=epsilon gives over the last dimension: every vector divided by the square root of its mean square
-        plus epsilon (both under the root), times gain. The mean square is the mean of the squares of the vector's
+        plus epsilon (both inside the root), times gain. The mean square is the mean of the squares of the vector's
         features. x is left as it was. Gradients flow to x and gain.""",
     stub='''
         def rms_norm(x, gain, epsilon=1e-5):
@@ -42,7 +42,7 @@ exercise = Exercise(
     symptoms=(size_of_rows,),
     hints=[("which number divides", "Three operations, and the name lists them from right to left: square the "
             "features, take the mean, take the root."),
-           ("it is right unless x is tiny", "That is where epsilon matters. Is it added before the root, or after it?"),
+           ("it is right unless x is tiny", "That is where epsilon matters. Is it added inside the root, or outside?"),
            ("it raises, or mixes the vectors", "Each vector has one mean square of its own. Which dimension does the "
             "mean run over, and how does keepdim help it line up with x?")],
     solution='''

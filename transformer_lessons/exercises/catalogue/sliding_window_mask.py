@@ -11,8 +11,8 @@ SIZES = [(5, 2), (1, 1), (3, 3), (4, 1), (6, 9), (7, 3), (8, 5), (9, 4), (11, 6)
 exercise = Exercise(
     name="sliding_window_mask", lesson=12, title="A sliding window", difficulty=1, importance=2, minutes=5,
     contract="""sliding_window_mask(length, window) returns a boolean tensor (length, length), True where a query (row)
-        may attend to a key (column): to itself and to the window - 1 positions before it. Window 1 is the position
-        itself alone; a window longer than the sequence gives a causal mask.""",
+        may attend to a key (column): to itself and to the window - 1 positions before it. A window of 1 is just the
+        position itself; a window longer than the sequence gives a causal mask.""",
     stub='''
         def sliding_window_mask(length, window):
             """A boolean tensor (length, length): True for a position itself and the window - 1 before it."""

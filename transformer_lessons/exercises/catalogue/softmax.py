@@ -346,8 +346,8 @@ mistake("another base", pairs=3, why="The exponential has a base other than e, s
 mistake("a logarithm for the exponential", pairs=0, why="The logarithm of the scores is taken, not their exponential: "
     "a negative number has no logarithm.", look="which of the two is above 0 for every score?",
     variants=[lambda scores: divided(np.log(scores))])
-mistake("NaN everywhere", pairs=0, why="Every weight is NaN (not a number), as when the logarithm of a number below 0 is "
-    "taken, or 0 is divided by 0.", look="print what you divide, and what you divide it by.",
+mistake("NaN everywhere", pairs=0, why="Every weight is NaN (not a number), as when the logarithm of a number below 0 "
+    "is taken, or 0 is divided by 0.", look="print what you divide, and what you divide it by.",
     exponentials=lambda shifted: np.log(shifted))
 mistake("the power the wrong way round", why="The scores are raised to the power e; instead, e should be raised to the "
     "power of the scores.", look="which is the base, and which the exponent?",

@@ -26,7 +26,7 @@ exercise = Exercise(
         was. Gradients flow to all four.""",
     stub='''
         def swiglu(x, gate, up, down):
-            """(…, d_model) to the same shape: SiLU of one map of x, times another, then back."""
+            """(…, d_model) to the same shape: SiLU of one map of x, times another map of x, mapped back to d_model."""
             raise NotImplementedError''',
     sizes=[{"lead": (2,), "d_model": 2, "d_hidden": 3}, {"lead": (3,), "d_model": 3, "d_hidden": 3},
            {"lead": (), "d_model": 4, "d_hidden": 3}, {"lead": (2, 5), "d_model": 3, "d_hidden": 4},

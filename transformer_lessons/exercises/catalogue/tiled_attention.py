@@ -90,9 +90,10 @@ exercise = Exercise(
         tiled_attention(query, key, value, block) returns the output (…, length, d_v) of causal scaled dot-product
         attention: query and key are (…, length, d_head), value is (…, length, d_v), with any leading dimensions, and
         position i attends to the positions up to i. Scores are computed tile by tile, each of at most block queries
-        and block keys; a table with at most block rows, or at most block columns, is accepted, too. block, at least
-        1, need not divide length and may be larger; if it is smaller, no tensor of length × length elements may be
-        made, neither scores nor a mask. Scores of any size must work. The inputs stay as they are.
+        and block keys. (Larger pieces, with at most block rows or at most block columns, are accepted, too.) block is
+        at least 1; it need not divide length, and may exceed it. If it is smaller than length, no tensor of
+        length × length elements may be made, neither scores nor a mask. It must work for scores of any size. The
+        inputs stay as they are.
         """,
     stub='''
         def tiled_attention(query, key, value, block):

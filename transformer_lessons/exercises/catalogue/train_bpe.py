@@ -69,10 +69,10 @@ exercise = Exercise(
     contract="""
         train_bpe(words, number) takes a dictionary from words (tuples of single bytes) to how often each of them occurs
         in a text. Each round counts all pairs of neighbours, overlapping ones too, takes the most frequent, and merges
-        it in every word (words are tuples, but `merge` takes and returns lists: convert). Of several that are equally
-        frequent it takes the largest in Python's order of tuples. Returns a list of the pairs (tuples), in the order
-        in which they were merged: `number` of them, or fewer, if no word has two parts left. number may be 0. words
-        itself is not changed.
+        it in every word (words are tuples, but `merge` takes and returns lists: convert). If several pairs are
+        equally frequent, it takes the one that is largest when Python compares tuples. Returns a list of the pairs
+        (tuples), in the order in which they were merged: `number` of them, or fewer if no word has two parts left.
+        number may be 0. words itself is not changed.
         """,
     stub='''
         def train_bpe(words, number):

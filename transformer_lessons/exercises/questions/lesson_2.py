@@ -32,14 +32,14 @@ QUESTIONS = (
     ),
     OneOf(
         "2.2",
-        "A hundred times the query",
+        "The query multiplied by 100",
         "A table holds 10 under the key (1, 0) and 30 under (0, 1). A soft look-up with the query (1, 0.9) "
-        "returns a blend. What does it return for a hundred times this query?",
+        "returns a blend. What does it return if the query is multiplied by 100?",
         (
             wrong(
                 "About the same blend as before.",
-                "The scores 1 and 0.9 gave nearly equal weights, because they differ by only 0.1. With a "
-                "hundred times the query they differ by 10.",
+                "The scores 1 and 0.9 gave nearly equal weights, because they differ by only 0.1. Once "
+                "the query is multiplied by 100, they differ by 10.",
             ),
             right(
                 "Almost exactly 10.",
@@ -67,8 +67,8 @@ QUESTIONS = (
         why="Each of the 7 queries gets one average of the 9 values, and a value is 32 wide. The weights "
         "in between are (4, 7, 9).",
         slips={
-            (4, 7, 9): "This is the shape of the weights: one for each query and key. The next step averages "
-            "the values with them.",
+            (4, 7, 9): "This is the shape of the weights: one for each pair of a query and a key. The next step "
+            "averages the values with them.",
             (4, 7, 16): "The number of rows is right. But each row is an average, and what is averaged is "
             "neither the queries nor the keys.",
             (4, 9, 32): "This is the shape of value. Is there an output for each key, or for each query?",
@@ -122,7 +122,7 @@ QUESTIONS = (
                 "columns sum to 1 and the rows need not, so outputs can come out too large or too small.",
             ),
             wrong(
-                "Nothing in self-attention, where the scores are square.",
+                "Nothing in self-attention, where the score matrix is square.",
                 "A square matrix need not be symmetric: once queries and keys differ, the score of query i with "
                 "key j need not equal that of query j with key i. And even symmetric scores would give the transpose "
                 "of the right weights.",
@@ -162,7 +162,7 @@ QUESTIONS = (
         "d_model is 8. A head makes queries and keys of d_k = 20 features, and values of d_v = 3. What happens?",
         (
             right(
-                "It runs, but d_k = 8 could give the same unscaled scores.",
+                "It runs, but d_k = 8 could give the same scores.",
                 "The scores are x W_Q W_Kᵀ xᵀ, and W_Q W_Kᵀ is 8 × 8 whatever d_k is. With d_k = 8 it can "
                 "already be any 8 × 8 matrix, so more width adds parameters but no new scores.",
             ),
@@ -185,7 +185,7 @@ QUESTIONS = (
     SeveralOf(
         "2.8",
         "Other ways to score",
-        "Queries q are 4 wide, keys k are 6 wide. Which of these give a score to every pair of a query and a key?",
+        "Queries q have 4 entries, and keys k have 6. Which of these give a score to every pair of a query and a key?",
         (
             wrong(
                 "The dot product q · k.",
@@ -193,7 +193,7 @@ QUESTIONS = (
             ),
             right(
                 "q W kᵀ, with q and k as rows and a learned 4 × 6 matrix W.",
-                "This is the bilinear score. A head scores the vectors that go into it in this way, with "
+                "This is the bilinear score. A head scores its input vectors in this way, with "
                 "W = W_Q W_Kᵀ, whose rank is at most the width of the head.",
             ),
             wrong(
@@ -221,23 +221,23 @@ QUESTIONS = (
         "so Q and K have the same width. Each key has one value, so K and V have the same number of rows. "
         "Softmax runs along each row of QKᵀ, so that the m weights of a query sum to 1, and the output is "
         "n × d_v. With two maps for Q and K, what a token looks for and what it is found by can differ. With a "
-        "third for V, it can hand over something else again.",
+        "third, for V, what it hands over can differ from both.",
         points=(
             "n and m, and also d_k and d_v, may differ; d_k may even exceed d_model.",
             "In self-attention, one map for Q and K would make the scores symmetric.",
-            "Softmax runs over the keys, one row for each query.",
+            "Softmax runs over the keys, separately for each query.",
         ),
     ),
     FreeText(
         "2.10",
         "Alternatives to QKᵀ",
         "What could take the place of QKᵀ and still give weights? Why do Transformers use the dot product?",
-        model="Anything that gives one number for a query and a key will do, because softmax turns any "
-        "numbers into weights: a bilinear form q W kᵀ, a small network v · tanh(A q + B k), the cosine, "
-        "minus the squared distance. Q * K, entry by entry, pairs each query with one key, and QᵀK compares "
-        "features. Dot products of all pairs are one matrix product; the network needs a tanh for each hidden feature "
-        "of every pair. With learned maps, the dot product can be any bilinear form of rank at most d_k. Without an "
-        "extra factor, a cosine gives no key among ten half the weight.",
+        model="Any score for a query and a key will do, because softmax turns any numbers into weights: a bilinear "
+        "form q W kᵀ, a small network v · tanh(A q + B k), the cosine, or minus the squared distance. Q * K will not "
+        "do, because it pairs each query with only one key; nor will QᵀK, which compares features. All dot products "
+        "are one matrix product, whereas the network takes a tanh for each hidden unit of every pair. With learned "
+        "maps, the dot product can be any bilinear form of rank at most d_k. Unscaled cosine scores cannot "
+        "give any of ten keys half the weight.",
         points=(
             "One number for every pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",

@@ -48,7 +48,8 @@ QUESTIONS = (
         "hidden keys to 0. What do the weights of the second token (index 1) sum to?",
         right=0.5,
         why="Softmax gave 1/4 to each of the four keys, and the mask keeps two. The hidden keys still have "
-        "an effect: their exponentials are in the sum that softmax divides by.",
+        "an effect: their exponentials are in the sum that softmax divides by. Dividing each row by its own sum "
+        "would undo this, unless a hidden score is so large that the sum rounds to 0.",
         slips={
             1: "This is what they should sum to, and would, if the mask came before the softmax.",
             0.25: "This is the sum of the first token's row, or a single weight. The second token also sees "
@@ -68,10 +69,10 @@ QUESTIONS = (
         why="The scores become 0, 0, 0, and equal scores give equal weights. A score of 0 hides nothing: "
         "exp(0) is 1, while exp(-∞) is 0.",
         slips={
-            0: "The score is now 0. The weight is made from its exponential.",
+            0: "This is the score. The weight comes from its exponential.",
             exp(5) / (2 + exp(5)): "This is the weight without a mask. But the multiplication has changed "
             "the third score.",
-            0.5: "This is what each of the other two would have if the third were hidden.",
+            0.5: "This is what each of the other two would get if the third were really hidden.",
         },
         pointer="Write down the three scores after the multiplication, and take the softmax of these.",
         tolerance=0.005,
@@ -79,18 +80,18 @@ QUESTIONS = (
     Shape(
         "6.5",
         "The shape of a padding mask",
-        "tokens is (3, 7): three sentences, padded to seven tokens. What is the smallest shape of a "
+        "tokens has shape (3, 7): three sentences, padded to seven tokens. What is the smallest shape of a "
         "padding mask that hides keys and broadcasts to scores of shape (batch, heads, query, key)?",
         right=(3, 1, 1, 7),
         why="It says for each sentence which of its 7 keys are real. That is the same for every head and "
-        "every query, so both have size 1.",
+        "every query, so both dimensions have size 1.",
         slips={
-            (3, 7): "Broadcasting aligns from the right, and would take the 3 for queries. Heads and queries "
+            (3, 7): "Broadcasting aligns from the right, and would match the 3 with the queries. Heads and queries "
             "need a dimension each.",
             (3, 1, 7, 1): "This hides queries. The real tokens would still attend to padding.",
             (3, 1, 7, 7): "This has a row for each query, but all the rows of a sentence would be equal.",
-            (3, 7, 7): "Broadcasting aligns from the right, and would take the 3 for heads.",
-            (1, 1, 1, 7): "This hides the same keys in every sentence. Each has padding of its own.",
+            (3, 7, 7): "Broadcasting aligns from the right, and would match the 3 with the heads.",
+            (1, 1, 1, 7): "This hides the same keys in every sentence. Each has its own padding.",
         },
         pointer="Take batch, heads, query and key in turn: does the mask differ along that dimension? "
         "If not, its size there is 1.",
@@ -98,7 +99,7 @@ QUESTIONS = (
     OneOf(
         "6.6",
         "What padding changes",
-        "A sentence is padded with three tokens, and a padding mask hides these from every query. What is "
+        "Three padding tokens are added to a sentence, and a padding mask hides them from every query. What is "
         "true of self-attention's output?",
         (
             right(
@@ -125,7 +126,7 @@ QUESTIONS = (
     OneOf(
         "6.7",
         "A row with nothing allowed",
-        "Every score in a row is -∞. What does torch.softmax make of the row?",
+        "Every score in a row is -∞. What does torch.softmax return for this row?",
         (
             wrong(
                 "Zeros",
@@ -151,7 +152,7 @@ QUESTIONS = (
     OneOf(
         "6.8",
         "Two meanings of True",
-        "mask is causal, with True where a query may attend. You pass it as attn_mask to "
+        "causal is a causal mask, with True where a query may attend. You pass it as attn_mask to "
         "nn.MultiheadAttention, where True means “hide”. What does each token see?",
         (
             wrong(
@@ -166,7 +167,7 @@ QUESTIONS = (
             wrong("No token at all", "Part of the mask is False, and to nn.MultiheadAttention False hides nothing."),
             right(
                 "Only the tokens after it",
-                "Pass ~mask instead. The last token is left with no key, and its output is NaN, which is lucky: it "
+                "Pass ~causal instead. The last token is left with no key, and its output is NaN, which is lucky: it "
                 "gives the mistake away. With need_weights=False, even this warning may be missing.",
             ),
         ),
@@ -182,9 +183,9 @@ QUESTIONS = (
         slips={
             0: "This is possible on the second half, which the first half determines. Random digits cannot "
             "be predicted.",
-            log(10) / 2: "This is the mean over both halves, if the second is certain. The question is about the "
-            "random half alone.",
-            log(10) * 3 / 7: "This is the best mean over all seven predictions: three of random digits, "
+            log(10) / 2: "This is halfway between the two halves' losses. The question is about the random half "
+            "alone.",
+            log(10) * 3 / 7: "This is the best mean over all seven predictions: three for random digits, "
             "and four that can be certain. The question is about the random ones only.",
             log(10, 2): "This is in bits. For nats, take the natural logarithm.",
             0.1: "This is the probability that the best model gives to each digit. The loss is minus its "
@@ -228,15 +229,15 @@ QUESTIONS = (
         "Your model solves the reversal task without a mistake. Why does this not prove that it is right? "
         "How does checking both halves help, and what still slips through?",
         model="Success shows that the model can do this task, not how it does it. With a leak it can copy the "
-        "answer it should predict; training works round other faults, as when smaller queries make up for a "
-        "missing scale. The random half is a negative control: there no honest model can expect to beat "
-        "ln(vocabulary), so a leak gives itself away once training has found it. Faults that neither leak nor "
+        "answer it should predict. Training can compensate for other faults: smaller queries make up for a missing "
+        "scale. The random half is a negative control: no honest model can expect to beat ln(vocabulary size) on it, "
+        "so a leak gives itself away once training has found it. Faults that neither leak nor "
         "hinder learning, such as a different scale, escape both halves. Neither loss reveals them: compare the "
         "outputs with those of an independent implementation.",
         points=(
-            "A leak can make the task easier, so success is no evidence against it.",
-            "The random half has a known best loss, ln(vocabulary); a model that beats it is leaking.",
-            "Training works round many faults: compare numbers, not success.",
+            "A leak can make the task easier, so success does not rule it out.",
+            "The random half has a known best loss, ln(vocabulary size); a model that beats it is leaking.",
+            "Training can compensate for many faults, so compare the outputs, not only the loss.",
         ),
     ),
 )

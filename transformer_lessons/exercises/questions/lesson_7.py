@@ -21,7 +21,7 @@ QUESTIONS = (
     Number(
         "7.1",
         "Layer norm by hand",
-        "A token has the two features 1 and 5. What does the second become under layer norm (gain 1, bias 0, "
+        "A token has two features, 1 and 5. What does the second become under layer norm (gain 1, bias 0, "
         "a negligible epsilon)?",
         right=1,
         why="The mean is 3, and the deviations are -2 and 2. Their mean square is 4, its root 2, and (5 - "
@@ -49,7 +49,8 @@ QUESTIONS = (
             ),
             wrong(
                 "Still a nonlinear function, thanks to the biases",
-                "A bias shifts the output by the same amount for every input. It makes nothing nonlinear.",
+                "A bias shifts the output by the same amount for every input. It does not make the layer "
+                "nonlinear.",
             ),
             wrong(
                 "A layer through which no gradient flows",
@@ -59,7 +60,7 @@ QUESTIONS = (
             wrong(
                 "A richer layer, because no feature is cut off at 0",
                 "Being cut off is what lets a feature count for some inputs and not for others. Multiply "
-                "the two matrices.",
+                "the two matrices, and see what remains.",
             ),
         ),
     ),
@@ -112,7 +113,7 @@ QUESTIONS = (
             ),
             right(
                 "x = norm(x + f(x))",
-                "This is post-norm: the sum is normalised, so every path through the stack goes through its "
+                "This is post-norm: the sum is normalised, so every path through the stack passes through "
                 "norms, and there is no identity path. In PyTorch it is norm_first=False, the default.",
             ),
             wrong(
@@ -150,9 +151,9 @@ QUESTIONS = (
     ),
     Shape(
         "7.7",
-        "The attention weights between decoder and encoder",
-        "A batch of 2, 4 heads: the source has 9 tokens and the target has 6. What shape do the "
-        "attention weights of the decoder's cross-attention have?",
+        "The shape of the cross-attention weights",
+        "The batch size is 2, and there are 4 heads. The source has 9 tokens and the target has 6. What is "
+        "the shape of the decoder's cross-attention weights?",
         right=(2, 4, 6, 9),
         why="The target asks, so its 6 tokens are the queries. The source answers, so its 9 tokens are the "
         "keys.",
@@ -184,26 +185,27 @@ QUESTIONS = (
     ),
     OneOf(
         "7.9",
-        "Where feed-forward weights are shared",
-        "Each block of the paper's Transformer has a feed-forward layer. Where are its weights shared?",
+        "How feed-forward weights are shared",
+        "Each block of the paper's Transformer has a feed-forward layer. Which positions and blocks "
+        "share one set of weights?",
         (
             wrong(
-                "Nowhere: each position and each block has its own.",
+                "None: each position in each block has its own.",
                 "With weights for every position, a sentence longer than any in training would need "
                 "weights that do not exist. Look at the shape of linear_in's weight: is the length in it?",
             ),
             wrong(
-                "Everywhere: one set of weights serves all.",
-                "This can be built, and some models do it. The paper's Transformer gives each block weights "
-                "of its own, and so blocks can learn to do different work.",
+                "All: one set of weights serves every position in every block.",
+                "This can be built, and some models do it. The paper's Transformer gives each block its "
+                "own weights, so blocks can learn to do different jobs.",
             ),
             right(
-                "At all positions of one block; each block has its own.",
+                "All positions in a block, but each block has its own.",
                 "Within a block every token gets the same treatment, so any length fits. Each block reads what those "
-                "below have added. With weights of its own, it can do work of its own.",
+                "below have added. With its own weights, it can do a different job.",
             ),
             wrong(
-                "In all blocks; each position has its own.",
+                "All blocks, but each position has its own.",
                 "It is the other way round: a block's weights are the same at whatever position they are "
                 "used.",
             ),
@@ -231,19 +233,20 @@ QUESTIONS = (
         (
             right(
                 "The same vector at every position",
-                "Each position gets the same average, and whatever comes after treats equal vectors "
-                "equally. A skip would keep each token beside that average.",
+                "Each position gets the same average, and whatever comes after treats identical "
+                "vectors alike. A skip would keep each token beside that average.",
             ),
             wrong(
                 "The tokens, which the feed-forward layer can tell apart again",
-                "The feed-forward layer has the same weights everywhere: equal vectors in, equal vectors out.",
+                "The feed-forward layer has the same weights everywhere: identical vectors in, "
+                "identical vectors out.",
             ),
             wrong(
                 "The tokens, which their positional encodings keep apart",
                 "The encodings were added to the tokens, so they went into the average with them.",
             ),
             wrong(
-                "The tokens, which layer norm brings back to their own lengths",
+                "The tokens, restored to their original lengths by layer norm",
                 "Layer norm looks at one vector at a time. It cannot bring back what none of the vectors "
                 "contains any longer.",
             ),
@@ -266,7 +269,7 @@ QUESTIONS = (
                 "With PyTorch's initial weights, almost nothing is left of them after two.",
             ),
             right(
-                "They become almost equal.",
+                "They become almost identical.",
                 "Each layer makes the tokens more alike, and after 32 of them the rank is 1: sixteen "
                 "almost identical rows. With skips each layer adds to the tokens instead of replacing them.",
             ),
@@ -280,13 +283,13 @@ QUESTIONS = (
     FreeText(
         "7.13",
         "The feed-forward layers of the blocks",
-        "Do the feed-forward layers (each made of two dense layers) differ from block to block, and why? Why are "
+        "Do the feed-forward layers (two dense layers each) differ from block to block, and if so, why? Why are "
         "they the same at every position?",
         model="Yes: each block has its own, and within a block the same weights serve every position. A "
-        "block reads what the blocks below have written; with weights of its own, it can do work of its own. "
+        "block reads what the blocks below have written; with its own weights, it can do a different job. "
         "Positions share weights because what happens to a token should depend only on its vector, which already "
         "holds the position. That is also why any length fits. Sharing across blocks also works, because all "
-        "shapes agree, and in six encoder blocks of the paper's sizes it would save more than half of "
+        "the shapes match, and in the paper's six encoder blocks it would save more than half of "
         "their parameters (5/6 of two thirds). The price: some things are harder to learn.",
         points=(
             "Different from block to block, the same from position to position.",
@@ -297,14 +300,14 @@ QUESTIONS = (
     FreeText(
         "7.14",
         "Why so many skip connections",
-        "Why are there so many skip connections, above all around attention, and what would happen without "
+        "Why are there so many skip connections, especially around attention, and what would happen without "
         "them?",
         model="With x + f(x) the slope of each layer is 1 plus that of f, so a gradient gets past f however "
         "little f passes on: ten parts of slope 0.1 have slope 0.0000000001 without skips, 2.59 with them. In pre-norm "
         "the skips form an identity path through the whole stack; in post-norm, a norm follows every sum on "
         "that path. Around attention skips matter most: attention replaces each token with an average, "
         "and only the skip is sure to keep the token itself. Without skips, tokens become more alike "
-        "layer by layer, and with equal attention weights they are equal at once.",
+        "layer by layer; with equal attention weights, they are identical at once.",
         points=(
             "Gradients: x + f(x) has the slope of f, plus 1.",
             "Identity: the token itself is lost in an average; the skip keeps it.",

@@ -51,8 +51,8 @@ QUESTIONS = (
     ),
     OneOf(
         "9.4",
-        "Without words",
-        "A play is one long list of bytes, not cut into words. What do most of the first ten merges have in common?",
+        "Not split into words",
+        "A play is one long list of bytes, not split into words. What do most of the first ten merges have in common?",
         (
             right(
                 "They contain a space or a line break.",
@@ -61,15 +61,15 @@ QUESTIONS = (
             ),
             wrong(
                 "They lie inside words.",
-                "Some do, such as th. But the most frequent byte of all is the space, between the words.",
+                "Some do, such as “th”. But the most frequent byte of all is the space, between the words.",
             ),
             wrong(
-                "They are whole words, such as the.",
+                "They are whole words, such as “the”.",
                 "The first merges mostly make pieces of words: even a word of three letters takes at least two.",
             ),
             wrong(
-                "They are doubled letters, such as ll.",
-                "Doubled letters are rarer than e followed by a space.",
+                "They are doubled letters, such as “ll”.",
+                "Doubled letters are rarer than “e” followed by a space.",
             ),
         ),
     ),
@@ -91,7 +91,7 @@ QUESTIONS = (
     OneOf(
         "9.6",
         "Which pair first",
-        "Two merges were learned: rank 0 is (n, g), rank 1 is (i, n). Into which tokens is the word i, n, g cut?",
+        "Two merges have been learned: rank 0 is (n, g), rank 1 is (i, n). How is the word i, n, g tokenised?",
         (
             wrong(
                 "in, g",
@@ -132,13 +132,13 @@ QUESTIONS = (
         "9.8",
         "A smaller loss",
         "On the same text, a model with bytes as tokens has a loss of 0.5 nats per token, and one with 1,000 merges a "
-        "loss of 1.4. The second model's tokens have 3.7 bytes on average. Which model is better?",
+        "loss of 1.4. The second model's tokens average 3.7 bytes. Which model is better?",
         (
             wrong("The one with bytes: its loss is lower.", "It pays 0.5 for each byte, the other 1.4 for 3.7 bytes."),
             right(
-                "The one with merges",
+                "The one with merges.",
                 "1.4 nats for 3.7 bytes is 0.38 nats per byte, less than 0.5. Losses per byte or per character "
-                "can be compared, losses per token cannot.",
+                "can be compared; losses per token cannot.",
             ),
             wrong(
                 "Neither: the vocabularies differ, so nothing can be compared.",
@@ -165,7 +165,7 @@ QUESTIONS = (
             wrong("An error", 'errors="replace" is there to prevent one.'),
             right(
                 "Only replacement characters",
-                "Neither half is a character, so each becomes �, once or more.",
+                "Neither half is a character, so each becomes one or more �.",
             ),
         ),
     ),
@@ -173,11 +173,12 @@ QUESTIONS = (
         "9.10",
         "Why neither characters nor words",
         "Why do most language models use byte pair encoding rather than characters or whole words? What does a larger "
-        "vocabulary buy, and what does it cost?",
-        model="Any list of words lacks some, and many of its words are too rare to learn well. Characters can spell "
-        "any word, but sequences are long. Byte pair encoding is in between: frequent words are one token, rare ones "
-        "several, and bytes can spell anything. A larger vocabulary makes sequences shorter, so each training step "
-        "sees more text. It costs a vector for each token and a larger softmax, and rare tokens are seldom trained.",
+        "vocabulary buy you, and what does it cost?",
+        model="No list of words is complete, and many of the words on it are too rare to learn well. Characters can "
+        "spell any word, but sequences are long. Byte pair encoding is in between: frequent words are one token, rare "
+        "ones several, and bytes can spell anything. A larger vocabulary makes sequences shorter, so each training "
+        "step sees more text. It costs a vector for each token and a larger softmax, and rare tokens get little "
+        "training.",
         points=(
             "Nothing is unknown, and frequent words are one token.",
             "More merges: more text in the same context.",

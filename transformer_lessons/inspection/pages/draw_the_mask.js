@@ -68,6 +68,8 @@
     return seen;
   }
 
+  function named(query) { return `${data.words[query]} (${query})`; }  // there may be two “the”
+
   function show() {
     const seen = reach(), leaking = [];
     for (const query of every) {
@@ -79,7 +81,7 @@
       rows[query][0].textContent = `(${output.map(two).join(', ')})`;
       rows[query][1].textContent = ahead(mask[query]);
       rows[query][2].textContent = ahead(seen[query]);
-      if (every.some(key => key > query && seen[query][key])) leaking.push(data.words[query]);
+      if (every.some(key => key > query && seen[query][key])) leaking.push(named(query));
       for (const key of every) {
         const current = query === here[0] && key === here[1];
         set(squares[query][key], {'fill-opacity': mask[query][key] ? 0.8 : 0, 'aria-checked': mask[query][key],
@@ -89,9 +91,9 @@
         cells[query][key].number.textContent = two(weights[key]);
       }
     }
-    const blind = every.filter(query => !mask[query].some(Boolean)).map(query => data.words[query]);
+    const blind = every.filter(query => !mask[query].some(Boolean)).map(named);
     said.textContent = (leaking.length ? `Later words leak into: ${leaking.join(', ')}.` : 'No word learns anything about later words.')
-      + (blind.length ? ` Weights of 0 and an output of 0, because these may attend to nothing: ${blind.join(', ')}.` : '');
+      + (blind.length ? ` These have nothing to attend to, so their weights and outputs are 0: ${blind.join(', ')}.` : '');
   }
   fill(presets.Causal);
   show();
