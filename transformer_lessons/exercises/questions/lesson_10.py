@@ -15,7 +15,7 @@ QUESTIONS = (
     Number(
         "10.1",
         "RMSNorm by hand",
-        "A vector has the two features 1 and 7. What does RMSNorm (gain 1, a negligible epsilon) turn the 7 into?",
+        "A vector has two features, 1 and 7. What does RMSNorm (gain 1, a negligible epsilon) turn the 7 into?",
         right=1.4,
         why="The squares are 1 and 49, their mean is 25, its root 5, and 7 / 5 = 1.4.",
         slips={
@@ -29,8 +29,8 @@ QUESTIONS = (
     ),
     OneOf(
         "10.2",
-        "Ten added to every feature",
-        "10 is added to every feature of a vector. Which norm then gives a different result, LayerNorm or RMSNorm "
+        "Adding 10 to every feature",
+        "Suppose you add 10 to every feature of a vector. Does LayerNorm's result change, or RMSNorm's "
         "(gain 1, bias 0)?",
         (
             wrong("Both", "One of them subtracts the mean of the vector, and the 10 with it."),
@@ -49,11 +49,12 @@ QUESTIONS = (
     ),
     Number(
         "10.3",
-        "As many weights with a gate",
+        "The same number of weights, with a gate",
         "GPT-2's feed-forward has two linear maps, with d_model = 768 and a hidden layer of 3072. A SwiGLU has three. "
         "How wide must its hidden layer be for both to have the same number of weights (not counting biases)?",
         right=2048,
-        why="2 × 768 × 3072 = 3 × 768 × 2048: two thirds of the width, so 8/3 of d_model instead of 4 times d_model.",
+        why="2 × 768 × 3072 = 3 × 768 × 2048: two thirds of the width, so 8/3 × d_model instead of 4 × d_model. "
+        "Llama 7B does the same: 8/3 × 4096, rounded up to a multiple of 256, is 11,008.",
         slips={
             3072: "Then there would be 1.5 times as many weights: three maps, each as large as before.",
             1536: "This is half as wide. There are three maps in place of two, not four.",
@@ -64,20 +65,20 @@ QUESTIONS = (
     ),
     OneOf(
         "10.4",
-        "An issue about pairs",
-        "A project trains its models from scratch, with rotary pairs of features i and i + d/2. An issue says that "
-        "this is a bug, because the RoFormer paper pairs neighbours. Is it?",
+        "A bug report about pairs",
+        "A project trains its models from scratch, with rotary pairs of features i and i + d/2. An issue on GitHub "
+        "claims that this is a bug, because the RoFormer paper pairs neighbours. Is it?",
         (
             right(
-                "No: it is the same model with its features in another order.",
+                "No: training can learn either order.",
                 "Training can put the features of a head in any order, as long as it is the same for queries and "
                 "keys, so it can fit either convention. It would be a bug only with weights that were trained with "
                 "the other one.",
             ),
             wrong(
-                "Yes: scores no longer depend on positions through their difference alone.",
-                "Each pair is still turned by position times frequency, so they do. Only which features form a pair "
-                "is different.",
+                "Yes: scores no longer depend only on the difference between positions.",
+                "Each pair is still turned by position times frequency, so the scores still depend only on the "
+                "difference. All that changes is which features form a pair.",
             ),
             wrong(
                 "Yes: half of the features are not turned.",
@@ -85,24 +86,24 @@ QUESTIONS = (
             ),
             wrong(
                 "No: training makes up for the lost information.",
-                "Nothing is lost that training would have to make up for.",
+                "No information is lost, so there is nothing for training to make up for.",
             ),
         ),
     ),
     Number(
         "10.5",
         "The cache of one token",
-        "A model has 32 layers, 32 query heads and 8 heads of keys and values, with 128 features per head, and stores "
-        "each number in 2 bytes. How many bytes does its cache need for one more token?",
+        "A model has 32 layers, 32 query heads and 8 key/value heads, with 128 features per head, and stores each "
+        "number in 2 bytes. How many bytes does its cache need for one more token?",
         right=2 * 32 * 8 * 128 * 2,
         why="Keys and values, 32 layers, 8 heads of 128 features, 2 bytes each: 2 × 32 × 8 × 128 × 2 = 131,072 "
         "bytes, or 128 KiB.",
         slips={
-            32 * 8 * 128 * 2: "A factor of 2 is missing: keys and values are both kept, and each number has 2 bytes.",
+            32 * 8 * 128 * 2: "A factor of 2 is missing: keys and values are both kept, and each number takes 2 bytes.",
             32 * 8 * 128: "This counts numbers, not bytes, and only those of the keys.",
-            2 * 32 * 32 * 128 * 2: "You counted 32 heads. Only the 8 heads of keys and values are kept.",
+            2 * 32 * 32 * 128 * 2: "You counted 32 heads. Only the 8 key/value heads are kept.",
             2 * 8 * 128 * 2: "This is one layer. There are 32.",
-            2 * 32 * 128 * 2: "This is one head of keys and values. There are 8.",
+            2 * 32 * 128 * 2: "This is one key/value head. There are 8.",
         },
         pointer="Multiply: 2 (keys and values), layers, key heads, features per head, bytes per number.",
     ),
@@ -112,15 +113,18 @@ QUESTIONS = (
         "Small models, each with one change from GPT-2, are trained on 300 batches of Shakespeare's characters. Which "
         "changes lower the loss by more than the gap between two runs of GPT-2 with different seeds?",
         (
-            wrong("RMSNorm for LayerNorm", "The losses agree within the noise. It saves arithmetic and parameters."),
+            wrong(
+                "RMSNorm for LayerNorm",
+                "The losses agree to within the noise. What RMSNorm saves is arithmetic and parameters.",
+            ),
             right(
-                "SwiGLU for GELU, with about as many weights",
-                "It does with both seeds, by 0.04 and 0.09. Two seeds cannot say how much it helps on average.",
+                "SwiGLU for GELU, with about the same number of weights",
+                "It does with both seeds, by 0.09 and 0.04. Two seeds cannot say how much it helps on average.",
             ),
             right(
                 "Rotary positions for learned ones",
-                "It does with both seeds, by ten times as much as the seeds differ. Learned positions "
-                "that start larger close at least a third of the gap.",
+                "It does with both seeds, by ten times the gap between the seeds. Part of this is due to how "
+                "small the learned positions are at the start.",
             ),
             wrong(
                 "None: two runs of GPT-2 differ by more",
@@ -131,7 +135,7 @@ QUESTIONS = (
     OneOf(
         "10.7",
         "A mistake without an error",
-        "You copy GPT-2's weights into nn.Linear layers, and forget to transpose them (d_model is 768). For which of "
+        "You copy GPT-2's weights into nn.Linear layers and forget to transpose them (d_model is 768). For which of "
         "these does load_state_dict raise no error?",
         (
             wrong("None: it checks all shapes.", "It does, but for one of them the two shapes are the same."),
@@ -150,13 +154,13 @@ QUESTIONS = (
         "Using RMSNorm, dropping the biases and sharing key heads changed the loss of our small models by too little "
         "to tell from chance. Why do many of today's models do all three?",
         model="A lower loss is not the only reason to change a model. RMSNorm does less arithmetic for each vector and "
-        "has half the parameters; the loss stays the same within the noise. It stays the same without biases, too; "
+        "has half the parameters; the loss stays the same to within the noise. The same holds without biases; "
         "PaLM's authors reported that large models then train more stably. Fewer key heads make the cache smaller: a "
         "quarter of the heads need a quarter of the memory, so longer texts or larger batches fit, and there is less "
         "to read for each new token.",
         points=(
-            "RMSNorm: less arithmetic, half the parameters, the same loss within the noise.",
-            "No biases: a simpler model, the same loss within the noise; large models may train more stably.",
+            "RMSNorm: less arithmetic, half the parameters, the same loss to within the noise.",
+            "No biases: a simpler model, the same loss to within the noise; large models may train more stably.",
             "Grouped queries: the cache shrinks in proportion to the number of key heads.",
         ),
     ),
@@ -165,15 +169,15 @@ QUESTIONS = (
         "Whether weights are loaded correctly",
         "You have written code that loads somebody's published weights, and it raises no error. How do you find out "
         "whether they are loaded correctly?",
-        model="Compare numbers with those of a program known to be right, on the same weights and the same tokens: the "
-        "logits must agree to many decimals. A square weight that was not transposed, gate and up exchanged, the "
-        "other rotary convention and another epsilon all load silently. To test the code, fill every tensor with "
-        "random numbers, gains and biases included, because newly made norms have gains of 1 and biases of 0, which "
-        "hide mistakes. And use float64, so that rounding does not hide them either.",
+        model="Compare numbers with those of a reference implementation, on the same weights and the same tokens: the "
+        "logits must agree to many decimal places. A square weight that was not transposed, gate and up swapped, the "
+        "other rotary convention, another epsilon: none of them raises an error. To test the code, fill every tensor "
+        "with random numbers, gains and biases included, because newly created norms have gains of 1 and biases of 0, "
+        "which hide mistakes. And use float64, so that rounding does not hide them either.",
         points=(
-            "The same logits as a program known to be right, to many decimals.",
+            "The same logits as a reference implementation, to many decimal places.",
             "Random gains and biases, since 1 and 0 hide mistakes.",
-            "Shapes that fit, and no error, prove little.",
+            "Matching shapes and no error prove little.",
         ),
     ),
 )
