@@ -51,7 +51,7 @@ QUESTIONS = (
         "an effect: their exponentials are in the sum that softmax divides by. Dividing each row by its own sum "
         "would undo this, unless a hidden score is so large that the sum rounds to 0.",
         slips={
-            1: "This is what they should sum to, and would, if the mask came before the softmax.",
+            1: "They should sum to this, and they would if the mask came before the softmax.",
             0.25: "This is the sum of the first token's row, or a single weight. The second token also sees "
             "itself.",
             0.75: "This is the sum of the third token's row.",
@@ -69,7 +69,7 @@ QUESTIONS = (
         why="The scores become 0, 0, 0, and equal scores give equal weights. A score of 0 hides nothing: "
         "exp(0) is 1, while exp(-∞) is 0.",
         slips={
-            0: "This is the score. The weight comes from its exponential.",
+            0: "This is the third score after the multiplication. The weight comes from its exponential.",
             exp(5) / (2 + exp(5)): "This is the weight without a mask. But the multiplication has changed "
             "the third score.",
             0.5: "This is what each of the other two would get if the third were really hidden.",
@@ -83,7 +83,7 @@ QUESTIONS = (
         "tokens has shape (3, 7): three sentences, padded to seven tokens. What is the smallest shape of a "
         "padding mask that hides keys and broadcasts to scores of shape (batch, heads, query, key)?",
         right=(3, 1, 1, 7),
-        why="It says for each sentence which of its 7 keys are real. That is the same for every head and "
+        why="The mask says, for each sentence, which of its 7 keys are real. That is the same for every head and "
         "every query, so both dimensions have size 1.",
         slips={
             (3, 7): "Broadcasting aligns from the right, and would match the 3 with the queries. Heads and queries "
@@ -117,7 +117,7 @@ QUESTIONS = (
                 "It has more terms, but a hidden key adds exp(-∞) = 0 to the sum.",
             ),
             wrong(
-                "The loss ignores it at the padding, without being told to.",
+                "At the padding, the loss ignores it without being told to.",
                 "A loss averages over everything it is given. You have to tell it what to leave out, for "
                 "instance with ignore_index.",
             ),
@@ -197,13 +197,13 @@ QUESTIONS = (
     OneOf(
         "6.10",
         "Too good to be true",
-        "Fresh random digits at every step, and the loss on the random half falls to 0.4, far below ln 10. "
+        "Every step draws fresh random digits, yet the loss on the random half falls to 0.4, far below ln 10. "
         "What has happened?",
         (
             wrong(
                 "The model has been trained well.",
-                "A model that gives every right digit a probability of 0.67 has this loss. Training teaches "
-                "patterns, and random digits have none.",
+                "A loss of 0.4 means that the right digit typically gets a probability of about 0.67. Training "
+                "teaches patterns, and random digits have none.",
             ),
             wrong(
                 "The model has overfitted: it has memorised the digits.",
@@ -211,7 +211,7 @@ QUESTIONS = (
                 "nothing to memorise.",
             ),
             wrong(
-                "A lucky draw.",
+                "It was a lucky draw.",
                 "Over hundreds of digits luck evens out. A mean loss so far below ln 10 does not happen by "
                 "chance.",
             ),
@@ -232,10 +232,10 @@ QUESTIONS = (
         "answer it should predict. Training can compensate for other faults: smaller queries make up for a missing "
         "scale. The random half is a negative control: no honest model can expect to beat ln(vocabulary size) on it, "
         "so a leak gives itself away once training has found it. Faults that neither leak nor "
-        "hinder learning, such as a different scale, escape both halves. Neither loss reveals them: compare the "
+        "hinder learning, such as a different scale, slip past both halves. Neither loss reveals them: compare the "
         "outputs with those of an independent implementation.",
         points=(
-            "A leak can make the task easier, so success does not rule it out.",
+            "A leak can make the task easier, so success does not rule one out.",
             "The random half has a known best loss, ln(vocabulary size); a model that beats it is leaking.",
             "Training can compensate for many faults, so compare the outputs, not only the loss.",
         ),

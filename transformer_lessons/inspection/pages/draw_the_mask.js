@@ -29,7 +29,7 @@
   let mask = [], here = [0, 0];
   const squares = every.map(query => every.map(key => {
     const square = draw('rect', {...place(query, key), class: 'handle', role: 'checkbox', stroke: 'var(--line)',
-      fill: 'var(--key)', 'aria-label': `${data.words[query]}, ${query}, sees ${data.words[key]}, ${key}`}, grids[0]);
+      fill: 'var(--weight)', 'aria-label': `${data.words[query]}, ${query}, sees ${data.words[key]}, ${key}`}, grids[0]);
     square.onclick = () => toggle(query, key);
     square.pressed = event => {
       const step = {ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0]}[event.key];
