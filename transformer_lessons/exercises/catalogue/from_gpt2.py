@@ -368,7 +368,8 @@ mistake("the two c_proj mixed up", why="There are two maps called c_proj: one in
 mistake("the maps of the feed-forward exchanged", why="c_fc, which widens, becomes linear_out, and c_proj, which "
     "narrows, linear_in.", look="the shapes of the two maps of a feed-forward.",
     part=lambda right, part: {"mlp.c_fc": NAMES["mlp.c_proj"], "mlp.c_proj": NAMES["mlp.c_fc"]}.get(part, right))
-mistake("the tables exchanged", why="wte, the token table, becomes the position table, and wpe the token table.",
+mistake("the tables exchanged", why="wte, the embedding table, becomes the position table, and wpe the "
+    "embedding table.",
     look="t is for token, p for position.", top=lambda right, name: {
         "wte.weight": "positions.encoding", "wpe.weight": "embedding.weight"}.get(name, right))
 mistake("the prefix kept", why="`transformer.` still stands before some or all of the names.",
@@ -491,11 +492,11 @@ mistake("letters lost from the names", pairs=0, why="Some names have lost letter
     finished=lambda found: {name.strip("aefmnorst."): one for name, one in found.items()})
 mistake("the positions left out", pairs=0, why="The table of the positions, wpe, is missing.", look="the row of wpe in "
     "the lesson's table.", finished=without(["positions"]))
-mistake("keys and values left out", pairs=0, why="Of c_attn only the queries are there; keys and values are missing.",
+mistake("keys and values left out", pairs=0, why="Only the queries from c_attn are there; keys and values are missing.",
     look="how many of the course's maps does c_attn hold, and how many names do you give?",
     finished=without(["linear_k", "linear_v"]))
 mistake("an unembedding asked for", pairs=0, raises=True, why="It asks for `lm_head.weight`, which is not in the file: "
-    "GPT-2's unembedding is its token table.", look="which names does the file have?", variants=[
+    "GPT-2's output matrix is its embedding table.", look="which names does the file have?", variants=[
         {"__call__": lambda tensors, name=name: tensors[name]} for name in (
             "lm_head.weight", "transformer.lm_head.weight")])
 mistake("masks asked for", pairs=0, why="It asks for the masks by name, but a file may have none: hence the KeyError.",
@@ -513,8 +514,8 @@ mistake("GPT-2's names for the layers", pairs=0, why="The layers are still calle
 mistake("the weight of the positions", pairs=0, why="The position table is called positions.weight; the course's model "
     "calls it positions.encoding.", look="the row of wpe in the lesson's table.",
     top=lambda right, name: "positions.weight" if name == "wpe.weight" else right)
-mistake("an unembedding of its own", pairs=0, why="The token table is returned twice, the second time as an "
-    "unembedding. GPT-2 ties the two: there is one table.", look="the names in the lesson's table.",
+mistake("an unembedding of its own", pairs=0, why="The embedding table is returned twice, the second time as an "
+    "output matrix. GPT-2 ties the two: there is one table.", look="the names in the lesson's table.",
     finished=[lambda found, name=name: found | {f"{name}.weight": found["embedding.weight"]}
               for name in ("unembedding", "lm_head", "linear", "linear_out", "output", "head")])
 mistake("other names", pairs=0, why="Some entries do not have the names that the course's model uses.",

@@ -227,8 +227,8 @@ def copied(copies, error):
 
 exercise.mistakes["the number of key heads taken for the size of a group"].variants.append(exercise.variant(
     {"shared": copied(lambda key: key.shape[1], CHECKED)}))
-mistake("one size of a group for all", pairs=0, why="It takes one size of a group for granted, and raises an error "
-    "where a group has another number of query heads.", look="how many query heads share a key head if there are 6 and "
+mistake("one size of a group for all", pairs=0, why="It assumes a fixed group size, and raises an error where a "
+    "group has a different number of query heads.", look="how many query heads share a key head if there are 6 and "
     "2, and how many if there are 8 and 2? Where does your code get that number from?", shared=[
         copied(lambda key, number=number: number, error) for number in (2, 3, 4) for error in (RuntimeError, CHECKED)])
 mistake("the key heads merged into one", why="The heads of keys, of values or of both are averaged or summed into one, "
@@ -390,12 +390,12 @@ mistake("masked too late, then renormalised", why="Hidden scores still count in 
                        *(lambda left, small=small: shared_out(left, small) for small in SMALL),
                        *(lambda left, small=small: left / left.sum(-1, keepdim=True).clamp(min=small)
                          for small in SMALL))),)])
-mistake("exponentials out of range", pairs=0, why="The exponential is taken of scores of any size. For a hidden score "
-    "of 1000 it is infinite, and infinity times 0 is NaN.", look="the exponential of 1000, times 0.",
+mistake("exponentials out of range", pairs=0, why="The exponential is taken of the scores as they are. For a hidden "
+    "score of 1000 it is infinite, and infinity times 0 is NaN.", look="the exponential of 1000, times 0.",
     variants=[{"masked": lambda scaled: scaled, "weights": lambda masked, small=small: shared_out(
         masked.exp() * torch.ones_like(masked).tril(), small)} for small in (0.0, 1e-9)])
-mistake("the row's maximum not subtracted", pairs=0, why="The exponential is not taken of scores less the largest of "
-    "their own row. Where all of a row's scores are around -1000, the exponentials are all 0, and 0 / 0 is NaN.",
+mistake("the row's maximum not subtracted", pairs=0, why="The largest score of each row is not subtracted before the "
+    "exponential. Where all of a row's scores are around -1000, the exponentials are all 0, and 0 / 0 is NaN.",
     look="exp of two scores, -1000 and -1001; and what softmax subtracts from both before that.",
     variants=[{"weights": lambda masked, after=after: after(shared_out(masked.exp()))}
               for after in (lambda rows: rows, lambda rows: rows.nan_to_num(0.0))])

@@ -73,7 +73,7 @@ GAIN = "where is gain used, and what does it do to each feature?"
 
 # The number that divides
 mistake = exercise.section(hint=1)
-mistake("layer norm", why="The mean is subtracted from every vector first, as in layer norm. RMS norm leaves the mean "
+mistake("layer norm", why="The mean is subtracted from every vector first, as in layer norm. RMSNorm leaves the mean "
     "where it is.", look="what happens to x before it is divided?",
     variants=[{"mean_square": lambda x: x.var(-1, correction=0, keepdim=True), "normalised":
                   lambda x, mean_square, epsilon: (x - x.mean(-1, keepdim=True)) / (mean_square + epsilon).sqrt()},
@@ -83,7 +83,7 @@ mistake("layer norm", why="The mean is subtracted from every vector first, as in
               {"normalised": lambda x, epsilon: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True)
                                                                                  + epsilon).sqrt()}])
 mistake("the mean subtracted", why="The mean is subtracted from every vector before the division, but the divisor is "
-    "made from the original vector. RMS norm subtracts nothing.", look="what is done to x before it is divided?",
+    "made from the original vector. RMSNorm subtracts nothing.", look="what is done to x before it is divided?",
     normalised=lambda x, mean_square, epsilon: (x - x.mean(-1, keepdim=True)) / (mean_square + epsilon).sqrt())
 mistake("the variance for the mean square", pairs=2, why="A variance or a standard deviation takes the place of the "
     "mean square or its root, and subtracts the mean. The mean square takes the features as they are.",

@@ -124,8 +124,8 @@ mistake("no up", why="The up map is never used: the gate has nothing to multiply
 mistake("no gate", why="The gate map is never used: nothing decides how much of the other map passes.",
     look="where does gate enter the result?", joined=lambda raised: raised,
     variants=[{"raised": lambda u: F.silu(u), "joined": lambda raised: raised}])
-mistake("SiLU of the weights", pairs=0, why="SiLU is applied to the weights of a map; it belongs on what the gate map "
-    "makes of x.", look="what goes into SiLU?", variants=[
+mistake("SiLU of the weights", pairs=0, why="SiLU is applied to the weights of a map; it belongs on the output of the "
+    "gate map.", look="what goes into SiLU?", variants=[
         {"maps": lambda x, gate, up: (F.linear(x, F.silu(gate)), F.linear(x, up)), "opened": lambda z: z},
         {"maps": lambda x, gate, up: (F.linear(x, gate), F.linear(x, F.silu(up))), "opened": lambda z: z},
         {"opened": lambda z: z, "output": lambda joined, down: F.linear(joined, F.silu(down))}])
