@@ -6,24 +6,24 @@ QUESTIONS = (
     Number(
         "12.1",
         "Where attention overtakes the matrices",
-        "A layer has d_model = 128 and d_hidden = 512. Its six matrices cost 4 · 128² + 2 · 128 · 512 = 196,608 "
-        "multiplications for each token. Each key costs a query 128 multiplications for its score, and 128 more "
-        "for its share of the average. At how many keys does attention cost as much per token as the matrices do?",
+        "A layer has d_model = 128 and d_hidden = 512. Its six matrices take 4 · 128² + 2 · 128 · 512 = 196,608 "
+        "multiplications per token. For each query, every key takes 128 multiplications for its score, and 128 more "
+        "to weight its value. At how many keys does attention cost as much per token as the matrices do?",
         right=768,
-        why="Scores and averages together cost 2 · 128 = 256 multiplications a key, and 196,608 / 256 = 768. With "
+        why="Scores and averages together take 2 · 128 = 256 multiplications per key, and 196,608 / 256 = 768. With "
         "d_hidden = 4 d_model it is always 6 d_model.",
         slips={
             1536: "You counted the scores alone. The averages of the values cost as much again.",
             256: "You counted the four projections alone. The feed-forward layer has matrices, too.",
             512: "You counted the feed-forward layer alone. Attention's four projections are matrices, too.",
         },
-        pointer="How many multiplications does one key cost, for its score and for its share of the average?",
+        pointer="How many multiplications does one key take, for its score and for weighting its value?",
     ),
     OneOf(
         "12.2",
         "Reading and writing",
         "A large model reads a prompt of 1,000 tokens in one call. Then it writes 1,000 tokens with a cache, one "
-        "call for each. For the matrices, both take the same number of multiplications. Why is the writing so much "
+        "token per call. For the matrices, both take the same number of multiplications. Why is writing so much "
         "slower?",
         (
             wrong(
@@ -40,7 +40,7 @@ QUESTIONS = (
                 "A single new token may see everything before it: it needs no mask at all.",
             ),
             wrong(
-                "The products of a matrix with one vector are less exact and must be repeated.",
+                "Multiplying a matrix by a single vector is less exact, and has to be repeated.",
                 "They are just as exact, and nothing is repeated.",
             ),
         ),
@@ -49,14 +49,14 @@ QUESTIONS = (
         "12.3",
         "The size of a cache",
         "Llama 3 8B has 32 layers and 32 query heads, but only 8 key/value heads, each of 128 features. How "
-        "many MiB do the keys and values of 8,192 tokens take, at 2 bytes a number? (1 MiB is 2²⁰ bytes.)",
+        "many MiB do the keys and values of 8,192 tokens take, at 2 bytes per number? (1 MiB is 2²⁰ bytes.)",
         right=1024,
         why="2 · 32 · 8 · 128 · 8,192 · 2 bytes = 2³⁰ bytes. With keys and values for all 32 heads it would be four "
         "times as much.",
         slips={
             512: "You counted the keys alone. The values are kept, too.",
             4096: "You counted 32 heads. There are only 8 key/value heads, and four query heads share each of them.",
-            2048: "That is at 4 bytes a number. Here it is 2.",
+            2048: "That is at 4 bytes per number. Here it is 2.",
             32: "That is one layer. There are 32.",
         },
         pointer="Keys and values, layers, heads, features, tokens, bytes: multiply all six.",
@@ -71,7 +71,7 @@ QUESTIONS = (
         "reaches 7 further: 4 · 7 = 28.",
         slips={
             7: "That is one layer. The second layer reads what the first has gathered.",
-            32: "A window of 8 includes the position itself: it reaches only 7 back.",
+            32: "A window of 8 includes the position itself: it reaches only 7 positions back.",
             8: "That is the window of one layer, and it includes the position itself.",
             2401: "Each layer adds its reach to that of the layers before; it does not multiply it.",
         },
@@ -98,19 +98,19 @@ QUESTIONS = (
         "Tiled attention reads 8,192 tokens instead of 4,096, with tiles of the same size. What happens to its time, "
         "and to the largest table of scores?",
         (
-            wrong("Both quadruple.", "That holds for the plain formula. A tile is as large as before."),
+            wrong("Both quadruple.", "That holds for the plain formula. A tile is no larger than before."),
             wrong(
                 "Both double.",
                 "There are twice as many queries, and each has twice as many keys: four times as many tiles.",
             ),
             right(
-                "The time is about four times as long; the table stays as it is.",
+                "It takes about four times as long; the table stays the same size.",
                 "Each tile costs what it did before, and there are about four times as many. Only the table does "
                 "not grow.",
             ),
             wrong(
-                "The time is about twice as long; the table stays as it is.",
-                "Every query still meets every key before it, so there are about four times as many tiles.",
+                "It takes about twice as long; the table stays the same size.",
+                "Every query is still compared with every key before it, so there are about four times as many tiles.",
             ),
         ),
     ),
@@ -121,7 +121,7 @@ QUESTIONS = (
         "0.2). A token is drawn from q, and accepted with probability min(1, p / q). What share of the drafts is "
         "accepted?",
         right=0.7,
-        why="Token by token, q · min(1, p / q) is min(p, q): 0.2 + 0.3 + 0.2. In the remaining 0.3 of the cases, "
+        why="Token by token, q · min(1, p / q) is min(p, q): 0.2 + 0.3 + 0.2. In the remaining 30 % of cases, "
         "the replacement is always the first token.",
         slips={
             0.3: "That is the share that is rejected.",
@@ -146,7 +146,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It repeats itself.",
-                "The distribution is still that of the expensive model, token for token.",
+                "The distribution is still that of the expensive model.",
             ),
             right(
                 "Its distribution stays the same, but fewer drafts are accepted.",
@@ -157,13 +157,13 @@ QUESTIONS = (
     FreeText(
         "12.9",
         "My attention is linear now",
-        "A friend has replaced plain attention by a tiled kernel and says: “Now my attention is linear in the length, "
-        "and it is an approximation that hardly hurts.” What do you answer?",
-        model="Only the memory is linear. Every query still meets every key before it, so twice the length takes about "
-        "four times the time; a tiled kernel is faster because each tile of scores stays in the processor's fast "
-        "memory, while the plain formula writes whole tables to slow memory, and because it leaves out the tiles in "
-        "the future. And nothing is approximated: the maximum and the sums are updated with every tile, so the result "
-        "is that of the plain formula, up to rounding. A sliding window can make the time linear, but it leaves keys "
+        "A friend has replaced plain attention with a tiled kernel and says: “My attention is linear in the length "
+        "now, and the approximation hardly hurts.” What do you say?",
+        model="Only the memory is linear. Every query is still compared with every key before it, so twice the length "
+        "takes about four times the time. A tiled kernel is faster because it leaves out the tiles in the future, and "
+        "because each tile of scores stays in fast memory, while the plain formula writes whole tables to slow "
+        "memory. And nothing is approximated: the maximum and the sums are updated with every tile, so the result is "
+        "that of the plain formula, up to rounding. A sliding window can make the time linear, but it leaves keys "
         "out, so the result is different.",
         points=(
             "Memory is linear, time is still quadratic.",
