@@ -423,7 +423,7 @@ def three_roles(d):
         d.arrow(box.right(), vector.left(), ink=colour.line)
         d.label(408, y + 9, name, size=16, ink=colour.ink, align="start", bold=True)
         d.label(408, y + 30, meaning, size=14, align="start")
-    d.label(350, 233, "`d_head` features", size=13, ink=MUTED)
+    d.label(355, 243, "`d_head` features", size=13, ink=MUTED)
     d.line((MARGIN, 268), (WIDTH - MARGIN, 268), ink="#d0d7de", width=1.2)
     d.label(MARGIN, 292, "Where they meet: position 1 asks, every position answers", 15, align="start",
             bold=True)
@@ -922,7 +922,7 @@ def layer(d, parts, codes):
         d.arrow((x, end), (x, end + 22), ink=STREAM, width=4)
         d.label(x - 14, end + 12, "`x`", 15, align="end")
         d.code(left, end + 36 + 8.5 * len(parts), codes[norm_first])
-    d.label(MARGIN if d.width == WIDTH else LEFT, d.height - 26, "Not drawn: dropout.", 13, MUTED, "start")
+    d.label(MARGIN if d.width == WIDTH else LEFT, d.height - 26, "Dropout is not shown.", 13, MUTED, "start")
 
 
 @diagram(height=544)
@@ -1147,9 +1147,9 @@ def byte_pairs(d):
     d.label(524, 262, "1 token", 13, MUTED, "start")
     d.line((MARGIN, 300), (WIDTH - MARGIN, 300))
     word(d, 262, 48, 318, ["k", "ing", "s"], "ing")
-    d.label(244, 334, "*kings*, never seen before", 14, MUTED, "end")
-    d.label(524, 334, "3 tokens, after ranks 0 and 1", 13, MUTED, "start")
-    d.label(MARGIN, 374, "The ranks come from a text with *sing* (5 times), *ring* (3) and *rings* (2); "
+    d.label(244, 334, "*kings*, not in the text", 14, MUTED, "end")
+    d.label(524, 334, "3 tokens, after merges 0 and 1", 13, MUTED, "start")
+    d.label(MARGIN, 374, "The ranks were learned from a text with *sing* (5 times), *ring* (3) and *rings* (2); "
             "rank 2 joins s and ing.", 13, MUTED, "start")
 
 
@@ -1171,10 +1171,10 @@ def rings(d, names_end, pitch, top):
 def narrow_byte_pairs(d):
     rings(d, 126, 44, 68)
     d.line((LEFT, 310), (NARROW - LEFT, 310))
-    d.label(126, 342, "*kings*, never\nseen before", 13, MUTED, "end")
+    d.label(126, 342, "*kings*, not\nin the text", 13, MUTED, "end")
     word(d, 144, 44, 326, ["k", "ing", "s"], "ing")
-    d.label(LEFT, 404, "*rings* goes from 5 tokens to 1, *kings* to 3. The ranks\n"
-            "come from a text with *sing* (5 times), *ring* (3), *rings* (2);\n"
+    d.label(LEFT, 404, "*rings* ends as 1 token, *kings* as 3. The ranks were learned\n"
+            "from a text with *sing* (5 times), *ring* (3), *rings* (2);\n"
             "rank 2 joins s and ing.", 12, MUTED, "start")
 
 
@@ -1233,18 +1233,18 @@ def gpt2_and_llama(d):
     Two models side by side, each a column that is read from top to bottom: tokens, embedding table, layers, norm,
     logits. The skeleton is the same; the parts of Llama in orange differ from GPT-2's beside them. GPT-2 adds learned
     positions to the table's vectors; Llama has none there. In each layer GPT-2 has LayerNorm, attention with as many
-    key heads as query heads, LayerNorm again, and a feed-forward with GELU, with biases in every layer. Llama
-    has RMSNorm, attention with rotary positions and fewer key heads, RMSNorm again, and SwiGLU, without biases.
-    Both end in a norm; GPT-2's logits come from the embedding table, Llama's from an output matrix.
+    KV heads as query heads, LayerNorm again, and a feed-forward with GELU, with biases in every layer. Llama
+    has RMSNorm, attention with rotary positions and fewer KV heads, RMSNorm again, and SwiGLU, without biases.
+    Both end in a norm; GPT-2's logits come from the embedding table, Llama's from a separate matrix.
     """
     two_models(d, [210, 550], 150, 91, [
         (74, 30, "tokens", "tokens"),
         (124, 46, "embedding table\n+ learned positions", "embedding table\nno positions added"),
         (204, 30, "LayerNorm", "RMSNorm"),
-        (246, 46, "attention\nkey heads = query heads", "attention, rotary positions\nfewer key heads"),
+        (246, 46, "attention, one KV head\nper query head", "attention, rotary positions\nfewer KV heads"),
         (342, 30, "LayerNorm", "RMSNorm"),
-        (384, 46, "feed-forward with GELU\ntwo maps", "SwiGLU\nthree maps, one a gate"),
-        (492, 30, "LayerNorm", "RMSNorm"), (540, 36, "times the embedding table", "times an output matrix"),
+        (384, 46, "feed-forward with GELU\ntwo maps", "SwiGLU\nthree maps, one is a gate"),
+        (492, 30, "LayerNorm", "RMSNorm"), (540, 36, "times the embedding table", "times a separate matrix"),
     ])
 
 
@@ -1279,10 +1279,10 @@ def narrow_gpt2_and_llama(d):
         (84, 28, "tokens", "tokens"),
         (134, 44, "embedding table\n+ learned positions", "embedding table\nno positions added"),
         (226, 28, "LayerNorm", "RMSNorm"),
-        (270, 62, "attention\nkey heads =\nquery heads", "attention,\nrotary positions,\nfewer key heads"),
+        (270, 62, "attention,\none KV head\nper query head", "attention,\nrotary positions,\nfewer KV heads"),
         (382, 28, "LayerNorm", "RMSNorm"),
-        (426, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU\nthree maps,\none a gate"),
-        (550, 28, "LayerNorm", "RMSNorm"), (602, 44, "times the\nembedding table", "times an\noutput matrix"),
+        (426, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU\nthree maps,\none is a gate"),
+        (550, 28, "LayerNorm", "RMSNorm"), (602, 44, "times the\nembedding table", "times a\nseparate matrix"),
     ])
 
 

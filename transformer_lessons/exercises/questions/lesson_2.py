@@ -18,13 +18,13 @@ QUESTIONS = (
         "soft look-up return for the query (1, 1)?",
         right=20,
         why="Both scores are 1, so both weights are 1/2, and half of 10 plus half of 30 is 20. A dictionary "
-        "returns one entry; attention returns a blend of all.",
+        "returns one entry; attention returns a blend of all the values.",
         slips={
             10: "The first key does not win, because the other one has the same score. Every value goes "
             "into the average.",
             30: "The second key does not win, because the other one has the same score. Both values go into "
             "the average.",
-            40: "The scores are 1 and 1, but the weights are not: softmax makes them sum to 1.",
+            40: "Both scores are 1, but the weights are smaller: softmax makes them sum to 1.",
             0: "A dictionary would find nothing, because neither key equals the query. Attention needs no exact match.",
         },
         pointer="Compute the two scores, turn them into weights, then average the values.",
@@ -67,7 +67,7 @@ QUESTIONS = (
         why="Each of the 7 queries gets one average of the 9 values, and a value is 32 wide. The weights "
         "in between are (4, 7, 9).",
         slips={
-            (4, 7, 9): "This is the shape of the weights: one for each pair of a query and a key. The next step "
+            (4, 7, 9): "This is the shape of the weights: one for each query–key pair. The next step "
             "averages the values with them.",
             (4, 7, 16): "The number of rows is right. But each row is an average, and what is averaged is "
             "neither the queries nor the keys.",
@@ -92,8 +92,8 @@ QUESTIONS = (
             ),
             wrong(
                 "There are as many queries as keys.",
-                "In self-attention there are, because both come from the same tokens. But queries may also be "
-                "made from another sequence, of another length.",
+                "In self-attention there are, because both come from the same tokens. But queries may also "
+                "come from another sequence, of a different length.",
             ),
             right(
                 "There are as many keys as values.",
@@ -119,7 +119,7 @@ QUESTIONS = (
             right(
                 "The outputs are no longer averages: a query's weights may sum to 2, or to 0.1.",
                 "Now the queries compete for each key, when the keys should compete for each query. The "
-                "columns sum to 1 and the rows need not, so outputs can come out too large or too small.",
+                "columns sum to 1, but the rows need not, so outputs can come out too large or too small.",
             ),
             wrong(
                 "Nothing in self-attention, where the score matrix is square.",
@@ -159,12 +159,12 @@ QUESTIONS = (
     OneOf(
         "2.7",
         "Keys wider than the model",
-        "d_model is 8. A head makes queries and keys of d_k = 20 features, and values of d_v = 3. What happens?",
+        "d_model is 8. A head makes queries and keys with d_k = 20 features, and values with d_v = 3. What happens?",
         (
             right(
                 "It runs, but d_k = 8 could give the same scores.",
                 "The scores are x W_Q W_Kᵀ xᵀ, and W_Q W_Kᵀ is 8 × 8 whatever d_k is. With d_k = 8 it can "
-                "already be any 8 × 8 matrix, so more width adds parameters but no new scores.",
+                "already be any 8 × 8 matrix, so extra width adds parameters but no new scores.",
             ),
             wrong(
                 "An error: d_k cannot be larger than d_model.",
@@ -185,7 +185,7 @@ QUESTIONS = (
     SeveralOf(
         "2.8",
         "Other ways to score",
-        "Queries q have 4 entries, and keys k have 6. Which of these give a score to every pair of a query and a key?",
+        "Queries q have 4 entries, and keys k have 6. Which of these can score every query against every key?",
         (
             wrong(
                 "The dot product q · k.",
@@ -231,15 +231,15 @@ QUESTIONS = (
     FreeText(
         "2.10",
         "Alternatives to QKᵀ",
-        "What could take the place of QKᵀ and still give weights? Why do Transformers use the dot product?",
-        model="Any score for a query and a key will do, because softmax turns any numbers into weights: a bilinear "
+        "What could replace QKᵀ and still lead to weights? Why do Transformers use the dot product?",
+        model="Softmax turns any numbers into weights, so any score for a query and a key will do: a bilinear "
         "form q W kᵀ, a small network v · tanh(A q + B k), the cosine, or minus the squared distance. Q * K will not "
-        "do, because it pairs each query with only one key; nor will QᵀK, which compares features. All dot products "
-        "are one matrix product, whereas the network takes a tanh for each hidden unit of every pair. With learned "
-        "maps, the dot product can be any bilinear form of rank at most d_k. Unscaled cosine scores cannot "
-        "give any of ten keys half the weight.",
+        "do, because it pairs each query with only one key; nor will QᵀK, which compares features. One matrix product "
+        "gives all the dot products, whereas the network needs a tanh for each hidden unit of every pair. With learned "
+        "maps, the dot product can be any bilinear form of rank at most d_k. With unscaled cosine scores, none of "
+        "ten keys can get half the weight.",
         points=(
-            "One number for every pair is all that softmax needs.",
+            "One number for every query–key pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",
             "For the dot product: fast, no parameters of its own, gaps of any size between scores.",
         ),
