@@ -17,7 +17,7 @@ QUESTIONS = (
             8: "This is the standard deviation, the size of a typical dot product. The variance "
             "is its square.",
             1: "This is the variance of one product of two entries. The dot product adds up many of them.",
-            128: "One product of two entries has the variance 1 × 1, not 1 + 1.",
+            128: "One product of two entries has variance 1 × 1, not 1 + 1.",
             4096: "You get this if all the products are equal, so that they cannot cancel. Here they are "
             "independent.",
         },
@@ -51,7 +51,7 @@ QUESTIONS = (
     Number(
         "3.3",
         "Two scores and the scale",
-        "With d = 64, two keys have the scores 8 and 0 before the scale. What is the larger weight after "
+        "With d = 64, two keys have the scores 8 and 0 before scaling. What is the larger weight after "
         "dividing the scores by √d, to two decimals?",
         right=1 / (1 + exp(-1)),
         why="The scores become 1 and 0, and 1 / (1 + exp(-1)) = 0.73. Without the scale, one key would get "
@@ -59,7 +59,7 @@ QUESTIONS = (
         slips={
             1 / (1 + exp(-8)): "This is the weight without the scale, from the scores 8 and 0.",
             1 / (1 + exp(1)): "This is the smaller of the two weights.",
-            1 / (1 + exp(-1 / 8)): "This is what you get if you divide by d. The scale is its square root.",
+            1 / (1 + exp(-1 / 8)): "This is what you get if you divide by d. Divide by its square root, √d = 8.",
         },
         pointer="Divide both scores, take their exponentials, and divide the larger one by the sum of "
         "the two.",
@@ -68,8 +68,8 @@ QUESTIONS = (
     OneOf(
         "3.4",
         "Where softmax can learn",
-        "A softmax over two keys gives the first the weight w. At which w does w react most to a small "
-        "change in the first key's score?",
+        "A softmax over two keys gives the first the weight w. For which value of w does a small change in "
+        "the first key's score change w the most?",
         (
             wrong(
                 "Close to 1",
@@ -87,8 +87,8 @@ QUESTIONS = (
             ),
             wrong(
                 "It is the same for every w",
-                "Then w would be a straight line when plotted against the score, and a rising line "
-                "leaves the range from 0 to 1. A weight never does.",
+                "Then the graph of w against the score would be a rising straight line, which must leave "
+                "the range from 0 to 1. A weight never does.",
             ),
         ),
     ),
@@ -116,11 +116,11 @@ QUESTIONS = (
         (
             wrong(
                 "The same: softmax ignores the scale of its scores.",
-                "Softmax ignores a number that is added to all scores. It does not ignore a factor.",
+                "Softmax ignores a number added to all scores, but it does not ignore a factor.",
             ),
             wrong(
                 "Saturated: one key gets nearly everything.",
-                "This is what large scores do, for example if nothing divides them. A larger divisor "
+                "Large scores do this, for example when they are not divided at all. A larger divisor "
                 "makes the scores smaller.",
             ),
             wrong(
@@ -153,7 +153,7 @@ QUESTIONS = (
             ),
             right(
                 "It stays the same.",
-                "A score depends on one query and one key, and sums over their d features. This is why "
+                "A score depends on one query and one key: it is a sum over their d features. This is why "
                 "the scale is √d and not √length.",
             ),
         ),
@@ -161,8 +161,8 @@ QUESTIONS = (
     Number(
         "3.8",
         "Scaled twice",
-        "Queries and keys have 64 features. Somebody divides the queries by √64, divides the keys by √64, "
-        "and multiplies the two. By what have the scores been divided?",
+        "Queries and keys have 64 features. Someone divides the queries by √64 and the keys by √64, and "
+        "then takes their dot products. What have the scores been divided by?",
         right=64,
         why="√64 × √64 = 64: the scores have been divided by d instead of by √d. To divide both queries "
         "and keys, divide each by the fourth root of d.",
