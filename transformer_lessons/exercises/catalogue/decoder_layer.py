@@ -54,7 +54,7 @@ exercise = Exercise(name="DecoderLayer", lesson=7, title="A layer that writes", 
             "tokens in the target, and as many keys and values as positions in the memory: who asks, and who answers?"),
            ("the numbers differ", "The same thing happens three times: a part reads x; its output is added to x; the "
             "sum is normalised and becomes the new x. In the second part, keys and values come from elsewhere."),
-           ("only with masks", "Each attention has its own mask. Which keys is each mask about?")],
+           ("only with masks", "Each attention has its own mask. Which keys does each mask hide?")],
     solution='''
         from torch import nn
 

@@ -40,8 +40,8 @@ exercise = Exercise(name="EncoderLayer", lesson=7, title="A layer that reads", d
            {"batch": 2, "length": 4, "d_model": 8, "num_heads": 2, "d_hidden": 5, "mask": "holes"}],
     build=("d_model", "num_heads", "d_hidden"), draw=draw_encoded, reference=layers.EncoderLayer,
     returns="x", shapes={"x": "(batch, length, d_model)"}, tolerance=2e-4,
-    hints=[("it raises", "The attention returns two things, (output, weights), and takes four: query, key, value, "
-                         "mask. Only one of the two it returns is added to x."),
+    hints=[("it raises", "Attention takes four things (query, key, value, mask) and returns two, (output, "
+                         "weights). Only one of those two is added to x."),
            ("the numbers differ", "The same three steps, twice: a part reads x; its output is added to x; the sum is "
                                   "normalised and becomes the new x."),
            ("only with a mask", "The mask is for the attention alone. Does it get there unchanged?")],

@@ -87,7 +87,8 @@ exercise = Exercise(name="FeedForward", lesson=7, title="Each position thinks fo
     returns="output", shapes={"output": "(batch, length, d_model)"}, checks=[drops_only_after_relu],
     hints=[("the wrong parameters", "nn.Linear(in, out) has a weight of shape (out, in). One layer widens the "
                                     "vector, the other narrows it again."),
-           ("the numbers differ", "Three steps: widen, ReLU, narrow. The ReLU goes in the middle, and nowhere else.")],
+           ("the numbers differ", "There are three steps: widen, ReLU, narrow. The ReLU goes in the middle, and "
+                                  "nowhere else.")],
     solution='''
         from torch import nn
 

@@ -44,8 +44,8 @@ exercise = Exercise(name="layer_norm", lesson=7, title="Every vector on the same
                                             "of features, or one less. Which one do .var() and .std() use?"),
            ("it is right unless x hardly varies", "That is where eps matters. Is it added to the variance or to "
                                                     "its root?"),
-           ("it raises, or mixes the rows", "Each vector has one mean and one variance of its own. Which dimension do "
-                                            "they run over, and how does keepdim help them line up with x?")],
+           ("it raises, or mixes the rows", "Each vector has one mean and one variance of its own. Which dimension are "
+                                            "they taken over, and how does keepdim help them line up with x?")],
     solution='''
         import torch
 

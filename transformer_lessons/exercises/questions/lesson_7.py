@@ -24,8 +24,8 @@ QUESTIONS = (
         "A token has two features, 1 and 5. What does the second become under layer norm (gain 1, bias 0, "
         "a negligible epsilon)?",
         right=1,
-        why="The mean is 3, and the deviations are -2 and 2. Their mean square is 4, its root 2, and (5 - "
-        "3) / 2 = 1.",
+        why="The mean is 3, and the deviations are -2 and 2. Their mean square is 4, its root is 2, and "
+        "(5 - 3) / 2 = 1.",
         slips={
             sqrt(1 / 2): "You divided the sum of squares by one less than n. Layer norm takes the mean "
             "over all n features.",
@@ -43,7 +43,7 @@ QUESTIONS = (
         "it without the ReLU?",
         (
             right(
-                "A layer that one linear map, 512 → 512, could replace",
+                "A layer that could be replaced by one linear map, 512 → 512",
                 "Two linear maps in a row are one linear map, and the width in between adds nothing. The "
                 "ReLU is what makes the 2048 features useful.",
             ),
@@ -97,7 +97,7 @@ QUESTIONS = (
             2.6: "Right to one decimal, but two are asked for.",
             11: "You added ten slopes of 1.1. The slopes of a chain of functions multiply.",
         },
-        pointer="Differentiate x + f(x) for one layer; then the chain rule multiplies.",
+        pointer="Differentiate x + f(x) for one layer; then multiply, by the chain rule.",
         tolerance=0.006,
     ),
     OneOf(
@@ -108,8 +108,8 @@ QUESTIONS = (
         (
             wrong(
                 "x = x + f(norm(x))",
-                "This is pre-norm, which most later models use because deep stacks of it train more "
-                "easily. It is not in the paper, though often shown as if it were.",
+                "This is pre-norm, which most later models use because deep stacks train more "
+                "easily with it. It is not in the paper, though it is often shown as if it were.",
             ),
             right(
                 "x = norm(x + f(x))",
@@ -146,7 +146,7 @@ QUESTIONS = (
                 "The layer norm",
                 "Its mean and its variance are taken over the features of one token, not over the tokens.",
             ),
-            wrong("The skip connection", "It adds each token to its own result; no other token comes in."),
+            wrong("The skip connection", "It adds each token to its own result; no other token is involved."),
         ),
     ),
     Shape(
@@ -201,8 +201,8 @@ QUESTIONS = (
             ),
             right(
                 "All positions in a block, but each block has its own.",
-                "Within a block every token gets the same treatment, so any length fits. Each block reads what those "
-                "below have added. With its own weights, it can do a different job.",
+                "Within a block every token gets the same treatment, so any length fits. Each block reads what the "
+                "earlier ones have added; with its own weights, it can do a different job.",
             ),
             wrong(
                 "All blocks, but each position has its own.",
@@ -218,7 +218,7 @@ QUESTIONS = (
         "replaced with one that the blocks share. How many parameters are saved?",
         right=5 * FEED_FORWARD,
         why="5 × 2,099,712 = 10,498,560, more than half of the blocks' parameters, if they are encoder blocks. Every "
-        "shape still fits, so the question is what the model can still learn; this lesson tries it.",
+        "shape still fits, so the question is what the model can still learn; the next cells find out.",
         slips={
             6 * FEED_FORWARD: "This counts all six, but one of them remains.",
             FEED_FORWARD: "This is one layer. It is the one that remains.",
@@ -234,7 +234,7 @@ QUESTIONS = (
             right(
                 "The same vector at every position",
                 "Each position gets the same average, and whatever comes after treats identical "
-                "vectors alike. A skip would keep each token beside that average.",
+                "vectors alike. A skip would keep each token alongside that average.",
             ),
             wrong(
                 "The tokens, which the feed-forward layer can tell apart again",
@@ -286,15 +286,15 @@ QUESTIONS = (
         "Do the feed-forward layers (two dense layers each) differ from block to block, and if so, why? Why are "
         "they the same at every position?",
         model="Yes: each block has its own, and within a block the same weights serve every position. A "
-        "block reads what the blocks below have written; with its own weights, it can do a different job. "
-        "Positions share weights because what happens to a token should depend only on its vector, which already "
+        "block reads what the earlier blocks have written; with its own weights, it can do a different job. "
+        "Positions share weights because what happens to a token should depend only on its vector, which here "
         "holds the position. That is also why any length fits. Sharing across blocks also works, because all "
         "the shapes match, and in the paper's six encoder blocks it would save more than half of "
-        "their parameters (5/6 of two thirds). The price: some things are harder to learn.",
+        "their parameters (5/6 of two thirds). The price is that some things are harder to learn.",
         points=(
-            "Different from block to block, the same from position to position.",
-            "Each block meets different inputs; the position is in the vectors already.",
-            "Shared layers work too: fewer parameters, but some things are harder to learn.",
+            "They differ from block to block, but are the same at every position.",
+            "Each block meets different inputs; here the position is in the vectors.",
+            "Shared layers work too. They have fewer parameters, but some things are harder to learn.",
         ),
     ),
     FreeText(
@@ -303,13 +303,13 @@ QUESTIONS = (
         "Why are there so many skip connections, especially around attention, and what would happen without "
         "them?",
         model="With x + f(x) the slope of each layer is 1 plus that of f, so a gradient gets past f however "
-        "little f passes on: ten parts of slope 0.1 have slope 0.0000000001 without skips, 2.59 with them. In pre-norm "
-        "the skips form an identity path through the whole stack; in post-norm, a norm follows every sum on "
+        "little f passes on: ten parts of slope 0.1 have slope 0.0000000001 without skips, and 2.59 with them. In "
+        "pre-norm the skips form an identity path through the whole stack; in post-norm, a norm follows every sum on "
         "that path. Around attention skips matter most: attention replaces each token with an average, "
         "and only the skip is sure to keep the token itself. Without skips, tokens become more alike "
         "layer by layer; with equal attention weights, they are identical at once.",
         points=(
-            "Gradients: x + f(x) has the slope of f, plus 1.",
+            "Gradients: x + f(x) has slope 1 plus that of f.",
             "Identity: the token itself is lost in an average; the skip keeps it.",
             "Without them a deep stack collapses towards one vector for all tokens.",
         ),
