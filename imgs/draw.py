@@ -1187,7 +1187,7 @@ def induction_circuit(d):
 
     The tokens 3 7 1 5 3 7 in a row. Layer 0, a previous-token head, notes at each place the token before: nothing,
     3, 7, 1, 5, 3. Layer 1, an induction head, has the last 7 as its query. It looks for the place whose note is
-    7, the third one, and copies the token that stands there, 1: the model predicts that 1 comes next.
+    7, the third one, and copies the token there, 1: the model predicts that 1 comes next.
     """
     width, left = 76, 150
     tokens = [d.box(left + width * place, 100, width - 12, 34, token, QUERY if place == 5 else EMPTY, 15)
@@ -1202,7 +1202,7 @@ def induction_circuit(d):
     d.label(460, 270, "layer 1 looks for the place after 7", 13, QUERY.ink)
     answer = d.box(652, 100, 80, 34, "next: 1", OUTPUT, 15)
     d.arrow(tokens[2].top(), (tokens[2].middle[0], 74), (692, 74), answer.top(), ink=VALUE.line)
-    d.label(480, 62, "and copies what stands there", 13, VALUE.ink)
+    d.label(480, 62, "and copies the token there", 13, VALUE.ink)
     d.label(MARGIN, 302, "Here neither head is of use without the other.", 13, MUTED, "start")
 
 

@@ -1453,7 +1453,7 @@ def gates_and_rotary_pay():
     noise = abs(table["GPT-2"][0] - table["GPT-2"][1])
     assert noise < 0.03
     pays = {letter: all(one < other - noise for one, other in zip(table[name], table["GPT-2"], strict=True))
-            for letter, name in zip("abc", ("RMSNorm", "gates", "rotary"), strict=True)}
+            for letter, name in zip("abc", ("RMSNorm", "SwiGLU", "rotary"), strict=True)}
     assert all(one < other - 10 * noise for one, other in zip(table["rotary"], table["GPT-2"], strict=True))
     return pays | {"d": not any(pays.values())}
 

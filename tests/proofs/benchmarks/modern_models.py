@@ -1,7 +1,7 @@
 """What each change from GPT-2 to Llama does to loss, weights, cache and speed: the table of lesson 10.
 
     python tests/proofs/benchmarks/modern_models.py                 all rows, seeds 0 and 1: 15 minutes on one core
-    python tests/proofs/benchmarks/modern_models.py rotary gates    some rows only
+    python tests/proofs/benchmarks/modern_models.py rotary SwiGLU   some rows only
     python tests/proofs/benchmarks/modern_models.py --speed         processor time of a step, beside GPT-2's
 
 All models read the complete works (SHAKESPEARE_TXT names the file) as characters, and train with the same recipe on
@@ -24,9 +24,9 @@ RECIPE = training.Recipe(steps=300, batch_size=16, length=64, learning_rate=3e-3
 GATES = {"gated": True, "d_hidden": 8 * 128 // 3}  # as many weights as two larger maps
 LLAMA = GATES | {"rms": True, "rotary": True, "bias": False, "tied": False, "num_key_heads": 2}
 CHANGES = {
-    "GPT-2": {}, "ReLU": {}, "larger positions": {}, "no positions": {}, "rotary": {"rotary": True}, "gates": GATES,
-    "rms": {"rms": True}, "no biases": {"bias": False}, "2 key heads": {"num_key_heads": 2},
-    "1 key head": {"num_key_heads": 1}, "untied": {"tied": False}, "Llama": LLAMA,
+    "GPT-2": {}, "ReLU": {}, "larger positions": {}, "no positions": {}, "rotary": {"rotary": True}, "SwiGLU": GATES,
+    "RMSNorm": {"rms": True}, "no biases": {"bias": False}, "2 KV heads": {"num_key_heads": 2},
+    "1 KV head": {"num_key_heads": 1}, "untied": {"tied": False}, "Llama": LLAMA,
 }
 
 

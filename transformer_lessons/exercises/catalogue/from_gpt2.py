@@ -144,11 +144,12 @@ def signs_of_missing_names(missing, theirs):
 
 exercise = Exercise(
     name="from_gpt2", lesson=10, title="Someone else's weights", difficulty=3, importance=2, minutes=20,
-    contract="""from_gpt2(tensors) takes a dictionary from the names of a published GPT-2 to tensors and returns one
-        from the course's names to tensors, following the table in the lesson. A name may begin with `transformer.`,
-        which is dropped. GPT-2 keeps the weights of linear maps as (in, out), the course as (out, in). `c_attn` holds
-        queries, keys and values in this order: as thirds of the columns of its weight, and as thirds of its bias. The
-        causal masks `h.0.attn.bias`, `h.1.attn.bias`, … are left out. tensors itself stays as it was.""",
+    contract="""from_gpt2(tensors) takes a dictionary that maps the tensor names of a published GPT-2 to tensors. It
+        returns a dictionary that maps the course's names to tensors, following the table in the lesson. A name may
+        begin with `transformer.`, which is dropped. GPT-2 stores the weights of linear maps as (in, out); the course
+        stores them as (out, in). `c_attn` holds queries, keys and values in this order: as thirds of the columns of
+        its weight, and as thirds of its bias. The causal masks `h.0.attn.bias`, `h.1.attn.bias`, … are left out.
+        tensors itself stays as it was.""",
     stub='''
         def from_gpt2(tensors):
             """{GPT-2's name: tensor} to {the course's name: tensor}."""
@@ -166,8 +167,8 @@ exercise = Exercise(
            ("the layout", "F.linear multiplies by the transpose of its weight; GPT-2's code multiplies by the weight "
             "as it is. So which weights must be transposed? Those of all linear maps, even the square one, but "
             "not the tables."),
-           ("queries, keys and values", "The weight of c_attn is (d_model, 3 d_model). chunk(3, dim=-1) cuts it, and "
-            "its bias, into three; then transpose the weights.")],
+           ("queries, keys and values", "The weight of c_attn is (d_model, 3 d_model). chunk(3, dim=-1) splits it, "
+            "and its bias, into three; then transpose the weights.")],
     solution='''
         def from_gpt2(tensors):
             parts = {"h.": "layers.", "ln_1": "norm_1", "ln_2": "norm_2", "ln_f": "norm", "wte": "embedding",

@@ -106,15 +106,15 @@ def is_late(weights, right, scores):
     return False
 
 exercise = Exercise(
-    name="grouped_query_attention", lesson=10, title="Six query heads, two key heads", difficulty=2, importance=3,
+    name="grouped_query_attention", lesson=10, title="Six query heads, two KV heads", difficulty=2, importance=3,
     minutes=10,
     contract="""grouped_query_attention(query, key, value), with query (batch, heads, length, d_head) and key and value
         (batch, key_heads, length, d_head), where heads is a multiple of key_heads, returns (output, weights). The query
-        heads form key_heads groups of neighbours of equal size, and group g uses head g of key and value.
+        heads form key_heads equal groups of neighbours, and group g uses head g of key and value.
         weights (batch, heads, length, length) is the softmax of query · key / √d_head over the keys, with a causal
         mask: each position attends to itself and those before it, and gives the others a weight of 0, even if their
-        scores are 1,000 higher. Scores of any size must work. output (batch, heads, length, d_head) is the average of
-        the values with these weights. Gradients flow to all three.""",
+        scores are 1,000 higher. The function must work for scores of any size. output (batch, heads, length, d_head)
+        is the average of the values with these weights. Gradients flow to all three.""",
     stub='''
         def grouped_query_attention(query, key, value):
             """(output, weights), causal: neighbouring query heads share a head of keys and values."""
@@ -131,13 +131,13 @@ exercise = Exercise(
     returns=("output", "weights"), shapes={"output": "(batch, heads, length, d_head)",
                                            "weights": "(batch, heads, length, length)"},
     symptoms=(what_the_weights_show,), signs=signs_of_weight,
-    hints=[("which keys a head uses", "With 6 query heads and 2 key heads, heads 0, 1 and 2 use key head 0, and heads "
-            "3, 4 and 5 use key head 1. repeat puts copies of the whole tensor one after the other; repeat_interleave "
+    hints=[("which keys a head uses", "With 6 query heads and 2 KV heads, heads 0, 1 and 2 use KV head 0, and heads "
+            "3, 4 and 5 use KV head 1. repeat puts copies of the whole tensor one after the other; repeat_interleave "
             "puts the copies of each head next to each other."),
            ("the mask", "Position t may attend to positions 0 to t. Set the other scores to minus infinity before the "
             "softmax; masks.causal_mask(length) is True where a query may attend."),
-           ("scale and softmax", "As in lesson 3: divide by the root of the number of features of one head, and take "
-            "the softmax over the keys, the last dimension.")],
+           ("scale and softmax", "As in lesson 3: divide by the square root of the number of features of one head, and "
+            "take the softmax over the keys, the last dimension.")],
     solution='''
         import math
 
@@ -182,7 +182,7 @@ class Grouped(Steps):
         return output
 
 # Which keys a head uses
-TABLE = "write down, for 6 query heads and 2 key heads, which key head each of the six uses."
+TABLE = "write down, for 6 query heads and 2 KV heads, which KV head each of the six uses."
 mistake = exercise.section(hint=1, look=TABLE)
 
 def by_index(index, *, keys=True, values=True):
@@ -195,7 +195,7 @@ def by_index(index, *, keys=True, values=True):
 
 IN_TURN, LAST = (lambda heads, group, number: heads % number), (lambda heads, group, number: heads * 0 + number - 1)
 BACKWARDS = lambda heads, group, number: number - 1 - heads // group  # noqa: E731
-mistake("key heads dealt out in turn", pairs=1, why="The query heads get the key heads in turn, as after `repeat`: "
+mistake("key heads dealt out in turn", pairs=1, why="The query heads get the KV heads in turn, as after `repeat`: "
     "neighbours get different ones, but should share one.",
     shared=by_index(IN_TURN))
 mistake("keys and values grouped differently", pairs=2, why="Keys and values are not shared out in the same way, so a "
@@ -209,8 +209,8 @@ mistake("the last key head for all", why="All query heads use the last head of t
     shared=[by_index(LAST), by_index(LAST, keys=False), by_index(LAST, values=False)])
 mistake("the groups turned round", why="The first group uses the last head of keys and values, and the last group the "
     "first.", shared=by_index(BACKWARDS))
-mistake("the number of key heads taken for the size of a group", why="The number of key heads is used as the size of a "
-    "group; the size is how many query heads share a key head.",
+mistake("the number of key heads taken for the size of a group", why="The number of KV heads is used as the size of a "
+    "group; the size is how many query heads share a KV head.",
     shared=[by_index(lambda heads, group, number: heads // number), lambda query, key, value:
             (key.repeat_interleave(key.shape[1], 1), value.repeat_interleave(key.shape[1], 1)),
             lambda query, key, value: (key.repeat(1, key.shape[1], 1, 1), value.repeat(1, key.shape[1], 1, 1))])
@@ -228,7 +228,7 @@ def copied(copies, error):
 exercise.mistakes["the number of key heads taken for the size of a group"].variants.append(exercise.variant(
     {"shared": copied(lambda key: key.shape[1], CHECKED)}))
 mistake("one size of a group for all", pairs=0, why="It assumes a fixed group size, and raises an error where a "
-    "group has a different number of query heads.", look="how many query heads share a key head if there are 6 and "
+    "group has a different number of query heads.", look="how many query heads share a KV head if there are 6 and "
     "2, and how many if there are 8 and 2? Where does your code get that number from?", shared=[
         copied(lambda key, number=number: number, error) for number in (2, 3, 4) for error in (RuntimeError, CHECKED)])
 mistake("the key heads merged into one", why="The heads of keys, of values or of both are averaged or summed into one, "
@@ -439,7 +439,7 @@ mistake("scaled by d, not √d", why="The scores are divided by d_head, or by �
 mistake("multiplied by √d", why="The scores are multiplied by √d_head; they should be divided by it.", look=SCALE,
     scaled=lambda scores, query: scores * math.sqrt(query.shape[-1]))
 mistake("scaled by all heads together", pairs=2, why="The scores are divided by the root of the number of features of "
-    "all query heads or all key heads, not of one head.", look=SCALE,
+    "all query heads or all KV heads, not of one head.", look=SCALE,
     scaled=lambda scores, query: scores / math.sqrt(query.shape[-1] * query.shape[1]),
     variants=[{"__call__": lambda query, key, value: Grouped()(query * key.shape[1] ** -0.5, key, value)}])
 mistake("scaled by another size", pairs=3, why="The scores are divided by the root of another size, such as the "

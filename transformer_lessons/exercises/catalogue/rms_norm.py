@@ -1,4 +1,4 @@
-"""rms_norm, of lesson 10: every vector divided by the root of its mean square, times a gain."""
+"""rms_norm, of lesson 10: every vector divided by its root mean square, times a gain."""
 
 import math
 
@@ -26,11 +26,11 @@ exercise = Exercise(
     name="rms_norm", lesson=10, title="Half of layer norm", difficulty=1, importance=3, minutes=6,
     contract="""rms_norm(x, gain, epsilon=1e-5), with x (…, features) and gain (features,), returns what F.rms_norm
         with eps=epsilon gives over the last dimension: every vector divided by the square root of its mean square
-        plus epsilon (both inside the root), times gain. The mean square is the mean of the squares of the vector's
-        features. x is left as it was. Gradients flow to x and gain.""",
+        plus epsilon (both inside the square root), times gain. The mean square is the mean of the squares of the
+        vector's features. x is left as it was. Gradients flow to x and gain.""",
     stub='''
         def rms_norm(x, gain, epsilon=1e-5):
-            """Each vector of x divided by the root of its mean square, times gain."""
+            """Each vector of x divided by its root mean square, times gain."""
             raise NotImplementedError''',
     sizes=[{"shape": (2, 3)}, {"shape": (3, 3)}, {"shape": (2, 3, 4)}, {"shape": (4, 4, 4)},
            {"shape": (2, 3, 5), "scale": 0.2, "mean": 0.1, "epsilon": 0.3},
@@ -42,9 +42,10 @@ exercise = Exercise(
     symptoms=(size_of_rows,),
     hints=[("which number divides", "Three operations, and the name lists them from right to left: square the "
             "features, take the mean, take the root."),
-           ("it is right unless x is tiny", "That is where epsilon matters. Is it added inside the root, or outside?"),
-           ("it raises, or mixes the vectors", "Each vector has one mean square of its own. Which dimension does the "
-            "mean run over, and how does keepdim help it line up with x?")],
+           ("it is right unless x is tiny", "That is where epsilon matters. Is it added inside the square root, "
+            "or outside?"),
+           ("it raises an error, or mixes the vectors", "Each vector has one mean square of its own. Which dimension "
+            "does the mean run over, and how does keepdim help it line up with x?")],
     solution='''
         import torch
 

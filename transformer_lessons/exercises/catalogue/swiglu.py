@@ -20,10 +20,10 @@ def draw(generator, lead, d_model, d_hidden, scale=1.5, gates=()):
 exercise = Exercise(
     name="swiglu", lesson=10, title="A feed-forward with a gate", difficulty=1, importance=3, minutes=6,
     contract="""swiglu(x, gate, up, down), with x (…, d_model), gate and up (d_hidden, d_model) and down
-        (d_model, d_hidden), returns a tensor (…, d_model). The three are weights as nn.Linear keeps them, (out, in),
-        without biases. Apply gate and up to x. The first result goes through SiLU, z times the sigmoid of z, and is
-        multiplied, feature by feature, by the second; applying down to the product gives the result. x is left as it
-        was. Gradients flow to all four.""",
+        (d_model, d_hidden), returns a tensor (…, d_model). The three are stored like the weights of nn.Linear,
+        (out, in), and there are no biases. Apply gate and up to x. The first result goes through SiLU, z times the
+        sigmoid of z, and is multiplied, feature by feature, by the second; applying down to the product gives the
+        result. x is left as it was. Gradients flow to all four.""",
     stub='''
         def swiglu(x, gate, up, down):
             """(…, d_model) to the same shape: SiLU of one map of x, times another map of x, mapped back to d_model."""
@@ -35,8 +35,8 @@ exercise = Exercise(
            {"lead": (1, 1), "d_model": 4, "d_hidden": 6}],
     draw=draw, reference=lambda x, gate, up, down: SwiGLU()(x, gate, up, down), gradients=True,
     shapes={"result": "(…, d_model)"},
-    hints=[("it raises, or the shapes differ", "nn.Linear(in, out) keeps its weight as (out, in). F.linear(x, weight) "
-            "multiplies x by the transpose of weight."),
+    hints=[("it raises an error, or the shapes differ", "nn.Linear(in, out) stores its weight as (out, in). "
+            "F.linear(x, weight) multiplies x by the transpose of weight."),
            ("the numbers differ", "Two maps read the same x. Only the result of one goes through SiLU. Then the two "
             "results are multiplied, feature by feature, before the third map."),
            ("what SiLU is", "F.silu(z) is z times the sigmoid of z: close to z for large z, close to 0 for very "

@@ -17,14 +17,14 @@ QUESTIONS = (
         "RMSNorm by hand",
         "A vector has two features, 1 and 7. What does RMSNorm (gain 1, a negligible epsilon) turn the 7 into?",
         right=1.4,
-        why="The squares are 1 and 49, their mean is 25, its root 5, and 7 / 5 = 1.4.",
+        why="The squares are 1 and 49, their mean is 25, its square root is 5, and 7 / 5 = 1.4.",
         slips={
             1: "This is LayerNorm: you subtracted the mean first. RMSNorm subtracts nothing.",
-            7 / sqrt(50): "You divided by the root of the sum of the squares. It is the root of their mean.",
-            7 / 25: "You divided by the mean square. Divide by its root.",
-            7 / 4: "You divided by the mean of the features. Divide by the root of the mean of their squares.",
+            7 / sqrt(50): "You divided by the square root of the sum of the squares. Divide by the root of their mean.",
+            7 / 25: "You divided by the mean square. Divide by its square root.",
+            7 / 4: "You divided by the mean of the features. Divide by the root of their mean square.",
         },
-        pointer="Square the features, take the mean, take the root; then divide.",
+        pointer="Square the features, take the mean, and take its square root; then divide.",
         tolerance=0.004,
     ),
     OneOf(
@@ -50,8 +50,9 @@ QUESTIONS = (
     Number(
         "10.3",
         "The same number of weights, with a gate",
-        "GPT-2's feed-forward has two linear maps, with d_model = 768 and a hidden layer of 3072. A SwiGLU has three. "
-        "How wide must its hidden layer be for both to have the same number of weights (not counting biases)?",
+        "GPT-2's feed-forward has two linear maps, with d_model = 768 and a hidden layer of 3072. A SwiGLU "
+        "feed-forward has three. How wide must its hidden layer be for both to have the same number of weights (not "
+        "counting biases)?",
         right=2048,
         why="2 × 768 × 3072 = 3 × 768 × 2048: two thirds of the width, so 8/3 × d_model instead of 4 × d_model. "
         "Llama 7B does the same: 8/3 × 4096, rounded up to a multiple of 256, is 11,008.",
@@ -77,11 +78,11 @@ QUESTIONS = (
             ),
             wrong(
                 "Yes: scores no longer depend only on the difference between positions.",
-                "Each pair is still turned by position times frequency, so the scores still depend only on the "
-                "difference. All that changes is which features form a pair.",
+                "Each pair is still rotated by an angle of position times frequency, so the scores still depend only "
+                "on the difference. All that changes is which features form a pair.",
             ),
             wrong(
-                "Yes: half of the features are not turned.",
+                "Yes: half of the features are not rotated.",
                 "Every feature is in exactly one pair, whichever convention is used.",
             ),
             wrong(
@@ -93,7 +94,7 @@ QUESTIONS = (
     Number(
         "10.5",
         "The cache of one token",
-        "A model has 32 layers, 32 query heads and 8 key/value heads, with 128 features per head, and stores each "
+        "A model has 32 layers, 32 query heads and 8 KV heads, with 128 features per head, and stores each "
         "number in 2 bytes. How many bytes does its cache need for one more token?",
         right=2 * 32 * 8 * 128 * 2,
         why="Keys and values, 32 layers, 8 heads of 128 features, 2 bytes each: 2 × 32 × 8 × 128 × 2 = 131,072 "
@@ -101,11 +102,11 @@ QUESTIONS = (
         slips={
             32 * 8 * 128 * 2: "A factor of 2 is missing: keys and values are both kept, and each number takes 2 bytes.",
             32 * 8 * 128: "This counts numbers, not bytes, and only those of the keys.",
-            2 * 32 * 32 * 128 * 2: "You counted 32 heads. Only the 8 key/value heads are kept.",
+            2 * 32 * 32 * 128 * 2: "You counted 32 heads. Only the 8 KV heads are kept.",
             2 * 8 * 128 * 2: "This is one layer. There are 32.",
-            2 * 32 * 128 * 2: "This is one key/value head. There are 8.",
+            2 * 32 * 128 * 2: "This is one KV head. There are 8.",
         },
-        pointer="Multiply: 2 (keys and values), layers, key heads, features per head, bytes per number.",
+        pointer="Multiply: 2 (keys and values), layers, KV heads, features per head, bytes per number.",
     ),
     SeveralOf(
         "10.6",
@@ -123,12 +124,12 @@ QUESTIONS = (
             ),
             right(
                 "Rotary positions for learned ones",
-                "It does with both seeds, by ten times the gap between the seeds. Part of this is due to how "
+                "It does with both seeds, by ten times the gap between two runs of GPT-2. Part of this is due to how "
                 "small the learned positions are at the start.",
             ),
             wrong(
                 "None: two runs of GPT-2 differ by more",
-                "Two seeds of GPT-2 differ by less than 0.03, and two of these changes lower the loss by more.",
+                "Two runs of GPT-2 differ by less than 0.03, and two of these changes lower the loss by more.",
             ),
         ),
     ),
@@ -151,17 +152,17 @@ QUESTIONS = (
     FreeText(
         "10.8",
         "Changes that hardly affect the loss",
-        "Using RMSNorm, dropping the biases and sharing key heads changed the loss of our small models by too little "
+        "Using RMSNorm, dropping the biases and sharing KV heads changed the loss of our small models by too little "
         "to tell from chance. Why do many of today's models do all three?",
         model="A lower loss is not the only reason to change a model. RMSNorm does less arithmetic for each vector and "
-        "has half the parameters; the loss stays the same to within the noise. The same holds without biases; "
-        "PaLM's authors reported that large models then train more stably. Fewer key heads make the cache smaller: a "
-        "quarter of the heads need a quarter of the memory, so longer texts or larger batches fit, and there is less "
-        "to read for each new token.",
+        "has half the parameters, while the loss stays the same to within the noise. The same is true of dropping the "
+        "biases; PaLM's authors reported that large models then train more stably. Fewer KV heads make the cache "
+        "smaller: a quarter of the heads need a quarter of the memory, so longer texts or larger batches fit, and "
+        "there is less to read for each new token.",
         points=(
             "RMSNorm: less arithmetic, half the parameters, the same loss to within the noise.",
             "No biases: a simpler model, the same loss to within the noise; large models may train more stably.",
-            "Grouped queries: the cache shrinks in proportion to the number of key heads.",
+            "Grouped queries: the cache shrinks in proportion to the number of KV heads.",
         ),
     ),
     FreeText(
@@ -177,7 +178,7 @@ QUESTIONS = (
         points=(
             "The same logits as a reference implementation, to many decimal places.",
             "Random gains and biases, since 1 and 0 hide mistakes.",
-            "Matching shapes and no error prove little.",
+            "Matching shapes and the absence of errors prove little.",
         ),
     ),
 )
