@@ -90,7 +90,7 @@ exercise = Exercise(
            ("when to look again", "A merge makes new neighbours. So list the pairs again after each merge, and go on "
            "until no pair of neighbours is in ranks: a while loop. (A for loop over all merges in order would give the "
            "same parts, but GPT-2 has 50,000 merges, and a word needs only a few.)"),
-           ("a pair without a rank", "Not every pair of neighbours has a rank: ask with `in` first, or let "
+           ("a pair without a rank", "Not every pair of neighbours has a rank: check with `in` first, or let "
             "ranks.get(pair, math.inf) stand in for the missing rank. And a word of one part has no pair at all.")],
     solution='''
         from itertools import pairwise

@@ -69,8 +69,8 @@ exercise = Exercise(
             "itertools.pairwise(word). A word of one part has none."),
            ("what is added", "words.items() gives each word with its count. If a word occurs 7 times, so does each "
             "pair in it: what should be added to the pair's count?"),
-           ("the first time a pair is met", "collections.Counter() gives 0 for a key that it does not have. With a "
-            "plain dictionary, counts.get(pair, 0) does the same.")],
+           ("when a pair is seen for the first time", "collections.Counter() gives 0 for a key that it does not have. "
+            "With a plain dictionary, counts.get(pair, 0) does the same.")],
     solution='''
         from collections import Counter
         from itertools import pairwise

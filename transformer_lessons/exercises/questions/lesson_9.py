@@ -6,10 +6,10 @@ QUESTIONS = (
     Number(
         "9.1",
         "Bytes of a text",
-        "In UTF-8, an ASCII character takes one byte, é two, and an emoji such as 🚲 four. How many bytes does the "
-        "text “né 🚲” take?",
+        "In UTF-8, an ASCII character takes one byte, é takes two, and an emoji such as 🚲 takes four. How many bytes "
+        "does the text “né 🚲” take?",
         right=8,
-        why="n and the space take one byte each, é two and the emoji four: 1 + 2 + 1 + 4 = 8.",
+        why="n and the space take one byte each, é takes two and the emoji four: 1 + 2 + 1 + 4 = 8.",
         slips={
             4: "That is the number of characters. How many bytes does each take?",
             5: "The emoji alone takes four bytes.",
@@ -24,9 +24,9 @@ QUESTIONS = (
         "The word b, a, n, a, n, a occurs 3 times in a text, and there are no other words. How often is the letter a "
         "directly followed by n in this text?",
         right=6,
-        why="Twice in the word, at its second and fourth letters, and the word occurs 3 times.",
+        why="In the word, a is followed by n twice (its second and fourth letters), and the word occurs 3 times.",
         slips={
-            2: "That is for one word. It occurs 3 times.",
+            2: "That is the count in one word, but the word occurs 3 times.",
             3: "The pair occurs more than once in the word.",
             12: "That is (a, n) and (n, a) together. They are two different pairs.",
             5: "That is the number of all pairs in one word.",
@@ -57,7 +57,7 @@ QUESTIONS = (
             right(
                 "They contain a space or a line break.",
                 "The space is by far the most frequent byte, so letters that often end or begin a word are joined "
-                "with it.",
+                "to it.",
             ),
             wrong(
                 "They lie inside words.",
@@ -65,7 +65,7 @@ QUESTIONS = (
             ),
             wrong(
                 "They are whole words, such as “the”.",
-                "The first merges mostly make pieces of words: even a word of three letters takes at least two.",
+                "The first merges mostly make pieces of words: even a three-letter word takes at least two merges.",
             ),
             wrong(
                 "They are doubled letters, such as “ll”.",
@@ -79,7 +79,7 @@ QUESTIONS = (
         "A byte-level tokenizer has 1,000 merges and one special token for the end of a text. How many ids does it "
         "have?",
         right=1257,
-        why="256 bytes, a token for each merge, and the special token. GPT-2: 256 + 50,000 + 1 = 50,257.",
+        why="256 bytes, 1,000 merges and one special token make 1,257 ids. GPT-2 has 256 + 50,000 + 1 = 50,257.",
         slips={
             1001: "The 256 bytes are tokens too: without them, a rare character could not be written.",
             1256: "The special token has an id as well.",
@@ -91,7 +91,7 @@ QUESTIONS = (
     OneOf(
         "9.6",
         "Which pair first",
-        "Two merges have been learned: rank 0 is (n, g), rank 1 is (i, n). How is the word i, n, g tokenised?",
+        "Two merges have been learned: rank 0 is (n, g), rank 1 is (i, n). How is the word i, n, g tokenized?",
         (
             wrong(
                 "in, g",
@@ -107,7 +107,10 @@ QUESTIONS = (
         "What bytes guarantee",
         "A byte-level tokenizer has been trained on English alone. Which of these are true?",
         (
-            right("It can encode any text in any language.", "Every text is bytes, and every byte is a token."),
+            right(
+                "It can encode any text in any language.",
+                "Every text can be written as bytes, and every byte is a token.",
+            ),
             wrong(
                 "Every token is one or more whole characters.",
                 "A token is a run of bytes. It may be one byte of a Chinese character, or end in the middle of an "
@@ -115,12 +118,12 @@ QUESTIONS = (
             ),
             right(
                 "Chinese text takes more tokens per character than English.",
-                "English text has no Chinese characters to learn merges from, so most of them take three bytes and "
-                "three tokens.",
+                "Most Chinese characters take three bytes. English text has no such characters to learn merges from, "
+                "so each of these bytes stays a token.",
             ),
             wrong(
                 "It needs a token for unknown characters.",
-                "That is what bytes are for: nothing is unknown, and nothing is lost.",
+                "It needs none: any character can be written in bytes, so nothing is unknown.",
             ),
             right(
                 "Encoding a text and decoding the ids gives the same text back.",
@@ -131,10 +134,13 @@ QUESTIONS = (
     OneOf(
         "9.8",
         "A smaller loss",
-        "On the same text, a model with bytes as tokens has a loss of 0.5 nats per token, and one with 1,000 merges a "
-        "loss of 1.4. The second model's tokens average 3.7 bytes. Which model is better?",
+        "On the same text, a model with bytes as tokens has a loss of 0.5 nats per token, and one with 1,000 "
+        "merges has a loss of 1.4. The second model's tokens average 3.7 bytes. Which model is better?",
         (
-            wrong("The one with bytes: its loss is lower.", "It pays 0.5 for each byte, the other 1.4 for 3.7 bytes."),
+            wrong(
+                "The one with bytes: its loss is lower.",
+                "It pays 0.5 nats for each byte, but the other pays 1.4 nats for 3.7 bytes together.",
+            ),
             right(
                 "The one with merges.",
                 "1.4 nats for 3.7 bytes is 0.38 nats per byte, less than 0.5. Losses per byte or per character "
@@ -145,7 +151,10 @@ QUESTIONS = (
                 "Both models give the whole text a probability. Divide each model's total loss by the same number "
                 "of bytes.",
             ),
-            wrong("They are equally good.", "0.5 × 3.7 = 1.85, and 1.4 is less."),
+            wrong(
+                "They are equally good.",
+                "For 3.7 bytes, the first model pays 0.5 × 3.7 = 1.85 nats, the second only 1.4.",
+            ),
         ),
     ),
     OneOf(
@@ -156,7 +165,7 @@ QUESTIONS = (
         (
             wrong(
                 "The emoji, as soon as the second token is there",
-                "Each token is decoded by itself, and what has been printed stays.",
+                "Each token is decoded by itself, and what has already been printed stays there.",
             ),
             wrong(
                 "Nothing for the first token, the emoji for the second",
@@ -175,14 +184,14 @@ QUESTIONS = (
         "Why do most language models use byte pair encoding rather than characters or whole words? What does a larger "
         "vocabulary buy you, and what does it cost?",
         model="No list of words is complete, and many of the words on it are too rare to learn well. Characters can "
-        "spell any word, but sequences are long. Byte pair encoding is in between: frequent words are one token, rare "
-        "ones several, and bytes can spell anything. A larger vocabulary makes sequences shorter, so each training "
-        "step sees more text. It costs a vector for each token and a larger softmax, and rare tokens get little "
-        "training.",
+        "spell any word, but sequences are long. Byte pair encoding is in between: a frequent word is one token, a "
+        "rare one is split into several, and bytes can spell anything. A larger vocabulary makes sequences shorter, "
+        "so each training step sees more text. It costs a vector for each token and a larger softmax, and rare tokens "
+        "get little training.",
         points=(
             "Nothing is unknown, and frequent words are one token.",
-            "More merges: more text in the same context.",
-            "The price: more vectors, and a larger softmax.",
+            "With more merges, more text fits into the same context.",
+            "The price is more vectors and a larger softmax.",
         ),
     ),
 )
