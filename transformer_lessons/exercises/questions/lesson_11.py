@@ -5,9 +5,9 @@ from transformer_lessons.exercises.questions.question import FreeText, Number, O
 QUESTIONS = (
     Number(
         "11.1",
-        "Where the answer stands",
-        "Take the text 3 7 1 5 3 7, with positions counted from 0. To know what comes next, a head should look from "
-        "the last 7 at the token that came after the earlier 7. At which position is that token?",
+        "Where the answer is",
+        "Take the text 3 7 1 5 3 7, with positions counted from 0. To predict the next token, a head's query "
+        "at the last 7 should attend to the token that came after the earlier 7. At which position is that token?",
         right=2,
         why="The earlier 7 is at position 1, and the 1 at position 2 came after it. So the next token is 1.",
         slips={
@@ -39,15 +39,15 @@ QUESTIONS = (
             ),
             wrong(
                 "It is a matter of luck",
-                "Other seeds give the same picture. The reason is in what the two heads need from each other.",
+                "Other seeds give the same picture. The reason lies in what the two heads need from each other.",
             ),
         ),
     ),
     OneOf(
         "11.3",
         "One layer of attention",
-        "The rows repeat after a number of tokens that differs from row to row. Can a single layer of attention, with "
-        "one head, learn to continue them?",
+        "The period differs from row to row. Can a single layer of attention, with one head, learn to continue such "
+        "rows?",
         (
             wrong(
                 "Yes, if it is trained for long enough",
@@ -55,44 +55,44 @@ QUESTIONS = (
                 "neither.",
             ),
             right(
-                "No: a key does not know which token stands before it",
+                "No: a key does not know which token came before it",
                 "In the first layer a key is made from its own token and position alone, so no query can find it by "
-                "the token before it. Only positions are left, and with periods that vary, one head cannot make do "
-                "with them.",
+                "the token before it. Only positions are left, and with one head they are not enough if the "
+                "period varies.",
             ),
             wrong(
                 "Yes, if its vectors are wide enough",
-                "Width gives room for what is in the vectors. Which token came before is not in them, however wide "
-                "they are.",
+                "Wider vectors have more room, but however wide they are, nothing puts into them which token came "
+                "before.",
             ),
             wrong(
                 "No: a single layer cannot copy tokens",
-                "It can: value and output may carry a token's vector unchanged. It cannot find the place to copy from.",
+                "It can: value and output can carry a token's vector unchanged. It cannot find the place to copy from.",
             ),
         ),
     ),
     OneOf(
         "11.4",
         "A friend's one-layer model",
-        "A friend's model of one layer, with one head, repeats blocks of random tokens without a mistake. How did "
+        "A friend's one-layer model, with one head, repeats blocks of random tokens without a mistake. How did "
         "their data differ from ours?",
         (
             right(
                 "All rows repeated after the same number of tokens.",
-                "Then the answer always stands equally far back, and positions alone say where to look. Nothing has "
+                "Then the answer is always the same distance back, and positions alone say where to look. Nothing has "
                 "to be looked up, and one layer is enough.",
             ),
             wrong(
                 "The rows were longer.",
-                "Longer rows repeat more often, but a key still does not know what stands before it.",
+                "Longer rows repeat more often, but a key still does not know what came before it.",
             ),
             wrong(
-                "There were more different tokens.",
+                "The vocabulary was larger.",
                 "That makes guessing harder, and says nothing about where to look.",
             ),
             wrong(
                 "There were far more rows.",
-                "More of the same does not add to the keys what they lack. The task stays out of reach.",
+                "More of the same does not give the keys what they lack. The task stays out of reach.",
             ),
         ),
     ),
@@ -102,9 +102,9 @@ QUESTIONS = (
         "Layer 0's head is silenced, and layer 1's is left as it is. What happens to layer 1's head?",
         (
             wrong(
-                "It looks at the right places, and copies the wrong tokens.",
+                "It looks at the right places, but copies the wrong tokens.",
                 "What it copies from a place is made from the token there, and that is still in the stream. Only "
-                "the notes that its queries match are missing.",
+                "the notes that its queries look for are missing.",
             ),
             right(
                 "It no longer finds the right places.",
@@ -139,7 +139,7 @@ QUESTIONS = (
                 "Then the token that came next last time would become less likely. It should become more likely.",
             ),
             right(
-                "No: it is also a matter of where it attends.",
+                "No: where it attends matters, too.",
                 "What it carries over and where it looks are two circuits. An induction head copies, and it looks at "
                 "what came after an earlier copy of the current token.",
             ),
@@ -152,13 +152,13 @@ QUESTIONS = (
         "token at position 5 is another one. At which position must you put in layer 0's output from the clean run "
         "so that the model knows what comes after position 17?",
         right=6,
-        why="Position 17 holds the block's token 5, and the answer is the block's token 6, which stands at position 6. "
+        why="Position 17 holds the block's token 5, and the answer is the block's token 6, which is at position 6. "
         "There layer 0 notes what came before, and that note is what the last query looks for.",
         slips={
             5: "That is the corrupted token itself. Layer 0 notes a token at the position after it, so the wrong note "
             "is one position further on.",
             17: "That is where the answer is needed. The last token is the same in both texts; so is the one before.",
-            4: "What stands before position 5 is the same in both texts.",
+            4: "What comes before position 5 is the same in both texts.",
             16: "The tokens after the first block are the same in both texts.",
         },
         pointer="Where does layer 0 note that token 5 of the block came before?",
@@ -167,12 +167,11 @@ QUESTIONS = (
         "11.8",
         "The lens before the last layer",
         "You read the stream of our two-layer model after layer 0 as if layer 0 were the last layer. How many of the "
-        "tokens that can be known are right?",
+        "predictable tokens are right?",
         (
             right(
                 "Hardly more than before layer 0",
-                "What layer 0 adds is a note for layer 1 to find, and not a prediction. The lens sees predictions "
-                "only.",
+                "Layer 0 adds a note for layer 1 to find, not a prediction, and the lens sees only predictions.",
             ),
             wrong(
                 "About half of them, because half of the work is done",
@@ -205,8 +204,8 @@ QUESTIONS = (
             ),
             right(
                 "About the same",
-                "It has no induction heads, so it cannot look up what came next last time. Having read the text helps "
-                "it only a little.",
+                "It has no induction heads, so it cannot look up what came next last time. Having read the passage "
+                "once helps it only a little.",
             ),
             wrong(
                 "Twice as much, because it is confused",
@@ -222,11 +221,11 @@ QUESTIONS = (
         model="Each head was silenced while all the others were there, so the small costs cannot just be added up. "
         "Silencing all 24 heads at once costs more than twice what they cost one by one. It can also be the other way "
         "round: in a chain of two heads, silencing either one costs nearly everything. So silence groups as well as "
-        "single heads, and say on which text, and what was put in the head's place.",
+        "single heads, and say which text you used, and what you put in the heads' place.",
         points=(
             "An ablation shows what is missing while the rest is there; costs cannot just be added up.",
             "Silencing all these heads at once is a different experiment, with a different result.",
-            "The text and what stands in the head's place belong to the claim.",
+            "The claim must name the text, and what was put in the heads' place.",
         ),
     ),
 )
