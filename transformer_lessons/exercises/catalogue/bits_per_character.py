@@ -147,6 +147,6 @@ mistake("the result rounded", pairs=7, why="The result is rounded; the exercise 
 mistake(A_TENSOR, pairs=2, why=OF_A_TENSOR, look=INTO_A_FLOAT,
     handed=[lambda bits: torch.tensor(bits), lambda bits: np.array(bits)])
 mistake("a text for the number", pairs=8, why="The result is a string, as you would print it; the exercise asks for a "
-    "number.", look="what does an f-string make of a number?",
+    "number.", look="what does an f-string turn a number into?",
     handed=[lambda bits, form=form: form.format(bits) for form in ("{:.2f}", "{}", "{:.1f}", "{:.3f}", "{:.4f}",
         "{:.2f} bits per character", "{:.2f} bits", "{:.2f} bpc")])

@@ -109,7 +109,8 @@ exercise = Exercise(name="make_sequences", lesson=8, title="Rows that do not ove
     hints=[("the targets", "Write down seven tokens, the inputs of two rows of three, and under each input the token "
          "that follows it in the text. What follows the last input of a row?"),
         ("the number of rows",
-         "The last target needs a token, too. Of n tokens, how many have a next one, and how many rows do those fill?"),
+         "The last target needs a token, too. Of n tokens, how many are followed by another, and how many rows "
+         "do those fill?"),
         ("how to cut", "Take as many tokens as fill whole rows, and give them the shape (number, length): once "
          "starting from the first token, once from the second.")],
     solution='''
@@ -307,7 +308,7 @@ def ragged(ids, length, end):
     starts = range(0, end, length)
     return [ids[start:start + length] for start in starts], [ids[start + 1:start + 1 + length] for start in starts]
 mistake("ragged rows", hint=2, why="The text is split into rows and the tail is kept as a shorter one: rows of "
-    "different lengths make no tensor (number, length).", look=TAIL,
+    "different lengths do not make a tensor (number, length).", look=TAIL,
     variants=[{"__call__": lambda ids, length: (list(ids[:-1].split(length)), list(ids[1:].split(length)))},
     lambda ids, length: (ids.split(length), ids[1:].split(length)), lambda ids, length: ragged(ids, length, len(ids)),
     lambda ids, length: tuple([row.tolist() for row in rows] for rows in ragged(ids, length, len(ids) - 1))])

@@ -66,7 +66,7 @@ def judged_draws(call, logits, temperature, top_k, generator):
 class ChancesOfTens(Chances):
     """Exact probabilities of ten ids each."""
 
-    label = "how often ids 0-9, 10-19, … come"
+    label = "how often ids 0-9, 10-19, … are drawn"
 
 def in_tens(table, vocabulary):
     """The same table, of a large vocabulary with the columns of ten ids added up."""
@@ -165,7 +165,7 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
     found = temperature and not one_token_each(observed) and fitting_temperature(observed, expected, rows)
     if found:
         about = f"{found:.1f}" if found > 0.1 else f"{found:.1g}"
-        return f"That is how often tokens come at a temperature of about {about}, not {temperature}."
+        return f"That is how often tokens are drawn at a temperature of about {about}, not {temperature}."
     never = (observed == 0) & (expected > 0.015)
     if never.any():
         row, column = never.nonzero()[0].tolist()
@@ -228,7 +228,7 @@ exercise = Exercise(name="sample_next", lesson=8, title="Drawing the next token"
     reference=lambda *inputs: SampleNext()(*inputs), returns="tokens", shapes={"tokens": "(batch,)"},
     observe=judged_draws, same=same_draws, checks=[draws_from_the_generator], symptoms=[what_the_draws_show],
     signs=signs_of_drawing,
-    hints=[("temperature 0, or numbers that are not finite", "Nothing can be divided by 0. Which token is left when "
+    hints=[("temperature 0, or numbers that are not finite", "You cannot divide by 0. Which token is left when "
          "the temperature gets smaller and smaller? Taking it needs no draw."),
         ("other tokens are drawn than should be", "A token whose logit is minus infinity has probability 0, exactly. "
          "Which tokens should get it, and should that happen before the softmax or after it?"),
@@ -295,7 +295,7 @@ LIMITED = "is there a condition, or a limit, on the temperature?"
 mistake = exercise.section(hint=3)
 mistake("the temperature ignored", why="Above 0, the temperature changes nothing: it is not used, or only where it "
     "makes no difference to the proportions, such as after the softmax.",
-    look="how often does each token come at temperature 0.5, and how often at 2?", scaled=lambda logits: logits)
+    look="how often is each token drawn at temperature 0.5, and how often at 2?", scaled=lambda logits: logits)
 mistake("the temperature with a top_k only", pairs=0, why="Without a top_k, the temperature changes nothing: the "
     "logits are divided by it with a top_k only.", look="how far is the line with the temperature indented?",
     variants=[{"__call__": lambda step, logits, temperature, top_k, generator:
@@ -309,7 +309,7 @@ mistake("only low temperatures work", why="A temperature above 1 is treated like
     look=LIMITED, scaled=lambda logits, temperature: logits / min(temperature, 1))
 mistake("only high temperatures work", why="A temperature below 1 is treated like 1; above 1 everything is right.",
     look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
-mistake("another temperature than the given one", why="The tokens come about as often as at a different temperature, "
+mistake("another temperature than the given one", why="The tokens are drawn about as often as at a different temperature, "
     "as when something is done to the temperature, to what is divided by it, or to the noise, if noise is added for "
     "the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise is added: "
     "which distribution must it have?", scaled=[lambda logits, temperature: logits / (1 + temperature),
@@ -465,7 +465,7 @@ mistake("unlikely tokens left out", pairs=0, why="Some tokens that top_k allows 
         *(without_the_unlikely(lambda table, least=least: table < least * table.amax(dim=-1, keepdim=True))
             for least in (0.05, 0.1)), *map(without_the_unlikely, map(beyond, (0.9, 0.95, 0.8)))])
 mistake("a sigmoid for the softmax", why="A sigmoid turns each logit by itself into a number between 0 and 1; drawn "
-    "with these, unlikely tokens come too often.", look="two logits are one apart. What is the ratio of the two "
+    "with these, unlikely tokens are drawn too often.", look="two logits are one apart. What is the ratio of the two "
     "probabilities?", probabilities=lambda logits: logits.sigmoid())
 mistake("softmax twice", why="The softmax is applied to its own result, which makes the probabilities nearly equal.",
     look="which functions apply a softmax themselves?", probabilities=lambda right: right.softmax(dim=-1),

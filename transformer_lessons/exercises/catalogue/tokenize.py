@@ -56,7 +56,7 @@ def cuts_long_texts(call, text):
     try:
         return None if text else call("ab, " * 2000) and None
     except RecursionError:
-        return ONE_CALL_EACH, "A text of 2,000 words makes more calls within calls than Python allows.", "a loop?"
+        return ONE_CALL_EACH, "A text of 2,000 words needs more nested calls than Python allows.", "a loop?"
 
 ONE_CALL_EACH = "one call for each token"
 
@@ -163,7 +163,7 @@ exercise = Exercise(
         ("the cuts are in the wrong places", 'In a regular expression `\\b` stands for the place between a word and '
          'anything else. Put an r before the quotes, r"\\b": what is "\\b" without it?'),
         ("empty tokens", "A cut at the very start or end of the text leaves nothing on one side of it. Is an empty "
-         "text true or false in a condition?")],
+         "string true or false in a condition?")],
     solution=r'''
         import re
 
@@ -311,7 +311,7 @@ mistake("cut in the wrong places", why="Some word boundaries are not cut, and so
     pieces=lambda text: [text[start:start + 3] for start in range(0, len(text), 3)])
 mistake("part of the text lost", hint=1, why="Some characters of the text are in none of the tokens.",
     look="which characters are they? A split throws away what it cuts at, `strip` and `replace` may too, and "
-    "`findall` leaves out what its pattern does not match: a dot matches no line break.",
+    "`findall` leaves out what its pattern does not match: a dot does not match a line break.",
     prepared=lambda text: text.replace(",", "").replace("e", ""))
 mistake("the text changed", hint=1, why="Something has been added to the text, or turned into something else.",
     look="what is done to the text besides cutting it?", prepared=lambda text: text.replace(" ", "▁"))
@@ -337,8 +337,8 @@ mistake("tokens of one character lost", why="Tokens of a single character are le
 # How it is handed over
 mistake = exercise.section(hint=1)
 mistake("repetitions lost", pairs=2,
-    why="Each token comes only once, however often it occurs in the text: that is a vocabulary, not the text.",
-    look="join your tokens. Which of them may come twice?", listed=[lambda tokens: sorted(set(tokens)),
+    why="Each token appears only once, however often it occurs in the text: that is a vocabulary, not the text.",
+    look="join your tokens. Which of them may occur twice?", listed=[lambda tokens: sorted(set(tokens)),
         lambda tokens: list(dict.fromkeys(tokens)), lambda tokens: list(set(tokens)), lambda tokens: set(tokens)])
 mistake("the order lost", why="The tokens are all there, but not in the order of the text.", look="join your tokens.",
     listed=[lambda tokens: sorted(tokens), lambda tokens: tokens[::-1],
@@ -371,6 +371,5 @@ mistake("the empty text", hint=3, why="Your code fails on an empty text, which h
 def one_by_one(text):
     head = re.match(r"\w+|\W+", text)
     return [head.group(), *one_by_one(text[head.end():])] if head else []
-mistake(ONE_CALL_EACH, pairs=0, why="Each token is cut off by a call within the call for the one before. Python allows "
-    "about a thousand of these, and a book has many more tokens.", look="can a loop do what the call within the call "
-    "does?", variants=[one_by_one])
+mistake(ONE_CALL_EACH, pairs=0, why="Your function calls itself once for each token. Python allows about a "
+    "thousand nested calls, and a book has many more tokens.", look="can a loop replace the recursion?", variants=[one_by_one])

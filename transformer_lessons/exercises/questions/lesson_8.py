@@ -22,8 +22,8 @@ QUESTIONS = (
         why="To, space, go, comma with space, or, space, not. A space is a token too, so joining the tokens "
         "gives the text back.",
         slips={
-            9: 'This is what re.split(r"\\b", text) returns: it begins and ends with an empty text.',
-            4: "These are the words. What stands between two words is a token as well.",
+            9: 'This is what re.split(r"\\b", text) returns: it begins and ends with an empty string.',
+            4: "These are the words. What comes between two words is a token as well.",
             13: "You counted characters. A token goes from one word boundary to the next.",
             8: "The comma and the space after it are one token: there is no word boundary between them.",
             5: "You counted the words and the comma. The spaces are part of the text, too.",
@@ -52,7 +52,8 @@ QUESTIONS = (
     SeveralOf(
         "8.3",
         "Sequences that overlap",
-        "A sequence of length 64 starts at every token, instead of at every 64th. What is true?",
+        "A sequence of length 64 starts at every token, instead of at every 64th. Which "
+        "statements are true?",
         (
             right(
                 "An epoch has about 64 times as many sequences.",
@@ -65,14 +66,14 @@ QUESTIONS = (
                 "of text before it each time.",
             ),
             right(
-                "If the sequences are then split at random, validation text is also in training.",
-                "Neighbours share 63 of their 64 tokens, so nearly every validation sequence has its text "
-                "in training. Split the text first.",
+                "If the sequences are then split at random, validation text ends up in the training set, too.",
+                "Neighbours share 63 of their 64 tokens, so the text of nearly every validation sequence is "
+                "also in the training set. Split the text first.",
             ),
             wrong(
-                "Each target is still seen once in an epoch.",
-                "A token is a target in every sequence whose inputs contain the token before it: in 64 of "
-                "them, as a rule.",
+                "Each token is still a target only once per epoch.",
+                "A token is a target in every sequence whose inputs contain the token before it, usually "
+                "in 64 of them.",
             ),
         ),
     ),
@@ -88,7 +89,8 @@ QUESTIONS = (
             log(5000, 2): "This is the logarithm to base two, so it is in bits.",
             log(5000, 10): "This is the logarithm to base ten. Nats need the natural logarithm.",
             1 / 5000: "This is the probability of each token. The loss is minus its logarithm.",
-            5000: "This is the perplexity: the number of equal choices. The loss is its logarithm.",
+            5000: "This is the perplexity: the number of equally likely choices. The loss is its "
+            "logarithm.",
         },
         pointer="The loss is -ln(p), where p is the probability that the model gave to the token that actually "
         "came next.",
@@ -101,13 +103,13 @@ QUESTIONS = (
         "perplexity on this text?",
         right=4,
         why="The tokens cost 1, 2 and 3 bits, 2 on average, and 2 to the power of 2 is 4: on average the "
-        "model is as unsure as if it had 4 equal choices.",
+        "model is as unsure as with 4 equally likely choices.",
         slips={
-            2: "This is the mean loss, in bits per token. Perplexity is its exponential, to base two for bits "
-            "and to base e for nats.",
+            2: "This is the mean loss, in bits per token. Perplexity is 2 to this power (e to this power for "
+            "nats).",
             2 * log(2): "This is the mean loss, in nats per token. Perplexity is its exponential.",
             24 / 7: "You averaged the probabilities first. Average their logarithms.",
-            14 / 3: "You averaged the inverse probabilities: 2 and so on. Average their logarithms.",
+            14 / 3: "You averaged the inverse probabilities. Average their logarithms instead.",
             64: "This is the perplexity of all three tokens taken as one. Perplexity is per token.",
         },
         pointer="Average the losses -ln(p) over the tokens, then take the exponential.",
@@ -116,13 +118,13 @@ QUESTIONS = (
     Number(
         "8.6",
         "Bits per character by hand",
-        "The loss is 2.7726 nats per token (ln 16) over 1,000 tokens, which spell 3,200 characters. How many "
+        "The loss is 2.7726 nats per token (ln 16) over 1,000 tokens, 3,200 characters in all. How many "
         "bits per character is this, to two decimals?",
         right=1.25,
         why="2.7726 / ln 2 = 4 bits per token, 4 × 1,000 bits in all, and 4,000 / 3,200 = 1.25.",
         slips={
             log(16) / 3.2: "This is in nats per character. Divide by ln 2 to get bits.",
-            4: "These are bits per token. The characters are missing.",
+            4: "This is in bits per token. Divide by the number of characters per token.",
             12.8: "You multiplied by the 3.2 characters of a token. A token's bits are divided among its "
             "characters.",
             log(16) * log(2) / 3.2: "You multiplied by ln 2. A bit is less than a nat, so the number of bits "
@@ -150,7 +152,7 @@ QUESTIONS = (
             ),
             wrong(
                 "They are equally good.",
-                "They would be if the tokens of 4.5 nats had 3 characters on average.",
+                "They would be if the word model's tokens had 3 characters on average.",
             ),
             wrong(
                 "They cannot be compared.",
@@ -167,7 +169,8 @@ QUESTIONS = (
         (
             right(
                 "Something is wrong: a leak, or a mistake in computing the loss.",
-                "Perhaps validation text is in training, the future leaks, or nats and bits are mixed up. "
+                "Perhaps validation text leaked into the training text, the model sees the tokens that it "
+                "should predict, or nats and bits are mixed up. "
                 "A known floor makes such faults visible.",
             ),
             wrong(
@@ -236,7 +239,8 @@ QUESTIONS = (
             wrong(
                 "Because the attention weights stay the same.",
                 "Those of the earlier tokens do, but they are not needed again. The new token has a row of "
-                "weights of its own; computing it takes the earlier keys, and its output the earlier values.",
+                "weights of its own. Computing that row needs the earlier keys, and the output needs the earlier "
+                "values.",
             ),
             wrong(
                 "Because they do not depend on the tokens.",
@@ -255,7 +259,7 @@ QUESTIONS = (
         "Before you compare two losses",
         "A friend's language model reaches 1.2 nats per token on Shakespeare, yours 4.6. What do you ask "
         "before you congratulate them?",
-        model="First, what a token is: a loss is for one token, so characters, pieces of words and words "
+        model="First, what a token is: a loss is per token, so characters, pieces of words and words "
         "can be compared only in bits per character, with all characters counted. Second, which text: losses depend "
         "on the edition and on the part held out. Third, whether that part was truly unseen: splitting "
         "overlapping sequences at random, or choosing a model on the very text it is evaluated on, makes "
