@@ -78,7 +78,7 @@ def turn_the_hands():
 
 
 def draw_the_mask():
-    """Lesson 6: scores and values of six words, and a mask to click together."""
+    """Lesson 6: scores and values of six words, and a mask to edit by clicking."""
     from transformer_lessons.inspection import plots
     generator = torch.Generator().manual_seed(60)
     scores = torch.randn(6, 6, generator=generator).round(decimals=1)  # (query, key)
@@ -87,7 +87,7 @@ def draw_the_mask():
     weights = masks.masked_softmax(scores, masks.causal_mask(6))  # (query, key)
     title = "Under a causal mask, weights above the diagonal are 0"
     picture = plots.show_weights(weights, title, words, words)
-    sentence = f"With a causal mask the last word gives the six words the weights {said(weights[-1])}."
+    sentence = f"With a causal mask, the last word gives the six words the weights {said(weights[-1])}."
     data = {"words": words, "scores": [tidy(row) for row in scores], "values": values.tolist()}
     return Playground("draw_the_mask", title, sentence, picture, data)
 

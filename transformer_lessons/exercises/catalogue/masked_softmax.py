@@ -137,12 +137,12 @@ def signs_of_weight(observed, expected, scores, mask):
     return None if lost is None and not number else [*number, *(lost or ())]
 
 exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps to the mask", difficulty=2,
-    importance=3, minutes=10, contract="""masked_softmax(scores, mask): the softmax of the scores (…, query, key) over
-        the last dimension, restricted to the places where the boolean mask is True (it broadcasts to the scores).
-        Everywhere else the weight is exactly 0; a row with nothing allowed is all 0, never NaN. This also holds for
-        scores around 1000 and -1000, and where a hidden score is 1000 above the others; both inputs stay as they were.
-        It works on torch tensors, and gradients flow through it to the scores: they are finite, even in a row with
-        nothing allowed, where they are 0.""",
+    importance=3, minutes=10, contract="""masked_softmax(scores, mask) returns the softmax of the scores (…, query, key)
+        over the last dimension, but only over the keys where the boolean mask is True; the mask broadcasts to the
+        scores. Everywhere else the weight is exactly 0, and an empty row, where no key is allowed, is all 0, never NaN.
+        This also holds for scores around 1000 and -1000, and where a hidden score is 1000 above the others. Both inputs
+        are torch tensors and must not be changed. Gradients must flow back to the scores; they must be finite
+        everywhere, and 0 in an empty row.""",
     stub='''
         def masked_softmax(scores, mask):
             """Weights over the keys (last dimension): exactly 0 where the mask is False."""
@@ -159,7 +159,7 @@ exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps
     signs=signs_of_weight, hints=[
         ("hidden places get weight", "A score of 0 is not nothing: e⁰ is 1. Which score has an exponential of "
                                         "exactly 0?"),
-        ("NaN", "Every score in a row with nothing allowed is -∞, so softmax turns the row into NaN. Which method puts "
+        ("NaN", "Every score in an empty row is -∞, so softmax turns the row into NaN. Which method puts "
                 "a number wherever a condition holds, and which condition marks such a row?"),
         ("the input changes", "Methods whose name ends in _ write into the tensor they are called on. Each has a "
                               "counterpart without the _, whose result you must keep.")],

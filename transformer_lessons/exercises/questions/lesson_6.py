@@ -117,7 +117,7 @@ QUESTIONS = (
                 "It has more terms, but a hidden key adds exp(-∞) = 0 to the sum.",
             ),
             wrong(
-                "At the padding, the loss ignores it without being told to.",
+                "The loss ignores it at the padding without being told to.",
                 "A loss averages over everything it is given. You have to tell it what to leave out, for "
                 "instance with ignore_index.",
             ),
@@ -125,7 +125,7 @@ QUESTIONS = (
     ),
     OneOf(
         "6.7",
-        "A row with nothing allowed",
+        "The softmax of an empty row",
         "Every score in a row is -∞. What does torch.softmax return for this row?",
         (
             wrong(
@@ -167,8 +167,8 @@ QUESTIONS = (
             wrong("No token at all", "Part of the mask is False, and to nn.MultiheadAttention False hides nothing."),
             right(
                 "Only the tokens after it",
-                "Pass ~causal instead. The last token is left with no key, and its output is NaN, which is lucky: it "
-                "gives the mistake away. With need_weights=False, even this warning may be missing.",
+                "Pass ~causal instead. The last token is left with no key, and its output is NaN, which luckily "
+                "reveals the mistake. With need_weights=False, even this warning may be missing.",
             ),
         ),
     ),
@@ -212,7 +212,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It was a lucky draw.",
-                "Over hundreds of digits luck evens out. A mean loss so far below ln 10 does not happen by "
+                "Over hundreds of digits, luck evens out. A mean loss so far below ln 10 does not happen by "
                 "chance.",
             ),
             right(
@@ -226,9 +226,9 @@ QUESTIONS = (
     FreeText(
         "6.11",
         "Solved does not mean right",
-        "Your model solves the reversal task without a mistake. Why does this not prove that it is right? "
+        "Your model predicts the reversed half without a mistake. Why does this not prove that it is right? "
         "How does checking both halves help, and what still slips through?",
-        model="Success shows that the model can do this task, not how it does it. With a leak it can copy the "
+        model="Success shows that the predictions are good, not how the model makes them. With a leak, it can copy the "
         "answer it should predict. Training can compensate for other faults: smaller queries make up for a missing "
         "scale. The random half is a negative control: no honest model can expect to beat ln(vocabulary size) on it, "
         "so a leak gives itself away once training has found it. Faults that neither leak nor "

@@ -1,9 +1,9 @@
-  // Lesson 6: a mask that one clicks together; weights, outputs and leaks follow.
+  // Lesson 6: a mask to edit by clicking; weights, outputs and leaks follow.
   const count = data.words.length, size = 34, left = 70, top = 46;
   const presets = {
     'No mask': () => true,
     'Causal': (query, key) => key <= query,
-    'The last two': (query, key) => key <= query && key > query - 2,
+    'Sliding window of size 2': (query, key) => key <= query && key > query - 2,
     '“the” hidden': (query, key) => data.words[key] !== 'the',
     'All hidden': () => false,
   };
@@ -68,7 +68,7 @@
     return seen;
   }
 
-  function named(query) { return `${data.words[query]} (${query})`; }  // there may be two “the”
+  function named(query) { return `${data.words[query]} (${query})`; }  // “the” occurs twice
 
   function show() {
     const seen = reach(), leaking = [];
