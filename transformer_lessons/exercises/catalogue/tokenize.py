@@ -372,4 +372,5 @@ def one_by_one(text):
     head = re.match(r"\w+|\W+", text)
     return [head.group(), *one_by_one(text[head.end():])] if head else []
 mistake(ONE_CALL_EACH, pairs=0, why="Your function calls itself once for each token. Python allows about a "
-    "thousand nested calls, and a book has many more tokens.", look="can a loop replace the recursion?", variants=[one_by_one])
+    "thousand nested calls, and a book has many more tokens.", look="can a loop replace the recursion?",
+    variants=[one_by_one])
