@@ -36,7 +36,7 @@ exercise = Exercise(name="rotate", lesson=5, title="Rotary positions", difficult
         (a cos t - b sin t, a sin t + b cos t), where t = p / base ** (2i / d). x itself is left as it was.""",
     stub='''
         def rotate(x, positions, base=10000):
-            """(…, length, d) to the same shape: neighbouring pairs turned by position times frequency."""
+            """(…, length, d) to the same shape: each pair of neighbours turned by position times frequency."""
             raise NotImplementedError''',
     sizes=[{"lead": (), "length": 2, "d": 4}, {"lead": (4,), "length": 4, "d": 4, "backwards": True},
            {"lead": (), "length": 1, "d": 2}, {"lead": (3,), "length": 5, "d": 6, "backwards": True},
@@ -44,12 +44,12 @@ exercise = Exercise(name="rotate", lesson=5, title="Rotary positions", difficult
            {"lead": (), "length": 2, "d": 4, "backwards": True}],  # again, elsewhere: angles that are kept do not fit
     draw=draw, reference=lambda x, positions, base=10000: Rotation()(x, positions, base), names_steps=False,
     returns="rotated", shapes={"rotated": "(…, length, d)"}, symptoms=[what_it_is_not],
-    hints=[("which features are a pair", "x[..., 0::2] holds the first feature of every pair, x[..., 1::2] the second. "
-            "Turn them all at once. Then the results must go back to where they came from: torch.stack along a new "
+    hints=[("which features form a pair", "x[..., 0::2] holds the first feature of every pair, x[..., 1::2] the second."
+            " Turn them all at once. Then the results must go back to where they came from: torch.stack along a new "
             "last dimension and flatten, or assign to the slices of an empty tensor."),
            ("the turn is wrong", "Try one pair by hand. After a quarter turn (cosine 0, sine 1), (1, 0) should become "
             "(0, 1) and (0, 1) should become (-1, 0). Each new feature needs both old ones."),
-           ("the angles are wrong", "They are a table (length, d / 2), as in sinusoidal_encoding: positions as a "
+           ("the angles are wrong", "Make them a table (length, d / 2), as in sinusoidal_encoding: positions as a "
             "column times frequencies as a row, where pair i has the frequency base ** (-2i / d). Leading dimensions "
             "of x need no code: they broadcast.")],
     solution='''

@@ -310,8 +310,8 @@ mistake("only low temperatures work", why="A temperature above 1 is treated like
 mistake("only high temperatures work", why="A temperature below 1 is treated like 1; above 1 everything is right.",
     look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
 mistake("another temperature than the given one", why="The tokens are drawn about as often as at a different "
-    "temperature, as when something is done to the temperature, to what is divided by it, or to the noise, if noise is added for "
-    "the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise is added: "
+    "temperature, as when something is done to the temperature, to what is divided by it, or to the noise, if noise "
+    "is added for the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise is added: "
     "which distribution must it have?", scaled=[lambda logits, temperature: logits / (1 + temperature),
     lambda logits, temperature: logits / math.sqrt(temperature), lambda logits, temperature: logits / (2 * temperature),
     lambda logits, temperature: logits / (temperature + 1e-5),

@@ -32,7 +32,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It depends on the learned projections.",
-                "Whatever W_Q, W_K and W_V are, equal vectors stay equal after them.",
+                "Whatever W_Q, W_K and W_V are, they turn equal vectors into equal vectors.",
             ),
         ),
     ),
@@ -73,8 +73,8 @@ QUESTIONS = (
             ),
             wrong(
                 "PE(5) · PE(5)",
-                "The mean of the positions plays no part. A vector with itself gives the largest value of "
-                "all, d_model/2.",
+                "The mean of the positions plays no part. The dot product of a vector with itself is the "
+                "largest of all, d_model/2.",
             ),
         ),
     ),
@@ -89,8 +89,8 @@ QUESTIONS = (
             ),
             right(
                 "Yes, and the same M serves every position.",
-                "Five positions turn each hand of the clock by the angle 5ω, wherever it points. M is made "
-                "of 2 × 2 rotations, and its transpose goes five positions back.",
+                "Moving on by five positions turns each hand of the clock by the angle 5ω, wherever it "
+                "points. M is made of 2 × 2 rotations, and its transpose goes five positions back.",
             ),
             wrong(
                 "Yes, but no matrix goes five positions back.",
@@ -105,9 +105,9 @@ QUESTIONS = (
     ),
     OneOf(
         "5.5",
-        "The factor on the embeddings",
+        "Scaling the embeddings",
         "Embeddings with 512 features are drawn with standard deviation 1/√512; a sinusoidal encoding has "
-        "length 16. What changes if the embeddings are multiplied by √512 before the encoding is added?",
+        "length 16. Before the encoding is added, the embeddings are multiplied by √512. What does this do?",
         (
             wrong(
                 "It gives their dot products a variance of 1.",
@@ -120,9 +120,9 @@ QUESTIONS = (
                 "are different numbers in different places.",
             ),
             right(
-                "The embedding's length goes from about 1 to about 23, more than the encoding's 16.",
+                "It takes the embedding's length from about 1 to about 23, more than the encoding's 16.",
                 "Without the factor, the word would be faint beside its position. Embeddings that start with "
-                "standard deviation 1, as those of nn.Embedding do, have this length without it.",
+                "standard deviation 1, as nn.Embedding's do by default, have this length anyway.",
             ),
             wrong(
                 "It gives the sum of embedding and encoding a length of 1.",
@@ -138,8 +138,7 @@ QUESTIONS = (
         (
             wrong(
                 "A vector that continues the pattern",
-                "A table of learned vectors has rows, but no rule for continuing them. A formula would "
-                "have one.",
+                "A table of learned vectors has no rule for continuing its rows. A formula would have one.",
             ),
             wrong("The vector of position 0", "An index beyond the end of the table does not wrap around."),
             wrong(
@@ -149,7 +148,7 @@ QUESTIONS = (
             right(
                 "An IndexError",
                 "There is no row 64. Sinusoids and rotary positions can be computed anywhere, although a "
-                "model trained on shorter texts need not do well there.",
+                "model trained on shorter texts may do badly there.",
             ),
         ),
     ),
@@ -160,9 +159,9 @@ QUESTIONS = (
         "tokens move from positions 3 and 7 to 103 and 107. What happens to their score?",
         (
             right(
-                "It stays as it was.",
+                "It stays the same.",
                 "Both are turned further by the same angles, and turning two vectors together leaves their "
-                "dot product alone. Only the difference of the positions counts.",
+                "dot product unchanged. Only the difference between the positions counts.",
             ),
             wrong(
                 "It gets smaller, because both are far from the start.",
@@ -202,14 +201,14 @@ QUESTIONS = (
         "Which of these are true of a self-attention layer, compared with an LSTM layer?",
         (
             right(
-                "In training, all its positions can be computed at the same time.",
+                "In training, it can compute all positions at the same time.",
                 "No position waits for the result of another, whereas an LSTM's state needs the state "
                 "before it.",
             ),
             wrong(
                 "Its cost grows more slowly with the length of the sequence.",
-                "It has a score for every pair of tokens, so twice the length takes four times the "
-                "scores. An LSTM takes twice the steps.",
+                "It has a score for every pair of tokens, so twice the length means four times as many "
+                "scores. An LSTM needs only twice as many steps.",
             ),
             right(
                 "A token reaches any other in one step.",
@@ -218,7 +217,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It knows without positions which token comes first.",
-                "An LSTM does, since it reads in order. Attention can tell only by positions or by a mask.",
+                "An LSTM does, since it reads in order. Attention can tell only from positions or a mask.",
             ),
             wrong(
                 "It also writes all tokens of a new text at the same time.",
@@ -229,14 +228,14 @@ QUESTIONS = (
     ),
     Number(
         "5.10",
-        "The slowest hand of a loop",
+        "The slowest hand in a loop",
         "With d_model = 8 the lowest frequency should be 10000^(-6/8) = 0.001 radians per position. What is "
         "the last frequency in this loop?\n"
         "    for i in range(0, 8, 2):\n"
         "        frequency = 10000 ** (-2 * i / 8)",
         right=1e-6,
-        why="i counts in twos, so it is already the 2i of the formula. Doubled once more it gives "
-        "10000^(-12/8): a thousand times too low, in a table that looks right.",
+        why="i counts in twos, so it is already the 2i of the formula. Doubled again, it gives "
+        "10000^(-12/8), a thousand times too low. Yet the table looks right.",
         slips={
             1e-3: "This is what the formula wants. Put the last value that i takes into the loop's own "
             "line.",
@@ -249,13 +248,13 @@ QUESTIONS = (
     Shape(
         "5.11",
         "A table filled row by row",
-        "Which shape does table have at the end?\n"
+        "What shape does table have at the end?\n"
         "    table = np.array([])\n"
         "    for p in range(10):\n"
         "        np.append(table, np.sin(p))",
         right=(0,),
-        why="np.append returns a new array and leaves its argument alone, and here nobody keeps what it "
-        "returns. The table is still as empty as before the loop.",
+        why="np.append returns a new array and leaves its argument alone, and here the new array is "
+        "thrown away. The table is still as empty as before the loop.",
         slips={
             (10,): "This is what the loop is meant to do, and what a list's append would do. Look up what "
             "np.append returns.",
@@ -265,9 +264,8 @@ QUESTIONS = (
     ),
     FreeText(
         "5.12",
-        "What is different from an RNN or LSTM",
-        "What is different in self-attention, compared with an RNN or an LSTM? What does it gain, and what "
-        "does it pay?",
+        "Self-attention compared with an RNN or LSTM",
+        "How does self-attention differ from an RNN or an LSTM? What does it gain, and at what price?",
         model="An RNN carries all it has read in one state of fixed size, updated token by token: what it "
         "took from the first of 100 tokens must survive 99 updates, and gradients tend to fade on the same "
         "path back (an LSTM's gates can slow this down). Attention keeps a vector for every token, and each "
