@@ -26,7 +26,7 @@ exercise = Exercise(
            ("the far edge", "For query i the newest key is i. Which is the oldest, if i itself counts as part of the "
             "window?"),
            ("the tool", "The distance between query and key is torch.arange(length)[:, None] - torch.arange(length). "
-            "Between which two numbers must it lie? Or cut a causal mask once more, with triu.")],
+            "Between which two numbers must it lie? Or trim a causal mask with triu.")],
     solution='''
         import torch
 

@@ -228,8 +228,8 @@ exercise = Exercise(
            ("what to draw instead", "Accepting gives each token min(p, q). What has to be added to that, token by "
                "token, to reach p? That is what to draw from, once it sums to 1."), ("the draw",
                "torch.multinomial takes rows of weights: they need not sum to 1, but not all may be 0. Where p equals "
-               "q, nothing is drawn again: put any weights there. torch.where picks the draft or the new token, row by "
-               "row.")],
+               "q, nothing is drawn again: any weights will do there. torch.where picks the draft or the new token, "
+               "row by row.")],
     solution='''
         import torch
 

@@ -113,10 +113,10 @@ exercise = Exercise(
     checks=[never_the_whole_table, sums_to_one],
     hints=[("how to begin", "Take one block of queries. For each of its rows keep three things: the largest score so "
         "far, the sum of the exponentials and the weighted sum of the values. Go through the blocks of keys in order."),
-           ("when the maximum rises", "Both sums so far were made with the old maximum. Multiply both by exp(old - "
+           ("when the maximum rises", "Both sums so far were computed with the old maximum. Multiply both by exp(old - "
                "new) before you add the new tile. Divide once, after the last tile."),
-           ("who sees whom", "A tile of keys before the block of queries is seen in full, one after it not at all. "
-               "Only the tile on the diagonal needs a mask: row i of the tile sees its columns up to i.")],
+           ("who sees whom", "The keys before a block of queries are seen by all of its queries, the keys after it by "
+            "none. Only the tile on the diagonal needs a mask: its row i sees its columns up to i.")],
     solution='''
         import math
 

@@ -40,8 +40,8 @@ QUESTIONS = (
                 "A single new token may see everything before it: it needs no mask at all.",
             ),
             wrong(
-                "Multiplying a matrix by a single vector is less exact, and has to be repeated.",
-                "They are just as exact, and nothing is repeated.",
+                "Multiplying a matrix by a single vector is less accurate, and has to be repeated.",
+                "The product is just as accurate, and nothing is repeated.",
             ),
         ),
     ),
@@ -73,7 +73,7 @@ QUESTIONS = (
             7: "That is one layer. The second layer reads what the first has gathered.",
             32: "A window of 8 includes the position itself: it reaches only 7 positions back.",
             8: "That is the window of one layer, and it includes the position itself.",
-            2401: "Each layer adds its reach to that of the layers before; it does not multiply it.",
+            2401: "The layers' reaches add up; they are not multiplied.",
         },
         pointer="How far back does one layer reach? And where can the next one start from?",
     ),
@@ -121,11 +121,11 @@ QUESTIONS = (
         "0.2). A token is drawn from q, and accepted with probability min(1, p / q). What share of the drafts is "
         "accepted?",
         right=0.7,
-        why="Token by token, q · min(1, p / q) is min(p, q): 0.2 + 0.3 + 0.2. In the remaining 30 % of cases, "
+        why="For each token, q · min(1, p / q) is min(p, q): 0.2 + 0.3 + 0.2. In the remaining 30 % of cases, "
         "the replacement is always the first token.",
         slips={
             0.3: "That is the share that is rejected.",
-            0.5: "That is how often the second token is accepted, once it is drawn. The others are always accepted.",
+            0.5: "That is how often the second token is accepted if it is drawn. The others are always accepted.",
             0.32: "That is how often two independent draws would agree.",
         },
         pointer="For each token: how often is it drawn, and how often is it then accepted?",
@@ -167,7 +167,7 @@ QUESTIONS = (
         "out, so the result is different.",
         points=(
             "Memory is linear, time is still quadratic.",
-            "Exact: online softmax rescales what it has added up.",
+            "It is exact: online softmax rescales its sums whenever the maximum rises.",
             "A sliding window can make the time linear, but it changes the result.",
         ),
     ),
