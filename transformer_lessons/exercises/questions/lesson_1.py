@@ -39,8 +39,8 @@ QUESTIONS = (
             ),
             wrong(
                 "(2, 1)",
-                "Here the dot product is 1 × 2 + 2 × 1 = 4: the larger entry of each vector meets the smaller one "
-                "of the other. The query does better than that with itself.",
+                "Here the dot product is 1 × 2 + 2 × 1 = 4: each vector's larger entry is multiplied by the "
+                "other's smaller one. The query does better than that with itself.",
             ),
             right(
                 "(3, 3)",
@@ -121,8 +121,8 @@ QUESTIONS = (
         "The shape of the weights",
         "You run self-attention on ten vectors with five features each. What is the shape of the matrix of weights?",
         right=(10, 10),
-        why="Each of the ten vectors has a weight for each of the ten: rows ask, columns answer. The dot "
-        "products have summed over the features.",
+        why="Each of the ten queries has a weight for each of the ten keys: rows ask, columns answer. The "
+        "features no longer appear, because the dot products sum over them.",
         slips={
             (5, 5): "This matrix compares features with features, as x.T @ x does. Attention compares vectors.",
             (10, 5): "This is the shape of the input, and of the output. There is one weight for each pair of vectors.",
