@@ -311,8 +311,8 @@ mistake("only high temperatures work", why="A temperature below 1 is treated lik
     look=LIMITED, scaled=lambda logits, temperature: logits / max(temperature, 1))
 mistake("another temperature than the given one", why="The tokens are drawn about as often as at a different "
     "temperature, as when something is done to the temperature, to what is divided by it, or to the noise, if noise "
-    "is added for the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise is "
-    "added: which distribution must it have?", scaled=[lambda logits, temperature: logits / (1 + temperature),
+    "is added for the draw.", look="what are the logits divided by, for temperatures of 0.001, 0.5 and 2? And if noise "
+    "is added: which distribution must it have?", scaled=[lambda logits, temperature: logits / (1 + temperature),
     lambda logits, temperature: logits / math.sqrt(temperature), lambda logits, temperature: logits / (2 * temperature),
     lambda logits, temperature: logits / (temperature + 1e-5),
     *(lambda logits, temperature, least=least: logits / max(temperature, least) for least in (0.01, 0.1, 0.05))])

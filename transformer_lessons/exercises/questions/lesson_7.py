@@ -265,12 +265,12 @@ QUESTIONS = (
             ),
             wrong(
                 "They stay about as different as they were.",
-                "Each layer averages the averages of the one before, so the differences shrink from layer to layer. "
+                "Each layer averages the averages of the one before, so in the end the differences vanish. "
                 "With PyTorch's initial weights, almost nothing is left of them after two.",
             ),
             right(
                 "They become almost identical.",
-                "Each layer makes the tokens more alike, and after 32 of them the rank is 1: sixteen "
+                "Layer by layer they become alike, and after 32 layers the rank is 1: sixteen "
                 "almost identical rows. With skips each layer adds to the tokens instead of replacing them.",
             ),
             wrong(
