@@ -20,7 +20,7 @@ def self_attention(x):
 
 
 def attention(query, key, value):
-    """Every query gets the average of the values, weighted by how well their keys match it."""
+    """For each query, the average of the values, weighted by how well each key matches the query."""
     scores = query @ key.transpose(-2, -1)  # (batch, query, key)
     weights = scores.softmax(dim=-1)  # (batch, query, key)
     output = weights @ value  # (batch, query, d_v)

@@ -26,7 +26,7 @@ exercise = Exercise(name="attention", lesson=2, title="Three roles", difficulty=
             "1. Which dimension does the softmax run over?"),
            ("leading dimensions", "Counted from the end, the last two dimensions are -2 and -1, however many come "
             "before them."),
-           ("the output", "The output of a query is a sum over the keys: its weight for each key, times that key's "
+           ("the output", "The output for a query is a sum over the keys: its weight for each key, times that key's "
             "value.")], solution=first_steps.attention)
 
 @exercise.right("step by step")

@@ -39,8 +39,8 @@ exercise = Exercise(name="AttentionHead", lesson=2, title="A head with learned r
             "the exercise. Which argument of nn.Linear leaves the bias out?"),
            ("the weights", "Each layer is called once, with x: one makes the queries, one the keys, one the values. "
             "Which two of the three decide the weights?"),
-           ("the output", "The rest is `attention`, as in the previous exercise: print the shape of each of its "
-            "arguments.")],
+           ("the output", "The rest is `attention`, from the previous exercise. If in doubt, print the shape of each "
+            "of its arguments.")],
     solution=(first_steps.attention, first_steps.AttentionHead))
 
 @exercise.right("step by step")
@@ -100,7 +100,7 @@ for name, what, layer, where in (  # here the roles are made by layers, and a la
     exercise.mistakes[name].why = f"{what}: {where} not use the result of {layer}."
     exercise.mistakes[name].look = f"where does `forward` call {layer}, and what happens to its result?"
 turned, alone = exercise.mistakes["the roles turned round"], exercise.mistakes["the queries in all three roles"]
-turned.why = "Query, key and value each play another's role."
+turned.why = "Query, key and value have swapped roles."
 alone.why = "The queries also serve as keys and values: what linear_k and linear_v make of x is never used."
 alone.look = "where does `forward` call linear_k and linear_v, and what happens to their results?"
 

@@ -37,7 +37,7 @@ exercise = Exercise(name="scaled_dot_product_attention", lesson=3, title="Attent
          "softmax run?"),
         ("the scale", "The scores are divided, before the softmax, by the square root of one of the query's sizes. "
          "Which one does the variance of a dot product grow with?"),
-        ("the output", "The output of a query is a sum over the keys: its weight for each key, times that key's "
+        ("the output", "The output for a query is a sum over the keys: its weight for each key, times that key's "
          "value.")],
     solution='''
         import math

@@ -155,7 +155,7 @@ QUESTIONS = (
         "Using RMSNorm, dropping the biases and sharing KV heads changed the loss of our small models by too little "
         "to tell from chance. Why do many of today's models do all three?",
         model="A lower loss is not the only reason to change a model. RMSNorm does less arithmetic for each vector and "
-        "has half the parameters, while the loss stays the same to within the noise. The same is true of dropping the "
+        "has half the parameters, while the loss stays the same to within the noise. It also stays the same without "
         "biases; PaLM's authors reported that large models then train more stably. Fewer KV heads make the cache "
         "smaller: a quarter of the heads need a quarter of the memory, so longer texts or larger batches fit, and "
         "there is less to read for each new token.",

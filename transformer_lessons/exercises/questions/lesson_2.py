@@ -44,7 +44,7 @@ QUESTIONS = (
             right(
                 "Almost exactly 10.",
                 "The scores are 100 and 90, and the second weight is about exp(-10), or 0.00005. With such a "
-                "gap between the scores, attention returns nearly a single value.",
+                "gap between the scores, attention returns almost exactly the first value.",
             ),
             wrong(
                 "About a hundred times as much as before.",
@@ -104,7 +104,7 @@ QUESTIONS = (
     OneOf(
         "2.5",
         "Softmax over the wrong axis",
-        "scores is (batch, query, key). Somebody takes the softmax over the queries, dim=-2, instead of "
+        "scores is (batch, query, key). Someone takes the softmax over the queries (dim=-2) instead of "
         "over the keys. What happens?",
         (
             wrong(
@@ -208,7 +208,7 @@ QUESTIONS = (
             ),
             wrong(
                 "-|q - k|², minus the squared distance.",
-                "It needs the difference q - k, and vectors of different widths have none.",
+                "It needs the difference q - k, and vectors of different widths cannot be subtracted.",
             ),
         ),
     ),
@@ -220,7 +220,7 @@ QUESTIONS = (
         model="With n queries and m keys, Q is n × d_k, K is m × d_k and V is m × d_v. Scores are dot products, "
         "so Q and K have the same width. Each key has one value, so K and V have the same number of rows. "
         "Softmax runs along each row of QKᵀ, so that the m weights of a query sum to 1, and the output is "
-        "n × d_v. With two maps for Q and K, what a token looks for and what it is found by can differ. With a "
+        "n × d_v. With two maps for Q and K, what a token looks for and how it is found can differ. With a "
         "third, for V, what it hands over can differ from both.",
         points=(
             "n and m, and also d_k and d_v, may differ; d_k may even exceed d_model.",
@@ -231,13 +231,13 @@ QUESTIONS = (
     FreeText(
         "2.10",
         "Alternatives to QKᵀ",
-        "What could replace QKᵀ and still lead to weights? Why do Transformers use the dot product?",
+        "What could replace QKᵀ and still give attention weights? Why do Transformers use the dot product?",
         model="Softmax turns any numbers into weights, so any score for a query and a key will do: a bilinear "
         "form q W kᵀ, a small network v · tanh(A q + B k), the cosine, or minus the squared distance. Q * K will not "
         "do, because it pairs each query with only one key; nor will QᵀK, which compares features. One matrix product "
         "gives all the dot products, whereas the network needs a tanh for each hidden unit of every pair. With learned "
-        "maps, the dot product can be any bilinear form of rank at most d_k. With unscaled cosine scores, none of "
-        "ten keys can get half the weight.",
+        "maps, the dot product can be any bilinear form of rank at most d_k. With unscaled cosine scores and ten "
+        "keys, no key can get even half the weight.",
         points=(
             "One number for every query–key pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",

@@ -179,7 +179,7 @@ QUESTIONS = (
         "the lowest mean loss, in nats per digit, that it can expect on the random half, to two decimals?",
         right=log(10),
         why="Each digit has probability 1/10 whatever came before it, and -ln(1/10) = ln 10 = 2.30. A "
-        "loss well below this means that the model sees the future.",
+        "loss well below this is a sign that the future leaks in.",
         slips={
             0: "This is possible on the second half, which the first half determines. Random digits cannot "
             "be predicted.",
@@ -231,12 +231,12 @@ QUESTIONS = (
         model="Success shows that the predictions are good, not how the model makes them. With a leak, it can copy the "
         "answer it should predict. Training can compensate for other faults: smaller queries make up for a missing "
         "scale. The random half is a negative control: no honest model can expect to beat ln(vocabulary size) on it, "
-        "so a leak gives itself away once training has found it. Faults that neither leak nor "
+        "so a leak into that half shows once training has found it. Faults that neither leak nor "
         "hinder learning, such as a different scale, slip past both halves. Neither loss reveals them: compare the "
         "outputs with those of an independent implementation.",
         points=(
             "A leak can make the task easier, so success does not rule one out.",
-            "The random half has a known best loss, ln(vocabulary size); a model that beats it is leaking.",
+            "The random half has a known best loss, ln(vocabulary size); far below it, suspect a leak.",
             "Training can compensate for many faults, so compare the outputs, not only the loss.",
         ),
     ),
