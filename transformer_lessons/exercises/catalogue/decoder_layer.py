@@ -28,7 +28,7 @@ def draw_decoded(generator, batch, target, source, d_model, num_heads, d_hidden,
 exercise = Exercise(name="DecoderLayer", lesson=7, title="A layer that writes", difficulty=3, importance=3, minutes=12,
     contract="""DecoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: self_attention and
         cross_attention, each a MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden);
-        and norm_1, norm_2 and norm_3, used in this order, each an nn.LayerNorm(d_model) (a smaller epsilon does
+        and norm_1, norm_2 and norm_3, used in that order, each an nn.LayerNorm(d_model) (a smaller epsilon does
         no harm). forward(x, memory, mask=None, memory_mask=None), with x (batch, target, d_model) and memory, the
         encoder's output, (batch, source, d_model), returns a tensor of x's shape. Three parts in this order: x attends
         to itself (mask), then to the memory (memory_mask), then the feed-forward layer. Each part's output is added to
@@ -50,11 +50,11 @@ exercise = Exercise(name="DecoderLayer", lesson=7, title="A layer that writes", 
            {"batch": 2, "target": 3, "source": 3, "d_model": 4, "num_heads": 2, "d_hidden": 5, "masked": "targets"}],
     build=("d_model", "num_heads", "d_hidden"), draw=draw_decoded, reference=layers.DecoderLayer,
     returns="x", shapes={"x": "(batch, target, d_model)"}, tolerance=2e-4,
-    hints=[("it raises", "Attention returns (output, weights). And in cross-attention there are as many queries as "
-            "tokens in the target, and as many keys and values as positions in the memory: who asks, and who answers?"),
+    hints=[("it raises", "Attention returns (output, weights). In cross-attention there is one query for each "
+            "target token, and one key and one value for each position in the memory: who asks, and who answers?"),
            ("the numbers differ", "The same thing happens three times: a part reads x; its output is added to x; the "
             "sum is normalised and becomes the new x. In the second part, keys and values come from elsewhere."),
-           ("only with masks", "Each attention has its own mask. Which keys does each mask hide?")],
+           ("only with masks", "Each of the two attention modules has its own mask. Which keys does each mask hide?")],
     solution='''
         from torch import nn
 

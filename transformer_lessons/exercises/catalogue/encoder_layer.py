@@ -21,7 +21,7 @@ def draw_encoded(generator, batch, length, d_model, num_heads, d_hidden, mask=No
 exercise = Exercise(name="EncoderLayer", lesson=7, title="A layer that reads", difficulty=2, importance=3, minutes=10,
     contract="""EncoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: attention, a
         MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden); and norm_1 and norm_2,
-        used in this order, each an nn.LayerNorm(d_model) (a smaller epsilon does no harm). forward(x,
+        used in that order, each an nn.LayerNorm(d_model) (a smaller epsilon does no harm). forward(x,
         mask=None), with x (batch, length, d_model), returns a tensor of x's shape. Two parts in this order: x attends
         to itself (with the mask), then the feed-forward layer. Each part's output is added to its input, and the sum is
         normalised: post-norm, as in the paper. A query that may attend to nothing gets weights of 0, as in the

@@ -70,8 +70,8 @@ def drops_only_after_relu(module, x):
 exercise = Exercise(name="FeedForward", lesson=7, title="Each position thinks for itself", difficulty=1, importance=3,
     minutes=4, contract="""FeedForward(d_model, d_hidden) is a module with linear_in, from d_model to d_hidden, and
         linear_out, from d_hidden to d_model, both nn.Linear with bias. forward(x), with x (batch, length, d_model),
-        goes through linear_in, ReLU and linear_out. Nothing is added and nothing normalised: that is the layer's job.
-        Dropout is allowed between the ReLU and linear_out, and nowhere else.""",
+        passes x through linear_in, ReLU and linear_out. Nothing is added and nothing normalised: that is the layer's
+        job. Dropout is allowed between the ReLU and linear_out, and nowhere else.""",
     stub='''
         class FeedForward(nn.Module):
             def __init__(self, d_model, d_hidden):

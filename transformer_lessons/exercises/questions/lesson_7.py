@@ -21,7 +21,7 @@ QUESTIONS = (
     Number(
         "7.1",
         "Layer norm by hand",
-        "A token has two features, 1 and 5. What does the second become under layer norm (gain 1, bias 0, "
+        "A token has two features, 1 and 5. What does the second become after layer norm (gain 1, bias 0, "
         "a negligible epsilon)?",
         right=1,
         why="The mean is 3, and the deviations are -2 and 2. Their mean square is 4, its root is 2, and "
@@ -48,7 +48,7 @@ QUESTIONS = (
                 "ReLU is what makes the 2048 features useful.",
             ),
             wrong(
-                "Still a nonlinear function, thanks to the biases",
+                "A function that is still nonlinear, thanks to the biases",
                 "A bias shifts the output by the same amount for every input. It does not make the layer "
                 "nonlinear.",
             ),
@@ -86,7 +86,7 @@ QUESTIONS = (
         "7.4",
         "A gradient through ten skips",
         "Ten layers follow one another. Each has a skip: its output is x + f(x), and f has slope 0.1. "
-        "What is the slope of all ten together, to two decimals?",
+        "What is the slope of all ten together, to two decimal places?",
         right=1.1**10,
         why="Each layer has slope 1 + 0.1, and 1.1 to the power of 10 is 2.59. Without the skips it would "
         "be 0.1 to the power of 10, or 0.0000000001.",
@@ -94,7 +94,7 @@ QUESTIONS = (
             0.1**10: "This is the slope without skips. Differentiate x + f(x).",
             2: "You added the slopes of the ten functions f to 1. In a chain, the slopes of the layers multiply.",
             1.1: "This is one layer. There are ten in a chain.",
-            2.6: "Right to one decimal, but two are asked for.",
+            2.6: "Right to one decimal place, but the question asks for two.",
             11: "You added ten slopes of 1.1. The slopes of a chain of functions multiply.",
         },
         pointer="Differentiate x + f(x) for one layer; then multiply, by the chain rule.",
@@ -103,8 +103,8 @@ QUESTIONS = (
     OneOf(
         "7.5",
         "The line in the paper",
-        "f is attention or feed-forward, norm is layer norm, x is the residual stream. Which line is in "
-        "the 2017 paper?",
+        "f is attention or feed-forward, norm is layer norm, x is the residual stream. Which line does "
+        "what the 2017 paper describes?",
         (
             wrong(
                 "x = x + f(norm(x))",
@@ -228,8 +228,8 @@ QUESTIONS = (
     OneOf(
         "7.11",
         "Equal weights and no skip",
-        "Suppose that a layer's attention gives equal weights to all tokens, and that there is no skip "
-        "around it. What do the layers after it receive?",
+        "A layer's attention gives all tokens equal weights, and has no skip around it. What do the "
+        "layers that follow receive?",
         (
             right(
                 "The same vector at every position",
@@ -237,16 +237,16 @@ QUESTIONS = (
                 "vectors alike. A skip would keep each token alongside that average.",
             ),
             wrong(
-                "The tokens, which the feed-forward layer can tell apart again",
+                "Tokens that the feed-forward layer can tell apart again",
                 "The feed-forward layer has the same weights everywhere: identical vectors in, "
                 "identical vectors out.",
             ),
             wrong(
-                "The tokens, which their positional encodings keep apart",
+                "Tokens that are kept apart by their positional encodings",
                 "The encodings were added to the tokens, so they went into the average with them.",
             ),
             wrong(
-                "The tokens, restored to their original lengths by layer norm",
+                "The original tokens, their lengths restored by layer norm",
                 "Layer norm looks at one vector at a time. It cannot bring back what none of the vectors "
                 "contains any longer.",
             ),
@@ -266,11 +266,11 @@ QUESTIONS = (
             wrong(
                 "They stay about as different as they were.",
                 "Each layer averages the averages of the one before, so in the end the differences vanish. "
-                "With PyTorch's initial weights, almost nothing is left of them after two.",
+                "With PyTorch's initial weights, after two layers almost nothing is left of them.",
             ),
             right(
                 "They become almost identical.",
-                "Layer by layer they become alike, and after 32 layers the rank is 1: sixteen "
+                "Layer by layer they become more alike, and after 32 layers the rank is 1: sixteen "
                 "almost identical rows. With skips each layer adds to the tokens instead of replacing them.",
             ),
             wrong(
