@@ -25,7 +25,7 @@ exercise = Exercise(name="merge_heads", lesson=4, title="Put the heads back toge
     hints=[("the numbers are in the wrong places", "In the first example each number says where it belongs: 1.03 is "
             "feature 3 of position 1. So row 1 of the result holds 1.00, 1.01, 1.02 and so on."),
            ("the shape is right, the places are not", "reshape keeps the numbers in reading order, row by row, and "
-            "only groups them differently. What should end up side by side must be in neighbouring dimensions first."),
+            "only groups them differently. What should end up side by side must first be in neighbouring dimensions."),
            ("the tool", "split_heads cuts the features, then swaps two dimensions. The inverse undoes the last step "
             "first.")],
     solution='''

@@ -54,7 +54,7 @@ exercise = Exercise(name="MultiHeadAttention", lesson=4, title="Several question
     reference=lambda d_model, num_heads: attention.MultiHeadAttention(d_model, num_heads),
     returns=("output", "weights"),
     shapes={"output": "(batch, query, d_model)", "weights": "(batch, heads, query, key)"},
-    hints=[("the weights are wrong", "Four things make the weights: linear_q on the query, linear_k on the key, "
+    hints=[("the weights are wrong", "Four things go into the weights: linear_q on the query, linear_k on the key, "
             "split_heads on both, and then the scaled attention of lesson 3. Print the shape after each; which size "
             "does the scale come from?"),
            ("the weights are right, the output is wrong", "The output of the heads is (batch, heads, query, d_head). "

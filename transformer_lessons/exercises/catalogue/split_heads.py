@@ -34,7 +34,8 @@ exercise = Exercise(name="split_heads", lesson=4, title="Cut the features into h
     hints=[("the numbers are in the wrong places", "In the first example each number says where it comes from: 1.03 is "
             "feature 3 of position 1. So head 0's row for position 1 is 1.00, 1.01, 1.02."),
            ("the shape is right, the places are not", "reshape keeps the numbers in reading order, row by row, and "
-            "only groups them differently. So first cut the last dimension in two, and only then swap two dimensions."),
+            "only groups them differently. So first split the last dimension into two dimensions, and only then swap "
+            "two."),
            ("the tool", "reshape gets you from (batch, length, d_model) to (batch, length, heads, d_head). Which two "
             "dimensions must transpose then swap?")],
     solution='''

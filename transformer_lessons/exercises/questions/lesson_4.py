@@ -16,8 +16,8 @@ QUESTIONS = (
     SeveralOf(
         "4.1",
         "What one head cannot tell apart",
-        "One head gives two tokens the weight 1/2 each, and their values are 2 and 6. With the weights as "
-        "they are, which other values give the same output?",
+        "One head gives two tokens a weight of 1/2 each, and their values are 2 and 6. With the same weights, "
+        "which other pairs of values give the same output?",
         (
             right(
                 "6 and 2",
@@ -38,7 +38,7 @@ QUESTIONS = (
     Number(
         "4.2",
         "The scale in a head",
-        "d_model is 1024, there are 4 heads and 60 tokens. By what does each head divide its scores?",
+        "d_model is 1024, there are 4 heads and 60 tokens. What does each head divide its scores by?",
         right=16,
         why="A head has 1024 / 4 = 256 features, and √256 = 16. Its dot products run over the features of one "
         "head, so d_head sets the scale.",
@@ -53,7 +53,7 @@ QUESTIONS = (
     ),
     OneOf(
         "4.3",
-        "Splitting heads by view alone",
+        "Splitting heads with view alone",
         "x = torch.arange(8).view(1, 2, 4) holds the tokens [0, 1, 2, 3] and [4, 5, 6, 7]. What is head 0 "
         "of x.view(1, 2, 2, 2), if this is read as (batch, heads, length, d_head)?",
         (
@@ -69,7 +69,7 @@ QUESTIONS = (
             ),
             wrong(
                 "[[0, 2], [4, 6]]",
-                "To take every second entry, view would have to skip some. It only groups them.",
+                "To take every second entry, view would have to skip some. It only groups neighbours.",
             ),
             wrong("An error", "Eight entries fit into 1 × 2 × 2 × 2, and that is all view needs here."),
         ),
@@ -77,13 +77,12 @@ QUESTIONS = (
     OneOf(
         "4.4",
         "Merging heads without the transpose",
-        "heads is (batch, heads, length, d_head), here (1, 2, 4, 3). Somebody merges the heads with "
-        "heads.reshape(1, 4, 6), without a transpose. What is in row 0?",
+        "heads has the shape (batch, heads, length, d_head), here (1, 2, 4, 3). Someone merges the heads with "
+        "heads.reshape(1, 4, 6), without a transpose. What is in row 0 of the result?",
         (
             wrong(
                 "The outputs of both heads for token 0",
-                "This is what a row should hold. To get it, swap the heads with the length before you "
-                "reshape.",
+                "This is what a row should hold. To get it, swap heads and length before you reshape.",
             ),
             wrong(
                 "The average of both heads for token 0",
@@ -103,11 +102,11 @@ QUESTIONS = (
     Shape(
         "4.5",
         "The weights of eight heads",
-        "Eight heads run over one sequence (a batch of 1) of 60 tokens with 512 features. Which shape do "
-        "the weights of all heads have?",
+        "Eight heads run over one sequence (a batch of 1) of 60 tokens with 512 features. What is "
+        "the shape of the weights of all the heads together?",
         right=(1, 8, 60, 60),
-        why="(batch, heads, query, key): every head has its own table of 60 × 60. The 512 features are "
-        "split among the heads, and each score sums over the 64 of its head.",
+        why="(batch, heads, query, key): every head has its own 60 × 60 table. The 512 features are "
+        "split among the heads, and each score sums over the 64 features of its head.",
         slips={
             (1, 60, 60): "This is a single table. Every head has one of its own.",
             (8, 60, 60): "One dimension is missing. The batch comes first, even if it is a batch of 1.",
@@ -156,7 +155,7 @@ QUESTIONS = (
     OneOf(
         "4.8",
         "Twice as many heads",
-        "Multi-head attention with d_model = 512 goes from 8 heads to 16. What becomes twice as large?",
+        "Multi-head attention with d_model = 512 goes from 8 heads to 16. What doubles?",
         (
             wrong(
                 "The number of parameters",
@@ -182,7 +181,7 @@ QUESTIONS = (
         "4.9",
         "Why several heads",
         "Neither the parameters nor the multiplications in the matrix products depend on the number of "
-        "heads. Why, then, several narrow heads rather than one wide one?",
+        "heads. So why use several narrow heads rather than one wide one?",
         model="One head gives a query one set of weights, and so one average. All values go through the same "
         "map, so what is stored in the same feature of two tokens ends up as one sum. Several heads give "
         "several averages, each with weights of its own and in features of its own; if they blend "
