@@ -52,7 +52,7 @@ exercise = Exercise(
         and new_key (batch, heads, new, d_head) and new_value (batch, heads, new, d_v), new ≥ 1. The returned keys and
         values are the old ones followed by the new ones; output (batch, heads, new, d_v) is scaled dot-product
         attention in which each new token sees all old tokens, the new ones before it, and itself. It must work for
-        scores of any size. The inputs stay as they are.
+        scores of any magnitude. The inputs stay as they are.
         """,
     stub='''
         def attend_with_cache(query, keys, values, new_key, new_value):
@@ -68,7 +68,7 @@ exercise = Exercise(
     hints=[("what is kept", "The positions of keys and values are in the second-to-last dimension. New keys and "
         "values come after old ones: which function joins two tensors along a dimension?"),
            ("who sees whom", "With 3 old tokens and 2 new ones, write down the mask by hand: two rows, five columns. "
-               "In which column is the last True of the first row? What number must you give to tril?"),
+               "In which column is the last True of the first row? What number must you pass to tril?"),
            ("the attention itself", "It is lesson 6's: divide query · key by √d_head, apply the mask, take the softmax "
                "over all the keys, and average all the values with these weights.")],
     solution='''

@@ -98,10 +98,10 @@ exercise = Exercise(
     name="online_softmax", lesson=12, title="A softmax in blocks", difficulty=3, importance=3, minutes=15,
     contract="""
         online_softmax(blocks) returns the softmax over all the scores, as one tensor (…, length). blocks is a list of
-        one or more tensors (…, size) with the same leading dimensions, perhaps none; the sizes, at least 1, may differ
-        and add up to length. No maximum, sum or softmax may be taken over all the scores put together, and each block
-        may be read at most twice: once for the maximum and the sum, and once for its weights. It must work for finite
-        scores of any size. The blocks stay as they are.
+        one or more tensors (…, size) with the same leading dimensions (there may be none). Their sizes are at
+        least 1, may differ, and add up to length. No maximum, sum or softmax may be taken over all the scores put
+        together, and each block may be read at most twice: once for the maximum and the sum, and once for its weights.
+        It must work for finite scores of any magnitude. The blocks stay as they are.
         """,
     stub='''
         def online_softmax(blocks):
@@ -118,7 +118,7 @@ exercise = Exercise(
     hints=[("what to remember", "From the blocks so far, you need two numbers for each row: the largest score, and the "
         "sum of exp(score - largest). Which values should they have before the first block?"),
            ("when the maximum rises", "The sum so far is a sum of exp(score - old). You want exp(score - new). The two "
-               "differ by one factor, the same for every term: which?"),
+               "differ by one factor, the same for every term. What is it?"),
            ("the weights", "The maximum and the sum are final only after the last block. Then go through the blocks "
                "once more, and put their weights side by side with torch.cat.")],
     solution='''

@@ -227,9 +227,9 @@ exercise = Exercise(
         "token. If its p is twice its q, is the token ever rejected? If p is half of q, how often?"),
            ("what to draw instead", "Accepting gives each token min(p, q). What has to be added to that, token by "
                "token, to reach p? That is what to draw from, once it sums to 1."), ("the draw",
-               "torch.multinomial takes rows of weights: they need not sum to 1, but not all may be 0. Where p equals "
-               "q, nothing is drawn again: any weights will do there. torch.where picks the draft or the new token, "
-               "row by row.")],
+               "torch.multinomial takes rows of weights: they need not sum to 1, but must not all be 0. Where p "
+               "equals q, nothing is drawn again: any weights will do there. torch.where picks the draft or the new "
+               "token, row by row.")],
     solution='''
         import torch
 

@@ -92,8 +92,8 @@ exercise = Exercise(
         position i attends to the positions up to i. Scores are computed tile by tile, each of at most block queries
         and block keys. (Larger pieces, with at most block rows or at most block columns, are accepted, too.) block is
         at least 1; it need not divide length, and may exceed it. If it is smaller than length, no tensor of
-        length × length elements may be made, neither scores nor a mask. It must work for scores of any size. The
-        inputs stay as they are.
+        length × length elements may be made, neither scores nor a mask. It must work for scores of any magnitude.
+        The inputs stay as they are.
         """,
     stub='''
         def tiled_attention(query, key, value, block):

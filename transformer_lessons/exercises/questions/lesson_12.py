@@ -40,7 +40,7 @@ QUESTIONS = (
                 "A single new token may see everything before it: it needs no mask at all.",
             ),
             wrong(
-                "Multiplying a matrix by a single vector is less accurate, and has to be repeated.",
+                "Multiplying a matrix by a single vector is less accurate, so it has to be repeated.",
                 "The product is just as accurate, and nothing is repeated.",
             ),
         ),
@@ -88,7 +88,7 @@ QUESTIONS = (
             2.5: "The sum so far was taken relative to the old maximum. It must be rescaled to the new one first.",
             4: "The factor is exp(old - new), which is less than 1. You have multiplied by its inverse.",
             7: "That is the sum of the exponentials themselves, with no maximum subtracted.",
-            0.75: "The new block is missing.",
+            0.75: "You left out the new block.",
         },
         pointer="Subtract the maximum ln 4 from each of the three scores, and add up the exponentials.",
     ),
@@ -121,7 +121,7 @@ QUESTIONS = (
         "0.2). A token is drawn from q, and accepted with probability min(1, p / q). What share of the drafts is "
         "accepted?",
         right=0.7,
-        why="For each token, q · min(1, p / q) is min(p, q): 0.2 + 0.3 + 0.2. In the remaining 30 % of cases, "
+        why="For each token, q · min(1, p / q) is min(p, q): 0.2 + 0.3 + 0.2. In the remaining 30% of cases, "
         "the replacement is always the first token.",
         slips={
             0.3: "That is the share that is rejected.",
