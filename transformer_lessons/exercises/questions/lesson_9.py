@@ -24,7 +24,7 @@ QUESTIONS = (
         "The word b, a, n, a, n, a occurs 3 times in a text, and there are no other words. How often is the letter a "
         "directly followed by n in this text?",
         right=6,
-        why="In the word, a is followed by n twice (its second and fourth letters), and the word occurs 3 times.",
+        why="In banana, a is followed by n twice (letters 2 and 3, then 4 and 5), and the word occurs 3 times.",
         slips={
             2: "That is the count in one word, but the word occurs 3 times.",
             3: "The pair occurs more than once in the word.",
@@ -119,7 +119,7 @@ QUESTIONS = (
             right(
                 "Chinese text takes more tokens per character than English.",
                 "Most Chinese characters take three bytes. English text has no such characters to learn merges from, "
-                "so each of these bytes stays a token.",
+                "so each of these bytes remains a token of its own.",
             ),
             wrong(
                 "It needs a token for unknown characters.",
@@ -148,7 +148,7 @@ QUESTIONS = (
             ),
             wrong(
                 "Neither: the vocabularies differ, so nothing can be compared.",
-                "Both models give the whole text a probability. Divide each model's total loss by the same number "
+                "Both models assign a probability to the whole text. Divide each model's total loss by the same number "
                 "of bytes.",
             ),
             wrong(
@@ -164,7 +164,7 @@ QUESTIONS = (
         'errors="replace". What does the reader see?',
         (
             wrong(
-                "The emoji, as soon as the second token is there",
+                "The emoji, as soon as the second token arrives",
                 "Each token is decoded by itself, and what has already been printed stays there.",
             ),
             wrong(
