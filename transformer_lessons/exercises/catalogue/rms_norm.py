@@ -25,9 +25,9 @@ def size_of_rows(observed, expected, x, gain, epsilon=1e-5):
 exercise = Exercise(
     name="rms_norm", lesson=10, title="Half of layer norm", difficulty=1, importance=3, minutes=6,
     contract="""rms_norm(x, gain, epsilon=1e-5), with x (…, features) and gain (features,), returns what F.rms_norm
-        with eps=epsilon gives over the last dimension: every vector divided by the square root of its mean square
-        plus epsilon (both inside the square root), times gain. The mean square is the mean of the squares of the
-        vector's features. x is left as it was. Gradients flow to x and gain.""",
+        with eps=epsilon returns when it normalises over the last dimension: every vector divided by the square root
+        of its mean square plus epsilon (both inside the square root), times gain. The mean square is the mean of the
+        squares of the vector's features. x is left as it was. Gradients flow to x and gain.""",
     stub='''
         def rms_norm(x, gain, epsilon=1e-5):
             """Each vector of x divided by its root mean square, times gain."""

@@ -21,9 +21,9 @@ exercise = Exercise(
     name="swiglu", lesson=10, title="A feed-forward with a gate", difficulty=1, importance=3, minutes=6,
     contract="""swiglu(x, gate, up, down), with x (…, d_model), gate and up (d_hidden, d_model) and down
         (d_model, d_hidden), returns a tensor (…, d_model). The three are stored like the weights of nn.Linear,
-        (out, in), and there are no biases. Apply gate and up to x. The first result goes through SiLU, z times the
-        sigmoid of z, and is multiplied, feature by feature, by the second; applying down to the product gives the
-        result. x is left as it was. Gradients flow to all four.""",
+        (out, in), and there are no biases. Apply gate and up to x. Put the first result through SiLU, which is z
+        times the sigmoid of z, multiply it by the second, feature by feature, and apply down to the product. x
+        is left as it was. Gradients flow to all four inputs.""",
     stub='''
         def swiglu(x, gate, up, down):
             """(…, d_model) to the same shape: SiLU of one map of x, times another map of x, mapped back to d_model."""

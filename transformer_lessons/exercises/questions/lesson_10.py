@@ -30,8 +30,8 @@ QUESTIONS = (
     OneOf(
         "10.2",
         "Adding 10 to every feature",
-        "Suppose you add 10 to every feature of a vector. Does LayerNorm's result change, or RMSNorm's "
-        "(gain 1, bias 0)?",
+        "Suppose you add 10 to every feature of a vector. With gain 1 and bias 0, whose result changes: LayerNorm's, "
+        "RMSNorm's, both or neither?",
         (
             wrong("Both", "One of them subtracts the mean of the vector, and the 10 with it."),
             wrong(
@@ -41,8 +41,8 @@ QUESTIONS = (
             ),
             right(
                 "Only RMSNorm",
-                "RMSNorm subtracts nothing, so the 10 stays, both in the features and in their divisor. "
-                "LayerNorm subtracts the mean, and the 10 with it.",
+                "RMSNorm subtracts nothing, so the 10 stays, both in the features and in the number they are "
+                "divided by. LayerNorm subtracts the mean, and the 10 with it.",
             ),
             wrong("Neither", "A norm that does not subtract the mean keeps the 10."),
         ),
@@ -95,7 +95,7 @@ QUESTIONS = (
         "10.5",
         "The cache of one token",
         "A model has 32 layers, 32 query heads and 8 KV heads, with 128 features per head, and stores each "
-        "number in 2 bytes. How many bytes does its cache need for one more token?",
+        "number in 2 bytes. By how many bytes does its cache grow with each token?",
         right=2 * 32 * 8 * 128 * 2,
         why="Keys and values, 32 layers, 8 heads of 128 features, 2 bytes each: 2 × 32 × 8 × 128 × 2 = 131,072 "
         "bytes, or 128 KiB.",
@@ -120,12 +120,13 @@ QUESTIONS = (
             ),
             right(
                 "SwiGLU for GELU, with about the same number of weights",
-                "It does with both seeds, by 0.09 and 0.04. Two seeds cannot say how much it helps on average.",
+                "SwiGLU lowers the loss with both seeds, by 0.09 and 0.04. Two seeds are too few to tell how much it "
+                "helps on average.",
             ),
             right(
                 "Rotary positions for learned ones",
-                "It does with both seeds, by ten times the gap between two runs of GPT-2. Part of this is due to how "
-                "small the learned positions are at the start.",
+                "They lower the loss with both seeds, by ten times the gap between two runs of GPT-2. Part of this is "
+                "due to how small the learned positions are at the start.",
             ),
             wrong(
                 "None: two runs of GPT-2 differ by more",
@@ -167,9 +168,9 @@ QUESTIONS = (
     ),
     FreeText(
         "10.9",
-        "Whether weights are loaded correctly",
-        "You have written code that loads somebody's published weights, and it raises no error. How do you find out "
-        "whether they are loaded correctly?",
+        "Checking that weights are loaded correctly",
+        "You have written code that loads someone else's published weights, and it raises no error. How do you find "
+        "out whether they are loaded correctly?",
         model="Compare numbers with those of a reference implementation, on the same weights and the same tokens: the "
         "logits must agree to many decimal places. A square weight that was not transposed, gate and up swapped, the "
         "other rotary convention, another epsilon: none of them raises an error. To test the code, fill every tensor "
