@@ -150,8 +150,8 @@ def finds_leaks_among_two_tokens(call, model, tokens):
 exercise = Exercise(name="future_leak", lesson=6, title="A leak detector", difficulty=2, importance=2, minutes=12,
     contract="""future_leak(model, tokens), where model(tokens) turns token ids (batch, length), length at least 2, into
         outputs (batch, length, features), returns a float: the largest change in any output number at any position
-        when only tokens after that position change. It is 0 for a model that cannot look ahead. A leak may go
-        from any token to any earlier position, in any sequence; the batch may be a single sequence. Tokens are
+        when only tokens after that position change. It is 0 for a model that cannot look ahead. A leak may run
+        from any token to any earlier position, in any sequence; the batch may hold a single sequence. Tokens are
         replaced, never removed: the text keeps its length. The ids run from 0 to tokens.max(), which is at least 1. It
         does not matter which other id takes a token's place: the check's models respond equally to any of them. The
         model comes in eval mode; model and tokens stay as they are.""",

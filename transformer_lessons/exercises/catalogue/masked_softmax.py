@@ -139,10 +139,10 @@ def signs_of_weight(observed, expected, scores, mask):
 exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps to the mask", difficulty=2,
     importance=3, minutes=10, contract="""masked_softmax(scores, mask) returns the softmax of the scores (…, query, key)
         over the last dimension, but only over the keys where the boolean mask is True; the mask broadcasts to the
-        scores. Everywhere else the weight is exactly 0, and an empty row, where no key is allowed, is all 0, never NaN.
-        This also holds for scores around 1000 and -1000, and where a hidden score is 1000 above the others. Both inputs
-        are torch tensors and must not be changed. Gradients must flow back to the scores; they must be finite
-        everywhere, and 0 in an empty row.""",
+        scores. Everywhere else the weight is exactly 0, and an empty row, where no key is allowed, is all zeros, never
+        NaN. This also holds for scores around 1000 and -1000, and where a hidden score is 1000 higher than the others.
+        Both inputs are torch tensors and must not be changed. Gradients must flow back to the scores; they must be
+        finite everywhere, and 0 in an empty row.""",
     stub='''
         def masked_softmax(scores, mask):
             """Weights over the keys (last dimension): exactly 0 where the mask is False."""

@@ -26,7 +26,7 @@ QUESTIONS = (
         (
             wrong(
                 "It depends on the scores.",
-                "Scores decide how a row's total of 1 is divided among its keys. Count how many keys this "
+                "Scores decide how a row's total of 1 is shared among its keys. Count how many keys this "
                 "row may use.",
             ),
             wrong("0.2, 0.2, 0.2, 0.2, 0.2", "Without a mask, a row of equal scores gives this."),
@@ -87,7 +87,7 @@ QUESTIONS = (
         "every query, so both dimensions have size 1.",
         slips={
             (3, 7): "Broadcasting aligns from the right, and would match the 3 with the queries. Heads and queries "
-            "need a dimension each.",
+            "each need a dimension.",
             (3, 1, 7, 1): "This hides queries. The real tokens would still attend to padding.",
             (3, 1, 7, 7): "This has a row for each query, but all the rows of a sentence would be equal.",
             (3, 7, 7): "Broadcasting aligns from the right, and would match the 3 with the heads.",
@@ -113,11 +113,11 @@ QUESTIONS = (
                 "real tokens.",
             ),
             wrong(
-                "It is a little different at the real tokens, because the softmax has more terms.",
+                "It is slightly different at the real tokens, because the softmax has more terms.",
                 "It has more terms, but a hidden key adds exp(-∞) = 0 to the sum.",
             ),
             wrong(
-                "The loss ignores it at the padding without being told to.",
+                "At the padding, the loss ignores it automatically.",
                 "A loss averages over everything it is given. You have to tell it what to leave out, for "
                 "instance with ignore_index.",
             ),
@@ -131,7 +131,7 @@ QUESTIONS = (
             wrong(
                 "Zeros",
                 "This is what you would want, and what this course's masked_softmax returns. But "
-                "torch.softmax only subtracts, takes exponentials and divides.",
+                "torch.softmax only subtracts the largest score, takes exponentials and divides.",
             ),
             right(
                 "NaN",
@@ -164,11 +164,12 @@ QUESTIONS = (
                 "All tokens",
                 "The mask has the right shape and dtype, so it is not ignored. It is misread.",
             ),
-            wrong("No token at all", "Part of the mask is False, and to nn.MultiheadAttention False hides nothing."),
+            wrong("No token at all", "Part of the mask is False, and False hides nothing in nn.MultiheadAttention."),
             right(
                 "Only the tokens after it",
-                "Pass ~causal instead. The last token is left with no key, and its output is NaN, which luckily "
-                "reveals the mistake. With need_weights=False, even this warning may be missing.",
+                "The mask is read the wrong way round: pass ~causal instead. The last token is left with no key, and "
+                "its output is NaN, which luckily reveals the mistake. With need_weights=False, even this warning "
+                "may be missing.",
             ),
         ),
     ),
@@ -229,10 +230,10 @@ QUESTIONS = (
         "Your model predicts the reversed half without a mistake. Why does this not prove that it is right? "
         "How does checking both halves help, and what still slips through?",
         model="Success shows that the predictions are good, not how the model makes them. With a leak, it can copy the "
-        "answer it should predict. Training can compensate for other faults: smaller queries make up for a missing "
-        "scale. The random half is a negative control: no honest model can expect to beat ln(vocabulary size) on it, "
+        "answer it should predict. Training can compensate for other faults: smaller queries make up for missing "
+        "scaling. The random half is a negative control: no honest model can expect to beat ln(vocabulary size) on it, "
         "so a leak into that half shows once training has found it. Faults that neither leak nor "
-        "hinder learning, such as a different scale, slip past both halves. Neither loss reveals them: compare the "
+        "hinder learning, such as different scaling, slip past both checks. To find them, compare the "
         "outputs with those of an independent implementation.",
         points=(
             "A leak can make the task easier, so success does not rule one out.",
