@@ -38,9 +38,14 @@ def cells():
     return [code[1], *helpers, *code[start:end]]
 
 
+def untrained(source):
+    """Of a cell that trains, or uses the trained model: the function it starts with, if any."""
+    return re.split(r"\n{3}", source)[0] if source.startswith("def ") else ""
+
+
 def run(changes, training=False):
     """What the hunt prints when the lines of its classes are changed."""
-    sources = [source for source in cells() if training or "suspicious" not in source]
+    sources = [source if training or "suspicious" not in source else untrained(source) for source in cells()]
     for old, new in changes.items():
         assert sum(old in source for source in sources) == 1
         sources = [source.replace(old, new) for source in sources]

@@ -141,7 +141,7 @@ exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps
         over the last dimension, but only over the keys where the boolean mask is True; the mask broadcasts to the
         scores. Everywhere else the weight is exactly 0, and an empty row, where no key is allowed, is all zeros, never
         NaN. This also holds for scores around 1000 and -1000, and where a hidden score is 1000 higher than the others.
-        Both inputs are torch tensors and must not be changed. Gradients must flow back to the scores; they must be
+        Both inputs are torch tensors and must not be changed. Gradients flow back to the scores; they must be
         finite everywhere, and 0 in an empty row.""",
     stub='''
         def masked_softmax(scores, mask):

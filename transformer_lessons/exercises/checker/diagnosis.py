@@ -492,6 +492,7 @@ def by_signs(draws, outcomes, differences):
         names = exercise.signs(outcome.value, expected, *case.inputs) if exercise.signs and found else None
         if names is None:  # this result says nothing
             continue
+        names = list(names)
         common = names if common is None else [name for name in common if name in names]
     if not common:
         return None
