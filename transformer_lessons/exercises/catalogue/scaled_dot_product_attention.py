@@ -33,12 +33,12 @@ exercise = Exercise(name="scaled_dot_product_attention", lesson=3, title="Attent
     gradients=True, returns=("output", "weights"), shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
     symptoms=[lambda observed, expected, query, key, value: shared.divisor_sentence(
         observed, query, key, math.sqrt(query.shape[-1]))], hints=[
-        ("the weights", "The weights that one query gives to all the keys sum to 1: over which dimension must the "
-         "softmax run?"),
-        ("the scale", "The scores are divided, before the softmax, by the square root of one of the query's sizes. "
-         "Which one does the variance of a dot product grow with?"),
-        ("the output", "The output for a query is a sum over the keys: its weight for each key, times that key's "
-         "value.")],
+        ("the weights", "For each query, the weights of all the keys must sum to 1. Over which dimension do you have "
+         "to take the softmax?"),
+        ("the scale", "Before the softmax, divide the scores by the square root of one of the query's sizes. It is the "
+         "size that the variance of a dot product grows with. Which size is that?"),
+        ("the output", "To get the output for one query, multiply each key's value by the weight that the query gives "
+         "to this key. Then add up the results.")],
     solution='''
         import math
 
