@@ -13,21 +13,22 @@ def draw_heads(generator, batch, length, num_heads, d_head, labels=False):
     return (attention.split_heads(x, num_heads).contiguous(),)  # (batch, heads, length, d_head)
 
 exercise = Exercise(name="merge_heads", lesson=4, title="Put the heads back together", difficulty=2, importance=3,
-    minutes=6, contract="""merge_heads(x) takes x of shape (batch, heads, length, d_head) and returns it in the shape
-        (batch, length, d_model), where d_model = heads · d_head: every position gets its features back from all the
-        heads, side by side, head 0 first. It is the inverse of split_heads.""",
+    minutes=6, contract="""merge_heads(x) takes x of shape (batch, heads, length, d_head) and returns a tensor of shape
+        (batch, length, d_model), where d_model = heads · d_head. Every position gets its features back from all the
+        heads, side by side, with head 0 first. So merge_heads is the inverse of split_heads.""",
     stub='''
         def merge_heads(x):
             """(batch, heads, length, d_head) → (batch, length, d_model)"""
             raise NotImplementedError''',
     sizes=SIZES_OF_HEADS, draw=draw_heads, returns="merged", shapes={"merged": "(batch, length, d_model)"},
     reference=lambda x: attention.merge_heads(x),
-    hints=[("the numbers are in the wrong places", "In the first example each number says where it belongs: 1.03 is "
-            "feature 3 of position 1. So row 1 of the result holds 1.00, 1.01, 1.02 and so on."),
-           ("the shape is right, the places are not", "reshape keeps the numbers in reading order, row by row, and "
-            "only groups them differently. What should end up side by side must first be in neighbouring dimensions."),
-           ("the tool", "split_heads cuts the features, then swaps two dimensions. The inverse undoes the last step "
-            "first.")],
+    hints=[("the numbers are in the wrong places", "In the first example, each number says where it belongs: 1.03 is "
+            "feature 3 of position 1. So row 1 of the result should hold 1.00, 1.01, 1.02 and so on."),
+           ("the shape is right, but the order is wrong", "reshape keeps the numbers in reading order, row by row, and "
+            "only groups them differently. Two dimensions that should become one must be neighbours first, and in "
+            "the right order."),
+           ("the tool", "split_heads cuts the features, and then it swaps two dimensions. The inverse undoes these two "
+            "steps, the last one first.")],
     solution='''
         def merge_heads(x):
             batch, heads, length, d_head = x.shape

@@ -29,10 +29,10 @@ def signs_of_the_scale(observed, expected, query, key, value):
 exercise = Exercise(name="MultiHeadAttention", lesson=4, title="Several questions at once", difficulty=3, importance=3,
     minutes=25, contract="""MultiHeadAttention(d_model, num_heads) is a module with four layers nn.Linear(d_model,
         d_model): linear_q, linear_k, linear_v and linear_out. forward(query, key, value), each of shape (batch, length,
-        d_model), projects the three, splits the features of each into heads (as split_heads does), lets every head
-        attend by itself, with scores divided by the square root of d_head, merges the heads (as merge_heads does) and
-        projects once more. It returns (output, weights): the output (batch, query, d_model), and the weights of every
-        head, (batch, heads, query, key).""",
+        d_model), projects all three and splits the features of each into heads (as split_heads does). Every head
+        attends separately, with scores divided by the square root of d_head. Then forward merges the heads (as
+        merge_heads does) and projects once more. It returns (output, weights): the output, of shape (batch, query,
+        d_model), and the weights of every head, of shape (batch, heads, query, key).""",
     stub='''
         class MultiHeadAttention(nn.Module):
             """Several attentions at once, each on its own slice of the projected features."""
@@ -54,14 +54,14 @@ exercise = Exercise(name="MultiHeadAttention", lesson=4, title="Several question
     reference=lambda d_model, num_heads: attention.MultiHeadAttention(d_model, num_heads),
     returns=("output", "weights"),
     shapes={"output": "(batch, query, d_model)", "weights": "(batch, heads, query, key)"},
-    hints=[("the weights are wrong", "Four things go into the weights: linear_q on the query, linear_k on the key, "
-            "split_heads on both, and then the scaled attention of lesson 3. Print the shape after each; which size "
-            "does the scale come from?"),
-           ("the weights are right, the output is wrong", "The output of the heads is (batch, heads, query, d_head). "
-            "What brings it back to (batch, query, d_model), and which layer has not been used yet?"),
-           ("nothing fits together", "Project first, all features at once: linear_q(query), linear_k(key), "
-            "linear_v(value). Then split all three; scaled_dot_product_attention takes any leading dimensions, so "
-            "batch and heads can both lead. Then merge, then linear_out.")],
+    hints=[("the weights are wrong", "Four steps lead to the weights: linear_q on the query, linear_k on the key, "
+            "split_heads on both, and then the scaled attention of lesson 3. Print the shape after each step. Which "
+            "size does the scale come from?"),
+           ("the weights are right, but the output is wrong", "The output of the heads has the shape (batch, heads, "
+            "query, d_head). How do you get back to (batch, query, d_model), and which layer have you not used yet?"),
+           ("you do not know where to start", "First project all the features at once: linear_q(query), linear_k(key), "
+            "linear_v(value). Then split all three. scaled_dot_product_attention takes any leading dimensions, so "
+            "batch and heads can both come first. Then merge the heads, and apply linear_out.")],
     solution='''
         import math
 

@@ -22,22 +22,21 @@ def draw_x(generator, batch, length, num_heads, d_head, labels=False):
     return normal(generator, batch, length, num_heads * d_head), num_heads
 
 exercise = Exercise(name="split_heads", lesson=4, title="Cut the features into heads", difficulty=2, importance=3,
-    minutes=10, contract="""split_heads(x, num_heads) takes x of shape (batch, length, d_model) and returns it in the
-        shape (batch, heads, length, d_head), where d_head = d_model / num_heads: head 0 gets, at every position, the
-        first d_head features of that position, head 1 the next d_head, and so on.""",
+    minutes=10, contract="""split_heads(x, num_heads) takes x of shape (batch, length, d_model) and returns a tensor of
+        shape (batch, heads, length, d_head), where d_head = d_model / num_heads. Head 0 gets the first d_head features
+        of every position, head 1 gets the next d_head features of every position, and so on.""",
     stub='''
         def split_heads(x, num_heads):
             """(batch, length, d_model) → (batch, heads, length, d_head)"""
             raise NotImplementedError''',
     sizes=SIZES_OF_HEADS, draw=draw_x, returns="heads", shapes={"heads": "(batch, heads, length, d_head)"},
     reference=lambda x, num_heads: attention.split_heads(x, num_heads),
-    hints=[("the numbers are in the wrong places", "In the first example each number says where it comes from: 1.03 is "
-            "feature 3 of position 1. So head 0's row for position 1 is 1.00, 1.01, 1.02."),
-           ("the shape is right, the places are not", "reshape keeps the numbers in reading order, row by row, and "
-            "only groups them differently. So first split the last dimension into two dimensions, and only then swap "
-            "two."),
+    hints=[("the numbers are in the wrong places", "In the first example, each number says where it comes from: 1.03 "
+            "is feature 3 of position 1. So in head 0, the row for position 1 should be 1.00, 1.01, 1.02."),
+           ("the shape is right, but the order is wrong", "reshape keeps the numbers in reading order, row by row, and "
+            "only groups them differently. So first split the last dimension into two, and then swap two dimensions."),
            ("the tool", "reshape gets you from (batch, length, d_model) to (batch, length, heads, d_head). Which two "
-            "dimensions must transpose then swap?")],
+            "dimensions must transpose swap after that?")],
     solution='''
         def split_heads(x, num_heads):
             batch, length, d_model = x.shape

@@ -16,105 +16,109 @@ QUESTIONS = (
     SeveralOf(
         "4.1",
         "What one head cannot tell apart",
-        "One head gives two tokens a weight of 1/2 each, and their values are 2 and 6. With the same weights, "
+        "A head gives two tokens a weight of 1/2 each. Their values are 2 and 6. If the weights stay the same, "
         "which other pairs of values give the same output?",
         (
             right(
                 "6 and 2",
-                "The average is 4 again: it does not show which value came from which token. Two heads, "
-                "one for each token, would keep 2 and 6 apart.",
+                "The average is 4 again, so it does not show which value came from which token. If there were two "
+                "heads, one for each token, they would keep 2 and 6 apart.",
             ),
             wrong(
                 "3 and 9",
-                "Their average is 6. If both values get larger, so does the average.",
+                "Both values are larger, so the average is larger, too: it is 6.",
             ),
             right(
                 "4 and 4",
-                "Their average is 4, too. One head cannot even show that the two values differ.",
+                "The average is 4 again. One head cannot even show whether the two values differ.",
             ),
-            wrong("2 and 8", "One value is the same and the other is larger, so the average is larger: 5."),
+            wrong("2 and 8", "One value is the same and the other is larger, so the average is larger: it is 5."),
         ),
     ),
     Number(
         "4.2",
         "The scale in a head",
-        "d_model is 1024, there are 4 heads and 60 tokens. What does each head divide its scores by?",
+        "A model has d_model = 1024 and 4 heads, and it reads 60 tokens. What does each head divide its scores "
+        "by?",
         right=16,
-        why="A head has 1024 / 4 = 256 features, and √256 = 16. Its dot products run over the features of one "
-        "head, so d_head sets the scale.",
+        why="Each head has 1024 / 4 = 256 features. A dot product in a head runs over these 256 features, so the "
+        "scale is √d_head = √256 = 16.",
         slips={
             32: "This is √d_model. A head's dot products run over fewer than d_model features.",
             256: "This is d_head, the number of features in a head. The scale is its square root.",
-            sqrt(60): "This is the square root of the length. A score compares two tokens, however many "
-            "others there are.",
+            sqrt(60): "This is the square root of the length. But a score compares just two tokens, "
+            "however many others there are.",
         },
-        pointer="How many features does a dot product inside one head add up?",
+        pointer="How many products does a dot product in one head add up?",
         tolerance=0.05,
     ),
     OneOf(
         "4.3",
         "Splitting heads with view alone",
-        "x = torch.arange(8).view(1, 2, 4) holds the tokens [0, 1, 2, 3] and [4, 5, 6, 7]. What is head 0 "
-        "of x.view(1, 2, 2, 2), if this is read as (batch, heads, length, d_head)?",
+        "x = torch.arange(8).view(1, 2, 4) holds two tokens, [0, 1, 2, 3] and [4, 5, 6, 7]. If you read the "
+        "shape of x.view(1, 2, 2, 2) as (batch, heads, length, d_head), what is head 0?",
         (
             right(
                 "[[0, 1], [2, 3]]",
-                "view keeps the order in memory, so head 0 gets all of the first token, cut in two as if it "
-                "were two tokens. Split the features first, then transpose.",
+                "view keeps the order of the numbers in memory. So head 0 gets all of the first token, cut in two as "
+                "if it were two tokens. The way out is to split the features first, and then to transpose.",
             ),
             wrong(
                 "[[0, 1], [4, 5]]",
-                "This is what head 0 should get: the first features of every token. A single view cannot "
-                "do that.",
+                "This is what head 0 should get, because it holds the first two features of every token. But a "
+                "single view cannot do that.",
             ),
             wrong(
                 "[[0, 2], [4, 6]]",
-                "To take every second entry, view would have to skip some. It only groups neighbours.",
+                "To take every second number, view would have to skip the others. It can only group neighbours.",
             ),
-            wrong("An error", "Eight entries fit into 1 × 2 × 2 × 2, and that is all view needs here."),
+            wrong(
+                "An error",
+                "There is no error. Eight numbers fit into 1 × 2 × 2 × 2, and that is all view needs here.",
+            ),
         ),
     ),
     OneOf(
         "4.4",
         "Merging heads without the transpose",
-        "heads has the shape (batch, heads, length, d_head), here (1, 2, 4, 3). Someone merges the heads with "
-        "heads.reshape(1, 4, 6), without a transpose. What is in row 0 of the result?",
+        "The tensor heads is (batch, heads, length, d_head), and here its shape is (1, 2, 4, 3). You merge the "
+        "heads with heads.reshape(1, 4, 6), without a transpose. What is in row 0 of the result?",
         (
             wrong(
                 "The outputs of both heads for token 0",
-                "This is what a row should hold. To get it, swap heads and length before you reshape.",
+                "This is what row 0 should hold. To get it, swap the heads and the length before you reshape.",
             ),
             wrong(
                 "The average of both heads for token 0",
-                "A reshape computes nothing. It only groups the numbers it has, so it cannot average.",
+                "A reshape cannot average, because it does not compute anything. It only regroups the numbers.",
             ),
             right(
                 "Head 0's outputs for tokens 0 and 1",
-                "There is no error and gradients flow, so such a model trains. But where row 0 should "
-                "hold head 1's output for token 0, it holds head 0's output for token 1.",
+                "There is no error and gradients flow, so you can even train a model with this bug. But row 0 holds "
+                "head 0's output for token 1, where it should hold head 1's output for token 0.",
             ),
             wrong(
                 "Head 0's output for token 0, twice",
-                "A reshape uses every number exactly once.",
+                "A reshape uses every number exactly once, so nothing can come twice.",
             ),
         ),
     ),
     Shape(
         "4.5",
         "The weights of eight heads",
-        "Eight heads run over one sequence (a batch of 1) of 60 tokens with 512 features. What is "
-        "the shape of the weights of all the heads together?",
+        "Eight heads attend over one sequence (a batch of 1) of 60 tokens with 512 features. What is the shape "
+        "of the tensor that holds the weights of all the heads?",
         right=(1, 8, 60, 60),
-        why="(batch, heads, query, key): every head has its own 60 × 60 table. The 512 features are "
-        "split among the heads, and each score sums over the 64 features of its head.",
+        why="The shape is (batch, heads, query, key), because every head has a 60 × 60 table of weights. The "
+        "512 features do not appear: each head gets 64 of them, and each score sums over these 64.",
         slips={
-            (1, 60, 60): "This is a single table. Every head has one of its own.",
-            (8, 60, 60): "One dimension is missing. The batch comes first, even if it is a batch of 1.",
+            (1, 60, 60): "This is a single table, but every head has a table of its own.",
+            (8, 60, 60): "One dimension is missing. The batch comes first, even when it holds only one sequence.",
             (1, 8, 60, 64): "This is the shape of the queries, of the keys and of the heads' outputs.",
-            (1, 8, 64, 64): "This compares features with features. Attention compares tokens.",
+            (1, 8, 64, 64): "This would compare features with features, but attention compares tokens with tokens.",
             (1, 60, 512): "This is the shape of the input, and of the output after merging the heads.",
         },
-        pointer="In this course the order is batch, heads, queries, keys.",
+        pointer="In this course, the order of the dimensions is batch, heads, queries, keys.",
     ),
     Shape(
         "4.6",
@@ -125,10 +129,10 @@ QUESTIONS = (
         why="PyTorch averages the weights over the heads, unless you ask for average_attn_weights=False. "
         "The average can hide what each head does.",
         slips={
-            (1, 8, 60, 60): "You get this with average_attn_weights=False, which is not the default.",
+            (1, 8, 60, 60): "You get this shape if you ask for average_attn_weights=False, which is not the default.",
             (8, 60, 60): "PyTorch keeps the batch dimension and drops another one.",
             (60, 60): "The input has a batch dimension, and so do the weights.",
-            (1, 60, 512): "This is the shape of the other result, the output.",
+            (1, 60, 512): "This is the shape of the output, which is the other tensor that the module returns.",
         },
         pointer="Look up average_attn_weights in the documentation of nn.MultiheadAttention.",
     ),
@@ -138,17 +142,17 @@ QUESTIONS = (
         "Multi-head attention with d_model = 512 and 8 heads has four linear maps from 512 to 512, each "
         "with a bias. How many parameters does it have?",
         right=4 * (512 * 512 + 512),
-        why="4 × (512 × 512 + 512) = 1,050,624. The number of heads does not appear: the features are split "
-        "among the heads, so with more heads, each is narrower.",
+        why="4 × (512 × 512 + 512) = 1,050,624. The number of heads does not appear here, because the heads "
+        "share the features. If there are more heads, each of them is narrower.",
         slips={
-            4 * 512 * 512: "This counts all the weights, but not the biases.",
-            3 * (512 * 512 + 512): "These are the maps for queries, keys and values. There is one more map "
-            "after the heads.",
-            512 * 512 + 512: "This is one of the four maps.",
-            8 * 4 * (512 * 512 + 512): "This gives every head maps of the full width. Each head has only a "
-            "slice of one set of maps.",
-            8 * (512 * 512 + 512): "This is one map for each head. There are four maps, whatever the number "
-            "of heads.",
+            4 * 512 * 512: "You have counted all the weights, but not the biases.",
+            3 * (512 * 512 + 512): "You have counted the maps for queries, keys and values. There is one more map, "
+            "which comes after the heads.",
+            512 * 512 + 512: "You have counted just one of the four maps.",
+            8 * 4 * (512 * 512 + 512): "You have given every head four maps of the full width. In fact there are "
+            "only four maps, and each head has a slice of them.",
+            8 * (512 * 512 + 512): "You have counted one map for each head. But there are four maps, however "
+            "many heads there are.",
         },
         pointer="A linear map from n to m has n × m weights and m biases.",
     ),
@@ -159,7 +163,7 @@ QUESTIONS = (
         (
             wrong(
                 "The number of parameters",
-                "The four maps stay at 512 × 512. More heads only cut the same 512 features into more "
+                "The four maps are still 512 × 512. With more heads, the same 512 features are only cut into more "
                 "parts.",
             ),
             wrong(
@@ -168,12 +172,13 @@ QUESTIONS = (
             ),
             wrong(
                 "The width of a head",
-                "All heads together have 512 features. The more heads, the fewer each one gets.",
+                "The heads share 512 features. If there are more heads, each one gets fewer features.",
             ),
             right(
                 "The number of attention weights",
-                "There are 16 tables now, one for each head. The parameters and the work in the matrix products "
-                "stay the same: twice as many heads, each half as wide.",
+                "There are now 16 tables of weights instead of 8, one for each head. The parameters and the work "
+                "in the matrix products stay the same, because there are twice as many heads, but each is half as "
+                "wide.",
             ),
         ),
     ),
@@ -182,11 +187,11 @@ QUESTIONS = (
         "Why several heads",
         "Neither the parameters nor the multiplications in the matrix products depend on the number of "
         "heads. So why use several narrow heads rather than one wide one?",
-        model="One head gives a query one set of weights, and so one average. All values go through the same "
-        "map, so what is stored in the same feature of two tokens ends up as one sum. Several heads give "
-        "several averages, each with weights of its own and in features of its own; if they blend "
-        "in different proportions, linear_out can take the blends apart and combine them. The price is that each "
-        "head compares vectors on only d_head features: its W_Q W_Kᵀ has rank at most d_head.",
+        model="One head gives a query one set of weights, and so one average. All the values go through the same "
+        "map, so what two tokens store in the same feature ends up as one sum. With several heads, the query gets "
+        "several averages, each with weights and features of its own. If these averages blend the values in "
+        "different proportions, linear_out can take the blends apart and combine them. The price is that each head "
+        "compares vectors on only d_head features, because its W_Q W_Kᵀ has rank at most d_head.",
         points=(
             "One head gives one average for each query.",
             "The heads' averages are kept side by side, and linear_out combines them.",
