@@ -45,13 +45,13 @@ exercise = Exercise(name="rotate", lesson=5, title="Rotary positions", difficult
     draw=draw, reference=lambda x, positions, base=10000: Rotation()(x, positions, base), names_steps=False,
     returns="rotated", shapes={"rotated": "(…, length, d)"}, symptoms=[what_it_is_not],
     hints=[("which features form a pair", "x[..., 0::2] holds the first feature of every pair, x[..., 1::2] the second."
-            " Turn them all at once. Then the results must go back to where they came from: torch.stack along a new "
-            "last dimension and flatten, or assign to the slices of an empty tensor."),
+            " Turn all pairs at once. Then put the results back where the features came from: either use torch.stack "
+            "along a new last dimension and flatten, or assign to the slices of an empty tensor."),
            ("the turn is wrong", "Try one pair by hand. After a quarter turn (cosine 0, sine 1), (1, 0) should become "
             "(0, 1) and (0, 1) should become (-1, 0). Each new feature needs both old ones."),
-           ("the angles are wrong", "Make them a table (length, d / 2), as in sinusoidal_encoding: positions as a "
-            "column times frequencies as a row, where pair i has the frequency base ** (-2i / d). Leading dimensions "
-            "of x need no code: they broadcast.")],
+           ("the angles are wrong", "Make a table of angles, (length, d / 2), as in sinusoidal_encoding: multiply the "
+            "positions as a column by the frequencies as a row, where pair i has the frequency base ** (-2i / d). "
+            "You need no code for the leading dimensions of x, because they broadcast.")],
     solution='''
         import torch
 

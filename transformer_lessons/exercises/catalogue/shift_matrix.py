@@ -139,9 +139,9 @@ exercise = Exercise(name="shift_matrix", lesson=5, title="A shift is a rotation"
     hints=[("where to begin", "Take one pair, sin(a) and cos(a), where a is the angle of position p. What are sin(a + "
             "b) and cos(a + b), written with sin(a), cos(a), sin(b) and cos(b)?"),
            ("one pair works, or nearly", "The two formulas are the two rows of a 2 by 2 matrix that multiplies the "
-            "column (sin(a), cos(a)). One of its four entries has a minus sign: which?"),
-           ("putting it together", "b is offset times the frequency of the pair, 1 / 10000 ** (2i / d_model). Each "
-            "pair has a 2 by 2 block of its own on the diagonal, and everything else is 0.")],
+            "column (sin(a), cos(a)). One of its four entries has a minus sign. Which one?"),
+           ("putting it together", "The angle b is offset times the frequency of the pair, 1 / 10000 ** (2i / "
+            "d_model). Put one 2 by 2 block for each pair on the diagonal. Everything else is 0.")],
     solution='''
         import torch
 

@@ -19,16 +19,18 @@ QUESTIONS = (
         (
             wrong(
                 "They differ, because “dog” is somewhere else.",
-                "The position of a token appears nowhere in the formula. It would have to be put in.",
+                "The position of a token appears nowhere in the formula, so it cannot change the output. We would have "
+                "to put it in.",
             ),
             wrong(
                 "The output for “dog” is now what the output for “man” was.",
-                "An output follows its token, not its row: the query is made from the token itself.",
+                "The query for “dog” is made from the vector of “dog”. When “dog” moves to another row, its output "
+                "moves with it.",
             ),
             right(
                 "They are the same.",
-                "Both sentences hold the same three vectors, and their order plays no part in the weights. Who "
-                "bites whom is lost.",
+                "Both sentences consist of the same three vectors, and their order plays no part in the weights. So "
+                "the layer cannot know who bites whom.",
             ),
             wrong(
                 "It depends on the learned projections.",
@@ -44,9 +46,9 @@ QUESTIONS = (
         why="There are 256 pairs of a sine and a cosine, and sin² + cos² = 1 in each. Every position's "
         "encoding has the same length, √256 = 16.",
         slips={
-            512: "You counted 1 for each entry. It takes a sine and a cosine together to make 1.",
-            1: "This is one pair of a sine and a cosine. The vector has many pairs.",
-            16: "This is the length. The question is about its square.",
+            512: "You counted 1 for each feature, but it takes a sine and a cosine together to make 1.",
+            1: "This is the squared length of one pair. The vector has many pairs.",
+            16: "This is the length. The question asks for its square.",
         },
         pointer="Pair each sine with the cosine of the same angle, and use sin² + cos² = 1.",
         tolerance=0.5,
@@ -58,23 +60,23 @@ QUESTIONS = (
         (
             right(
                 "PE(10) · PE(14)",
-                "Each pair adds cos(ωp)cos(ωq) + sin(ωp)sin(ωq) = cos(ω(p - q)). Only the distance counts, "
-                "and here it is 4 again.",
+                "Each pair of features contributes cos(ωp)cos(ωq) + sin(ωp)sin(ωq) = cos(ω(p - q)). So only the "
+                "distance counts, and here it is 4 again.",
             ),
             wrong(
                 "PE(3) · PE(8)",
-                "One position is the same, but the other has moved on by one, and with it every hand of "
-                "the clock.",
+                "The first position is the same, but the second has moved on by one, so every hand of its clock "
+                "has turned.",
             ),
             wrong(
                 "PE(0) · PE(21)",
-                "The product of the positions plays no part. The dot product multiplies sines and cosines "
+                "The dot product never multiplies the positions themselves. It multiplies the sines and cosines "
                 "of their angles.",
             ),
             wrong(
                 "PE(5) · PE(5)",
-                "The mean of the positions plays no part. The dot product of a vector with itself is the "
-                "largest of all, d_model/2.",
+                "It is true that 5 is the mean of 3 and 7, but the mean plays no part. The dot product of an "
+                "encoding with itself is the largest of all, d_model/2.",
             ),
         ),
     ),
@@ -106,13 +108,13 @@ QUESTIONS = (
     OneOf(
         "5.5",
         "Scaling the embeddings",
-        "Embeddings with 512 features are drawn with standard deviation 1/√512; a sinusoidal encoding has "
-        "length 16. Before the encoding is added, the embeddings are multiplied by √512. What does this do?",
+        "The 512 features of an embedding are drawn with standard deviation 1/√512, and a sinusoidal encoding "
+        "has length 16. Before the encoding is added, the embedding is multiplied by √512. What does this do?",
         (
             wrong(
                 "It gives their dot products a variance of 1.",
-                "That is the job of the scale inside attention, which divides scores. Here vectors "
-                "are multiplied.",
+                "That is the job of the scale inside attention, which divides the scores. Here it is the embedding "
+                "that is multiplied.",
             ),
             wrong(
                 "It undoes attention's division by √d_k.",
@@ -138,7 +140,8 @@ QUESTIONS = (
         (
             wrong(
                 "A vector that continues the pattern",
-                "A table of learned vectors has no rule for continuing its rows. A formula would have one.",
+                "A formula would continue the pattern, but a table of learned vectors has no rule for what comes after "
+                "its last row.",
             ),
             wrong("The vector of position 0", "An index beyond the end of the table does not wrap around."),
             wrong(
@@ -155,8 +158,8 @@ QUESTIONS = (
     OneOf(
         "5.7",
         "Rotary positions",
-        "Rotary positions turn each query and key by angles proportional to its position. The same two "
-        "tokens move from positions 3 and 7 to 103 and 107. What happens to their score?",
+        "Rotary positions turn each query and each key by angles proportional to its position. Two tokens move "
+        "from positions 3 and 7 to positions 103 and 107. What happens to their score?",
         (
             right(
                 "It stays the same.",
@@ -170,11 +173,11 @@ QUESTIONS = (
             ),
             wrong(
                 "It is 100 times as large.",
-                "Positions set angles here. They do not multiply the vectors.",
+                "Here the positions only set the angles. They do not multiply the vectors.",
             ),
             wrong(
                 "It changes, by an amount that depends on the two vectors.",
-                "The score itself depends on the vectors. To see whether it changes, compare the angle "
+                "The score itself does depend on the vectors. But to see whether it changes, compare the angle "
                 "between query and key in each pair, before and after.",
             ),
         ),
@@ -182,8 +185,8 @@ QUESTIONS = (
     Number(
         "5.8",
         "The path through a recurrence",
-        "An LSTM reads 100 tokens. How many steps of the recurrence lead from its state after the first "
-        "token to its state after the last?",
+        "An LSTM reads 100 tokens. How many steps does the recurrence take to get from its state after the "
+        "first token to its state after the last?",
         right=99,
         why="Each further token updates the state once, and each update can weaken what is left of the "
         "first token. In self-attention one step leads from any token to any other.",
@@ -234,11 +237,11 @@ QUESTIONS = (
         "    for i in range(0, 8, 2):\n"
         "        frequency = 10000 ** (-2 * i / 8)",
         right=1e-6,
-        why="i counts in twos, so it is already the 2i of the formula. Doubled again, it gives "
-        "10000^(-12/8), a thousand times too low. Yet the table looks right.",
+        why="The loop counts in twos, so its i is already the 2i of the formula. The exponent doubles it again, "
+        "so the last frequency is 10000^(-12/8), a thousand times too low. Yet the table looks right.",
         slips={
-            1e-3: "This is what the formula wants. Put the last value that i takes into the loop's own "
-            "line.",
+            1e-3: "This is the frequency that we want. Which one does the loop compute? Put the last value that i "
+            "takes into its second line.",
             1e-4: "This is the frequency at i = 4, but i goes on to 6.",
             1e-8: "This would be i = 8, but range(0, 8, 2) ends before 8.",
         },
@@ -266,16 +269,16 @@ QUESTIONS = (
         "5.12",
         "Self-attention compared with an RNN or LSTM",
         "How does self-attention differ from an RNN or an LSTM? What does it gain, and at what price?",
-        model="An RNN carries all it has read in one state of fixed size, updated token by token: what it "
-        "took from the first of 100 tokens must survive 99 updates, and gradients tend to fade on the same "
+        model="An RNN carries all it has read in one state of fixed size, which it updates at every token. What "
+        "it took from the first of 100 tokens must survive 99 updates, and gradients tend to fade on the same "
         "path back (an LSTM's gates can slow this down). Attention keeps a vector for every token, and each "
-        "token looks at all others directly, so a gradient has one step to go and all positions are computed "
-        "at once. The price is a table of weights that grows with the square of the length, whereas the work "
-        "of an RNN grows in proportion to it.",
+        "token looks at all others directly. So a gradient has only one step to go, and all positions are "
+        "computed at once. The price is a table of weights that grows with the square of the length, whereas "
+        "the work of an RNN grows in proportion to the length.",
         points=(
-            "One state of fixed size, against one vector for every token.",
-            "The path between two tokens: as many steps as their distance, against one.",
-            "Parallel in training, but quadratic in the length.",
+            "An RNN has one state of fixed size, and attention has a vector for every token.",
+            "In an RNN, the path between two tokens is as long as their distance. In attention it is 1.",
+            "Attention is parallel in training, but its cost is quadratic in the length.",
         ),
     ),
     FreeText(
@@ -283,14 +286,15 @@ QUESTIONS = (
         "How recurrence and time are handled",
         "A Transformer has no recurrence over tokens. What takes its place, and how does the model know "
         "about time?",
-        model="No state is passed from token to token: each layer lets every token look at the others, and "
-        "depth takes the place of steps in time. Order has to be put in: an encoding of the position is "
-        "added to each embedding, or queries and keys are rotated by it. In a model that writes, a causal "
-        "mask (lesson 6) adds direction: a token sees only itself and those before it. One loop over time "
-        "remains, outside the model: each token that it writes becomes part of its next input.",
+        model="No state is passed from token to token. Instead, each layer lets every token look at the others, "
+        "so depth takes the place of steps in time. The order has to be put in: either an encoding of the "
+        "position is added to each embedding, or queries and keys are rotated by angles that depend on it. In "
+        "a model that writes, a causal mask (lesson 6) adds direction, because a token sees only itself and "
+        "those before it. One loop over time remains, but it is outside the model: each token that the model "
+        "writes becomes part of its next input.",
         points=(
-            "Order: from positions. Without positions or mask, attention sees a bag of words.",
-            "Direction, in a model that writes: a mask (lesson 6).",
+            "Order comes from positions. Without positions or a mask, attention sees a bag of words.",
+            "In a model that writes, direction comes from a mask (lesson 6).",
             "Recurrence remains only in generation, where each output becomes part of the next input.",
         ),
     ),
