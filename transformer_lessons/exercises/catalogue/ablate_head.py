@@ -52,8 +52,8 @@ exercise = Exercise(
             "calls it. Which method makes a copy that shares no memory with it?"),
            ("which numbers", "The dimensions are (batch, heads, length, d_head). How many indices select everything "
             "that one head outputs, in every sequence and at every position?"),
-           ("the tool", "clone, then assign 0 to a slice. Or multiply by a tensor of ones and a single zero, with the "
-            "shape (heads, 1, 1): it broadcasts.")],
+           ("the tool", "Call clone, then assign 0 to a slice. Or multiply by a tensor of shape (heads, 1, 1) that "
+            "holds ones and a single zero: it broadcasts.")],
     solution='''
         def ablate_head(heads, number):
             ablated = heads.clone()

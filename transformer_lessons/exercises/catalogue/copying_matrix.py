@@ -47,9 +47,9 @@ exercise = Exercise(
             "token. Now put all tokens side by side as columns: that is W_E. What shape does each of the four have?"),
            ("the slices", "nn.Linear keeps its weight as (out, in) and computes weight @ x. A head's features are what "
             "comes out of linear_v, and what goes into linear_out. So are they rows or columns of each weight?"),
-           ("which way round", "Rows of the result are the tokens whose logits change, columns the tokens attended to. "
-            "With shapes (vocabulary, d_model) (d_model, d_head) (d_head, d_model) (d_model, vocabulary) everything "
-            "fits; which of the tables must be transposed?")],
+           ("which way round", "The rows of the result stand for the tokens whose logits change, and its columns for "
+            "the tokens attended to. The four factors fit if their shapes are (vocabulary, d_model), (d_model, "
+            "d_head), (d_head, d_model) and (d_model, vocabulary). Which of the tables must be transposed?")],
     solution='''
         def copying_matrix(embedding, attention, unembedding, head):
             d_head = attention.d_model // attention.num_heads

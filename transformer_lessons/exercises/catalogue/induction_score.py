@@ -37,10 +37,11 @@ exercise = Exercise(
     returns="scores", shapes={"scores": "(heads,)"}, names_steps=False,
     hints=[("which weights", "Write down two blocks of three: a b c a b c, at positions 0 to 5. The query at 3 reads "
             "a. Where was a before, and which position came after it? Do the same for 4 and 5."),
-           ("the first query", "From which t on has the token occurred before? For the tokens before that one there is "
-            "nothing to find: leave them out of the sum and out of the count."),
-           ("the tool", "The places are on one diagonal of the table. With an offset of 1 - period it begins one query "
-            "too early. torch.diagonal needs dim1 and dim2. A loop over t works just as well.")],
+           ("the first query", "From which t on has the token occurred before? The tokens before that t have no "
+            "earlier copy, so leave them out of the sum and out of the count."),
+           ("the tool", "The weights that you want lie on one diagonal of the table. With an offset of 1 - period, "
+            "this diagonal begins one query too early. torch.diagonal needs dim1 and dim2. A loop over t works just as "
+            "well.")],
     solution='''
         def induction_score(weights, period):
             length = weights.shape[-1]

@@ -63,7 +63,7 @@ exercise = Exercise(
             "last stage alone, then for any other stage. Does anything in them depend on which stage it is?"),
            ("the norm", "nn.LayerNorm computes the mean and the variance of every vector that it is given, over the "
             "last dimension, however many dimensions come before it. You need not compute them yourself."),
-           ("the table", "Row j of the table belongs to token j, as in nn.Linear(d_model, vocabulary).weight: which "
+           ("the table", "Row j of the table belongs to token j, as in nn.Linear(d_model, vocabulary).weight. Which "
             "product gives one number for each row? Try F.linear, or @ with the table transposed.")],
     solution='''
         import torch.nn.functional as F

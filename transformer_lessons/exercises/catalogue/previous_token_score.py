@@ -46,10 +46,10 @@ exercise = Exercise(
     returns="scores", shapes={"scores": "(heads,)"}, names_steps=False,
     hints=[("which weights", "Draw the table for four tokens, queries down, keys across. Mark the weight that query 1 "
             "gives to key 0, query 2 to key 1, query 3 to key 2. What line do they make, and how many are there?"),
-           ("the mean", "One number for each head: over which dimensions of (batch, heads, number of marked weights) "
-           "is the mean taken?"),
-           ("the tool", "torch.diagonal takes an offset, and the two dimensions that make the square: by default they "
-            "are 0 and 1. It puts the diagonal last. A loop over t works just as well.")],
+           ("the mean", "You want one number for each head. Over which dimensions of (batch, heads, number of marked "
+           "weights) must you take the mean?"),
+           ("the tool", "torch.diagonal takes an offset, and the two dimensions that make the square, which are 0 and "
+            "1 by default. It puts the diagonal last. A loop over t works just as well.")],
     solution='''
         def previous_token_score(weights):
             one_back = weights.diagonal(offset=-1, dim1=-2, dim2=-1)  # (batch, heads, length - 1)

@@ -14,15 +14,15 @@ QUESTIONS = (
             1: "That is the earlier 7 itself. What came next is one place further on.",
             4: "That is the token before the last 7. It says what came before, not what comes next.",
             5: "That is the last 7 itself.",
-            0: "That is the 3, which came before the earlier 7.",
+            0: "That is the 3, which comes before the earlier 7.",
         },
         pointer="Find the earlier 7, and take one step to the right.",
     ),
     OneOf(
         "11.2",
         "Which head comes first",
-        "Layer 0 has to note at each token which token came before it; layer 1 has to look for such notes. In "
-        "training on our rows, which of the two heads learns its job first?",
+        "At each token, layer 0's head has to note which token came before it, and layer 1's head has to look for "
+        "these notes. When we train on our rows, which of the two heads learns its job first?",
         (
             wrong(
                 "Layer 0's, because layer 1 builds on it",
@@ -30,16 +30,16 @@ QUESTIONS = (
             ),
             wrong(
                 "Layer 1's, because it is nearer to the loss",
-                "At first it could only look for notes that nobody has written, and that does not lower the loss.",
+                "At first there are no notes for it to find, so looking for them does not lower the loss.",
             ),
             right(
                 "Neither: both rise together",
-                "Each is of use only with the other, so each makes the other's gradient larger. That is why neither "
-                "score moves for a while, and then both rise at once.",
+                "Each head is of use only with the other, so each makes the other's gradient larger. That is why "
+                "neither score moves for a while, and then both rise at once.",
             ),
             wrong(
                 "It is a matter of luck",
-                "Other seeds give the same picture. The reason lies in what the two heads need from each other.",
+                "Other seeds give the same picture. The reason is that each head needs the other.",
             ),
         ),
     ),
@@ -51,13 +51,13 @@ QUESTIONS = (
         (
             wrong(
                 "Yes, if it is trained for long enough",
-                "Training changes what a key says about its own token and position. Which token came before is in "
-                "neither.",
+                "Training changes what a key says about its own token and position, but neither of these says which "
+                "token came before.",
             ),
             right(
                 "No: a key does not know which token came before it",
                 "In the first layer a key is made from its own token and position alone, so no query can find it by "
-                "the token before it. Only positions are left, and with one head they are not enough if the "
+                "the token before it. That leaves only the positions, and with one head they are not enough if the "
                 "period varies.",
             ),
             wrong(
@@ -67,20 +67,21 @@ QUESTIONS = (
             ),
             wrong(
                 "No: a single layer cannot copy tokens",
-                "It can: value and output can carry a token's vector unchanged. It cannot find the place to copy from.",
+                "It can copy, because its value and output projections can carry a token's vector unchanged. What it "
+                "cannot do is find the place to copy from.",
             ),
         ),
     ),
     OneOf(
         "11.4",
         "A friend's one-layer model",
-        "A friend's one-layer model, with one head, repeats blocks of random tokens without a mistake. How did "
-        "their data differ from ours?",
+        "A friend has a one-layer model with one head, and it repeats blocks of random tokens without a mistake. "
+        "How did the data that it was trained on differ from ours?",
         (
             right(
                 "All rows repeated after the same number of tokens.",
-                "Then the answer is always the same distance back, and positions alone say where to look. Nothing has "
-                "to be looked up, and one layer is enough.",
+                "Then the answer is always the same distance back, so positions alone say where to look. The model "
+                "need not look anything up, and one layer is enough.",
             ),
             wrong(
                 "The rows were longer.",
@@ -88,11 +89,11 @@ QUESTIONS = (
             ),
             wrong(
                 "The vocabulary was larger.",
-                "That makes guessing harder, and says nothing about where to look.",
+                "A larger vocabulary makes guessing harder, but it does not tell the model where to look.",
             ),
             wrong(
                 "There were far more rows.",
-                "More of the same does not give the keys what they lack. The task stays out of reach.",
+                "However many rows there are, a key still does not know what came before it.",
             ),
         ),
     ),
@@ -103,8 +104,8 @@ QUESTIONS = (
         (
             wrong(
                 "It looks at the right places, but copies the wrong tokens.",
-                "What it copies from a place is made from the token there, and that is still in the stream. Only "
-                "the notes that its queries look for are missing.",
+                "What the head copies from a place is made from the token there, and this token is still in the "
+                "stream. Only the notes that its queries look for are missing.",
             ),
             right(
                 "It no longer finds the right places.",
@@ -112,11 +113,13 @@ QUESTIONS = (
             ),
             wrong(
                 "Nothing: it is in another layer.",
-                "It reads the stream to which layer 0 has added its notes. Without layer 0 it reads something else.",
+                "It reads the stream, and layer 0 adds its notes to the stream. When layer 0 is silent, layer 1 reads "
+                "something else.",
             ),
             wrong(
                 "Its weights no longer sum to 1.",
-                "They come out of a softmax, whatever the scores are. Only where the weight goes has changed.",
+                "They still come out of a softmax, so they sum to 1 whatever the scores are. What changes is which "
+                "tokens get the weight.",
             ),
         ),
     ),
@@ -127,12 +130,13 @@ QUESTIONS = (
         (
             wrong(
                 "Yes: no other kind of head copies.",
-                "A head that attends to the token before and copies it is not an induction head. Look at layer 0's "
-                "matrix.",
+                "A head that attends to the token before the current one, and copies it, is not an induction head. "
+                "Look at layer 0's matrix.",
             ),
             wrong(
                 "Yes, if all eigenvalues of its matrix are positive.",
-                "Eigenvalues say that it copies, not from where. Layer 0's head has a copying score near 1, too.",
+                "The eigenvalues tell us that a head copies, but not where it copies from. Layer 0's head has a "
+                "copying score near 1, too.",
             ),
             wrong(
                 "No: an induction head must lower that logit.",
@@ -140,24 +144,25 @@ QUESTIONS = (
             ),
             right(
                 "No: where it attends matters, too.",
-                "What it carries over and where it looks are two circuits. An induction head copies, and it looks at "
-                "what came after an earlier copy of the current token.",
+                "One circuit decides what a head carries over, and another decides where it looks. An induction head "
+                "copies, and it looks at what came after an earlier copy of the current token.",
             ),
         ),
     ),
     Number(
         "11.7",
         "Which position brings the answer back",
-        "A block of 12 tokens, then its first 6 again: 18 positions, counted from 0. In the corrupted text, the "
-        "token at position 5 is another one. At which position must you put in layer 0's output from the clean run "
-        "so that the model knows what comes after position 17?",
+        "The clean text is a block of 12 tokens followed by its first 6, so its 18 positions are counted from 0 to "
+        "17. In the corrupted text, the token at position 5 is a different one. At which position must you put layer "
+        "0's output from the clean run into the corrupted run, so that the model knows what comes after position 17?",
         right=6,
         why="Position 17 holds the block's token 5, and the answer is the block's token 6, which is at position 6. "
         "There layer 0 notes what came before, and that note is what the last query looks for.",
         slips={
             5: "That is the corrupted token itself. Layer 0 notes a token at the position after it, so the wrong note "
             "is one position further on.",
-            17: "That is where the answer is needed. The last token is the same in both texts; so is the one before.",
+            17: "That is where the answer is needed. The last token is the same in both texts, and so is the one "
+            "before it.",
             4: "What comes before position 5 is the same in both texts.",
             16: "The tokens after the first block are the same in both texts.",
         },
@@ -166,8 +171,8 @@ QUESTIONS = (
     OneOf(
         "11.8",
         "The lens before the last layer",
-        "You read the stream of our two-layer model after layer 0 as if layer 0 were the last layer. How many of the "
-        "predictable tokens are right?",
+        "You apply the lens to our two-layer model after layer 0, as if layer 0 were the last layer. How many of the "
+        "predictable tokens does it get right?",
         (
             right(
                 "Hardly more than before layer 0",
@@ -175,7 +180,7 @@ QUESTIONS = (
             ),
             wrong(
                 "About half of them, because half of the work is done",
-                "Half of the algorithm is not half of the answers. Nothing has been looked up yet.",
+                "Half of the work does not give half of the answers, because nothing has been looked up yet.",
             ),
             wrong(
                 "Nearly all of them, because layer 1 only copies",
@@ -191,8 +196,8 @@ QUESTIONS = (
     OneOf(
         "11.9",
         "A passage read twice",
-        "The Shakespeare model reads a passage of 64 tokens, and then the same passage again, word for word. What "
-        "does the second reading cost it, compared with the first?",
+        "The Shakespeare model reads a passage of 64 tokens, and then the same passage again, word for word. How much "
+        "does the second reading cost, in nats per token, compared with the first?",
         (
             wrong(
                 "Nearly nothing: it can copy",
@@ -209,15 +214,16 @@ QUESTIONS = (
             ),
             wrong(
                 "Twice as much, because it is confused",
-                "A repeated text is still a text of the kind it has learned, so it costs what such texts cost.",
+                "A repeated passage is still text of the kind that the model has learned, so it costs about as much "
+                "as other text of this kind.",
             ),
         ),
     ),
     FreeText(
         "11.10",
         "No head matters, so attention does not matter",
-        "Each of the 24 heads of layers 1 to 3, silenced alone, costs the model next to nothing. Somebody concludes "
-        "that attention hardly matters in these layers. What do you say?",
+        "If you silence any one of the 24 heads of layers 1 to 3, it costs the model next to nothing. Somebody "
+        "concludes that attention hardly matters in these layers. What do you say?",
         model="Each head was silenced while all the others were there, so the small costs cannot just be added up. "
         "Silencing all 24 heads at once costs more than twice what they cost one by one. It can also be the other way "
         "round: in a chain of two heads, silencing either one costs nearly everything. So silence groups as well as "
