@@ -172,7 +172,7 @@ def three_taps(browser, site):
     browser.find_element(By.CSS_SELECTOR, "label.toc-header-icon").click()
     time.sleep(1)  # the drawer glides in
     links = browser.find_elements(By.CSS_SELECTOR, ".toc-drawer a")
-    next(link for link in links if "Divided by √d, scores have variance 1" in link.text).click()
+    next(link for link in links if "Dividing by √d gives the scores variance 1" in link.text).click()
     time.sleep(3)  # the page glides there
     formula = browser.find_element(By.CSS_SELECTOR, ":target math")
     top = browser.execute_script("return arguments[0].getBoundingClientRect().top", formula)
