@@ -48,11 +48,11 @@ exercise = Exercise(
     name="attend_with_cache", lesson=12, title="Attention with a cache", difficulty=2, importance=3, minutes=12,
     contract="""
         attend_with_cache(query, keys, values, new_key, new_value) returns (output, keys, values). The cache holds
-        keys (batch, heads, past, d_head) and values (batch, heads, past, d_v); past may be 0. New tokens bring query
-        and new_key (batch, heads, new, d_head) and new_value (batch, heads, new, d_v), new ≥ 1. The returned keys and
-        values are the old ones followed by the new ones; output (batch, heads, new, d_v) is scaled dot-product
-        attention in which each new token sees all old tokens, the new ones before it, and itself. It must work for
-        scores of any magnitude. The inputs stay as they are.
+        keys (batch, heads, past, d_head) and values (batch, heads, past, d_v), and past may be 0. The new tokens bring
+        query and new_key (batch, heads, new, d_head) and new_value (batch, heads, new, d_v), with new ≥ 1. The
+        returned keys and values are the old ones followed by the new ones. output (batch, heads, new, d_v) is scaled
+        dot-product attention in which each new token sees all old tokens, the new ones before it, and itself. It must
+        work for scores of any magnitude. The inputs stay as they are.
         """,
     stub='''
         def attend_with_cache(query, keys, values, new_key, new_value):
@@ -65,12 +65,13 @@ exercise = Exercise(
     draw=draw, reference=lambda *inputs: WithCache()(*inputs), returns=("output", "keys", "values"), names_steps=False,
     checks=[sums_to_one], shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
             "values": "(batch, heads, past + new, d_v)"},
-    hints=[("what is kept", "The positions of keys and values are in the second-to-last dimension. New keys and "
-        "values come after old ones: which function joins two tensors along a dimension?"),
+    hints=[("what is kept", "In the tensors of keys and values, the second-to-last dimension counts the positions. "
+        "The new keys and values go after the old ones. Which function joins two tensors along a dimension?"),
            ("who sees whom", "With 3 old tokens and 2 new ones, write down the mask by hand: two rows, five columns. "
                "In which column is the last True of the first row? What number must you pass to tril?"),
-           ("the attention itself", "It is lesson 6's: divide query · key by √d_head, apply the mask, take the softmax "
-               "over all the keys, and average all the values with these weights.")],
+           ("the attention itself", "This is the masked attention of lesson 6. Divide each query · key by √d_head, and "
+               "apply the mask. Then take the softmax over all the keys, and average all the values with these "
+               "weights.")],
     solution='''
         import math
 

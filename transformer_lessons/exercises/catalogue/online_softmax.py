@@ -97,11 +97,11 @@ LOOK_THREE = "when a block raises the maximum, by which factor is the sum so far
 exercise = Exercise(
     name="online_softmax", lesson=12, title="A softmax in blocks", difficulty=3, importance=3, minutes=15,
     contract="""
-        online_softmax(blocks) returns the softmax over all the scores, as one tensor (…, length). blocks is a list of
-        one or more tensors (…, size) with the same leading dimensions (there may be none). Their sizes are at
-        least 1, may differ, and add up to length. No maximum, sum or softmax may be taken over all the scores put
-        together, and each block may be read at most twice: once for the maximum and the sum, and once for its weights.
-        It must work for finite scores of any magnitude. The blocks stay as they are.
+        online_softmax(blocks) returns the softmax over all the scores as one tensor (…, length). blocks is a list of
+        one or more tensors (…, size). All of them have the same leading dimensions (there may be none), but their
+        sizes may differ. Each size is at least 1, and the sizes add up to length. You may not take a maximum, a sum or
+        a softmax over all the scores put together. You may read each block at most twice: once for the maximum and the
+        sum, and once for its weights. It must work for finite scores of any magnitude. The blocks stay as they are.
         """,
     stub='''
         def online_softmax(blocks):
@@ -117,10 +117,11 @@ exercise = Exercise(
     shapes={"weights": "(…, length)"}, checks=[in_blocks, sums_to_one],
     hints=[("what to remember", "From the blocks so far, you need two numbers for each row: the largest score, and the "
         "sum of exp(score - largest). Which values should they have before the first block?"),
-           ("when the maximum rises", "The sum so far is a sum of exp(score - old). You want exp(score - new). The two "
-               "differ by one factor, the same for every term. What is it?"),
-           ("the weights", "The maximum and the sum are final only after the last block. Then go through the blocks "
-               "once more, and put their weights side by side with torch.cat.")],
+           ("when the maximum rises", "The terms of the sum so far are exp(score - old), but now you want "
+               "exp(score - new). To get from one to the other, you multiply every term by the same factor. What is "
+               "it?"),
+           ("the weights", "You know the final maximum and sum only after the last block. So go through the blocks "
+               "once more to compute their weights, and join the weights with torch.cat.")],
     solution='''
         import torch
 

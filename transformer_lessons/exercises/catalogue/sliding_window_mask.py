@@ -10,9 +10,10 @@ SIZES = [(5, 2), (1, 1), (3, 3), (4, 1), (6, 9), (7, 3), (8, 5), (9, 4), (11, 6)
 
 exercise = Exercise(
     name="sliding_window_mask", lesson=12, title="A sliding window", difficulty=1, importance=2, minutes=5,
-    contract="""sliding_window_mask(length, window) returns a boolean tensor (length, length), True where a query (row)
-        may attend to a key (column): to itself and to the window - 1 positions before it. A window of 1 is just the
-        position itself; a window longer than the sequence gives a causal mask.""",
+    contract="""sliding_window_mask(length, window) returns a boolean tensor (length, length) that is True where a
+        query (row) may attend to a key (column). Each position may attend to itself and to the window - 1 positions
+        before it. A window of 1 is just the position itself, and a window longer than the sequence gives a causal
+        mask.""",
     stub='''
         def sliding_window_mask(length, window):
             """A boolean tensor (length, length): True for a position itself and the window - 1 before it."""
@@ -23,10 +24,10 @@ exercise = Exercise(
     returns="mask", shapes={"mask": "(query, key)"},
     hints=[("the band", "Write down the row of query 3 for length 5 and window 2. Which keys "
             "does it allow, and how many?"),
-           ("the far edge", "For query i the newest key is i. Which is the oldest, if i itself counts as part of the "
-            "window?"),
+           ("the far edge", "The newest key that query i may attend to is key i. Which is the oldest, if i itself "
+            "counts as part of the window?"),
            ("the tool", "The distance between query and key is torch.arange(length)[:, None] - torch.arange(length). "
-            "Between which two numbers must it lie? Or trim a causal mask with triu.")],
+            "Between which two numbers must it lie? Another way is to trim a causal mask with triu.")],
     solution='''
         import torch
 

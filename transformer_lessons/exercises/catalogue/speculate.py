@@ -207,11 +207,11 @@ exercise = Exercise(
     name="speculate", lesson=12, title="Accept, or draw again", difficulty=2, importance=2, minutes=12,
     contract="""
         speculate(p, q, token, u) returns token ids, a LongTensor (batch,). p and q are probabilities, (batch,
-        vocabulary): those of the expensive and of the cheap model. token (batch,) was drawn from q, so its
-        probability in q is not 0, and u (batch,) is uniform between 0 and 1. A row's token is accepted where u < p / q
-        for this token. Where it is not, another is drawn, with probabilities proportional to max(p - q, 0); where the
-        randomness for this draw comes from is up to you. In some rows p and q may be equal. The inputs stay as they
-        are.
+        vocabulary). p comes from the expensive model and q from the cheap one. token (batch,) was drawn from q, so its
+        probability in q is not 0, and u (batch,) is uniform between 0 and 1. In each row, accept the token if
+        u < p / q for this token. If it is not, draw another token, with probabilities proportional to max(p - q, 0).
+        It is up to you where the randomness for this draw comes from. In some rows p and q may be equal. The inputs
+        stay as they are.
         """,
     stub='''
         def speculate(p, q, token, u):
@@ -223,13 +223,13 @@ exercise = Exercise(
     observe=judged, same=same_results, checks=[decided_by_u, never_forbidden], symptoms=[what_the_draws_show],
     signs=signs_of_the_parts,
     names_steps=False,
-    hints=[("which tokens are accepted", "p.gather(1, token[:, None]) takes from each row the probability of its "
-        "token. If its p is twice its q, is the token ever rejected? If p is half of q, how often?"),
-           ("what to draw instead", "Accepting gives each token min(p, q). What has to be added to that, token by "
-               "token, to reach p? That is what to draw from, once it sums to 1."), ("the draw",
-               "torch.multinomial takes rows of weights: they need not sum to 1, but must not all be 0. Where p "
-               "equals q, nothing is drawn again: any weights will do there. torch.where picks the draft or the new "
-               "token, row by row.")],
+    hints=[("which tokens are accepted", "p.gather(1, token[:, None]) picks the probability of each row's token. "
+        "If a token's p is twice its q, is it ever rejected? How often is it rejected if its p is half its q?"),
+           ("what to draw instead", "A token is drafted and accepted with probability min(p, q). How much has to be "
+               "added to this, token by token, to reach p? Draw from these amounts, scaled to sum to 1."), ("the draw",
+               "torch.multinomial takes rows of weights. They need not sum to 1, but they must not all be 0. In rows "
+               "where p equals q, no token is rejected, so any weights will do. Use torch.where to choose between the "
+               "draft and the new token, row by row.")],
     solution='''
         import torch
 

@@ -88,12 +88,12 @@ exercise = Exercise(
     name="tiled_attention", lesson=12, title="Attention in tiles", difficulty=3, importance=3, minutes=20,
     contract="""
         tiled_attention(query, key, value, block) returns the output (…, length, d_v) of causal scaled dot-product
-        attention: query and key are (…, length, d_head), value is (…, length, d_v), with any leading dimensions, and
-        position i attends to the positions up to i. Scores are computed tile by tile, each of at most block queries
-        and block keys. (Larger pieces, with at most block rows or at most block columns, are accepted, too.) block is
-        at least 1; it need not divide length, and may exceed it. If it is smaller than length, no tensor of
-        length × length elements may be made, neither scores nor a mask. It must work for scores of any magnitude.
-        The inputs stay as they are.
+        attention, in which position i attends to the positions up to i. query and key are (…, length, d_head), and
+        value is (…, length, d_v), with any leading dimensions. Compute the scores tile by tile, with at most block
+        queries and block keys in each tile. (Larger pieces are accepted, too, if they have at most block rows or at
+        most block columns.) block is at least 1. It need not divide length, and it may exceed length. If block is
+        smaller than length, never make a tensor of length × length elements, either for scores or for a mask. It must
+        work for scores of any magnitude. The inputs stay as they are.
         """,
     stub='''
         def tiled_attention(query, key, value, block):
@@ -113,10 +113,10 @@ exercise = Exercise(
     checks=[never_the_whole_table, sums_to_one],
     hints=[("how to begin", "Take one block of queries. For each of its rows keep three things: the largest score so "
         "far, the sum of the exponentials and the weighted sum of the values. Go through the blocks of keys in order."),
-           ("when the maximum rises", "Both sums so far were computed with the old maximum. Multiply both by exp(old - "
-               "new) before you add the new tile. Divide once, after the last tile."),
-           ("who sees whom", "The keys before a block of queries are seen by all of its queries, the keys after it by "
-            "none. Only the tile on the diagonal needs a mask: its row i sees its columns up to i.")],
+           ("when the maximum rises", "Both sums so far were computed with the old maximum. So multiply both by "
+               "exp(old - new) before you add the new tile. Divide only once, after the last tile."),
+           ("who sees whom", "Every query in a block sees all the keys before the block, and no query sees the keys "
+            "after it. Only the tile on the diagonal needs a mask: its row i sees its columns up to i.")],
     solution='''
         import math
 
