@@ -22,12 +22,12 @@ exercise = Exercise(name="attention", lesson=2, title="Three roles", difficulty=
     reference=lambda query, key, value: first_steps.attention(query, key, value),
     gradients=True, returns=("output", "weights"), shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
     symptoms=[lambda observed, expected, query, key, value: shared.divisor_sentence(observed, query, key, 1.0)],
-    hints=[("the weights", "One query meets every key, so a row of the weights has a number for each key, and sums to "
-            "1. Which dimension does the softmax run over?"),
-           ("leading dimensions", "Counted from the end, the last two dimensions are -2 and -1, however many come "
+    hints=[("the weights", "Each query is compared with every key, so a row of the weights has one number for each "
+            "key, and these numbers sum to 1. Which dimension must the softmax run over?"),
+           ("leading dimensions", "Count the dimensions from the end: the last two are -2 and -1, however many come "
             "before them."),
-           ("the output", "The output for a query is a sum over the keys: its weight for each key, times that key's "
-            "value.")], solution=first_steps.attention)
+           ("the output", "To get the output for a query, multiply each key's value by the query's weight for that "
+            "key, and add up the results.")], solution=first_steps.attention)
 
 @exercise.right("step by step")
 class Attention(shared.Attending, Steps):

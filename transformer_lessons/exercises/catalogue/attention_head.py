@@ -35,10 +35,10 @@ exercise = Exercise(name="AttentionHead", lesson=2, title="A head with learned r
         F.pad(normal(generator, batch, length - zeros, d_model), (0, 0, 0, zeros)),),
     reference=first_steps.AttentionHead,
     returns=("output", "weights"), shapes={"output": "(batch, query, d_head)", "weights": "(batch, query, key)"},
-    hints=[("the layers", "`__init__` calls `super().__init__()`, then makes three nn.Linear layers with the names in "
-            "the exercise. Which argument of nn.Linear leaves the bias out?"),
-           ("the weights", "Each layer is called once, with x: one makes the queries, one the keys, one the values. "
-            "Which two of the three decide the weights?"),
+    hints=[("the layers", "`__init__` calls `super().__init__()`, then makes three nn.Linear layers with the names "
+            "that the exercise gives. Which argument of nn.Linear leaves the bias out?"),
+           ("the weights", "Call each layer once, with x: one makes the queries, one the keys and one the values. "
+            "Which two of these three determine the weights?"),
            ("the output", "The rest is `attention`, from the previous exercise. If in doubt, print the shape of each "
             "of its arguments.")],
     solution=(first_steps.attention, first_steps.AttentionHead))

@@ -18,14 +18,15 @@ QUESTIONS = (
         "soft look-up return for the query (1, 1)?",
         right=20,
         why="Both scores are 1, so both weights are 1/2, and half of 10 plus half of 30 is 20. A dictionary "
-        "returns one entry; attention returns a blend of all the values.",
+        "returns one entry, whereas attention returns a blend of all the values.",
         slips={
             10: "The first key does not win, because the other one has the same score. Every value goes "
             "into the average.",
             30: "The second key does not win, because the other one has the same score. Both values go into "
             "the average.",
             40: "Both scores are 1, but the weights are smaller: softmax makes them sum to 1.",
-            0: "A dictionary would find nothing, because neither key equals the query. Attention needs no exact match.",
+            0: "A dictionary would find nothing, because neither key equals the query. But attention needs no "
+            "exact match.",
         },
         pointer="Compute the two scores, turn them into weights, then average the values.",
         tolerance=0.01,
@@ -34,12 +35,12 @@ QUESTIONS = (
         "2.2",
         "The query multiplied by 100",
         "A table holds 10 under the key (1, 0) and 30 under (0, 1). A soft look-up with the query (1, 0.9) "
-        "returns a blend. What does it return if the query is multiplied by 100?",
+        "returns a blend. What does it return if we multiply the query by 100?",
         (
             wrong(
                 "About the same blend as before.",
-                "The scores 1 and 0.9 gave nearly equal weights, because they differ by only 0.1. Once "
-                "the query is multiplied by 100, they differ by 10.",
+                "The scores 1 and 0.9 gave nearly equal weights, because they differ by only 0.1. But once "
+                "we multiply the query by 100, they differ by 10.",
             ),
             right(
                 "Almost exactly 10.",
@@ -53,24 +54,24 @@ QUESTIONS = (
             ),
             wrong(
                 "Exactly 20.",
-                "That needs equal weights, and so equal scores. Multiplying the query by 100 widens the gap "
-                "between its scores.",
+                "For that, the two weights would have to be equal, and so would the two scores. But multiplying the "
+                "query by 100 widens the gap between the scores.",
             ),
         ),
     ),
     Shape(
         "2.3",
-        "Queries from elsewhere",
+        "Queries from another sequence",
         "query is (4, 7, 16), key is (4, 9, 16) and value is (4, 9, 32). What is the shape of the output of "
         "attention(query, key, value)?",
         right=(4, 7, 32),
-        why="Each of the 7 queries gets one average of the 9 values, and a value is 32 wide. The weights "
-        "in between are (4, 7, 9).",
+        why="Each of the 7 queries gets one average of the 9 values, and each value has 32 features. The "
+        "weights, which are computed on the way, have the shape (4, 7, 9).",
         slips={
-            (4, 7, 9): "This is the shape of the weights: one for each query–key pair. The next step "
-            "averages the values with them.",
-            (4, 7, 16): "The number of rows is right. But each row is an average, and what is averaged is "
-            "neither the queries nor the keys.",
+            (4, 7, 9): "This is the shape of the weights, because there is one for each query–key pair. But "
+            "attention then averages the values with these weights.",
+            (4, 7, 16): "The number of rows is right. But each row is an average. Is it the queries or the keys "
+            "that we average, or something else?",
             (4, 9, 32): "This is the shape of value. Is there an output for each key, or for each query?",
             (4, 9, 16): "This is the shape of key. The keys only determine how much each value counts.",
         },
@@ -83,12 +84,12 @@ QUESTIONS = (
         (
             wrong(
                 "Keys and values are equally wide.",
-                "Values are averaged, never multiplied by keys. Their width d_v is free, and it is also the "
-                "width of the output.",
+                "We only average the values, and never multiply them by the keys. So we can choose their width, "
+                "d_v, freely. It is also the width of the output.",
             ),
             right(
                 "Queries and keys are equally wide.",
-                "A score is the dot product of a query and a key, so both need the same number of entries.",
+                "Each score is the dot product of a query and a key, so both need the same number of entries.",
             ),
             wrong(
                 "There are as many queries as keys.",
@@ -97,7 +98,7 @@ QUESTIONS = (
             ),
             right(
                 "There are as many keys as values.",
-                "A weight belongs to one key and multiplies one value, so each key needs a value.",
+                "Each of a query's weights belongs to one key and multiplies one value, so each key needs a value.",
             ),
         ),
     ),
@@ -109,23 +110,23 @@ QUESTIONS = (
         (
             wrong(
                 "Nothing much: the weights sum to 1 either way.",
-                "With dim=-2 it is the columns that sum to 1. But an output is computed with one row of "
-                "weights, so it is the row that should sum to 1.",
+                "With dim=-2, each column sums to 1. But each output is computed from one row of weights, so it "
+                "is the rows that should sum to 1.",
             ),
             wrong(
                 "An error: the shapes no longer fit.",
-                "Softmax never changes a shape, so everything runs. That makes the mistake hard to notice.",
+                "Softmax never changes a shape, so everything still runs. That makes this mistake hard to notice.",
             ),
             right(
                 "The outputs are no longer averages: a query's weights may sum to 2, or to 0.1.",
-                "Now the queries compete for each key, when the keys should compete for each query. The "
-                "columns sum to 1, but the rows need not, so outputs can come out too large or too small.",
+                "The keys should compete for each query's weight, but now the queries compete for each key. So the "
+                "columns sum to 1, but the rows need not, and the outputs can come out too large or too small.",
             ),
             wrong(
                 "Nothing in self-attention, where the score matrix is square.",
-                "A square matrix need not be symmetric: once queries and keys differ, the score of query i with "
-                "key j need not equal that of query j with key i. And even symmetric scores would give the transpose "
-                "of the right weights.",
+                "A square matrix need not be symmetric. Once queries and keys differ, the score of query i with "
+                "key j need not equal that of query j with key i. And even if the scores were symmetric, you would "
+                "get the transpose of the right weights.",
             ),
         ),
     ),
@@ -136,8 +137,8 @@ QUESTIONS = (
         (
             wrong(
                 "The weights are symmetric.",
-                "The scores go through a softmax, which divides each row by its own sum, and these "
-                "sums usually differ.",
+                "The weights come from a softmax, which divides each row by the sum of that row. These sums "
+                "usually differ from row to row.",
             ),
             wrong(
                 "Each token gives itself the largest weight.",
@@ -151,8 +152,8 @@ QUESTIONS = (
             ),
             right(
                 "The score of query i with key j always equals that of query j with key i.",
-                "A verb's score with its object would then always equal the object's score with the verb. With two "
-                "matrices the two scores can differ.",
+                "A verb's score with its object would then always equal the object's score with the verb. If there "
+                "are two matrices, the two scores can differ.",
             ),
         ),
     ),
@@ -163,13 +164,13 @@ QUESTIONS = (
         (
             right(
                 "It runs, but d_k = 8 could give the same scores.",
-                "The scores are x W_Q W_Kᵀ xᵀ, and W_Q W_Kᵀ is 8 × 8 whatever d_k is. With d_k = 8 it can "
-                "already be any 8 × 8 matrix, so extra width adds parameters but no new scores.",
+                "The scores are x W_Q W_Kᵀ xᵀ, and W_Q W_Kᵀ is 8 × 8, whatever d_k is. If d_k is 8, this product "
+                "can already be any 8 × 8 matrix. So a larger d_k adds parameters, but it gives no new scores.",
             ),
             wrong(
                 "An error: d_k cannot be larger than d_model.",
-                "W_Q and W_K are then 8 × 20. Queries and keys are equally wide, and the dot product needs "
-                "nothing more.",
+                "It can: W_Q and W_K are then 8 × 20 matrices. All that the dot product needs is that queries and "
+                "keys are equally wide, and they are.",
             ),
             wrong(
                 "It runs, and the output is 20 wide.",
@@ -189,7 +190,7 @@ QUESTIONS = (
         (
             wrong(
                 "The dot product q · k.",
-                "It multiplies entry by entry, so both vectors need the same number of entries.",
+                "The dot product multiplies two vectors entry by entry, so both need the same number of entries.",
             ),
             right(
                 "q W kᵀ, with q and k as rows and a learned 4 × 6 matrix W.",
@@ -208,7 +209,7 @@ QUESTIONS = (
             ),
             wrong(
                 "-|q - k|², minus the squared distance.",
-                "It needs the difference q - k, and vectors of different widths cannot be subtracted.",
+                "This score needs the difference q - k, and you cannot subtract vectors of different widths.",
             ),
         ),
     ),
@@ -220,11 +221,11 @@ QUESTIONS = (
         model="With n queries and m keys, Q is n × d_k, K is m × d_k and V is m × d_v. Scores are dot products, "
         "so Q and K have the same width. Each key has one value, so K and V have the same number of rows. "
         "Softmax runs along each row of QKᵀ, so that the m weights of a query sum to 1, and the output is "
-        "n × d_v. With two maps for Q and K, what a token looks for and how it is found can differ. With a "
-        "third, for V, what it hands over can differ from both.",
+        "n × d_v. Because Q and K have separate maps, what a token looks for can differ from how it is found. "
+        "Because V has a third map, what the token hands over can differ from both.",
         points=(
             "n and m, and also d_k and d_v, may differ; d_k may even exceed d_model.",
-            "In self-attention, one map for Q and K would make the scores symmetric.",
+            "In self-attention, a single map for Q and K would make the scores symmetric.",
             "Softmax runs over the keys, separately for each query.",
         ),
     ),
