@@ -405,7 +405,7 @@ def three_roles(d):
     """One vector plays three roles: query, key and value
 
     Above: from the vector x1 of the second position, linear_q makes its query (what it is looking for),
-    linear_k its key (what it can be found by), linear_v its value (what it hands over). Below: query 1 meets
+    linear_k its key (how it can be found), linear_v its value (what it hands over). Below: query 1 meets
     the keys of all three positions; their dot products, through a softmax, are the weights; the values,
     averaged with these weights, are output 1.
     """
@@ -413,7 +413,7 @@ def three_roles(d):
     d.label(63, 66, "*x*_{1}", size=16)
     d.label(63, 242, "`d_model`\nfeatures", size=13, ink=MUTED)
     roles = [("q", "query", QUERY, "what position 1 is looking for"),
-             ("k", "key", KEY, "what position 1 can be found by"),
+             ("k", "key", KEY, "how position 1 can be found"),
              ("v", "value", VALUE, "what position 1 hands over when found")]
     for row, (letter, name, colour, meaning) in enumerate(roles):
         y = 75 + 56 * row
@@ -453,7 +453,7 @@ def three_roles(d):
 def narrow_three_roles(d):
     x = d.grid(30, 96, [[PLAIN]] * 6, 22)
     d.label(41, 78, "*x*_{1}", size=16)
-    roles = [("q", "query", QUERY, "what it looks for"), ("k", "key", KEY, "what it is found by"),
+    roles = [("q", "query", QUERY, "what it looks for"), ("k", "key", KEY, "how it is found"),
              ("v", "value", VALUE, "what it hands over")]
     for row, (letter, name, colour, meaning) in enumerate(roles):
         y = 80 + 60 * row
@@ -1284,6 +1284,47 @@ def narrow_gpt2_and_llama(d):
         (426, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU\nthree maps,\none is a gate"),
         (550, 28, "LayerNorm", "RMSNorm"), (602, 44, "times the\nembedding table", "times a\nseparate matrix"),
     ])
+
+
+KINDS = [("multi-head", 6), ("grouped-query", 2), ("multi-query", 1)]  # and how many KV heads six query heads have
+
+
+def shared_heads(d, left, top, key_heads, pitch):
+    """Six query heads, and the KV heads that they use; the names stand to the left."""
+    group, size = 6 // key_heads, pitch - 8
+    queries = [d.box(left + pitch * head, top, size, 30, str(head), QUERY, 13) for head in range(6)]
+    keys = [d.box(left + pitch * (group * head + (group - 1) / 2), top + 84, size, 30, str(head), KEY, 13)
+            for head in range(key_heads)]
+    for head, query in enumerate(queries):
+        d.arrow(query.bottom(), keys[head // group].top(), ink=KEY.line)
+
+
+@diagram(height=300)
+def shared_keys_and_values(d):
+    """Query heads can share keys and values
+
+    Six query heads, three times. In multi-head attention each has its own KV head (a head of keys and values), so
+    there are six. In grouped-query attention query heads 0, 1 and 2 use KV head 0, and query heads 3, 4 and 5 use KV
+    head 1. In multi-query attention all six use the same KV head.
+    """
+    for (name, key_heads), left in zip(KINDS, (120, 332, 544), strict=True):
+        d.label(left + 90, 76, name, 15, bold=True)
+        shared_heads(d, left, 106, key_heads, 31)
+        kept = f"{key_heads} KV heads" if key_heads > 1 else "1 KV head"
+        d.label(left + 90, 244, f"the cache keeps\n{kept}", 13, MUTED)
+    d.label(104, 121, "query heads", 13, QUERY.ink, "end")
+    d.label(104, 205, "KV heads", 13, KEY.ink, "end")
+
+
+@narrow(height=560)
+def narrow_shared_keys_and_values(d):
+    for (name, key_heads), top in zip(KINDS, (96, 260, 424), strict=True):
+        kept = f"{key_heads} KV heads" if key_heads > 1 else "1 KV head"
+        d.label(LEFT, top - 16, name, 14, align="start", bold=True)
+        d.label(NARROW - LEFT, top - 16, f"the cache keeps {kept}", 12, MUTED, "end")
+        shared_heads(d, 108, top, key_heads, 44)
+        d.label(94, top + 15, "query heads", 12, QUERY.ink, "end")
+        d.label(94, top + 99, "KV heads", 12, KEY.ink, "end")
 
 
 # --- Lesson 12 ----------------------------------------------------------------------------------------------
