@@ -46,7 +46,7 @@ exercise = Exercise(name="bits_per_character", lesson=8, title="A loss that can 
     draw=draw_loss, reference=lambda *inputs: tokenization.bits_per_character(*inputs), checks=[is_a_plain_float],
     symptoms=[ratio_of_bits], signs=signs_of_bits,
     hints=[("the text", "What do all the tokens of the text cost together, in nats?"),
-        ("the characters", "All the characters share that cost. What does one of them cost, in nats?"),
+        ("the characters", "All the characters of the text share that cost. What does one character cost, in nats?"),
         ("the bits", "A fair coin costs one bit, which is ln 2 = 0.69 nats. Are there more bits than nats, or fewer?")],
     solution='''
         import math

@@ -233,7 +233,7 @@ exercise = Exercise(name="sample_next", lesson=8, title="Drawing the next token"
         ("other tokens are drawn than should be", "A token whose logit is minus infinity has probability 0, exactly. "
          "Which tokens should get it, and should that happen before the softmax or after it?"),
         ("the tokens are drawn with the wrong probabilities", "One order works: the temperature, the top k, the "
-         "softmax, the draw. What does each of them take, and what does it give?")],
+         "softmax, the draw. What goes into each of these steps, and what comes out?")],
     solution='''
         import torch
 

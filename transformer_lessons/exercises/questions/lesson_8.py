@@ -19,11 +19,11 @@ QUESTIONS = (
         "tokenize splits at word boundaries and leaves out empty tokens. How many tokens are there in “To "
         "go, or not”?",
         right=7,
-        why="To, space, go, comma with space, or, space, not. A space is a token too, so joining the tokens "
-        "gives the text back.",
+        why="The tokens are To, space, go, comma with space, or, space, not. Because a space is a token too, you "
+        "get the text back if you join the tokens.",
         slips={
             9: 'This is what re.split(r"\\b", text) returns: it begins and ends with an empty string.',
-            4: "These are the words. What comes between two words is a token as well.",
+            4: "You counted the words only. What comes between two words is a token as well.",
             13: "You counted characters. A token goes from one word boundary to the next.",
             8: "The comma and the space after it are one token: there is no word boundary between them.",
             5: "You counted the words and the comma. The spaces are part of the text, too.",
@@ -39,8 +39,8 @@ QUESTIONS = (
         why="Sixteen rows would need 16 × 64 = 1,024 tokens as inputs, and the last target would be token "
         "number 1,025. So the last row does not fit, and 15 are left.",
         slips={
-            (16, 64): "This many rows would fit if there were no targets. What is the target of the very "
-            "last token?",
+            (16, 64): "Sixteen rows would fit if they needed no targets. What would be the target of the "
+            "very last token?",
             (960, 64): "Here a row starts at every token. Rows that do not overlap start 64 tokens apart.",
             (64, 16): "The number of rows comes first. And does the very last token have a target?",
             (64, 15): "Each row has length 64, and the number of rows comes first.",
@@ -57,13 +57,13 @@ QUESTIONS = (
         (
             right(
                 "An epoch has about 64 times as many sequences.",
-                "A sequence starts at every token, so an epoch takes about 64 times as long and visits nearly "
-                "every token 64 times. “One epoch” then means something else.",
+                "A sequence starts at every token, so an epoch takes about 64 times as long, and the model "
+                "reads nearly every token 64 times. So “one epoch” no longer means the same thing.",
             ),
             wrong(
                 "The model has 64 times as much text to learn from.",
-                "The text is the same. Each of its tokens is counted more often, with a different stretch "
-                "of text before it each time.",
+                "The text is still the same. The model only meets each of its tokens more often, each time with a "
+                "different stretch of text before it.",
             ),
             right(
                 "If the sequences are then split at random, validation text ends up in the training set, too.",
@@ -83,8 +83,8 @@ QUESTIONS = (
         "An untrained model gives equal probabilities to all 5,000 tokens of its vocabulary. What is its "
         "loss in nats per token, to one decimal?",
         right=log(5000),
-        why="-ln(1/5000) = ln 5000 = 8.5. If the first loss of a real model is far above this, it starts out "
-        "confident and wrong.",
+        why="The loss is -ln(1/5000) = ln 5000 = 8.5. If the first loss of a real model is far above this, the "
+        "model starts out confident and wrong.",
         slips={
             log(5000, 2): "This is the logarithm to base two, so it is in bits.",
             log(5000, 10): "This is the logarithm to base ten. Nats need the natural logarithm.",
@@ -102,8 +102,8 @@ QUESTIONS = (
         "A model gives the three tokens of a text the probabilities 1/2, 1/4 and 1/8. What is its "
         "perplexity on this text?",
         right=4,
-        why="The tokens cost 1, 2 and 3 bits, 2 on average, and 2 to the power of 2 is 4: on average the "
-        "model is as unsure as with 4 equally likely choices.",
+        why="The tokens cost 1, 2 and 3 bits, which is 2 bits on average, and 2 to the power of 2 is 4. So on "
+        "average the model is as unsure as it would be with 4 equally likely choices.",
         slips={
             2: "This is the mean loss, in bits per token. Perplexity is 2 to this power (e to this power for "
             "nats).",
@@ -118,15 +118,16 @@ QUESTIONS = (
     Number(
         "8.6",
         "Bits per character by hand",
-        "The loss is 2.7726 nats per token (ln 16) over 1,000 tokens, 3,200 characters in all. How many "
-        "bits per character is this, to two decimals?",
+        "A text has 1,000 tokens and 3,200 characters in all, and its loss is 2.7726 nats per token (ln 16). "
+        "How many bits per character is this, to two decimals?",
         right=1.25,
-        why="2.7726 / ln 2 = 4 bits per token, 4 × 1,000 bits in all, and 4,000 / 3,200 = 1.25.",
+        why="2.7726 nats / ln 2 = 4 bits per token. So the 1,000 tokens cost 4,000 bits in all, and "
+        "4,000 / 3,200 = 1.25.",
         slips={
             log(16) / 3.2: "This is in nats per character. Divide by ln 2 to get bits.",
             4: "This is in bits per token. Divide by the number of characters per token.",
-            12.8: "You multiplied by the 3.2 characters of a token. A token's bits are divided among its "
-            "characters.",
+            12.8: "You multiplied by 3.2, the characters per token. But a token's bits are shared among its "
+            "characters, so divide.",
             log(16) * log(2) / 3.2: "You multiplied by ln 2. A bit is less than a nat, so the number of bits "
             "is the larger one.",
         },
@@ -156,8 +157,8 @@ QUESTIONS = (
             ),
             wrong(
                 "They cannot be compared.",
-                "Not by nats per token, nor by perplexity. But both give the same text a probability, and "
-                "its characters can be counted.",
+                "You cannot compare them by nats per token, or by perplexity. But both models give the same text "
+                "a probability, and you can count the characters of the text.",
             ),
         ),
     ),
@@ -175,8 +176,8 @@ QUESTIONS = (
             ),
             wrong(
                 "The model is excellent.",
-                "The entropy is the average cost to someone who knows the source itself. On new text nobody "
-                "does better, except by luck, and then only a little.",
+                "The entropy is the average loss of someone who knows the source itself. On new text, nobody can "
+                "do better, except by luck, and then only a little.",
             ),
             wrong(
                 "The model has too many parameters.",
@@ -185,7 +186,7 @@ QUESTIONS = (
             ),
             wrong(
                 "The entropy must be an estimate.",
-                "For the complete works an estimate is all there is. The invented play is drawn from tables "
+                "For the complete works, all we have is an estimate. But the invented play is drawn from tables "
                 "whose probabilities we know.",
             ),
         ),
@@ -214,10 +215,10 @@ QUESTIONS = (
         "The probabilities of four tokens are 0.5, 0.3, 0.1 and 0.1. With top_k = 2, what is the "
         "probability of drawing the first token?",
         right=0.625,
-        why="Two tokens remain, and 0.5 / (0.5 + 0.3) = 0.625. The probability of the others goes to those "
-        "that remain, in proportion.",
+        why="Two tokens remain, and 0.5 / (0.5 + 0.3) = 0.625. The two share the probability of the others in "
+        "proportion to their own.",
         slips={
-            0.5: "The others are gone, so the two that remain must sum to 1.",
+            0.5: "The other tokens are gone, so the probabilities of the two that remain must sum to 1.",
             0.6: "You shared the missing 0.2 equally. A softmax over the two that remain keeps their ratio.",
             1: "This would be top_k = 1.",
             0.8: "This is what the two tokens had together, before the others were removed.",
@@ -238,9 +239,9 @@ QUESTIONS = (
             ),
             wrong(
                 "Because the attention weights stay the same.",
-                "Those of the earlier tokens do, but they are not needed again. The new token has a row of "
-                "weights of its own. Computing that row needs the earlier keys, and the output needs the earlier "
-                "values.",
+                "The weights of the earlier tokens do stay the same, but nobody needs them again. The new token has "
+                "its own row of weights. To compute that row you need the earlier keys, and to compute the output "
+                "you need the earlier values.",
             ),
             wrong(
                 "Because they do not depend on the tokens.",
@@ -259,12 +260,12 @@ QUESTIONS = (
         "Before you compare two losses",
         "A friend's language model reaches 1.2 nats per token on Shakespeare, yours 4.6. What do you ask "
         "before you congratulate them?",
-        model="First, what a token is: a loss is per token, so characters, pieces of words and words "
-        "can be compared only in bits per character, with all characters counted. Second, which text: losses depend "
-        "on the edition and on the part held out. Third, whether that part was truly unseen: splitting "
-        "overlapping sequences at random, or choosing a model on the very text it is evaluated on, makes "
-        "the loss look better than it is. Last, whether unknown words were counted: replacing rare words with "
-        "one “unknown” token lowers the loss, but the text cannot be recovered.",
+        model="First, what is a token? If your tokens differ, you can compare the losses only in bits per character, "
+        "with all characters counted. Second, which edition was it, and which part was held out, since the loss "
+        "depends on both? Third, was that part truly unseen, or does the loss look better than it is because "
+        "overlapping sequences were split at random, or because the model was chosen on the very text it is "
+        "evaluated on? Last, were unknown words counted? If rare words become one “unknown” token, the loss falls, "
+        "but the text cannot be recovered.",
         points=(
             "The unit: bits per character, on the same text.",
             "The split: by blocks of text, before sequences are made.",
