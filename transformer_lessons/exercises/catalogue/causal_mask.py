@@ -35,9 +35,9 @@ exercise = Exercise(name="causal_mask", lesson=6, title="No looking ahead", diff
     sizes=[{"length": 3}, {"length": 1}, {"length": 2}, {"length": 4}, {"length": 6}, {"length": 9}, {"length": 200}],
     draw=lambda generator, length: (length,), reference=masks.causal_mask, names_steps=False,
     returns="mask", shapes={"mask": "(query, key)"}, checks=[holds_any_length],
-    hints=[("the first query", "Write down the row of the first query for length 3: which keys has it already seen?"),
-           ("the triangle", "True fills a triangle of the square. Which corner is it in, if rows ask and columns "
-            "answer, and does it include the diagonal?"),
+    hints=[("the first query", "For length 3, write down the row of the first query. Which keys has it already seen?"),
+           ("the triangle", "The True entries fill a triangle. Rows ask and columns answer: in which corner of the "
+            "square is the triangle, and does it include the diagonal?"),
            ("the tool", "Compare the position of the query with the position of the key, with torch.arange and "
             "broadcasting; or look up torch.tril.")],
     solution='''

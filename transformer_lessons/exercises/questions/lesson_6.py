@@ -10,12 +10,13 @@ QUESTIONS = (
         "Counting a causal mask",
         "How many entries of a causal mask for six tokens are True, meaning “may attend”?",
         right=21,
-        why="1 + 2 + 3 + 4 + 5 + 6 = 21: each token sees itself and those before it.",
+        why="Each token may attend to itself and to those before it, so the rows have 1 + 2 + 3 + 4 + 5 + 6 = 21 "
+        "True entries.",
         slips={
-            15: "A token may look at itself: only the future is hidden. You left out the diagonal, or "
-            "counted what is hidden.",
-            36: "This is the whole table, with nothing hidden.",
-            6: "This is the diagonal alone. The past may be seen too.",
+            15: "A token may look at itself, because only the future is hidden. You left out the diagonal, or you "
+            "counted the hidden entries.",
+            36: "This counts the whole table, as if nothing were hidden.",
+            6: "This counts only the diagonal. A token may look at the past, too.",
         },
         pointer="Write down, row by row, how many tokens each of the six may look at.",
     ),
@@ -26,10 +27,10 @@ QUESTIONS = (
         (
             wrong(
                 "It depends on the scores.",
-                "Scores decide how a row's total of 1 is shared among its keys. Count how many keys this "
-                "row may use.",
+                "The scores decide how the row's total weight of 1 is shared among its keys. How many keys may "
+                "this row use?",
             ),
-            wrong("0.2, 0.2, 0.2, 0.2, 0.2", "Without a mask, a row of equal scores gives this."),
+            wrong("0.2, 0.2, 0.2, 0.2, 0.2", "You would get this from equal scores, without a mask."),
             right(
                 "1, 0, 0, 0, 0",
                 "The first token may look only at itself, and the weights sum to 1. Its output is its own "
@@ -37,7 +38,7 @@ QUESTIONS = (
             ),
             wrong(
                 "0, 0, 0, 0, 0",
-                "This row would be right for a token that may look at nothing. The first may look at one.",
+                "This would be right for a token that may look at nothing. But the first token may look at one.",
             ),
         ),
     ),
@@ -47,11 +48,11 @@ QUESTIONS = (
         "Four keys have equal scores. A causal mask is applied after the softmax, by setting the weights of "
         "hidden keys to 0. What do the weights of the second token (index 1) sum to?",
         right=0.5,
-        why="Softmax gave 1/4 to each of the four keys, and the mask keeps two. The hidden keys still have "
-        "an effect: their exponentials are in the sum that softmax divides by. Dividing each row by its own sum "
-        "would undo this, unless a hidden score is so large that the sum rounds to 0.",
+        why="Softmax gave each of the four keys a weight of 1/4, and the mask keeps two of them. The hidden keys "
+        "still have an effect, because their exponentials are in the sum that softmax divides by. You could undo this "
+        "by dividing each row by its sum, unless a hidden score is so large that the sum rounds to 0.",
         slips={
-            1: "They should sum to this, and they would if the mask came before the softmax.",
+            1: "The weights should sum to 1, and they would if the mask came before the softmax.",
             0.25: "This is the sum of the first token's row, or a single weight. The second token also sees "
             "itself.",
             0.75: "This is the sum of the third token's row.",
@@ -84,14 +85,14 @@ QUESTIONS = (
         "padding mask that hides keys and broadcasts to scores of shape (batch, heads, query, key)?",
         right=(3, 1, 1, 7),
         why="The mask says, for each sentence, which of its 7 keys are real. That is the same for every head and "
-        "every query, so both dimensions have size 1.",
+        "every query, so those two dimensions have size 1.",
         slips={
-            (3, 7): "Broadcasting aligns from the right, and would match the 3 with the queries. Heads and queries "
-            "each need a dimension.",
+            (3, 7): "Broadcasting aligns shapes from the right, so it would match the 3 with the queries. The heads "
+            "and the queries each need a dimension.",
             (3, 1, 7, 1): "This hides queries. The real tokens would still attend to padding.",
             (3, 1, 7, 7): "This has a row for each query, but all the rows of a sentence would be equal.",
-            (3, 7, 7): "Broadcasting aligns from the right, and would match the 3 with the heads.",
-            (1, 1, 1, 7): "This hides the same keys in every sentence. Each has its own padding.",
+            (3, 7, 7): "Broadcasting aligns shapes from the right, so it would match the 3 with the heads.",
+            (1, 1, 1, 7): "This hides the same keys in every sentence, but each sentence has its own padding.",
         },
         pointer="Take batch, heads, query and key in turn: does the mask differ along that dimension? "
         "If not, its size there is 1.",
@@ -100,12 +101,12 @@ QUESTIONS = (
         "6.6",
         "What padding changes",
         "Three padding tokens are added to a sentence, and a padding mask hides them from every query. What is "
-        "true of self-attention's output?",
+        "true of the output of self-attention?",
         (
             right(
                 "At the real tokens it is the same as without padding.",
-                "Hidden keys have weight 0, so the real tokens' averages are as before. The outputs at the "
-                "padding exist but mean nothing, and must be left out of the loss.",
+                "Hidden keys get a weight of 0, so each real token takes the same average as before. There are "
+                "outputs at the padding too, but they mean nothing and must be left out of the loss.",
             ),
             wrong(
                 "It is zero at the padding.",
@@ -114,7 +115,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It is slightly different at the real tokens, because the softmax has more terms.",
-                "It has more terms, but a hidden key adds exp(-∞) = 0 to the sum.",
+                "The softmax does have more terms, but each hidden key adds exp(-∞) = 0 to the sum.",
             ),
             wrong(
                 "At the padding, the loss ignores it automatically.",
@@ -135,13 +136,13 @@ QUESTIONS = (
             ),
             right(
                 "NaN",
-                "It subtracts the largest score, and -∞ - (-∞) is not a number. NaN spreads to every "
-                "sum and product that it enters, and can reach the gradients.",
+                "torch.softmax subtracts the largest score, and -∞ - (-∞) is NaN, which means “not a number”. NaN "
+                "spreads to every sum and product that it enters, so it can reach the gradients.",
             ),
             wrong(
                 "Equal weights",
-                "A finite number such as -1e9 in every place gives this: the row then attends equally "
-                "to everything it must not see. Infinity follows other rules.",
+                "You would get this if every score were a finite number such as -1e9: the row would then attend "
+                "equally to everything it must not see. Infinity follows other rules.",
             ),
             wrong(
                 "An error",
@@ -157,8 +158,8 @@ QUESTIONS = (
         (
             wrong(
                 "Itself and the tokens before it",
-                "This holds where True means “may attend”, as in F.scaled_dot_product_attention. "
-                "nn.MultiheadAttention reads the mask the other way round.",
+                "This would be right if True meant “may attend”, as it does in F.scaled_dot_product_attention. "
+                "But nn.MultiheadAttention reads the mask the other way round.",
             ),
             wrong(
                 "All tokens",
@@ -179,10 +180,10 @@ QUESTIONS = (
         "A causal model reads four random digits (each 0 to 9), then the same digits reversed. What is "
         "the lowest mean loss, in nats per digit, that it can expect on the random half, to two decimals?",
         right=log(10),
-        why="Each digit has probability 1/10 whatever came before it, and -ln(1/10) = ln 10 = 2.30. A "
-        "loss well below this is a sign that the future leaks in.",
+        why="Whatever came before it, each digit has a probability of 1/10, and -ln(1/10) = ln 10 = 2.30. If a loss is "
+        "well below this, it is a sign that the future leaks in.",
         slips={
-            0: "This is possible on the second half, which the first half determines. Random digits cannot "
+            0: "This is possible on the second half, because the first half determines it. But random digits cannot "
             "be predicted.",
             log(10) / 2: "This is halfway between the two halves' losses. The question is about the random half "
             "alone.",
@@ -229,15 +230,15 @@ QUESTIONS = (
         "Solved does not mean right",
         "Your model predicts the reversed half without a mistake. Why does this not prove that it is right? "
         "How does checking both halves help, and what still slips through?",
-        model="Success shows that the predictions are good, not how the model makes them. With a leak, it can copy the "
-        "answer it should predict. Training can compensate for other faults: smaller queries make up for missing "
-        "scaling. The random half is a negative control: no honest model can expect to beat ln(vocabulary size) on it, "
-        "so a leak into that half shows once training has found it. Faults that neither leak nor "
-        "hinder learning, such as different scaling, slip past both checks. To find them, compare the "
-        "outputs with those of an independent implementation.",
+        model="Success shows that the predictions are good, but not how the model makes them. If there is a leak, it "
+        "can copy the answer. Training can compensate for other faults: smaller queries make up for missing scaling. "
+        "The random half is a negative control: no honest model can expect to beat ln(vocabulary size) on it, so a "
+        "leak into that half shows once training has found it. Faults that neither leak nor hinder learning, such "
+        "as different scaling, slip past both checks. To find them, compare the outputs with those of an "
+        "independent implementation.",
         points=(
             "A leak can make the task easier, so success does not rule one out.",
-            "The random half has a known best loss, ln(vocabulary size); far below it, suspect a leak.",
+            "The best loss on the random half is ln(vocabulary size). Far below it, suspect a leak.",
             "Training can compensate for many faults, so compare the outputs, not only the loss.",
         ),
     ),
