@@ -17,9 +17,9 @@ def draw_vectors(generator, length, features, alike=False):
 
 exercise = Exercise(name="self_attention", lesson=1, title="A sequence attends to itself", difficulty=1, importance=3,
     minutes=10, contract="""self_attention(x) takes a NumPy array (length, features) and returns (output, weights). The
-        score of two vectors is their dot product, not scaled. weights, (length, length), is the softmax of the scores,
-        each row over the keys; each row of output, (length, features), is the average of the vectors, weighted by the
-        same row of weights.""",
+        score of two vectors is their dot product, not scaled. weights has the shape (length, length) and holds the
+        softmax of the scores, where the softmax of each row runs over the keys. output has the shape (length,
+        features), and each of its rows is the average of the vectors, weighted by the same row of weights.""",
     stub='''
         def self_attention(x):
             """(output, weights): the averages of the vectors, and the weights that made them."""
@@ -28,12 +28,12 @@ exercise = Exercise(name="self_attention", lesson=1, title="A sequence attends t
            {"length": 4, "features": 6}, {"length": 6, "features": 4, "alike": True}, {"length": 1, "features": 3}],
     draw=draw_vectors, reference=self_attention, returns=("output", "weights"),
     shapes={"output": "(query, features)", "weights": "(query, key)"},
-    hints=[("the scores", "Every vector meets every vector, so there are length × length scores. What must you do to "
-            "the second x for `@` to compute them?"),
-           ("the weights", "Row 0 of the weights belongs to vector 0: its scores with all vectors, through a softmax. "
-            "Does that row sum to 1?"),
-           ("the output", "Row 0 of the output is a sum over all the vectors, each times its weight in row 0 of the "
-            "weights.")])
+    hints=[("the scores", "Every vector is compared with every vector, so there are length × length scores. What must "
+            "you do to the second x for `@` to compute them all?"),
+           ("the weights", "Row 0 of the weights belongs to vector 0. It is the softmax of that vector's scores with "
+            "all the vectors. Does your row 0 sum to 1?"),
+           ("the output", "Row 0 of the output is a sum over all the vectors, each multiplied by its weight in row "
+            "0 of the weights.")])
 
 @exercise.right("step by step")
 class SelfAttention(Steps):

@@ -52,12 +52,12 @@ exercise = Exercise(name="softmax", lesson=1, title="Scores become weights", dif
            {"shape": (3, 4), "far": [[1, 1, 1, 1], [-1, -1, -1, -1], [1, -1, 0, 1]]}],
     draw=draw_scores, reference=softmax, returns="weights", shapes={"weights": "the shape of scores"},
     checks=[of_integers], symptoms=[lambda observed, expected, scores: scale_sentence(observed, scores)],
-    hints=[("the weights of a row", "Work out one row of scores by hand: three exponentials, one sum, three divisions. "
-            "Which numbers went into the sum?"),
-           ("right for some shapes only", "A sum or a maximum drops the dimension it runs over, and NumPy then "
-            "lines up the wrong ones. Look up `keepdims`."),
-           ("large scores, and what is subtracted", "Adding one number to all the scores of a row does not change its "
-            "weights. Which number, added to each row, leaves no exponent above 0?")])
+    hints=[("the weights of a row", "Take a row of three scores and work out its weights by hand. You need three "
+            "exponentials, one sum and three divisions. Which numbers went into the sum?"),
+           ("right for some shapes only", "`sum` and `max` drop the dimension that they run over, and NumPy "
+            "may then line up the wrong dimensions. Look up `keepdims`."),
+           ("large scores, and what is subtracted", "If you add the same number to all the scores of a row, its "
+            "weights stay the same. Which number can you add to each row so that no exponent is above 0?")])
 
 @exercise.right("step by step")
 class Softmax(Steps):

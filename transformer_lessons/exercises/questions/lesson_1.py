@@ -16,8 +16,8 @@ QUESTIONS = (
         "A weighted average by hand",
         "The values 2, 8 and 4 have the weights 0.5, 0.25 and 0.25. What is their weighted average?",
         right=4,
-        why="0.5 × 2 + 0.25 × 8 + 0.25 × 4 = 1 + 2 + 1 = 4. Every output of attention is such a sum, with "
-        "whole vectors instead of these three numbers.",
+        why="0.5 × 2 + 0.25 × 8 + 0.25 × 4 = 1 + 2 + 1 = 4. Every output of attention is a sum like "
+        "this one, with whole vectors in place of the three numbers.",
         slips={
             14: "You added the values without their weights, as if each weight were 1.",
             14 / 3: "This is the plain average, which gives each of the three values a weight of one third.",
@@ -76,18 +76,18 @@ QUESTIONS = (
         "You add 100 to every score. What happens to the weights that softmax computes from them?",
         (
             right(
-                "Nothing.",
-                "exp(s + 100) = exp(100) × exp(s), and the common factor cancels in the division. For the "
-                "same reason softmax can subtract the largest score first: the weights stay the same, and "
-                "nothing overflows.",
+                "Nothing: they stay the same.",
+                "exp(s + 100) = exp(100) × exp(s), and the common factor cancels in the division. That is "
+                "why softmax can subtract the largest score first: the weights stay the same, and nothing "
+                "overflows.",
             ),
             wrong(
-                "They get sharper: the largest comes closer to 1.",
+                "They get sharper: the largest weight moves closer to 1.",
                 "Multiplying the scores by a number above 1 does this, because it widens the gaps between "
                 "them. Adding the same number to all of them leaves the gaps as they are.",
             ),
             wrong(
-                "They get flatter: all come closer to each other.",
+                "They get flatter: the weights move closer to each other.",
                 "Scores of 1 and 2 become 101 and 102, and the ratio of these is indeed closer to 1. But "
                 "softmax depends on the differences between scores, not on their ratios.",
             ),
@@ -107,7 +107,7 @@ QUESTIONS = (
         "        row[j] = row[j] / row.sum()",
         right=2 / 3,
         why="First row[0] becomes 1/2. By the time row[1] is divided, the sum is 1.5 and no longer 2, and 1 "
-        "divided by 1.5 is 0.67. Compute the sum once, before anything changes.",
+        "divided by 1.5 is 0.67. To avoid this, compute the sum once, before the loop changes anything.",
         slips={
             0.5: "This is what the author of the loop wanted. Look at row.sum() again when j is 1: row[0] has changed.",
             1: "row[1] is divided, too. It would stay the same only if the sum were 1 at that moment.",
@@ -122,7 +122,7 @@ QUESTIONS = (
         "You run self-attention on ten vectors with five features each. What is the shape of the matrix of weights?",
         right=(10, 10),
         why="Each of the ten queries has a weight for each of the ten keys: rows ask, columns answer. The "
-        "features no longer appear, because the dot products sum over them.",
+        "features do not appear in the shape, because the dot products sum over them.",
         slips={
             (5, 5): "This matrix compares features with features, as x.T @ x does. Attention compares vectors.",
             (10, 5): "This is the shape of the input, and of the output. There is one weight for each pair of vectors.",
@@ -133,18 +133,18 @@ QUESTIONS = (
     ),
     SeveralOf(
         "1.7",
-        "What is true of all weights",
-        "The scores are x @ x.T, for any vectors x, and each row goes through softmax. What is always true "
-        "of the weights?",
+        "What is always true of the weights",
+        "You compute the scores x @ x.T and apply softmax to each row. Which of these statements about "
+        "the weights are true for any vectors x?",
         (
             wrong(
                 "Every column sums to 1.",
-                "It is the rows that are divided by their sums. If many queries give a vector a large weight, "
+                "Softmax makes each row sum to 1, not each column. If many queries give a vector a large weight, "
                 "its column sums to more than 1.",
             ),
             right(
                 "No weight is negative.",
-                "Exponentials are never negative, so dividing one by their sum cannot give a negative number.",
+                "Exponentials are never negative, so dividing one by a sum of them cannot give a negative number.",
             ),
             wrong(
                 "They are symmetric, as the scores are.",
@@ -169,7 +169,7 @@ QUESTIONS = (
         "You shuffle the ten input vectors and run the same self-attention again. What happens to the ten outputs?",
         (
             wrong(
-                "They stay as they were, each in its old row.",
+                "They stay exactly as they were, row by row.",
                 "Each output belongs to one input vector. When that vector moves to another row, its "
                 "output moves with it.",
             ),
@@ -184,7 +184,7 @@ QUESTIONS = (
                 "on the rows that they are in.",
             ),
             wrong(
-                "Those of the vectors that moved are new; the others stay.",
+                "The vectors that moved get new outputs; the others keep theirs.",
                 "A vector's new row makes no difference: it is still compared with the same vectors as before.",
             ),
         ),
@@ -197,8 +197,8 @@ QUESTIONS = (
         model="Each output is a weighted average of all the vectors, with weights computed from dot products. "
         "Neither the dot products nor the sum depends on which row a vector is in, so shuffled inputs give "
         "the same outputs, shuffled: “dog” gets the same vector in both sentences. The calculation "
-        "therefore has to depend on the positions, for example by adding to each vector another one that depends "
-        "on its position (lesson 5).",
+        "therefore has to depend on the positions, for example by adding to each word's vector a second vector "
+        "that depends on the position of the word (lesson 5).",
         points=(
             "An output depends on its own vector and on which vectors are in the sequence, not on their rows.",
             "Shuffling the inputs shuffles the outputs in the same way, and does nothing else.",
