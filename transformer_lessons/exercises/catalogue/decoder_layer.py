@@ -30,11 +30,11 @@ exercise = Exercise(name="DecoderLayer", lesson=7, title="A layer that writes", 
         cross_attention, each a MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden);
         and norm_1, norm_2 and norm_3, used in that order, each an nn.LayerNorm(d_model) (a smaller epsilon does
         no harm). forward(x, memory, mask=None, memory_mask=None), with x (batch, target, d_model) and memory, the
-        encoder's output, (batch, source, d_model), returns a tensor of x's shape. Three parts in this order: x attends
-        to itself (mask), then to the memory (memory_mask), then the feed-forward layer. Each part's output is added to
-        its input, and the sum is normalised: post-norm. The masks are not always causal, and a query that may attend to
-        nothing gets weights of 0, as in the package's attention. Dropout is optional, anywhere: the check runs in eval
-        mode.""",
+        encoder's output, (batch, source, d_model), returns a tensor of x's shape. It has three parts, in this order: x
+        attends to itself (with mask), then to the memory (with memory_mask), then goes through the feed-forward layer.
+        Each part's output is added to its input, and the sum is normalised: post-norm. The masks are not always causal,
+        and a query that may attend to nothing gets weights of 0, as in the package's attention. Dropout is optional,
+        anywhere: the check runs in eval mode.""",
     stub='''
         class DecoderLayer(nn.Module):
             def __init__(self, d_model, num_heads, d_hidden):
@@ -51,7 +51,7 @@ exercise = Exercise(name="DecoderLayer", lesson=7, title="A layer that writes", 
     build=("d_model", "num_heads", "d_hidden"), draw=draw_decoded, reference=layers.DecoderLayer,
     returns="x", shapes={"x": "(batch, target, d_model)"}, tolerance=2e-4,
     hints=[("it raises", "Attention returns (output, weights). In cross-attention there is one query for each "
-            "target token, and one key and one value for each position in the memory: who asks, and who answers?"),
+            "target token, and one key and one value for each position in the memory. Who asks, and who answers?"),
            ("the numbers differ", "The same thing happens three times: a part reads x; its output is added to x; the "
             "sum is normalised and becomes the new x. In the second part, keys and values come from elsewhere."),
            ("only with masks", "Each of the two attention modules has its own mask. Which keys does each mask hide?")],

@@ -22,10 +22,10 @@ exercise = Exercise(name="EncoderLayer", lesson=7, title="A layer that reads", d
     contract="""EncoderLayer(d_model, num_heads, d_hidden) is a module with the package's own parts: attention, a
         MultiHeadAttention(d_model, num_heads); feed_forward, a FeedForward(d_model, d_hidden); and norm_1 and norm_2,
         used in that order, each an nn.LayerNorm(d_model) (a smaller epsilon does no harm). forward(x,
-        mask=None), with x (batch, length, d_model), returns a tensor of x's shape. Two parts in this order: x attends
-        to itself (with the mask), then the feed-forward layer. Each part's output is added to its input, and the sum is
-        normalised: post-norm, as in the paper. A query that may attend to nothing gets weights of 0, as in the
-        package's attention. Dropout is optional, anywhere: the check runs in eval mode.""",
+        mask=None), with x (batch, length, d_model), returns a tensor of x's shape. It has two parts, in this order: x
+        attends to itself (with the mask), then goes through the feed-forward layer. Each part's output is added to its
+        input, and the sum is normalised: post-norm, as in the paper. A query that may attend to nothing gets weights
+        of 0, as in the package's attention. Dropout is optional, anywhere: the check runs in eval mode.""",
     stub='''
         class EncoderLayer(nn.Module):
             def __init__(self, d_model, num_heads, d_hidden):
@@ -40,10 +40,10 @@ exercise = Exercise(name="EncoderLayer", lesson=7, title="A layer that reads", d
            {"batch": 2, "length": 4, "d_model": 8, "num_heads": 2, "d_hidden": 5, "mask": "holes"}],
     build=("d_model", "num_heads", "d_hidden"), draw=draw_encoded, reference=layers.EncoderLayer,
     returns="x", shapes={"x": "(batch, length, d_model)"}, tolerance=2e-4,
-    hints=[("it raises", "Attention takes four things (query, key, value, mask) and returns two, (output, "
+    hints=[("it raises", "Attention takes four things (query, key, value, mask) and returns two (output and "
                          "weights). Only one of those two is added to x."),
-           ("the numbers differ", "The same three steps, twice: a part reads x; its output is added to x; the sum is "
-                                  "normalised and becomes the new x."),
+           ("the numbers differ", "The same three steps happen twice: a part reads x; its output is added to x; the "
+                                  "sum is normalised and becomes the new x."),
            ("only with a mask", "The mask is for the attention alone. Does it get there unchanged?")],
     solution='''
         from torch import nn

@@ -44,8 +44,8 @@ QUESTIONS = (
         (
             right(
                 "A layer that could be replaced by one linear map, 512 → 512",
-                "Two linear maps in a row are one linear map, and the width in between adds nothing. The "
-                "ReLU is what makes the 2048 features useful.",
+                "Two linear maps in a row are one linear map, and the width in between adds nothing. Only "
+                "the ReLU makes the 2048 features useful.",
             ),
             wrong(
                 "A function that is still nonlinear, thanks to the biases",
@@ -54,12 +54,12 @@ QUESTIONS = (
             ),
             wrong(
                 "A layer through which no gradient flows",
-                "Linear maps pass gradients on. If anything here stops them, it is the ReLU, where its "
-                "input is negative.",
+                "Linear maps pass gradients on. If anything here stops a gradient, it is the ReLU, which "
+                "does so where its input is negative.",
             ),
             wrong(
                 "A richer layer, because no feature is cut off at 0",
-                "Being cut off is what lets a feature count for some inputs and not for others. Multiply "
+                "Because it is cut off, a feature can count for some inputs and not for others. Multiply "
                 "the two matrices, and see what remains.",
             ),
         ),
@@ -93,7 +93,7 @@ QUESTIONS = (
         slips={
             0.1**10: "This is the slope without skips. Differentiate x + f(x).",
             2: "You added the slopes of the ten functions f to 1. In a chain, the slopes of the layers multiply.",
-            1.1: "This is one layer. There are ten in a chain.",
+            1.1: "This is the slope of one layer. There are ten in a chain.",
             2.6: "Right to one decimal place, but the question asks for two.",
             11: "You added ten slopes of 1.1. The slopes of a chain of functions multiply.",
         },
@@ -155,8 +155,8 @@ QUESTIONS = (
         "The batch size is 2, and there are 4 heads. The source has 9 tokens and the target has 6. What is "
         "the shape of the decoder's cross-attention weights?",
         right=(2, 4, 6, 9),
-        why="The target asks, so its 6 tokens are the queries. The source answers, so its 9 tokens are the "
-        "keys.",
+        why="The queries come from the target, which has 6 tokens, and the keys come from the source, which "
+        "has 9.",
         slips={
             (2, 4, 9, 6): "The two lengths are swapped: which side has the queries, and which the keys?",
             (2, 4, 6, 6): "This is the decoder's self-attention, among the target's own tokens.",
@@ -201,13 +201,13 @@ QUESTIONS = (
             ),
             right(
                 "All positions in a block, but each block has its own.",
-                "Within a block every token gets the same treatment, so any length fits. Each block reads what the "
-                "earlier ones have added; with its own weights, it can do a different job.",
+                "Within a block every token is treated alike, so any length fits. Each block reads what the "
+                "earlier ones have added, and because it has its own weights, it can do a different job.",
             ),
             wrong(
                 "All blocks, but each position has its own.",
-                "It is the other way round: a block's weights are the same at whatever position they are "
-                "used.",
+                "It is the other way round: each block has its own weights, and uses them at every "
+                "position.",
             ),
         ),
     ),
@@ -217,11 +217,11 @@ QUESTIONS = (
         "A model has six blocks with feed-forward layers of 2,099,712 parameters each. All six are "
         "replaced with one that the blocks share. How many parameters are saved?",
         right=5 * FEED_FORWARD,
-        why="5 × 2,099,712 = 10,498,560, more than half of the blocks' parameters, if they are encoder blocks. Every "
-        "shape still fits, so the question is what the model can still learn; the next cells find out.",
+        why="5 × 2,099,712 = 10,498,560. In encoder blocks, that is more than half of the parameters. All the "
+        "shapes still fit, and the next cells find out what the model can still learn.",
         slips={
-            6 * FEED_FORWARD: "This counts all six, but one of them remains.",
-            FEED_FORWARD: "This is one layer. It is the one that remains.",
+            6 * FEED_FORWARD: "You counted all six layers as saved, but one of them remains.",
+            FEED_FORWARD: "This is a single layer, the one that remains.",
         },
         pointer="How many feed-forward layers are there before, and how many after?",
     ),
@@ -238,8 +238,8 @@ QUESTIONS = (
             ),
             wrong(
                 "Tokens that the feed-forward layer can tell apart again",
-                "The feed-forward layer has the same weights everywhere: identical vectors in, "
-                "identical vectors out.",
+                "The feed-forward layer has the same weights at every position, so from identical vectors "
+                "it makes identical vectors.",
             ),
             wrong(
                 "Tokens that are kept apart by their positional encodings",
@@ -266,12 +266,12 @@ QUESTIONS = (
             wrong(
                 "They stay about as different as they were.",
                 "Each layer averages the averages of the one before, so in the end the differences vanish. "
-                "With PyTorch's initial weights, after two layers almost nothing is left of them.",
+                "With PyTorch's initial weights, almost nothing is left of them after two layers.",
             ),
             right(
                 "They become almost identical.",
-                "Layer by layer they become more alike, and after 32 layers the rank is 1: sixteen "
-                "almost identical rows. With skips each layer adds to the tokens instead of replacing them.",
+                "Layer by layer they become more alike. After 32 layers the rank is 1, and the sixteen "
+                "rows are almost identical. With skips, each layer adds to the tokens instead of replacing them.",
             ),
             wrong(
                 "One token takes over, and the others become zero.",
@@ -285,12 +285,12 @@ QUESTIONS = (
         "The feed-forward layers of the blocks",
         "Do the feed-forward layers (two dense layers each) differ from block to block, and if so, why? Why are "
         "they the same at every position?",
-        model="Yes: each block has its own, and within a block the same weights serve every position. A "
-        "block reads what the earlier blocks have written; with its own weights, it can do a different job. "
-        "Positions share weights because what happens to a token should depend only on its vector, which here "
-        "holds the position. That is also why any length fits. Sharing across blocks also works, because all "
-        "the shapes match, and in the paper's six encoder blocks it would save more than half of "
-        "their parameters (5/6 of two thirds). The price is that some things are harder to learn.",
+        model="Yes, they differ: each block has its own layer, and uses it at every position. Each block reads "
+        "what the earlier blocks have written, and with weights of its own it can do a different job. Positions "
+        "share weights because what happens to a token should depend only on its vector, which here holds the "
+        "position. That is also why any length fits. The blocks could share one layer, too, because all the "
+        "shapes match. In the paper's six encoder blocks, this would save more than half of the parameters "
+        "(5/6 of two thirds), but some things would be harder to learn.",
         points=(
             "They differ from block to block, but are the same at every position.",
             "Each block meets different inputs; here the position is in the vectors.",
@@ -302,12 +302,12 @@ QUESTIONS = (
         "Why so many skip connections",
         "Why are there so many skip connections, especially around attention, and what would happen without "
         "them?",
-        model="With x + f(x) the slope of each layer is 1 plus that of f, so a gradient gets past f however "
-        "little f passes on: ten parts of slope 0.1 have slope 0.0000000001 without skips, and 2.59 with them. In "
-        "pre-norm the skips form an identity path through the whole stack; in post-norm, a norm follows every sum on "
-        "that path. Around attention skips matter most: attention replaces each token with an average, "
-        "and only the skip is sure to keep the token itself. Without skips, tokens become more alike "
-        "layer by layer; with equal attention weights, they are identical at once.",
+        model="With x + f(x), the slope of each layer is 1 plus that of f, so a gradient gets past f however "
+        "little f passes on. Ten parts of slope 0.1 have slope 0.0000000001 without skips, and 2.59 with them. "
+        "In pre-norm, the skips form an identity path through the stack; in post-norm, a "
+        "norm follows every sum on that path. Skips matter most around attention, which replaces each token "
+        "with an average: only the skip is sure to keep the token itself. Without skips, tokens become more "
+        "alike layer by layer; with equal attention weights, they are identical at once.",
         points=(
             "Gradients: x + f(x) has slope 1 plus that of f.",
             "Identity: the token itself is lost in an average; the skip keeps it.",
