@@ -44,11 +44,11 @@ def what_the_counts_show(observed, expected, words):
 exercise = Exercise(
     name="count_pairs", lesson=9, title="Pairs of neighbours", difficulty=1, importance=3, minutes=8,
     contract="""
-        count_pairs(words) takes a dictionary from words to how often each of them occurs in a text. A word is the
-        tuple of its parts, each a bytes object. The result is a dictionary from each pair (first, second) of parts that
-        are neighbours in some word to how often they are neighbours in the whole text. Every place counts, overlapping
-        ones too: in (b"a", b"a", b"a") the pair (b"a", b"a") occurs twice. Parts of different words are not neighbours.
-        A pair that does not occur is not in the result; words itself is not changed. Any kind of dictionary will do.
+        count_pairs(words) takes a dictionary that says how often each word occurs in a text. A word is the tuple of its
+        parts, and each part is a bytes object. The result is a dictionary that says how often each pair (first, second)
+        of neighbouring parts occurs in the whole text. Every occurrence counts, even if two overlap: in
+        (b"a", b"a", b"a") the pair (b"a", b"a") occurs twice. Parts of different words are not neighbours. A pair that
+        does not occur is not in the result; words itself is not changed. Any kind of dictionary will do.
         """,
     stub='''
         def count_pairs(words):

@@ -67,12 +67,12 @@ def how_many(number):
 exercise = Exercise(
     name="train_bpe", lesson=9, title="A vocabulary grows", difficulty=2, importance=3, minutes=15,
     contract="""
-        train_bpe(words, number) takes a dictionary from words (tuples of single bytes) to how often each of them occurs
-        in a text. Each round counts all pairs of neighbours, overlapping ones too, takes the most frequent, and merges
-        it in every word (words are tuples, but `merge` takes and returns lists: convert). If several pairs are
-        equally frequent, it takes the one that is largest when Python compares tuples. Returns a list of the pairs
-        (tuples), in the order in which they were merged: `number` of them, or fewer if no word has two parts left.
-        number may be 0. words itself is not changed.
+        train_bpe(words, number) takes a dictionary that says how often each word occurs in a text. A word is a tuple of
+        single bytes. Each round counts all pairs of neighbours, including overlapping ones, takes the most frequent
+        pair, and merges it in every word. (Words are tuples, but `merge` takes and returns lists, so convert them.) If
+        several pairs are equally frequent, it takes the one that is largest when Python compares tuples. Returns a list
+        of the pairs, as tuples, in the order in which they were merged: `number` of them, or fewer if no word has two
+        parts left. number may be 0. words itself is not changed.
         """,
     stub='''
         def train_bpe(words, number):

@@ -36,11 +36,11 @@ QUESTIONS = (
     OneOf(
         "9.3",
         "The first merge",
-        "Another text has the words newest (6 times), widest (3) and low (5). Which pair is merged first, if ties go "
-        "to the larger pair?",
+        "Another text has the words newest (6 times), widest (3 times) and low (5 times). Which pair is merged first, "
+        "if ties go to the larger pair?",
         (
             wrong("(e, s)", "It occurs 9 times, but so does another pair, which is larger."),
-            wrong("(w, e)", "It occurs only 6 times, in newest. Which pairs are in two of the words?"),
+            wrong("(w, e)", "It occurs only 6 times, in newest. Which pairs occur in two of the words?"),
             right(
                 "(s, t)",
                 "(e, s) and (s, t) both occur 6 + 3 = 9 times. As a byte, s is larger than e, so (s, t) is the larger "
@@ -52,7 +52,8 @@ QUESTIONS = (
     OneOf(
         "9.4",
         "Not split into words",
-        "A play is one long list of bytes, not split into words. What do most of the first ten merges have in common?",
+        "We train on a play as one long list of bytes, without splitting it into words. What do most of the first ten "
+        "merges have in common?",
         (
             right(
                 "They contain a space or a line break.",
@@ -61,7 +62,7 @@ QUESTIONS = (
             ),
             wrong(
                 "They lie inside words.",
-                "Some do, such as “th”. But the most frequent byte of all is the space, between the words.",
+                "Some do, such as “th”. But the most frequent byte of all is the space, which stands between words.",
             ),
             wrong(
                 "They are whole words, such as “the”.",
@@ -79,12 +80,13 @@ QUESTIONS = (
         "A byte-level tokenizer has 1,000 merges and one special token for the end of a text. How many ids does it "
         "have?",
         right=1257,
-        why="256 bytes, 1,000 merges and one special token make 1,257 ids. GPT-2 has 256 + 50,000 + 1 = 50,257.",
+        why="There are 256 bytes, 1,000 merges and one special token, so there are 1,257 ids. GPT-2 has "
+        "256 + 50,000 + 1 = 50,257.",
         slips={
             1001: "The 256 bytes are tokens too: without them, a rare character could not be written.",
             1256: "The special token has an id as well.",
-            1000: "That is the merges alone. What are they made from?",
-            1129: "A byte has 256 values, not 128.",
+            1000: "That counts only the merges. What are the merges made from?",
+            1129: "A byte has 256 possible values, not 128.",
         },
         pointer="Every merge makes one token. What was there before the first merge?",
     ),
@@ -95,11 +97,11 @@ QUESTIONS = (
         (
             wrong(
                 "in, g",
-                "The pair (i, n) comes first in the word, but the rank decides, and (n, g) has the lower one.",
+                "The pair (i, n) comes first in the word, but only the rank matters, and (n, g) has the lower rank.",
             ),
-            wrong("ing", "That would take a third merge, of i and ng. There is none."),
+            wrong("ing", "That would take a third merge, of i and ng, but there is no such merge."),
             wrong("i, n, g", "Both pairs of neighbours have a rank, so one of them is merged."),
-            right("i, ng", "Rank 0 comes first. After it, i and ng are neighbours, and that pair has no rank."),
+            right("i, ng", "Rank 0 is merged first. After that, i and ng are neighbours, and that pair has no rank."),
         ),
     ),
     SeveralOf(
@@ -127,19 +129,20 @@ QUESTIONS = (
             ),
             right(
                 "Encoding a text and decoding the ids gives the same text back.",
-                "The tokens are runs of the text's bytes, in order. Joined, they are the text.",
+                "The tokens are runs of the text's bytes, in order. Joined together, they give the text.",
             ),
         ),
     ),
     OneOf(
         "9.8",
         "A smaller loss",
-        "On the same text, a model with bytes as tokens has a loss of 0.5 nats per token, and one with 1,000 "
-        "merges has a loss of 1.4. The second model's tokens average 3.7 bytes. Which model is better?",
+        "On the same text, a model with bytes as tokens has a loss of 0.5 nats per token, and a model with "
+        "1,000 merges has a loss of 1.4. The second model's tokens are 3.7 bytes long on average. Which model is "
+        "better?",
         (
             wrong(
                 "The one with bytes: its loss is lower.",
-                "It pays 0.5 nats for each byte, but the other pays 1.4 nats for 3.7 bytes together.",
+                "It pays 0.5 nats for each byte, but the other model pays only 1.4 nats for 3.7 bytes.",
             ),
             right(
                 "The one with merges.",
@@ -153,19 +156,19 @@ QUESTIONS = (
             ),
             wrong(
                 "They are equally good.",
-                "For 3.7 bytes, the first model pays 0.5 × 3.7 = 1.85 nats, the second only 1.4.",
+                "For 3.7 bytes, the first model pays 0.5 × 3.7 = 1.85 nats, but the second pays only 1.4.",
             ),
         ),
     ),
     OneOf(
         "9.9",
         "Half an emoji",
-        "A model writes an emoji as two tokens of two bytes each. A program decodes each token by itself, with "
+        "A model writes an emoji as two tokens of two bytes each. A program decodes each token on its own, with "
         'errors="replace". What does the reader see?',
         (
             wrong(
                 "The emoji, as soon as the second token arrives",
-                "Each token is decoded by itself, and what has already been printed stays there.",
+                "Each token is decoded on its own, and what has already been printed stays there.",
             ),
             wrong(
                 "Nothing for the first token, the emoji for the second",
@@ -174,7 +177,7 @@ QUESTIONS = (
             wrong("An error", 'errors="replace" is there to prevent one.'),
             right(
                 "Only replacement characters",
-                "Neither half is a character, so each becomes one or more �.",
+                "Neither half is a whole character, so each half becomes one or more �.",
             ),
         ),
     ),
