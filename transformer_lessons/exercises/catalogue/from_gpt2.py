@@ -164,9 +164,9 @@ exercise = Exercise(
     hints=[("the names", "Drop the prefix, skip the masks, and replace the parts of a name one by one. Note that "
             "`attn.c_proj` and `mlp.c_proj` get different names. Only the names of the masks end in `.attn.bias`, "
             "with the dot in front."),
-           ("the layout", "F.linear multiplies by the transpose of its weight; GPT-2's code multiplies by the weight "
-            "as it is. So which weights must be transposed? Those of all linear maps, even the square one, but "
-            "not the tables."),
+           ("the layout", "F.linear multiplies by the transpose of its weight, but GPT-2's code multiplies by the "
+            "weight as it is. So you have to transpose the weights of all linear maps, even the square one, but not "
+            "the two tables."),
            ("queries, keys and values", "The weight of c_attn is (d_model, 3 d_model). chunk(3, dim=-1) splits it, "
             "and its bias, into three; then transpose the weights.")],
     solution='''

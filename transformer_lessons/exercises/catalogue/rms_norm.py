@@ -40,12 +40,12 @@ exercise = Exercise(
            {"shape": (3, 4), "scale": 0.0, "mean": 0.0}, {"shape": (1, 1, 6)}],
     draw=draw, reference=lambda x, gain, epsilon=1e-5: F.rms_norm(x, gain.shape, gain, epsilon), gradients=True,
     symptoms=(size_of_rows,),
-    hints=[("which number divides", "Three operations, and the name lists them from right to left: square the "
-            "features, take the mean, take the root."),
-           ("it is right unless x is tiny", "That is where epsilon matters. Is it added inside the square root, "
-            "or outside?"),
-           ("it raises an error, or mixes the vectors", "Each vector has one mean square of its own. Which dimension "
-            "does the mean run over, and how does keepdim help it line up with x?")],
+    hints=[("the number to divide by", "There are three operations, and the name lists them from right to left: square "
+            "the features, take the mean of the squares, then take the root of the mean."),
+           ("the result is right unless x is tiny", "When x is tiny, epsilon matters. Do you add it inside the square "
+            "root, or outside?"),
+           ("it raises an error, or mixes the vectors", "Every vector has its own mean square. Over which dimension do "
+            "you take the mean, and how does keepdim help the result line up with x?")],
     solution='''
         import torch
 

@@ -37,8 +37,8 @@ exercise = Exercise(
     shapes={"result": "(…, d_model)"},
     hints=[("it raises an error, or the shapes differ", "nn.Linear(in, out) stores its weight as (out, in). "
             "F.linear(x, weight) multiplies x by the transpose of weight."),
-           ("the numbers differ", "Two maps read the same x. Only the result of one goes through SiLU. Then the two "
-            "results are multiplied, feature by feature, before the third map."),
+           ("the numbers differ", "Two maps read the same x, and only one of the two results goes through SiLU. Then "
+            "the two are multiplied, feature by feature, and the third map is applied to the product."),
            ("what SiLU is", "F.silu(z) is z times the sigmoid of z: close to z for large z, close to 0 for very "
             "negative z. Have you used ReLU, GELU or a sigmoid in its place?")],
     solution='''

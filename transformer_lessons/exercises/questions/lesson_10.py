@@ -15,25 +15,27 @@ QUESTIONS = (
     Number(
         "10.1",
         "RMSNorm by hand",
-        "A vector has two features, 1 and 7. What does RMSNorm (gain 1, a negligible epsilon) turn the 7 into?",
+        "A vector has two features, 1 and 7. If the gain is 1 and epsilon is negligible, what does RMSNorm turn "
+        "the 7 into?",
         right=1.4,
-        why="The squares are 1 and 49, their mean is 25, its square root is 5, and 7 / 5 = 1.4.",
+        why="The squares are 1 and 49, so their mean is 25. The square root of that is 5, and 7 / 5 = 1.4.",
         slips={
-            1: "This is LayerNorm: you subtracted the mean first. RMSNorm subtracts nothing.",
+            1: "This is what LayerNorm gives, because it subtracts the mean first. RMSNorm does not subtract anything.",
             7 / sqrt(50): "You divided by the square root of the sum of the squares. Divide by the root of their mean.",
             7 / 25: "You divided by the mean square. Divide by its square root.",
             7 / 4: "You divided by the mean of the features. Divide by the root of their mean square.",
         },
-        pointer="Square the features, take the mean, and take its square root; then divide.",
+        pointer="Square the features, take the mean of the squares, and take the square root of that. "
+        "Then divide the 7 by it.",
         tolerance=0.004,
     ),
     OneOf(
         "10.2",
         "Adding 10 to every feature",
-        "Suppose you add 10 to every feature of a vector. With gain 1 and bias 0, whose result changes: LayerNorm's, "
-        "RMSNorm's, both or neither?",
+        "Suppose you add 10 to every feature of a vector. The gain is 1 and the bias is 0. Which norm's result "
+        "changes: LayerNorm's, RMSNorm's, both or neither?",
         (
-            wrong("Both", "One of them subtracts the mean of the vector, and the 10 with it."),
+            wrong("Both", "One of the norms subtracts the mean of the vector, and the 10 disappears with it."),
             wrong(
                 "Only LayerNorm",
                 "LayerNorm subtracts the mean, so a number added to all features disappears. Which norm does not "
@@ -41,8 +43,8 @@ QUESTIONS = (
             ),
             right(
                 "Only RMSNorm",
-                "RMSNorm subtracts nothing, so the 10 stays, both in the features and in the number they are "
-                "divided by. LayerNorm subtracts the mean, and the 10 with it.",
+                "RMSNorm does not subtract anything, so the 10 stays in the features and in the number that they are "
+                "divided by. LayerNorm subtracts the mean, and the 10 disappears with it.",
             ),
             wrong("Neither", "A norm that does not subtract the mean keeps the 10."),
         ),
@@ -54,13 +56,13 @@ QUESTIONS = (
         "feed-forward has three. How wide must its hidden layer be for both to have the same number of weights (not "
         "counting biases)?",
         right=2048,
-        why="2 × 768 × 3072 = 3 × 768 × 2048: two thirds of the width, so 8/3 × d_model instead of 4 × d_model. "
-        "Llama 7B does the same: 8/3 × 4096, rounded up to a multiple of 256, is 11,008.",
+        why="2 × 768 × 3072 = 3 × 768 × 2048. So the hidden layer is two thirds as wide: 8/3 × d_model instead of "
+        "4 × d_model. Llama 7B does the same: 8/3 × 4096, rounded up to a multiple of 256, is 11,008.",
         slips={
-            3072: "Then there would be 1.5 times as many weights: three maps, each as large as before.",
-            1536: "This is half as wide. There are three maps in place of two, not four.",
+            3072: "Then there would be three maps, each as large as before, so 1.5 times as many weights.",
+            1536: "This is half as wide as before, as if there were four maps in place of two, but there are three.",
             1024: "Then the three maps together have only as many weights as one of the two old ones.",
-            4608: "It has to be narrower, since there is one more map.",
+            4608: "There is one more map, so the hidden layer has to be narrower, not wider.",
         },
         pointer="Write down the weights of both: 2 × 768 × 3072, and 3 × 768 × the width.",
     ),
@@ -101,30 +103,31 @@ QUESTIONS = (
         "bytes, or 128 KiB.",
         slips={
             32 * 8 * 128 * 2: "A factor of 2 is missing: keys and values are both kept, and each number takes 2 bytes.",
-            32 * 8 * 128: "This counts numbers, not bytes, and only those of the keys.",
-            2 * 32 * 32 * 128 * 2: "You counted 32 heads. Only the 8 KV heads are kept.",
-            2 * 8 * 128 * 2: "This is one layer. There are 32.",
-            2 * 32 * 128 * 2: "This is one KV head. There are 8.",
+            32 * 8 * 128: "You counted numbers, not bytes, and you counted only the keys.",
+            2 * 32 * 32 * 128 * 2: "You counted 32 heads, but only the 8 KV heads are kept.",
+            2 * 8 * 128 * 2: "This is what one layer keeps, and there are 32 layers.",
+            2 * 32 * 128 * 2: "You counted only one KV head per layer, and there are 8.",
         },
         pointer="Multiply: 2 (keys and values), layers, KV heads, features per head, bytes per number.",
     ),
     SeveralOf(
         "10.6",
         "Which changes pay off",
-        "Small models, each with one change from GPT-2, are trained on 300 batches of Shakespeare's characters. Which "
-        "changes lower the loss by more than the gap between two runs of GPT-2 with different seeds?",
+        "Several small models are trained on 300 batches of Shakespeare's characters. Each has one change from GPT-2. "
+        "Two runs of GPT-2 with different seeds do not reach the same loss. Which changes lower the loss by more than "
+        "the gap between two such runs?",
         (
             wrong(
-                "RMSNorm for LayerNorm",
-                "The losses agree to within the noise. What RMSNorm saves is arithmetic and parameters.",
+                "RMSNorm instead of LayerNorm",
+                "RMSNorm saves arithmetic and parameters, but the losses agree to within the noise.",
             ),
             right(
-                "SwiGLU for GELU, with about the same number of weights",
+                "SwiGLU instead of GELU, with about the same number of weights",
                 "SwiGLU lowers the loss with both seeds, by 0.09 and 0.04. Two seeds are too few to tell how much it "
                 "helps on average.",
             ),
             right(
-                "Rotary positions for learned ones",
+                "Rotary positions instead of learned ones",
                 "They lower the loss with both seeds, by ten times the gap between two runs of GPT-2. Part of this is "
                 "due to how small the learned positions are at the start.",
             ),
@@ -140,14 +143,14 @@ QUESTIONS = (
         "You copy GPT-2's weights into nn.Linear layers and forget to transpose them (d_model is 768). For which of "
         "these does load_state_dict raise no error?",
         (
-            wrong("None: it checks all shapes.", "It does, but for one of them the two shapes are the same."),
-            wrong("mlp.c_fc", "It is (768, 3072), and the layer expects (3072, 768): an error."),
+            wrong("None: it checks all shapes.", "It does, but one of these weights is square."),
+            wrong("mlp.c_fc", "Its shape is (768, 3072), but the layer expects (3072, 768), so there is an error."),
             right(
                 "attn.c_proj",
-                "It is (768, 768), and so is its transpose. It loads, as would the three square parts of "
-                "c_attn, and the model gives different results.",
+                "Its shape is (768, 768), and so is that of its transpose. So it loads without an error, as would the "
+                "three square parts of c_attn, but the model gives different results.",
             ),
-            wrong("mlp.c_proj", "It is (3072, 768), and the layer expects (768, 3072): an error."),
+            wrong("mlp.c_proj", "Its shape is (3072, 768), but the layer expects (768, 3072), so there is an error."),
         ),
     ),
     FreeText(
@@ -155,15 +158,15 @@ QUESTIONS = (
         "Changes that hardly affect the loss",
         "Using RMSNorm, dropping the biases and sharing KV heads changed the loss of our small models by too little "
         "to tell from chance. Why do many of today's models do all three?",
-        model="A lower loss is not the only reason to change a model. RMSNorm does less arithmetic for each vector and "
-        "has half the parameters, while the loss stays the same to within the noise. It also stays the same without "
-        "biases; PaLM's authors reported that large models then train more stably. Fewer KV heads make the cache "
-        "smaller: a quarter of the heads need a quarter of the memory, so longer texts or larger batches fit, and "
-        "there is less to read for each new token.",
+        model="A lower loss is not the only reason to change a model. RMSNorm does less arithmetic for each vector "
+        "than LayerNorm and has half as many parameters, while the loss stays the same to within the noise. It also "
+        "stays the same if we drop the biases, and PaLM's authors reported that large models train more stably without "
+        "them. Fewer KV heads make the cache smaller. A quarter of the heads need a quarter of the memory, so there "
+        "is room for longer texts or larger batches, and the model has less to read for each new token.",
         points=(
-            "RMSNorm: less arithmetic, half the parameters, the same loss to within the noise.",
-            "No biases: a simpler model, the same loss to within the noise; large models may train more stably.",
-            "Grouped queries: the cache shrinks in proportion to the number of KV heads.",
+            "RMSNorm does less arithmetic and has half the parameters, and the loss hardly changes.",
+            "Without biases, models are simpler, and large ones may train more stably.",
+            "With grouped-query attention, the cache shrinks in proportion to the number of KV heads.",
         ),
     ),
     FreeText(
@@ -171,15 +174,16 @@ QUESTIONS = (
         "Checking that weights are loaded correctly",
         "You have written code that loads someone else's published weights, and it raises no error. How do you find "
         "out whether they are loaded correctly?",
-        model="Compare numbers with those of a reference implementation, on the same weights and the same tokens: the "
-        "logits must agree to many decimal places. A square weight that was not transposed, gate and up swapped, the "
-        "other rotary convention, another epsilon: none of them raises an error. To test the code, fill every tensor "
-        "with random numbers, gains and biases included, because newly created norms have gains of 1 and biases of 0, "
-        "which hide mistakes. And use float64, so that rounding does not hide them either.",
+        model="Run your model and a reference implementation with the same weights on the same tokens, and compare the "
+        "numbers. The logits must agree to many decimal places. You get no error if you forget to transpose a square "
+        "weight, swap gate and up, pair the features for rotary positions by the other convention, or use another "
+        "epsilon. To test the code, fill every tensor with random numbers, gains and biases included. Newly created "
+        "norms have gains of 1 and biases of 0, and these values hide mistakes. Use float64, so that rounding does "
+        "not hide mistakes either.",
         points=(
-            "The same logits as a reference implementation, to many decimal places.",
-            "Random gains and biases, since 1 and 0 hide mistakes.",
-            "Matching shapes and the absence of errors prove little.",
+            "The logits must agree with those of a reference implementation to many decimal places.",
+            "Gains and biases should be random in the test, because 1 and 0 hide mistakes.",
+            "If the shapes match and there is no error, that proves little.",
         ),
     ),
 )
