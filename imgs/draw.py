@@ -672,8 +672,8 @@ def numbers_by_head():
 def split_and_merge(d):
     """Heads are cut from the features, not from the positions
 
-    A matrix of four positions and six features; the colour of a feature says to which of three heads it
-    belongs. In memory the rows follow one another, numbered 0 to 23. Right: reshape to (length, heads,
+    A matrix of four positions and six features; the colour of a feature shows which of three heads it
+    belongs to. In memory the rows follow one another, numbered 0 to 23. Right: reshape to (length, heads,
     d_head), then transpose: every head gets its own two features of all four positions, one colour per head.
     Wrong: view as (heads, length, d_head) at once: head 0 gets all the features of position 0 and the first
     two of position 1, and all colours are scrambled.
@@ -688,8 +688,8 @@ def split_and_merge(d):
         d.label(124, 123 + 26 * position, f"position {position}", 13, align="end")
     d.grid(136, 110, [cells[features * row : features * (row + 1)] for row in range(length)], 34, 26)
     d.label(376, 162, "`d_model` = 6 features,\n`num_heads` = 3, so `d_head` = 2.\n"
-            "The colour says which head\na feature belongs to.", align="start")
-    d.label(MARGIN, 240, "in memory, one position after the other", 13, MUTED, "start")
+            "The colour shows which head\na feature belongs to.", align="start")
+    d.label(MARGIN, 240, "in memory, one position after another", 13, MUTED, "start")
     d.grid(MARGIN, 254, [cells], 29.3, 26, size=12)
 
     two_splits(d, cells, [(MARGIN, 316), (402, 316)])
@@ -700,10 +700,10 @@ def two_splits(d, cells, places):
     right, wrong = numbers_by_head()
     panels = [(right, "Right: reshape, then transpose", VALUE,
                "x.reshape(batch, length, num_heads, d_head)\n.transpose(1, 2)",
-               "Each head has its own features\nof every position. Merging goes back\nthe same way."),
+               "Each head has its own features\nof every position. Merging undoes\nthe two steps in reverse order."),
               (wrong, "Wrong: view alone", OUTPUT, "x.view(batch, num_heads, length, d_head)\n",
-               "The shape is right, the content is not:\nevery head mixes the features of all three,\n"
-               "and its rows are no longer positions.")]
+               "The shape is right, but the contents are not:\nevery head gets features of all three heads,\n"
+               "and its rows no longer match positions.")]
     for (x, y), (grids, heading, colour, code, caption) in zip(places, panels, strict=True):
         d.label(x, y, heading, 15, colour.ink, "start", bold=True)
         d.code(x, y + 30, code)
@@ -717,11 +717,11 @@ def two_splits(d, cells, places):
 def narrow_split_and_merge(d):
     length, heads, d_head = SPLIT
     cells = [(HEADS[n // d_head % heads], n) for n in range(length * heads * d_head)]
-    d.label(LEFT, 76, "one sequence, `(length, d_model)`; a colour a head", 13, align="start")
+    d.label(LEFT, 76, "`(length, d_model)`: one sequence, one colour per head", 12, align="start")
     for position in range(length):
         d.label(92, 115 + 26 * position, f"position {position}", 13, align="end")
     d.grid(104, 102, [cells[6 * row : 6 * row + 6] for row in range(length)], 34, 26)
-    d.label(LEFT, 232, "in memory, one position after the other", 13, MUTED, "start")
+    d.label(LEFT, 232, "in memory, one position after another", 13, MUTED, "start")
     d.grid(LEFT, 246, [cells[:12], cells[12:]], 29.3, 26, size=12)
     two_splits(d, cells, [(LEFT, 336), (LEFT, 632)])
 
