@@ -170,6 +170,11 @@ def write_numbers(axis, numbers, image):
                   fontsize=9 if numbers.shape[1] <= 12 else 7)
 
 
+def in_full(number):
+    """A tick's label: 0.0001, 0.5, 64, 1,024."""
+    return f"{number:,.0f}" if number >= 1000 else np.format_float_positional(number, precision=6, trim="-")
+
+
 @in_style
 def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dashed level.
@@ -190,15 +195,16 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
     axis.grid(axis="y")
     if log_x:
         axis.set_xscale("log")
-        axis.set_xticks(list(x), labels=[np.format_float_positional(number) if "e" in str(number) else str(number)
-                                         for number in x])
+        axis.set_xticks(list(x), labels=[in_full(number) for number in x])
         axis.minorticks_off()
     if log_y:
         axis.set_yscale("log")
         low, high = axis.get_ylim()
         if high < 100 * low:  # one or two powers of ten say too little: 1, 2, 5, 10 and so on instead
-            axis.yaxis.set(major_locator=LogLocator(subs=(1, 2, 5)), major_formatter="{x:g}")
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.minorticks_off()
+        if 1e-4 < low and high < 1e5:  # beyond, powers of ten are easier to read
+            axis.yaxis.set_major_formatter(lambda number, place: in_full(number))
     alt = alt or f"Line chart of {y_label} against {x_label}: {title}."
     return finish(figure, axis, title, x_label, y_label, alt)
 
@@ -254,5 +260,5 @@ def finish(figure, axis, title, x_label, y_label, alt):
     axis.set(xlabel=x_label, ylabel=y_label)
     axis.spines[["top", "right"]].set_visible(False)
     if axis.get_legend_handles_labels()[0]:
-        axis.legend(framealpha=0.8, edgecolor="none")
+        axis.legend(frameon=False)
     return Picture(figure, alt)
