@@ -737,13 +737,13 @@ def sinusoids(position, d_model):
 
 @diagram(height=520)
 def positional_clock(d):
-    """A position is a time, told by a clock with many hands
+    """Telling the position, like the time, from a clock with many hands
 
     Four hands, one for each pair of eight features, at the positions 0, 1, 2, 3, 10 and 100. All start
-    upwards and turn clockwise. The first turns by 1 radian a position, once round in 6.3 positions; each of
-    the others is ten times slower than the one before: 63, 628 and 6283 positions. A hand's tip gives two
-    features, its sine (how far to the right) and its cosine (how far up). Below, position 3 as a row of the
-    encoding: 0.14, -0.99, 0.30, 0.96, 0.03, 1.00, 0.00, 1.00.
+    upwards and turn clockwise. The first turns by 1 radian per position and makes a full turn in 6.3
+    positions. Each of the others is ten times slower than the one before, so they need 63, 628 and 6283
+    positions. The tip of each hand gives two features: a sine (how far to the right) and a cosine (how far
+    up). Below, position 3 as a row of the encoding: 0.14, −0.99, 0.30, 0.96, 0.03, 1.00, 0.00, 1.00.
     """
     d_model, positions, radius = 8, [0, 1, 2, 3, 10, 100], 27
     d.label(MARGIN, 76, "position", align="start", bold=True)
@@ -761,10 +761,10 @@ def positional_clock(d):
         y = 124 + 72 * hand
         turn = 2 * math.pi * 10000 ** (2 * hand / d_model)
         d.label(MARGIN, y, f"features\n{2 * hand} and {2 * hand + 1}", 13, align="start")
-        d.label(626, y, f"once round in\n{turn:.{1 if turn < 10 else 0}f} positions", 13, MUTED, "start")
-    d.label(MARGIN, 412, "Each tip gives two features: its sine (how far right) and its cosine (how far up). "
+        d.label(626, y, f"full turn in\n{turn:.{1 if turn < 10 else 0}f} positions", 13, MUTED, "start")
+    d.label(MARGIN, 412, "The tip of each hand gives two features: a sine (how far right) and a cosine (how far up). "
             "Position 3:", 13, align="start")
-    row = d.grid(MARGIN, 450, [[f"{feature:.2f}" for feature in sinusoids(3, d_model)]], 88, 32, EMPTY)
+    row = d.grid(MARGIN, 450, [[f"{feature:.2f}".replace("-", "−") for feature in sinusoids(3, d_model)]], 88, 32, EMPTY)
     for feature in range(d_model):
         d.label(row.x + 88 * (feature + 0.5), 438, ["sine", "cosine"][feature % 2], 12, MUTED)
     d.code(MARGIN, 500, "sinusoidal_encoding(length, d_model)[3]", ink=MUTED)
@@ -786,11 +786,11 @@ def narrow_positional_clock(d):
     for hand in range(4):
         turn = 2 * math.pi * 10000 ** (2 * hand / 8)
         d.label(LEFT, 126 + 76 * hand, f"{2 * hand} and {2 * hand + 1}", 12, align="start")
-        d.label(NARROW - LEFT, 160 + 76 * hand, f"features {2 * hand} and {2 * hand + 1}: once round in "
+        d.label(NARROW - LEFT, 160 + 76 * hand, f"features {2 * hand} and {2 * hand + 1}: full turn in "
                 f"{turn:.{1 if turn < 10 else 0}f} positions", 12, MUTED, "end")
-    d.label(LEFT, 436, "Each tip gives two features: its sine (how far right)\n"
-            "and its cosine (how far up). Position 3:", 13, align="start")
-    d.grid(LEFT, 466, [[f"{feature:.2f}" for feature in sinusoids(3, 8)]], 44, 32, EMPTY, size=12)
+    d.label(LEFT, 436, "The tip of each hand gives two features: a sine (how\n"
+            "far right) and a cosine (how far up). Position 3:", 13, align="start")
+    d.grid(LEFT, 466, [[f"{feature:.2f}".replace("-", "−") for feature in sinusoids(3, 8)]], 44, 32, EMPTY, size=12)
     d.code(LEFT, 524, "sinusoidal_encoding(length, d_model)[3]", ink=MUTED)
 
 
@@ -1086,7 +1086,7 @@ def next_token(d):
     d.grid(128, 214, [LINE_OF_A_PLAY[:-1]], 72, 30, QUERY)
     d.label(118, 199, "targets", 13, VALUE.ink, "end")
     d.label(118, 229, "inputs", 13, QUERY.ink, "end")
-    d.label(570, 214, "`make_sequences`:\ntargets are one ahead", 13, MUTED, "start")
+    d.label(570, 214, "`make_sequences`:\ntargets are one\ntoken ahead", 13, MUTED, "start")
     d.arrow((tokens.middle[0] - 36, 158), targets.top())
     d.box(128, 274, 432, 44, "`LanguageModel`, causal", WEIGHTS, 15)
     d.arrow((320, 244), (320, 274), ink=QUERY.line)
@@ -1094,10 +1094,10 @@ def next_token(d):
     d.arrow((320, 318), (320, 350), ink=STREAM)
     d.arrow((62, 199), (44, 199), (44, 368), logits.left(), ink=VALUE.line)
     d.label(34, 404, "training: loss = −ln *p*(target), at all positions", 13, VALUE.ink, "start")
-    drawn = d.box(620, 352, 120, 32, "next token", OUTPUT)
+    drawn = d.box(612, 352, 120, 32, "next token", OUTPUT)
     d.arrow(logits.right(), drawn.left(), ink=OUTPUT.line)
-    d.arrow(drawn.top(0.92), (730.4, 143), tokens.right(), ink=OUTPUT.line)
-    d.label(720, 404, "generating: draw from the softmax of the last logits", 13, OUTPUT.ink, "end")
+    d.arrow(drawn.top(0.8), (708, 143), tokens.right(), ink=OUTPUT.line)
+    d.label(732, 404, "generating: draw from the softmax of the last logits", 13, OUTPUT.ink, "end")
     d.label(MARGIN, 430, "␣ is a space. When generating, the model has no targets: it reads every token, and the new "
             "one is appended.", 13, MUTED, "start")
 
