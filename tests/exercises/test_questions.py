@@ -353,7 +353,7 @@ def test_a_screen_without_ticks_gets_the_verdict_too(monkeypatch):
     monkeypatch.setattr("sys.stdout", screen)
     assert answer("3.2", "b").status == "passed"
     screen.flush()
-    assert screen.buffer.getvalue().startswith(b"OK 3.2 Find the false step")
+    assert screen.buffer.getvalue().startswith(b"OK 3.2 Find the wrong step")
 
 
 # Lenient

@@ -101,7 +101,7 @@ def widen_the_vectors(page):
     for power in range(1, 10):
         d = 2**power
         page.slide(0, power)
-        for name, scale in (("Not scaled", 1), ("Divided by √d", d**0.5)):
+        for name, scale in (("Unscaled", 1), ("Divided by √d", d**0.5)):
             weights = first_steps.softmax(queries[:, :d] @ keys[:, :d].T / scale)
             slopes = (weights * (1 - weights)).sum(-1)
             page.expect(f"{name}: largest weights {said(weights.max(-1))}; slopes {said(slopes)}")

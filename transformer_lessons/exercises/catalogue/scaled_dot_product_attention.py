@@ -19,11 +19,11 @@ def draw_large(generator, every_score=0.0, **sizes):
         query[..., 0], key[..., 0] = 1.0, every_score * math.sqrt(query.shape[-1])
     return query, key, value
 
-exercise = Exercise(name="scaled_dot_product_attention", lesson=3, title="Attention with a scale", difficulty=2,
+exercise = Exercise(name="scaled_dot_product_attention", lesson=3, title="Scaled attention", difficulty=2,
     importance=3, minutes=10, contract="""scaled_dot_product_attention(query, key, value) takes torch tensors (…,
-        length, features) with any leading dimensions and returns (output, weights): weights is the softmax of query ·
-        key / √d over the keys, where d is the number of features of a query; output is the average of the values with
-        these weights. Gradients flow through it to query, key and value.""",
+        length, features) with any number of leading dimensions and returns (output, weights): weights is the softmax
+        of query · key / √d over the keys, where d is the number of features of a query; output is the average of the
+        values with these weights. Gradients flow through it to query, key and value.""",
     stub='''
         def scaled_dot_product_attention(query, key, value):
             """(output, weights): the averages of the values, and the weights that made them."""
@@ -35,8 +35,8 @@ exercise = Exercise(name="scaled_dot_product_attention", lesson=3, title="Attent
         observed, query, key, math.sqrt(query.shape[-1]))], hints=[
         ("the weights", "For each query, the weights of all the keys must sum to 1. Over which dimension do you have "
          "to take the softmax?"),
-        ("the scale", "Before the softmax, divide the scores by the square root of one of the query's sizes. It is the "
-         "size that the variance of a dot product grows with. Which size is that?"),
+        ("the divisor", "Before the softmax, divide the scores by the square root of one of the query's sizes. The "
+         "variance of a dot product grows with this size. Which one is it?"),
         ("the output", "To get the output for one query, multiply each key's value by the weight that the query gives "
          "to this key. Then add up the results.")],
     solution='''
@@ -104,7 +104,7 @@ mistake("the scale after the softmax", why="The weights are divided by √d afte
     "not to 1.", look="the order of the two operations.", attend=scale_after_softmax)
 mistake("the output scaled, not the scores", why="The output (or the value) is divided by the square root of its own "
     "number of features or of the query's; the softmax gets the scores as they are.",
-    look="what is the scale for: which numbers grow too large without it?",
+    look="what is scaling for: which numbers grow too large without it?",
     variants=[{"scaled": lambda scores: scores, "output": lambda right, query: right / math.sqrt(query.shape[-1])},
               {"scaled": lambda scores: scores, "output": lambda right, value: right / math.sqrt(value.shape[-1])}])
 mistake("the output scaled too", hint=3, why="The scores are divided by √d, and then something is divided by it once "

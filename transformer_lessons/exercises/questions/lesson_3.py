@@ -28,14 +28,14 @@ QUESTIONS = (
     ),
     OneOf(
         "3.2",
-        "Find the false step",
-        "Here is an argument in four steps. Step 1: take a vector whose d entries all equal c > 0. Step 2: "
-        "the length of this vector is d√c. Step 3: so the length grows with d. Step 4: the dot product of "
-        "two vectors like this grows with d as well. Which step is false?",
+        "Find the wrong step",
+        "Here is an argument in four steps. Step 1: take a vector whose d entries are all equal to c > 0. "
+        "Step 2: the length of this vector is d√c. Step 3: so the length grows with d. Step 4: the dot product "
+        "of two vectors like this grows with d as well. Which step is wrong?",
         (
             wrong(
                 "Step 1",
-                "This step only picks a vector. It makes no claim that could be false.",
+                "This step only picks a vector. It makes no claim that could be wrong.",
             ),
             right(
                 "Step 2",
@@ -51,14 +51,14 @@ QUESTIONS = (
     ),
     Number(
         "3.3",
-        "Two scores and the scale",
+        "Scaling two scores",
         "There are two keys, and d = 64. Before scaling, their scores are 8 and 0. If you divide the "
         "scores by √d, what is the larger of the two weights, to two decimals?",
         right=1 / (1 + exp(-1)),
-        why="The scores become 1 and 0, so the larger weight is 1 / (1 + exp(-1)) = 0.73. Without the "
-        "scale, the larger weight would be 0.9997, which leaves almost nothing for the other key.",
+        why="The scores become 1 and 0, so the larger weight is 1 / (1 + exp(-1)) = 0.73. Without "
+        "scaling, the larger weight would be 0.9997, which leaves almost nothing for the other key.",
         slips={
-            1 / (1 + exp(-8)): "This is the weight without the scale, from the scores 8 and 0.",
+            1 / (1 + exp(-8)): "This is the weight without scaling, from the scores 8 and 0.",
             1 / (1 + exp(1)): "This is the smaller of the two weights.",
             1 / (1 + exp(-1 / 8)): "You get this if you divide by d. Divide by the square root of d, which is 8.",
         },
@@ -100,7 +100,7 @@ QUESTIONS = (
         "Eight keys have equal weights. What is the entropy of these weights in nats, to two decimals?",
         right=log(8),
         why="The entropy is -8 × (1/8) × ln(1/8) = ln 8 = 2.08. This is the largest entropy that eight "
-        "weights can have. Without the scale, the entropy falls towards 0 as d grows.",
+        "weights can have. Without scaling, the entropy falls towards 0 as d grows.",
         slips={
             3: "This is the entropy in bits. For nats, take the natural logarithm.",
             0: "This is the other extreme, with all the weight on one key.",
@@ -114,10 +114,10 @@ QUESTIONS = (
         "3.6",
         "Dividing by d",
         "The entries of queries and keys are independent, with mean 0 and variance 1, and d = 64. If you "
-        "divide the scores by d instead of √d, what are the weights like?",
+        "divide the scores by d instead of √d, what do the weights look like?",
         (
             wrong(
-                "The same: softmax ignores the scale of its scores.",
+                "The same: softmax ignores the size of its scores.",
                 "If you add the same number to all the scores, softmax gives the same weights. If you "
                 "multiply all the scores by a factor, the weights change.",
             ),
@@ -185,7 +185,7 @@ QUESTIONS = (
         "Why does attention divide its scores by √d_k? What goes wrong if you do not divide at all, and "
         "what happens if you divide by d_k instead?",
         model="If all entries of queries and keys are independent with mean 0 and variance 1, a dot product over "
-        "d_k features has variance d_k, so scores grow like √d_k. Without the scale and with large d_k, most "
+        "d_k features has variance d_k, so scores grow like √d_k. Without scaling and with large d_k, most "
         "queries give nearly all their weight to one key, picked by chance. Many of them get almost no gradient. "
         "The undecided ones get huge gradients and dominate the updates of W_Q and W_K. If you divide by √d_k, "
         "the scores have variance 1 for every d_k. If you divide by d_k, they have variance 1/d_k, so the "

@@ -1,8 +1,8 @@
-  // Lesson 3: the same vectors with more and more features; weights and slopes with the scale and without it.
+  // Lesson 3: the same vectors with more and more features; weights and slopes with scaling and without it.
   const sliders = make('div', {className: 'sliders'}, stage);
   const width = slider('d, the number of features:', {min: 1, max: 9, step: 1, value: 4}, power => 2 ** power, sliders, show);
   const view = make('div', {className: 'view'}, stage);
-  const sides = [['Not scaled', () => 1], ['Divided by √d', Math.sqrt]].map(([name, scale]) => {
+  const sides = [['Unscaled', () => 1], ['Divided by √d', Math.sqrt]].map(([name, scale]) => {
     const side = make('div', {}, view);
     make('p', {className: 'name', textContent: name}, side);
     const size = 30, left = 66;
