@@ -62,8 +62,8 @@ QUESTIONS = (
     Shape(
         "2.3",
         "Queries from another sequence",
-        "query is (4, 7, 16), key is (4, 9, 16) and value is (4, 9, 32). What is the shape of the output of "
-        "attention(query, key, value)?",
+        "The shapes are (4, 7, 16) for query, (4, 9, 16) for key and (4, 9, 32) for value. What is the shape of "
+        "the output of attention(query, key, value)?",
         right=(4, 7, 32),
         why="Each of the 7 queries gets one average of the 9 values, and each value has 32 features. The "
         "weights, which are computed on the way, have the shape (4, 7, 9).",
@@ -105,8 +105,8 @@ QUESTIONS = (
     OneOf(
         "2.5",
         "Softmax over the wrong axis",
-        "scores is (batch, query, key). Someone takes the softmax over the queries (dim=-2) instead of "
-        "over the keys. What happens?",
+        "The tensor scores has the shape (batch, query, key). Someone takes the softmax over the queries (dim=-2) "
+        "instead of over the keys. What happens?",
         (
             wrong(
                 "Nothing much: the weights sum to 1 either way.",
@@ -123,7 +123,7 @@ QUESTIONS = (
                 "columns sum to 1, but the rows need not, and the outputs can come out too large or too small.",
             ),
             wrong(
-                "Nothing in self-attention, where the score matrix is square.",
+                "In self-attention, nothing: the score matrix is square.",
                 "A square matrix need not be symmetric. Once queries and keys differ, the score of query i with "
                 "key j need not equal that of query j with key i. And even if the scores were symmetric, you would "
                 "get the transpose of the right weights.",
@@ -137,8 +137,8 @@ QUESTIONS = (
         (
             wrong(
                 "The weights are symmetric.",
-                "The weights come from a softmax, which divides each row by the sum of that row. These sums "
-                "usually differ from row to row.",
+                "Softmax divides the exponentials in each row by their sum, and these sums usually differ from row "
+                "to row.",
             ),
             wrong(
                 "Each token gives itself the largest weight.",
@@ -178,8 +178,8 @@ QUESTIONS = (
             ),
             wrong(
                 "It runs, and can give scores that are out of reach for d_k = 8.",
-                "What matters is the product W_Q W_Kᵀ. Work out its shape, and which matrices of that shape "
-                "d_k = 8 can give.",
+                "What matters is the product W_Q W_Kᵀ. Work out its shape. Which matrices of that shape "
+                "can you get with d_k = 8?",
             ),
         ),
     ),
@@ -208,7 +208,7 @@ QUESTIONS = (
                 "the same width.",
             ),
             wrong(
-                "-|q - k|², minus the squared distance.",
+                "The negative squared distance, -|q - k|².",
                 "This score needs the difference q - k, and you cannot subtract vectors of different widths.",
             ),
         ),
@@ -224,7 +224,7 @@ QUESTIONS = (
         "n × d_v. Because Q and K have separate maps, what a token looks for can differ from how it is found. "
         "Because V has a third map, what the token hands over can differ from both.",
         points=(
-            "n and m, and also d_k and d_v, may differ; d_k may even exceed d_model.",
+            "n and m may differ, and so may d_k and d_v; d_k may even exceed d_model.",
             "In self-attention, a single map for Q and K would make the scores symmetric.",
             "Softmax runs over the keys, separately for each query.",
         ),
@@ -234,15 +234,15 @@ QUESTIONS = (
         "Alternatives to QKᵀ",
         "What could replace QKᵀ and still give attention weights? Why do Transformers use the dot product?",
         model="Softmax turns any numbers into weights, so any score for a query and a key will do: a bilinear "
-        "form q W kᵀ, a small network v · tanh(A q + B k), the cosine, or minus the squared distance. Q * K will not "
-        "do, because it pairs each query with only one key; nor will QᵀK, which compares features. One matrix product "
-        "gives all the dot products, whereas the network needs a tanh for each hidden unit of every pair. With learned "
-        "maps, the dot product can be any bilinear form of rank at most d_k. With unscaled cosine scores and ten "
-        "keys, no key can get even half the weight.",
+        "form q W kᵀ, a small network v · tanh(A q + B k), the cosine, or the negative squared distance. Q * K will "
+        "not do, because it pairs each query with only one key; nor will QᵀK, which compares features. One matrix "
+        "product gives all the dot products, but the network needs a tanh for each hidden unit of every pair. With "
+        "learned maps, the dot product can represent any bilinear form of rank at most d_k. With unscaled cosine "
+        "scores and ten keys, no key can get half the weight.",
         points=(
             "One number for every query–key pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",
-            "For the dot product: fast, no parameters of its own, gaps of any size between scores.",
+            "The dot product is fast, has no parameters of its own, and allows any gap between scores.",
         ),
     ),
 )
