@@ -764,7 +764,8 @@ def positional_clock(d):
         d.label(626, y, f"full turn in\n{turn:.{1 if turn < 10 else 0}f} positions", 13, MUTED, "start")
     d.label(MARGIN, 412, "The tip of each hand gives two features: a sine (how far right) and a cosine (how far up). "
             "Position 3:", 13, align="start")
-    row = d.grid(MARGIN, 450, [[f"{feature:.2f}".replace("-", "−") for feature in sinusoids(3, d_model)]], 88, 32, EMPTY)
+    cells = [f"{feature:.2f}".replace("-", "−") for feature in sinusoids(3, d_model)]
+    row = d.grid(MARGIN, 450, [cells], 88, 32, EMPTY)
     for feature in range(d_model):
         d.label(row.x + 88 * (feature + 0.5), 438, ["sine", "cosine"][feature % 2], 12, MUTED)
     d.code(MARGIN, 500, "sinusoidal_encoding(length, d_model)[3]", ink=MUTED)
@@ -1336,11 +1337,12 @@ TILES = 4
 def tiles(d):
     """Attention, tile by tile
 
-    A table of scores, queries down and keys across, cut into four by four tiles. Those above the diagonal lie in
-    the future and are never computed. Those on the diagonal are masked: a triangle is left. Those below it are whole.
-    One row of tiles is marked: from its first tile to the one on the diagonal, three things are carried along for
-    each query, the largest score, the sum of the exponentials and the weighted sum of the values. When the largest
-    score rises, both sums are rescaled. At the end one is divided by the other: that is the output.
+    A table of scores, queries down the side and keys across the top, cut into four by four tiles. Those above the
+    diagonal lie in the future and are never computed. Those on the diagonal are masked: a triangle is left. Those
+    below it are whole. One row of tiles is marked: from its first tile to the one on the diagonal, three things are
+    carried along for each query, the largest score, the sum of the exponentials and the weighted sum of the values.
+    When the largest score rises, both sums are rescaled. At the end, the weighted sum is divided by the sum of the
+    exponentials, which gives the output.
     """
     cell, left, top = 56, 150, 100
     staircase(d, cell, left, top)
@@ -1354,8 +1356,8 @@ def tiles(d):
     d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
     d.arrow((left + 2.5 * cell, y), carried.left(), ink=OUTPUT.line, dashed=True)
     d.label(606, y - 70, "carried from tile to tile", 13, MUTED)
-    d.label(MARGIN, 350, "When the largest score rises, both sums are multiplied by exp(old − new).", 13, MUTED,
-            "start")
+    d.label(MARGIN, 350, "When the largest score rises, multiply both sums by exp(old − new). "
+            "Divide once, at the end.", 13, MUTED, "start")
 
 
 CARRIED = "the largest score\nthe sum of the exponentials\nthe weighted sum of the values"
@@ -1375,7 +1377,8 @@ def narrow_tiles(d):
     d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
     d.arrow((left + 2.5 * cell, y), (342, y), (342, 390), carried.right(), ink=OUTPUT.line, dashed=True)
     d.label(74, 330, "carried from tile to tile", 13, MUTED, "start")
-    d.label(LEFT, 456, "When the largest score rises, both sums are\nmultiplied by exp(old − new).", 12, MUTED, "start")
+    d.label(LEFT, 456, "When the largest score rises, multiply both sums\nby exp(old − new). "
+            "Divide once, at the end.", 12, MUTED, "start")
 
 
 def staircase(d, cell, left, top):

@@ -45,7 +45,7 @@ def drag_the_query():
 
 
 def widen_the_vectors():
-    """Lesson 3: four queries and six keys with 2 to 512 features, with and without the scale."""
+    """Lesson 3: four queries and six keys with 2 to 512 features, with and without scaling."""
     from transformer_lessons.inspection import plots
     generator = torch.Generator().manual_seed(30)
     rounded = (torch.randn(10, 512, generator=generator) * 10).round().int()  # tenths: (4 queries + 6 keys, d)
@@ -53,8 +53,8 @@ def widen_the_vectors():
     scores = {d: (queries[:, :d] @ keys[:, :d].T) / 100 for d in (2, 512)}
     shown = {"d = 2": scores[2], "d = 512": scores[512], "d = 512, divided by √d": scores[512] / 512**0.5}
     weights = torch.stack([each.softmax(-1) for each in shown.values()])  # (3, query, key)
-    title = "From 2 to 512 features the weights sharpen, unless the scores are divided by √d"
-    picture = plots.show_weights(weights, title, panels=list(shown))
+    title = "As d grows from 2 to 512, the weights sharpen, unless the scores are divided by √d"
+    picture = plots.show_weights(weights, title, keys=range(6), panels=list(shown))
     largest = {name: said(rows.max(-1).values) for name, rows in zip(shown, weights, strict=True)}
     words = "The largest weight of each query. " + "; ".join(f"{name}: {text}" for name, text in largest.items()) + "."
     return Playground("widen_the_vectors", title, words, picture, {"queries": queries.tolist(), "keys": keys.tolist()})
@@ -67,11 +67,15 @@ def turn_the_hands():
     frequencies, query_at, key_at, last = [1.0, 0.1, 0.01, 0.001], 12, 7, 60
     turn = positions.RotaryPositions(8, last + 1)
     parts = (turn(query[None], query_at) * turn(key[None], key_at))[0].unflatten(-1, (-1, 2)).sum(-1)  # (pair)
-    title = "Moved together, query and key keep their score"
+    title = "Move query and key together: the score is unchanged"
     ends = {f"{name} at {at}": turn(vector[None], at)[0, :2]  # those of pair 0, before and after a move by three
             for by in (0, 3) for name, vector, at in (("query", query, query_at + by), ("key", key, key_at + by))}
-    picture = plots.show_arrows(torch.stack(list(ends.values())), title, list(ends))
+    colours = ["#bd7ba2", "#ad8445", "#8a2f63", "#7a5200"]  # as on the page: before, paler, and after
+    alt = f"Arrows from the origin: {', '.join(ends)}, with the same angle between query and key each time. {title}."
+    picture = plots.show_arrows(torch.stack(list(ends.values())), title, list(ends), alt=alt, colours=colours,
+                                arcs=[(0, 1), (2, 3)])
     words = f"Query at 12, key at 7: the four pairs contribute {said(parts)}, and the score is {parts.sum():.2f}."
+    words = words.replace("-", "−")
     data = {"query": tidy(query), "key": tidy(key), "frequencies": frequencies, "query_at": query_at, "key_at": key_at,
             "last": last}
     return Playground("turn_the_hands", title, words, picture, data)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib import font_manager, rc_context
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Arc, Patch, Rectangle
 from matplotlib.ticker import LogLocator
 
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]  # safe for any eyes
@@ -91,15 +91,17 @@ def show_heads(rows, title, alt=None):
 
 
 def show_matrix(matrix, title, rows=None, columns=None, panels=None, alt=None, row_label="", column_label="",
-                legend=None):
+                legend=None, signed=True):
     """Signed numbers, (rows, columns) or several panels of them, in red and blue around a white zero.
 
-    Where there are only a few kinds of numbers, legend {"what it means": number} replaces the colour bar.
+    Where there are only a few kinds of numbers, legend {"what it means": number} replaces the colour bar. Numbers of
+    one sign, signed=False, are shown in Blues from the smallest to the largest.
     """
     matrix = as_array(matrix)
     high = float(np.abs(matrix).max()) or 1.0
+    cmap, low, high = ("RdBu_r", -high, high) if signed else ("Blues", matrix.min(), matrix.max())
     alt = alt or f"Heat map of a matrix with {matrix.shape[-2]} rows and {matrix.shape[-1]} columns: {title}."
-    return heat_maps(matrix, title, rows, columns, panels, alt, cmap="RdBu_r", low=-high, high=high,
+    return heat_maps(matrix, title, rows, columns, panels, alt, cmap=cmap, low=low, high=high,
                      row_label=row_label, column_label=column_label, legend=legend)
 
 
@@ -203,7 +205,7 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
         if high < 100 * low:  # one or two powers of ten say too little: 1, 2, 5, 10 and so on instead
             axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axis.minorticks_off()
-        if 1e-4 < low and high < 1e5:  # beyond, powers of ten are easier to read
+        if low > 1e-4 and high < 1e5:  # beyond, powers of ten are easier to read
             axis.yaxis.set_major_formatter(lambda number, place: in_full(number))
     alt = alt or f"Line chart of {y_label} against {x_label}: {title}."
     return finish(figure, axis, title, x_label, y_label, alt)
@@ -230,8 +232,11 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None):
 
 
 @in_style
-def show_arrows(vectors, title, names=None, polygon=None, alt=None):
-    """Two-dimensional vectors as arrows from the origin, to scale; the corners of a polygon, if any, are joined."""
+def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLOURS, arcs=()):
+    """Two-dimensional vectors as arrows from the origin, to scale; the corners of a polygon, if any, are joined.
+
+    Each of arcs (one arrow, another) is the angle from one to the other, anticlockwise, with its degrees.
+    """
     vectors = as_array(vectors)
     figure = Figure(figsize=(4.2, 4.0), layout="constrained")
     axis = figure.subplots()
@@ -239,7 +244,7 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None):
     if polygon is not None:
         axis.fill(*as_array(polygon).T, facecolor="none", edgecolor="grey", linestyle=":")
     for index, (x, y) in enumerate(vectors):
-        colour = COLOURS[index % len(COLOURS)]
+        colour = colours[index % len(colours)]
         axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8})
         if names is not None:
             length = np.hypot(x, y) or 1.0  # the name goes beyond the tip
@@ -248,6 +253,13 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None):
             axis.annotate(names[index], (x, y), (9 * x / length, 9 * y / length), textcoords="offset points",
                           color=colour, fontsize=11, ha=side, va="center",
                           bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.7})
+    for one, another in arcs:
+        start, end = (np.degrees(np.arctan2(y, x)) for x, y in vectors[[one, another]])
+        degrees, radius = (end - start) % 360, 0.2 * reach
+        axis.add_patch(Arc((0, 0), 2 * radius, 2 * radius, theta1=start, theta2=end, color="#666666"))
+        middle = np.radians(start + degrees / 2)
+        axis.text(*(1.6 * radius * np.array([np.cos(middle), np.sin(middle)])), f"{degrees:.0f}°", color="#444444",
+                  ha="center", va="center")
     axis.axhline(0, color="lightgrey", lw=0.8, zorder=0)
     axis.axvline(0, color="lightgrey", lw=0.8, zorder=0)
     axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")

@@ -47,8 +47,8 @@ exercise = Exercise(name="rotate", lesson=5, title="Rotary positions", difficult
     hints=[("which features form a pair", "x[..., 0::2] holds the first feature of every pair, x[..., 1::2] the second."
             " Turn all pairs at once. Then put the results back where the features came from: either use torch.stack "
             "along a new last dimension and flatten, or assign to the slices of an empty tensor."),
-           ("the turn is wrong", "Try one pair by hand. After a quarter turn (cosine 0, sine 1), (1, 0) should become "
-            "(0, 1) and (0, 1) should become (-1, 0). Each new feature needs both old ones."),
+           ("the rotation is wrong", "Try one pair by hand. After a quarter turn (cosine 0, sine 1), (1, 0) should "
+            "become (0, 1) and (0, 1) should become (-1, 0). Each new feature needs both old ones."),
            ("the angles are wrong", "Make a table of angles, (length, d / 2), as in sinusoidal_encoding: multiply the "
             "positions as a column by the frequencies as a row, where pair i has the frequency base ** (-2i / d). "
             "You need no code for the leading dimensions of x, because they broadcast.")],

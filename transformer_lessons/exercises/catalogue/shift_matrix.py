@@ -137,7 +137,7 @@ exercise = Exercise(name="shift_matrix", lesson=5, title="A shift is a rotation"
     shapes={"matrix": "(d_model, d_model)"}, tolerance=1e-3, same=same_shift,
     checks=[backwards, standing_still, far_on], symptoms=[what_it_is_not], signs=signs_of_a_fit,
     hints=[("where to begin", "Take one pair, sin(a) and cos(a), where a is the angle of position p. What are sin(a + "
-            "b) and cos(a + b), written with sin(a), cos(a), sin(b) and cos(b)?"),
+            "b) and cos(a + b) in terms of sin(a), cos(a), sin(b) and cos(b)?"),
            ("one pair works, or nearly", "The two formulas are the two rows of a 2 by 2 matrix that multiplies the "
             "column (sin(a), cos(a)). One of its four entries has a minus sign. Which one?"),
            ("putting it together", "The angle b is offset times the frequency of the pair, 1 / 10000 ** (2i / "

@@ -59,13 +59,14 @@ exercise = Exercise(name="sinusoidal_encoding", lesson=5, title="A clock with ma
     reference=lambda length, d_model: positions.sinusoidal_encoding(length, d_model), returns="encoding",
     shapes={"encoding": "(length, d_model)"}, symptoms=[first_wrong_column], checks=[holds_any_length],
     tolerance=1e-4,  # of 1: angles in float32 are right to 3e-5 at position 600, those in float16 are not
-    hints=[("the places are wrong", "Write down row 1 for d_model 4 by hand: sin(1), cos(1), sin(0.01), cos(0.01). "
-            "Which columns form a pair?"),
+    hints=[("the numbers are in the wrong columns", "Write down row 1 for d_model = 4 by hand: sin(1), cos(1), "
+            "sin(0.01), cos(0.01). Which columns form a pair?"),
            ("the frequencies are wrong", "Pair 0 turns by 1 radian per position, and each later pair turns more "
-            "slowly, down to almost 1/10000. For d_model 4 the two frequencies are 1 and 1/100. Which exponents of "
+            "slowly, down towards 1/10000. For d_model = 4 the two frequencies are 1 and 1/100. Which exponents of "
             "10000 give these numbers?"),
-           ("the tool", "Make the positions a column, (length, 1), and the frequencies a row, (d_model / 2,). Their "
-            "product is a table of all the angles. Then fill columns 0::2 with the sines and 1::2 with the cosines.")],
+           ("making the whole table at once", "Make the positions a column, (length, 1), and the frequencies a row, "
+            "(d_model / 2,). Their product is a table of all the angles. Then fill columns 0::2 with the sines "
+            "and 1::2 with the cosines.")],
     solution='''
         import torch
 

@@ -83,7 +83,7 @@ QUESTIONS = (
     OneOf(
         "5.4",
         "Five positions on",
-        "Is there a matrix M with PE(p + 5) = M PE(p)?",
+        "Is there a matrix M such that PE(p + 5) = M PE(p)?",
         (
             wrong(
                 "Yes, but each position p needs its own M.",
@@ -100,8 +100,8 @@ QUESTIONS = (
             ),
             wrong(
                 "No: sine and cosine are not linear.",
-                "They are not linear in p. But sin(a + b) is a sum of multiples of sin(a) and cos(a) once "
-                "b is fixed.",
+                "They are not linear in p. But once b is fixed, sin(a + b) is a linear combination of sin(a) "
+                "and cos(a).",
             ),
         ),
     ),
@@ -112,18 +112,18 @@ QUESTIONS = (
         "has length 16. Before the encoding is added, the embedding is multiplied by √512. What does this do?",
         (
             wrong(
-                "It gives their dot products a variance of 1.",
-                "That is the job of the scale inside attention, which divides the scores. Here it is the embedding "
-                "that is multiplied.",
+                "It gives the dot products of embeddings a variance of 1.",
+                "Keeping the variance of dot products near 1 is the job of the scaling inside attention, which "
+                "divides the scores. Here it is the embedding that is multiplied.",
             ),
             wrong(
                 "It undoes attention's division by √d_k.",
                 "d_k is the width of one head, and the division comes after W_Q and W_K. The two factors "
-                "are different numbers in different places.",
+                "are in different places.",
             ),
             right(
                 "It takes the embedding's length from about 1 to about 23, more than the encoding's 16.",
-                "Without the factor, the word would be faint beside its position. Embeddings that start with "
+                "Without the factor, the position would drown out the word. Embeddings that start with "
                 "standard deviation 1, as nn.Embedding's do by default, have this length anyway.",
             ),
             wrong(
@@ -135,8 +135,8 @@ QUESTIONS = (
     ),
     OneOf(
         "5.6",
-        "A position never learned",
-        "nn.Embedding(64, d_model) holds learned positions, 0 to 63. What does it give for position 64?",
+        "A position beyond the table",
+        "nn.Embedding(64, d_model) holds learned positions, 0 to 63. What does it return for position 64?",
         (
             wrong(
                 "A vector that continues the pattern",
@@ -200,7 +200,7 @@ QUESTIONS = (
     ),
     SeveralOf(
         "5.9",
-        "Attention beside an LSTM",
+        "Attention compared with an LSTM",
         "Which of these are true of a self-attention layer, compared with an LSTM layer?",
         (
             right(
@@ -219,12 +219,12 @@ QUESTIONS = (
                 "every distance.",
             ),
             wrong(
-                "It knows without positions which token comes first.",
+                "Even without positions, it knows which token comes first.",
                 "An LSTM does, since it reads in order. Attention can tell only from positions or a mask.",
             ),
             wrong(
-                "It also writes all tokens of a new text at the same time.",
-                "A token that has not been written cannot be attended to. A language model writes one "
+                "It also generates all the tokens of a new text at the same time.",
+                "A token that has not been generated cannot be attended to. A language model generates one "
                 "token at a time, like an LSTM.",
             ),
         ),
@@ -238,10 +238,10 @@ QUESTIONS = (
         "        frequency = 10000 ** (-2 * i / 8)",
         right=1e-6,
         why="The loop counts in twos, so its i is already the 2i of the formula. The exponent doubles it again, "
-        "so the last frequency is 10000^(-12/8), a thousand times too low. Yet the table looks right.",
+        "so the last frequency is 10000^(-12/8), a thousand times too low. Yet no error is raised.",
         slips={
-            1e-3: "This is the frequency that we want. Which one does the loop compute? Put the last value that i "
-            "takes into its second line.",
+            1e-3: "This is the frequency that we want. Which one does the loop compute? Put the last value of i "
+            "into the line that computes the frequency.",
             1e-4: "This is the frequency at i = 4, but i goes on to 6.",
             1e-8: "This would be i = 8, but range(0, 8, 2) ends before 8.",
         },
@@ -287,8 +287,8 @@ QUESTIONS = (
         "A Transformer has no recurrence over tokens. What takes its place, and how does the model know "
         "about time?",
         model="No state is passed from token to token. Instead, each layer lets every token look at the others, "
-        "so depth takes the place of steps in time. The order has to be put in: either an encoding of the "
-        "position is added to each embedding, or queries and keys are rotated by angles that depend on it. In "
+        "so depth takes the place of steps in time. The order has to be put in: an encoding is added to "
+        "each embedding, queries and keys are rotated by position, or scores are lowered with distance. In "
         "a model that writes, a causal mask (lesson 6) adds direction, because a token sees only itself and "
         "those before it. One loop over time remains, but it is outside the model: each token that the model "
         "writes becomes part of its next input.",

@@ -4,7 +4,7 @@
   const range = {min: 0, max: data.last, step: 1};
   const asks = slider('Query at position', {...range, value: data.query_at}, say, sliders, show);
   const answers = slider('Key at position', {...range, value: data.key_at}, say, sliders, show);
-  const both = slider('Both, moved together by', {min: -data.last, max: data.last, step: 1, value: 0}, say, sliders, shift);
+  const both = slider('Both moved by', {min: -data.last, max: data.last, step: 1, value: 0}, say, sliders, shift);
   const view = make('div', {className: 'view'}, stage);
   const faces = data.frequencies.map((frequency, pair) => {
     const side = make('div', {}, view);
@@ -19,7 +19,7 @@
   });
   const legend = make('p', {}, stage);
   legend.textContent = 'Solid: the query. Dashed: the key. Each is turned by its position times the frequency ω. '
-    + 'Under each face: the product of the two hands.';
+    + 'Under each clock: the dot product of the two hands.';
   let last = 0;
 
   function shift() {  // as far as both can go
@@ -46,12 +46,12 @@
       });
       const product = dot(...hands);
       score.textContent = two(product);
-      set(face, {'aria-label': `Pair ${pair}: the two hands' product is ${two(product)}`});
+      set(face, {'aria-label': `Pair ${pair}: the dot product of the two hands is ${two(product)}`});
       return product;
     });
     const distance = asks.value - answers.value;
     said.textContent = `Query at ${asks.value}, key at ${answers.value}, ${Math.abs(distance)} apart: the score is `
       + `${parts.map(two).join(' + ').replaceAll('+ −', '− ')} = ${two(sum(parts))}. `
-      + 'It depends only on the difference of the positions: move both together, and it stays the same.';
+      + 'It depends only on the difference between the positions: move both together, and it stays the same.';
   }
   show();
