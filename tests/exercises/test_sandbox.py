@@ -1412,8 +1412,8 @@ def test_two_mistakes_at_once_are_both_named():
         return weights @ value, weights
 
     report = verdict(two)
-    assert report.mistake == "no scale and softmax over the queries"
-    assert report.message.endswith(f'hint("{NAME}", {EXERCISES[NAME].mistakes["no scale"].hint})')
+    assert report.mistake == "no scaling and softmax over the queries"
+    assert report.message.endswith(f'hint("{NAME}", {EXERCISES[NAME].mistakes["no scaling"].hint})')
 
 
 def test_a_mistake_is_named_though_the_results_are_swapped_or_only_one_is_wrong():
@@ -1422,10 +1422,10 @@ def test_a_mistake_is_named_though_the_results_are_swapped_or_only_one_is_wrong(
         return weights @ value, weights
 
     swapped = verdict(lambda *inputs: unscaled(*inputs)[::-1])
-    assert swapped.mistake == "no scale"
+    assert swapped.mistake == "no scaling"
     assert "The two results come in the wrong order" in " ".join(swapped.message.split())
     partly = verdict(lambda *inputs: (unscaled(*inputs)[0], right(*inputs)[1]))
-    assert partly.mistake == "no scale"
+    assert partly.mistake == "no scaling"
     assert "Only `output` is wrong; `weights` is right." in " ".join(partly.message.split())
 
 
@@ -1434,7 +1434,7 @@ def test_a_mistake_that_runs_for_some_sizes_only_is_named_where_it_runs():
         weights = (query @ key.mT).softmax(-1)
         return weights.reshape(*query.shape[:-1], query.shape[-2]) @ value, weights
 
-    assert verdict(sometimes).mistake == "no scale"
+    assert verdict(sometimes).mistake == "no scaling"
     exercise = declare("t", "def t(a, b): ...", lambda g, n, m: (normal(g, n, 2), normal(g, m, 2)),
                        lambda a, b: a @ b.mT, sizes=[{"n": 2, "m": 3}, {"n": 2, "m": 2}])
     exercise.mistake("sized by a", why="It is sized by a.", look="whose size?",

@@ -239,7 +239,7 @@ SMALL = "a number too small for the forbidden"
 
 
 @pytest.mark.parametrize(("scaled", "ahead", "mistakes"), [
-    (False, 0, {"no scale"}), (True, -1, {"the diagonal missing"}), (True, 1, {"one step into the future"})])
+    (False, 0, {"no scaling"}), (True, -1, {"the diagonal missing"}), (True, 1, {"one step into the future"})])
 def test_a_number_too_small_hides_no_other_mistake(scaled, ahead, mistakes):
     for low, more in ((-torch.inf, set()), (-1e4, {SMALL}), (-1e9, {SMALL})):
         found = check("attend_with_cache", masked(scaled, ahead, low)).mistake
@@ -302,7 +302,7 @@ def whole_tiles(query, key, value, block):
     (whole_tiles, "the tile on the diagonal not masked"), (in_tiles(False, rescaled=False), "the output not rescaled"),
     (in_tiles(False, low=-1e9), SMALL)])
 def test_tiles_without_a_scale_hide_no_other_mistake(answer, mistake):
-    assert set(check("tiled_attention", answer).mistake.split(" and ")) == {"no scale", mistake}
+    assert set(check("tiled_attention", answer).mistake.split(" and ")) == {"no scaling", mistake}
 
 
 def test_rows_that_share_one_draw_are_not_said_to_be_drawn_too_often():

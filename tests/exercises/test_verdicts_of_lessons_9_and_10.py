@@ -733,7 +733,7 @@ def test_weights_divided_after_the_softmax_are_named():
         scores = (query @ key.mT).masked_fill(torch.ones(query.shape[2], key.shape[2]).triu(1) == 1, -torch.inf)
         weights = scores.softmax(-1) / math.sqrt(query.shape[-1])
         return weights @ value, weights
-    assert check("grouped_query_attention", answer).mistake == "the scale after the softmax"
+    assert check("grouped_query_attention", answer).mistake == "scaling after the softmax"
 
 
 @pytest.mark.parametrize("squeezed", [lambda result: result.squeeze(), lambda result: result.squeeze(0)])

@@ -85,7 +85,7 @@ def test_every_notebook_is_in_the_contents_and_on_the_front_page_with_its_promis
 def test_the_front_page_shows_what_the_check_says_of_each_answer(written):
     verdicts = re.findall(r'<div class="verdict (\w+)"><p>(.+?)</p>', written["index.md"])
     name = "scaled_dot_product_attention"
-    assert verdicts == [("wrong", f"✗ {name}: softmax over the queries."), ("wrong", f"✗ {name}: no scale."),
+    assert verdicts == [("wrong", f"✗ {name}: softmax over the queries."), ("wrong", f"✗ {name}: no scaling."),
                         ("wrong", f"✗ {name}: scaled by d, not √d."), ("right", f"✓ {name}")]
     assert written["index.md"].count('name="answer"') == len(verdicts)
 

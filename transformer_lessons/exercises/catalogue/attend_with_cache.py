@@ -394,7 +394,7 @@ NOT_HERE = ("no transpose of the key",  # there is a mask here, two leading dime
     "only one row of the weights", "the scores for the weights", "weights returned transposed",
     "weights averaged over the batch or the heads", "the best match for the output", "the plain average of the values",
     "a number added to the sum")
-mistake("no scale", why="The scores are not divided by √d_head.", look="lesson 3: what is done to the dot products?",
+mistake("no scaling", why="The scores are not divided by √d_head.", look="lesson 3: what is done to the dot products?",
     scaled=lambda scores: scores)
 mistake("scaled by d, not √d", why="The scores are divided by d_head, not by its square root.", look="lesson 3: what "
         "is the standard deviation of a dot product?", scaled=lambda scores, query: scores / query.shape[-1])

@@ -48,7 +48,7 @@ clipped.variants.append(exercise.variant({"masked": lambda scaled: scaled.clamp(
 PAIRED = ("scaled by √d", "scaled by the number of keys", "scaled by the features of a value")
 mistake = exercise.section(hint=2, look=shared.UNSCALED)
 for name, what, scaled in (
-        ("scaled by √d", "√d, the scale that lesson 3 brings",
+        ("scaled by √d", "√d, the scaling that lesson 3 brings",
          lambda scores, query: scores / math.sqrt(query.shape[-1])),
         ("scaled by d", "d, the number of features", lambda scores, query: scores / query.shape[-1]),
         *shared.DIVISORS[:5], *(one for one in shared.DIVISORS if one[0] in ("scaled by d / 2", "scaled by 2 d")),

@@ -203,7 +203,7 @@ mistake("x normalised first", why="x goes through a layer norm before the three 
 # A scale that nobody asked for
 mistake = exercise.section(hint=2, look=UNSCALED)
 for name, pairs, what, scaled in (
-        ("scaled by √d_head", 1, "√d_head, the scale that lesson 3 brings",
+        ("scaled by √d_head", 1, "√d_head, the scaling that lesson 3 brings",
          lambda scores, query: scores / math.sqrt(query.shape[-1])),
         ("scaled by d_head", 0, "d_head", lambda scores, query: scores / query.shape[-1]),
         ("scaled by the length", 2, "the length of the sequence, or by its square root",

@@ -407,7 +407,7 @@ def scaled_afterwards(self, query, key, value):
     key, value = self.shared(query, key, value)
     weights = self.masked(query @ key.mT).softmax(-1) / math.sqrt(query.shape[-1])
     return weights @ value, weights
-mistake("the scale after the softmax", hint=3, why="The weights are divided by √d_head after the softmax, so the rows "
+mistake("scaling after the softmax", hint=3, why="The weights are divided by √d_head after the softmax, so the rows "
     "sum to 1/√d_head, not to 1.", look="the order of the two operations.", variants=[{"__call__": scaled_afterwards}])
 mistake("a mask for the output alone", hint=2, why="The output is made with a mask, but the returned weights have "
     "none.", look="which weights is the output made with?",
@@ -433,7 +433,7 @@ mistake("a mask added as True and False", why="The mask is added to the scores a
 # Scale, softmax, output
 mistake = exercise.section(hint=3)
 SCALE = "which size does the variance of a dot product grow with?"
-mistake("no scale", why="The scores are not divided by anything.", look=SCALE, scaled=lambda scores: scores)
+mistake("no scaling", why="The scores are not divided by anything.", look=SCALE, scaled=lambda scores: scores)
 mistake("scaled by d, not √d", why="The scores are divided by d_head, or by √d_head twice.", look=SCALE,
     scaled=lambda scores, query: scores / query.shape[-1])
 mistake("multiplied by √d", why="The scores are multiplied by √d_head; they should be divided by it.", look=SCALE,

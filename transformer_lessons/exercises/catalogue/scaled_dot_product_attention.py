@@ -62,7 +62,7 @@ class Attention(shared.Attending, Steps):
 
 # What the scores are divided by
 mistake = exercise.section(hint=2)
-mistake("no scale", why="The softmax gets the undivided scores: the weights show no sign of a division by √d.",
+mistake("no scaling", why="The softmax gets the undivided scores: the weights show no sign of a division by √d.",
     look="what happens to the variance of a dot product as d grows?", scaled=lambda scores: scores)
 mistake("scaled by d, not √d", why="The scores are divided by d (or by √d twice), so the softmax is too flat.",
     look="a score has variance d. And its standard deviation?", scaled=lambda scores, query: scores / query.shape[-1])
@@ -100,7 +100,7 @@ mistake("the root of the scores", pairs=0, why="The square root is taken of the 
 def scale_after_softmax(self, query, key, value):
     weights = self.scaled(self.weights(self.scores(query, key, value)), query, key, value)
     return self.output(weights, value, query), weights
-mistake("the scale after the softmax", why="The weights are divided by √d after the softmax, so the rows sum to 1/√d, "
+mistake("scaling after the softmax", why="The weights are divided by √d after the softmax, so the rows sum to 1/√d, "
     "not to 1.", look="the order of the two operations.", attend=scale_after_softmax)
 mistake("the output scaled, not the scores", why="The output (or the value) is divided by the square root of its own "
     "number of features or of the query's; the softmax gets the scores as they are.",

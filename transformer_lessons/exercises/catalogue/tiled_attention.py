@@ -593,7 +593,7 @@ mistake("scaled by the block", why="The scores are divided by the block's size o
               tiled(scale=lambda query, block: min(block, query.shape[-2]) ** -0.5)])
 mistake("scaled by d, not √d", why="The scores are divided by d, or by √d twice: once in the queries and once in the "
     "scores.", look="in how many places do you divide, and by what?", variants=[tiled(scale=lambda right: right ** 2)])
-mistake("no scale", why="The scores are not divided by √d.", look="lesson 3: what is done to the dot products?",
+mistake("no scaling", why="The scores are not divided by √d.", look="lesson 3: what is done to the dot products?",
     pairs=1, asked=lambda query: query * math.sqrt(query.shape[-1]))
 mistake("multiplied by √d", why="The scores are multiplied by √d, where they should be divided.",
       look="should the scores get larger or smaller?", variants=[tiled(scale=lambda right: 1 / right)])
