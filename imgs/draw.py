@@ -423,9 +423,9 @@ def three_roles(d):
         d.arrow(box.right(), vector.left(), ink=colour.line)
         d.label(408, y + 9, name, size=16, ink=colour.ink, align="start", bold=True)
         d.label(408, y + 30, meaning, size=14, align="start")
-    d.label(355, 243, "`d_head` features", size=13, ink=MUTED)
+    d.label(355, 243, "`d_head` features each", size=13, ink=MUTED)
     d.line((MARGIN, 268), (WIDTH - MARGIN, 268), ink="#d0d7de", width=1.2)
-    d.label(MARGIN, 292, "Where they meet: position 1 asks, every position answers", 15, align="start",
+    d.label(MARGIN, 292, "Position 1 asks, every position answers", 15, align="start",
             bold=True)
 
     for x, text in [(235, "scores"), (413, "weights")]:

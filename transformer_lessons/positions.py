@@ -7,7 +7,7 @@ from transformer_lessons.validation import check_positions, check_sizes
 
 
 def position_angles(length, d_model):
-    """One clock hand for each pair of features, from 1 radian a step down to almost 1/10000."""
+    """One clock hand for each pair of features, from 1 radian a step down towards 1/10000."""
     check_sizes(length=length, d_model=d_model)
     if d_model % 2:
         raise ValueError(f"{d_model} features are odd: sines and cosines come in pairs, so it must be even")
