@@ -78,10 +78,10 @@ for name, what, scaled in shared.DIVISORS:
         pairs=int(name in PAIRED), scaled=scaled)
 
 exercise.adopt(shared.family, hints={"weights": 1, "output": 3}, pairs=shared.USUAL_PAIRS)
-clipped = exercise.mistakes["the scores clipped"]  # these scores show a wider limit, too, and one before the scale
+clipped = exercise.mistakes["the scores clipped"]  # these scores also show a wider limit, and one before the scaling
 clipped.variants += [exercise.variant({step: lambda right, low=low, high=high: right.clamp(low, high)})
                      for step in ("masked", "scores") for low, high in ((-5, 5), (-10, 10), (None, 10), (-10, None))]
-standardised = exercise.mistakes["standardised scores"]  # here they may also be so in the place of the scale
+standardised = exercise.mistakes["standardised scores"]  # here this may also take the place of the scaling
 standardised.variants.append(exercise.variant({"scaled": lambda scores: F.layer_norm(scores, scores.shape[-1:])}))
 
 # Other places for a division, and other operations
