@@ -1204,7 +1204,7 @@ def induction_circuit(d):
     answer = d.box(652, 100, 80, 34, "next: 1", OUTPUT, 15)
     d.arrow(tokens[2].top(), (tokens[2].middle[0], 74), (692, 74), answer.top(), ink=VALUE.line)
     d.label(480, 62, "and copies the token there", 13, VALUE.ink)
-    d.label(MARGIN, 302, "Here neither head is of use without the other.", 13, MUTED, "start")
+    d.label(MARGIN, 302, "Here neither job is of use without the other.", 13, MUTED, "start")
 
 
 @narrow(height=366)
@@ -1221,7 +1221,7 @@ def narrow_induction_circuit(d):
     d.label(LEFT, 106, "and copies\nwhat stands\nthere", 12, VALUE.ink, "start")
     d.label(362, 286, "layer 1 looks for the place after 7", 12, QUERY.ink, "end")
     d.label(LEFT, 310, "Above, the tokens; below, what layer 0 notes:", 12, MUTED, "start")
-    d.label(LEFT, 328, "what came before. Here neither head is of use alone.", 12, MUTED, "start")
+    d.label(LEFT, 328, "what came before. Here neither job is of use alone.", 12, MUTED, "start")
 
 
 # --- Lesson 10 ----------------------------------------------------------------------------------------------
