@@ -23,7 +23,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 def split_heads(x, num_heads):
-    """Cut the features into heads, and put the heads before the positions."""
+    """Cut the features into heads, and put the head dimension before the length."""
     if x.dim() != 3:
         raise ValueError(f"x {tuple(x.shape)} must be (batch, length, d_model)")
     batch, length, d_model = x.shape
@@ -38,7 +38,7 @@ def merge_heads(x):
 
 
 class MultiHeadAttention(nn.Module):
-    """Several attentions at once, each on its own slice of the projected features.
+    """Several attention heads at once, each on its own slice of the projected features.
 
     rotary, where given, turns queries and keys by their positions before they meet.
     """

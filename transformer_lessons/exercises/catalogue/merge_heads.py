@@ -25,8 +25,8 @@ exercise = Exercise(name="merge_heads", lesson=4, title="Put the heads back toge
     hints=[("the numbers are in the wrong places", "In the first example, each number says where it belongs: 1.03 is "
             "feature 3 of position 1. So row 1 of the result should hold 1.00, 1.01, 1.02 and so on."),
            ("the shape is right, but the order is wrong", "reshape keeps the numbers in reading order, row by row, and "
-            "only groups them differently. Two dimensions that should become one must be neighbours first, and in "
-            "the right order."),
+            "only groups them differently. Before two dimensions can become one, they must be neighbours, in the "
+            "right order."),
            ("the tool", "split_heads cuts the features, and then it swaps two dimensions. The inverse undoes these two "
             "steps, the last one first.")],
     solution='''

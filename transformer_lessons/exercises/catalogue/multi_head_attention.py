@@ -1,4 +1,4 @@
-"""MultiHeadAttention: several attentions at once, each on its own slice of the projected features."""
+"""MultiHeadAttention: several attention heads at once, each on its own slice of the projected features."""
 
 import math
 
@@ -35,7 +35,7 @@ exercise = Exercise(name="MultiHeadAttention", lesson=4, title="Several question
         d_model), and the weights of every head, of shape (batch, heads, query, key).""",
     stub='''
         class MultiHeadAttention(nn.Module):
-            """Several attentions at once, each on its own slice of the projected features."""
+            """Several attention heads at once, each on its own slice of the projected features."""
 
             def __init__(self, d_model, num_heads):
                 super().__init__()
@@ -313,7 +313,7 @@ mistake("batch and length mixed up", pairs=0, why="The first dimension is taken 
 
 # Scores and scale
 mistake = exercise.section(hint=1)
-mistake("no scale", why="The weights are the softmax of the scores as they are, not divided by √d_head.",
+mistake("no scaling", why="The weights are the softmax of the scores as they are, not divided by √d_head.",
     look="what happens to the variance of a dot product as d grows?", scaled=lambda scores: scores)
 mistake("scaled before the projection", pairs=0, why="The query is divided before linear_q, so the bias that this "
     "layer adds is not divided, and counts for too much in the scores.", look="the line with the scale: does it stand "
@@ -351,7 +351,7 @@ mistake("scaled by another number", pairs=0, why="The scores are divided by a nu
         lambda self, scores: scores / self.d_head ** 0.25, lambda self, scores: scores / int(math.sqrt(self.d_head)),
         lambda self, scores: scores / self.num_heads, lambda self, scores: scores / self.d_head ** 2,
         lambda scores: scores / 8, lambda self, scores: scores / math.log(self.d_head)])
-mistake("the scale after the softmax", why="The division comes after the softmax, not before it: the weights, or the "
+mistake("scaling after the softmax", why="The division comes after the softmax, not before it: the weights, or the "
     "heads' outputs, come out too small, and the softmax gets the scores as they are.",
     look="the order of the two operations.", variants=[{"scaled": lambda scores: scores, **late}
         for late in ({"weights": lambda self, right: right / math.sqrt(self.d_head)},

@@ -21,8 +21,8 @@ QUESTIONS = (
         (
             right(
                 "6 and 2",
-                "The average is 4 again, so it does not show which value came from which token. If there were two "
-                "heads, one for each token, they would keep 2 and 6 apart.",
+                "The average is 4 again, so it does not show which value came from which token. Two heads, each "
+                "attending to one token, would keep 2 and 6 apart.",
             ),
             wrong(
                 "3 and 9",
@@ -49,7 +49,7 @@ QUESTIONS = (
             sqrt(60): "This is the square root of the length. But a score compares just two tokens, "
             "however many others there are.",
         },
-        pointer="How many products does a dot product in one head add up?",
+        pointer="How many terms does the dot product of a head's query and key have?",
         tolerance=0.05,
     ),
     OneOf(
@@ -61,7 +61,7 @@ QUESTIONS = (
             right(
                 "[[0, 1], [2, 3]]",
                 "view keeps the order of the numbers in memory. So head 0 gets all of the first token, cut in two as "
-                "if it were two tokens. The way out is to split the features first, and then to transpose.",
+                "if it were two tokens. The fix is to split the features first and then transpose.",
             ),
             wrong(
                 "[[0, 1], [4, 5]]",
@@ -81,8 +81,8 @@ QUESTIONS = (
     OneOf(
         "4.4",
         "Merging heads without the transpose",
-        "The tensor heads is (batch, heads, length, d_head), and here its shape is (1, 2, 4, 3). You merge the "
-        "heads with heads.reshape(1, 4, 6), without a transpose. What is in row 0 of the result?",
+        "The tensor called heads has the shape (batch, heads, length, d_head), which is (1, 2, 4, 3) here. You "
+        "merge the heads with heads.reshape(1, 4, 6), without a transpose. What is in row 0 of the result?",
         (
             wrong(
                 "The outputs of both heads for token 0",
@@ -95,11 +95,11 @@ QUESTIONS = (
             right(
                 "Head 0's outputs for tokens 0 and 1",
                 "There is no error and gradients flow, so you can even train a model with this bug. But row 0 holds "
-                "head 0's output for token 1, where it should hold head 1's output for token 0.",
+                "head 0's output for token 1 where head 1's output for token 0 belongs.",
             ),
             wrong(
                 "Head 0's output for token 0, twice",
-                "A reshape uses every number exactly once, so nothing can come twice.",
+                "A reshape uses every number exactly once, so nothing can appear twice.",
             ),
         ),
     ),
@@ -123,7 +123,7 @@ QUESTIONS = (
     Shape(
         "4.6",
         "The weights that PyTorch returns",
-        "module = nn.MultiheadAttention(512, 8, batch_first=True), and x is (1, 60, 512). What is the "
+        "module = nn.MultiheadAttention(512, 8, batch_first=True), and x has the shape (1, 60, 512). What is the "
         "shape of the weights that module(x, x, x) returns?",
         right=(1, 60, 60),
         why="PyTorch averages the weights over the heads, unless you ask for average_attn_weights=False. "
@@ -146,11 +146,11 @@ QUESTIONS = (
         "share the features. If there are more heads, each of them is narrower.",
         slips={
             4 * 512 * 512: "You have counted all the weights, but not the biases.",
-            3 * (512 * 512 + 512): "You have counted the maps for queries, keys and values. There is one more map, "
-            "which comes after the heads.",
+            3 * (512 * 512 + 512): "You have counted the projections of the queries, keys and values. There is one "
+            "more map, the output projection, which comes after the heads.",
             512 * 512 + 512: "You have counted just one of the four maps.",
             8 * 4 * (512 * 512 + 512): "You have given every head four maps of the full width. In fact there are "
-            "only four maps, and each head has a slice of them.",
+            "only four maps, and each head has a slice of each.",
             8 * (512 * 512 + 512): "You have counted one map for each head. But there are four maps, however "
             "many heads there are.",
         },
@@ -159,11 +159,11 @@ QUESTIONS = (
     OneOf(
         "4.8",
         "Twice as many heads",
-        "Multi-head attention with d_model = 512 goes from 8 heads to 16. What doubles?",
+        "In multi-head attention with d_model = 512, you go from 8 heads to 16. What doubles?",
         (
             wrong(
                 "The number of parameters",
-                "The four maps are still 512 × 512. With more heads, the same 512 features are only cut into more "
+                "The four maps are still 512 × 512. With more heads, the same 512 features are just cut into more "
                 "parts.",
             ),
             wrong(
@@ -185,13 +185,14 @@ QUESTIONS = (
     FreeText(
         "4.9",
         "Why several heads",
-        "Neither the parameters nor the multiplications in the matrix products depend on the number of "
-        "heads. So why use several narrow heads rather than one wide one?",
+        "The number of heads changes neither the number of parameters nor the work in the matrix products. "
+        "So why use several narrow heads rather than one wide one?",
         model="One head gives a query one set of weights, and so one average. All the values go through the same "
         "map, so what two tokens store in the same feature ends up as one sum. With several heads, the query gets "
         "several averages, each with weights and features of its own. If these averages blend the values in "
-        "different proportions, linear_out can take the blends apart and combine them. The price is that each head "
-        "compares vectors on only d_head features, because its W_Q W_Kᵀ has rank at most d_head.",
+        "proportions that differ from head to head but not from query to query, linear_out can separate the values "
+        "again. The price is that each head compares vectors on only d_head features, because its W_Q W_Kᵀ has rank "
+        "at most d_head.",
         points=(
             "One head gives one average for each query.",
             "The heads' averages are kept side by side, and linear_out combines them.",
