@@ -228,12 +228,12 @@ exercise = Exercise(name="sample_next", lesson=8, title="Drawing the next token"
     reference=lambda *inputs: SampleNext()(*inputs), returns="tokens", shapes={"tokens": "(batch,)"},
     observe=judged_draws, same=same_draws, checks=[draws_from_the_generator], symptoms=[what_the_draws_show],
     signs=signs_of_drawing,
-    hints=[("temperature 0, or numbers that are not finite", "You cannot divide by 0. Which token is left when "
-         "the temperature gets smaller and smaller? Taking it needs no draw."),
-        ("other tokens are drawn than should be", "A token whose logit is minus infinity has probability 0, exactly. "
+    hints=[("temperature 0, or numbers that are not finite", "You cannot divide by 0. Which token gets all the "
+         "probability as the temperature shrinks towards 0? You can take it without drawing."),
+        ("the wrong tokens are drawn", "A token whose logit is minus infinity has probability 0, exactly. "
          "Which tokens should get it, and should that happen before the softmax or after it?"),
-        ("the tokens are drawn with the wrong probabilities", "One order works: the temperature, the top k, the "
-         "softmax, the draw. What goes into each of these steps, and what comes out?")],
+        ("the tokens are drawn with the wrong probabilities", "Here is an order that works: the temperature, the "
+         "top k, the softmax, the draw. What goes into each of these steps, and what comes out?")],
     solution='''
         import torch
 

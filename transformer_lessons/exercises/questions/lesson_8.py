@@ -23,7 +23,7 @@ QUESTIONS = (
         "get the text back if you join the tokens.",
         slips={
             9: 'This is what re.split(r"\\b", text) returns: it begins and ends with an empty string.',
-            4: "You counted the words only. What comes between two words is a token as well.",
+            4: "You counted only the words. What comes between two words is a token as well.",
             13: "You counted characters. A token goes from one word boundary to the next.",
             8: "The comma and the space after it are one token: there is no word boundary between them.",
             5: "You counted the words and the comma. The spaces are part of the text, too.",
@@ -52,7 +52,7 @@ QUESTIONS = (
     SeveralOf(
         "8.3",
         "Sequences that overlap",
-        "A sequence of length 64 starts at every token, instead of at every 64th. Which "
+        "Suppose a sequence of length 64 starts at every token, not just at every 64th. Which "
         "statements are true?",
         (
             right(
@@ -88,7 +88,7 @@ QUESTIONS = (
         slips={
             log(5000, 2): "This is the logarithm to base two, so it is in bits.",
             log(5000, 10): "This is the logarithm to base ten. Nats need the natural logarithm.",
-            1 / 5000: "This is the probability of each token. The loss is minus its logarithm.",
+            1 / 5000: "This is the probability of each token. The loss is its negative logarithm.",
             5000: "This is the perplexity: the number of equally likely choices. The loss is its "
             "logarithm.",
         },
@@ -128,8 +128,8 @@ QUESTIONS = (
             4: "This is in bits per token. Divide by the number of characters per token.",
             12.8: "You multiplied by 3.2, the characters per token. But a token's bits are shared among its "
             "characters, so divide.",
-            log(16) * log(2) / 3.2: "You multiplied by ln 2. A bit is less than a nat, so the number of bits "
-            "is the larger one.",
+            log(16) * log(2) / 3.2: "You multiplied by ln 2. A bit is less than a nat, so there must be more "
+            "bits than nats.",
         },
         pointer="Convert nats to bits, then divide the bits of all tokens by the number of characters.",
         tolerance=0.006,
@@ -137,7 +137,7 @@ QUESTIONS = (
     OneOf(
         "8.7",
         "Two models with different tokens",
-        "On the same text a character model has a loss of 1.5 nats per token, and a word model has 4.5 nats "
+        "On the same text, a character model has a loss of 1.5 nats per token, and a word model has 4.5 nats "
         "per token. The word model's tokens have 4 characters on average. Which is the better model of this "
         "text?",
         (
@@ -148,8 +148,8 @@ QUESTIONS = (
             ),
             right(
                 "The word model.",
-                "4.5 nats for 4 characters are 1.6 bits per character, against 1.5 / ln 2 = 2.2. Bits per "
-                "character compare any two models on the same text.",
+                "4.5 nats for 4 characters is 1.6 bits per character, against 1.5 / ln 2 = 2.2. In bits per "
+                "character, you can compare any two models on the same text.",
             ),
             wrong(
                 "They are equally good.",
@@ -170,8 +170,8 @@ QUESTIONS = (
         (
             right(
                 "Something is wrong: a leak, or a mistake in computing the loss.",
-                "Perhaps validation text leaked into the training text, the model sees the tokens that it "
-                "should predict, or nats and bits are mixed up. "
+                "Perhaps validation text leaked into the training text, the model can see the tokens it is "
+                "supposed to predict, or nats and bits are mixed up. "
                 "A known floor makes such faults visible.",
             ),
             wrong(
@@ -239,7 +239,7 @@ QUESTIONS = (
             ),
             wrong(
                 "Because the attention weights stay the same.",
-                "The weights of the earlier tokens do stay the same, but nobody needs them again. The new token has "
+                "The weights of the earlier tokens do stay the same, but they are not needed again. The new token has "
                 "its own row of weights. To compute that row you need the earlier keys, and to compute the output "
                 "you need the earlier values.",
             ),
@@ -261,11 +261,11 @@ QUESTIONS = (
         "A friend's language model reaches 1.2 nats per token on Shakespeare, yours 4.6. What do you ask "
         "before you congratulate them?",
         model="First, what is a token? If your tokens differ, you can compare the losses only in bits per character, "
-        "with all characters counted. Second, which edition was it, and which part was held out, since the loss "
-        "depends on both? Third, was that part truly unseen, or does the loss look better than it is because "
+        "with all characters counted. Second, which edition was it, and which part was held out? The loss "
+        "depends on both. Third, was that part truly unseen, or does the loss look better than it is because "
         "overlapping sequences were split at random, or because the model was chosen on the very text it is "
-        "evaluated on? Last, were unknown words counted? If rare words become one “unknown” token, the loss falls, "
-        "but the text cannot be recovered.",
+        "evaluated on? Last, were rare words counted in full, or did they become one “unknown” token, which lowers "
+        "the loss but makes the text impossible to recover?",
         points=(
             "The unit: bits per character, on the same text.",
             "The split: by blocks of text, before sequences are made.",
