@@ -8,7 +8,7 @@ QUESTIONS = (
         "Where attention overtakes the matrices",
         "A layer has d_model = 128 and d_hidden = 512. Its six matrices take 4 · 128² + 2 · 128 · 512 = 196,608 "
         "multiplications per token. For each query, every key takes 128 multiplications for its score, and 128 more "
-        "to weight its value. At how many keys does attention cost as much per token as the matrices do?",
+        "to weight its value. With how many keys does attention cost as much per token as the matrices?",
         right=768,
         why="For each key, the score and the average together take 2 · 128 = 256 multiplications, and 196,608 / 256 = "
         "768. Whenever d_hidden = 4 d_model, the answer is 6 d_model.",
@@ -23,15 +23,14 @@ QUESTIONS = (
         "12.2",
         "Reading and writing",
         "A large model reads a prompt of 1,000 tokens in one call. Then it writes 1,000 tokens with a cache, one "
-        "token per call. Its matrices need the same number of multiplications for both. Why is writing so much "
-        "slower?",
+        "token per call. Both take the same number of multiplications in the matrices. Why is writing so much slower?",
         (
             wrong(
                 "Each call computes the keys and values of all tokens again.",
                 "The cache avoids this. Each key and value is computed once, when its token is new.",
             ),
             right(
-                "Each call has to fetch every weight from memory, just for a single token.",
+                "Each call has to fetch every weight from memory, all for a single token.",
                 "When the model reads, it fetches each weight once and uses it for 1,000 tokens. When it writes, it "
                 "fetches each weight 1,000 times, for one token each time, so memory is the limit.",
             ),
@@ -48,7 +47,7 @@ QUESTIONS = (
     Number(
         "12.3",
         "The size of a cache",
-        "Llama 3 8B has 32 layers and 32 query heads, but only 8 key/value heads, each of 128 features. How "
+        "Llama 3 8B has 32 layers and 32 query heads, but only 8 key/value heads, each with 128 features. How "
         "many MiB do the keys and values of 8,192 tokens take, at 2 bytes per number? (1 MiB is 2²⁰ bytes.)",
         right=1024,
         why="2 · 32 · 8 · 128 · 8,192 · 2 bytes = 2³⁰ bytes, which is 1,024 MiB. If each of the 32 query heads had "
@@ -73,16 +72,16 @@ QUESTIONS = (
             7: "That is one layer. The second layer reads what the first has gathered.",
             32: "A window of 8 includes the position itself, so it reaches only 7 positions back.",
             8: "That is the window of one layer, and it includes the position itself.",
-            2401: "The layers' reaches add up; they are not multiplied.",
+            2401: "The distances add up; they do not multiply.",
         },
         pointer="How far back does one layer reach? And where can the next one start from?",
     ),
     Number(
         "12.5",
         "Online softmax by hand",
-        "Scores come in two blocks. The first holds ln 2 and 0, and the second holds ln 4. After the first block the "
-        "maximum is ln 2 and the sum is 1 + 1/2. What is the sum after the second block, relative to the new maximum "
-        "ln 4?",
+        "The scores come in two blocks. The first holds ln 2 and 0, and the second holds ln 4. After the first block, "
+        "the maximum is ln 2 and the sum is 1 + 1/2. What is the sum after the second block, relative to the new "
+        "maximum ln 4?",
         right=1.75,
         why="The old sum is multiplied by exp(ln 2 - ln 4) = 1/2, and the new score adds exp(0) = 1. So the new sum is "
         "1.5 / 2 + 1 = 1.75.",
@@ -108,8 +107,8 @@ QUESTIONS = (
             ),
             right(
                 "It takes about four times as long; the table stays the same size.",
-                "Each tile takes as long as before, and there are about four times as many. Only the table does not "
-                "grow, because it is still just one tile.",
+                "Each tile takes as long as before, and there are about four times as many. But the table does not "
+                "grow: it is still just one tile.",
             ),
             wrong(
                 "It takes about twice as long; the table stays the same size.",
@@ -125,8 +124,8 @@ QUESTIONS = (
         "drafts is accepted?",
         right=0.7,
         why="Each token is drafted and accepted with probability q · min(1, p / q), which is min(p, q). Over the three "
-        "tokens this adds up to 0.2 + 0.3 + 0.2 = 0.7. In the remaining 30% of cases, the replacement is always the "
-        "first token.",
+        "tokens this adds up to 0.2 + 0.3 + 0.2 = 0.7, the acceptance rate. In the remaining 30% of cases, the "
+        "replacement is always the first token.",
         slips={
             0.3: "That is the share that is rejected.",
             0.5: "That is how often the second token is accepted if it is drawn. The other two are always accepted.",
@@ -163,12 +162,12 @@ QUESTIONS = (
         "My attention is linear now",
         "A friend has replaced plain attention with a tiled kernel and says: “My attention is linear in the length "
         "now, and the approximation hardly hurts.” What do you say?",
-        model="Only the memory is linear. Every query is still compared with every key before it, so twice the length "
-        "takes about four times the time. A tiled kernel is faster because it leaves out the tiles in the future. It "
-        "also keeps each tile of scores in fast memory, while the plain formula writes whole tables to slow memory. "
-        "And nothing is approximated: the maximum and the sums are updated with every tile, so the result is that of "
-        "the plain formula, up to rounding. A sliding window can make the time linear, but it leaves keys out, so the "
-        "result is different.",
+        model="Only the memory is linear. Every query is still compared with every key before it, so a text twice "
+        "as long takes about four times as long. A tiled kernel is faster because it leaves out the tiles in the "
+        "future. It also keeps each tile of scores in fast memory, while the plain formula writes whole tables to slow "
+        "memory. And nothing is approximated: the maximum and the sums are updated with every tile, so the result is "
+        "that of the plain formula, up to rounding. A sliding window can make the time linear, but it leaves keys out, "
+        "so the result is different.",
         points=(
             "The memory is linear, but the time is still quadratic.",
             "It is exact: online softmax rescales its sums whenever the maximum rises.",
