@@ -33,7 +33,7 @@ def split_heads(x, num_heads):
 
 
 def merge_heads(x):
-    """The inverse of split_heads: every position gets its heads back, side by side."""
+    """The inverse of split_heads: every position gets its features back from all the heads, side by side."""
     return x.transpose(1, 2).flatten(2)  # (batch, length, d_model)
 
 

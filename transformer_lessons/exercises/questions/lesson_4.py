@@ -26,7 +26,7 @@ QUESTIONS = (
             ),
             wrong(
                 "3 and 9",
-                "Both values are larger, so the average is larger, too: it is 6.",
+                "Both values are larger, so the average is larger too: it is 6.",
             ),
             right(
                 "4 and 4",
@@ -81,15 +81,15 @@ QUESTIONS = (
     OneOf(
         "4.4",
         "Merging heads without the transpose",
-        "The tensor called heads has the shape (batch, heads, length, d_head), which is (1, 2, 4, 3) here. You "
-        "merge the heads with heads.reshape(1, 4, 6), without a transpose. What is in row 0 of the result?",
+        "A tensor called heads has the shape (batch, heads, length, d_head) = (1, 2, 4, 3). You merge the heads "
+        "with heads.reshape(1, 4, 6), without a transpose. What is in row 0 of the result?",
         (
             wrong(
                 "The outputs of both heads for token 0",
                 "This is what row 0 should hold. To get it, swap the heads and the length before you reshape.",
             ),
             wrong(
-                "The average of both heads for token 0",
+                "The average of the two heads' outputs for token 0",
                 "A reshape cannot average, because it does not compute anything. It only regroups the numbers.",
             ),
             right(
@@ -114,7 +114,8 @@ QUESTIONS = (
         slips={
             (1, 60, 60): "This is a single table, but every head has a table of its own.",
             (8, 60, 60): "One dimension is missing. The batch comes first, even when it holds only one sequence.",
-            (1, 8, 60, 64): "This is the shape of the queries, of the keys and of the heads' outputs.",
+            (1, 8, 60, 64): "This is the shape of the queries, keys and values after the split, and of "
+            "the heads' outputs.",
             (1, 8, 64, 64): "This would compare features with features, but attention compares tokens with tokens.",
             (1, 60, 512): "This is the shape of the input, and of the output after merging the heads.",
         },
@@ -142,8 +143,8 @@ QUESTIONS = (
         "Multi-head attention with d_model = 512 and 8 heads has four linear maps from 512 to 512, each "
         "with a bias. How many parameters does it have?",
         right=4 * (512 * 512 + 512),
-        why="4 × (512 × 512 + 512) = 1,050,624. The number of heads does not appear here, because the heads "
-        "share the features. If there are more heads, each of them is narrower.",
+        why="4 × (512 × 512 + 512) = 1,050,624. The number of heads does not appear here, because the "
+        "features are divided among the heads. With more heads, each head is narrower.",
         slips={
             4 * 512 * 512: "You have counted all the weights, but not the biases.",
             3 * (512 * 512 + 512): "You have counted the projections of the queries, keys and values. There is one "
@@ -172,7 +173,7 @@ QUESTIONS = (
             ),
             wrong(
                 "The width of a head",
-                "The heads share 512 features. If there are more heads, each one gets fewer features.",
+                "The 512 features are divided among the heads, so with more heads, each gets fewer.",
             ),
             right(
                 "The number of attention weights",
@@ -191,8 +192,8 @@ QUESTIONS = (
         "map, so what two tokens store in the same feature ends up as one sum. With several heads, the query gets "
         "several averages, each with weights and features of its own. If these averages blend the values in "
         "proportions that differ from head to head but not from query to query, linear_out can separate the values "
-        "again. The price is that each head compares vectors on only d_head features, because its W_Q W_Kᵀ has rank "
-        "at most d_head.",
+        "again. The price is that each head has only d_head features to compare vectors by, because its W_Q W_Kᵀ "
+        "has rank at most d_head.",
         points=(
             "One head gives one average for each query.",
             "The heads' averages are kept side by side, and linear_out combines them.",
