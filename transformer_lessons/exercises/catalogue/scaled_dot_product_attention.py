@@ -35,8 +35,8 @@ exercise = Exercise(name="scaled_dot_product_attention", lesson=3, title="Scaled
         observed, query, key, math.sqrt(query.shape[-1]))], hints=[
         ("the weights", "For each query, the weights of all the keys must sum to 1. Over which dimension do you have "
          "to take the softmax?"),
-        ("the divisor", "Before the softmax, divide the scores by the square root of one of the query's sizes. The "
-         "variance of a dot product grows with this size. Which one is it?"),
+        ("the divisor", "Before the softmax, divide the scores by the square root of the size of one of the query's "
+         "dimensions. The variance of a dot product grows with this size. Which dimension is it?"),
         ("the output", "To get the output for one query, multiply each key's value by the weight that the query gives "
          "to this key. Then add up the results.")],
     solution='''

@@ -8,8 +8,8 @@ QUESTIONS = (
     Number(
         "3.1",
         "The variance of a dot product",
-        "Two vectors have 64 entries each, all independent, with mean 0 and variance 1. What is the "
-        "variance of their dot product?",
+        "Two vectors have 64 entries each. All the entries are independent, with mean 0 and variance 1. What "
+        "is the variance of the dot product of the two vectors?",
         right=64,
         why="Each product of two entries has mean 0 and variance 1. The 64 products are independent, so "
         "their variances add up to 64. A typical score is about as large as the standard deviation, "
@@ -68,7 +68,7 @@ QUESTIONS = (
     ),
     OneOf(
         "3.4",
-        "Where softmax can learn",
+        "Where a small change matters most",
         "A softmax over two keys gives the weight w to the first key. For which value of w does a small "
         "change in the first key's score have the largest effect on w?",
         (
@@ -117,7 +117,7 @@ QUESTIONS = (
         "divide the scores by d instead of √d, what do the weights look like?",
         (
             wrong(
-                "The same: softmax ignores the size of its scores.",
+                "The same as with √d: softmax ignores the size of its scores.",
                 "If you add the same number to all the scores, softmax gives the same weights. If you "
                 "multiply all the scores by a factor, the weights change.",
             ),
@@ -157,8 +157,8 @@ QUESTIONS = (
             ),
             right(
                 "It stays the same.",
-                "A score depends on only one query and one key, because it is a sum over their d features. "
-                "That is why we divide by √d and not by √length.",
+                "A score is the dot product of one query and one key. It is a sum over d features, however long "
+                "the sequence is. That is why we divide by √d and not by √length.",
             ),
         ),
     ),
@@ -181,19 +181,19 @@ QUESTIONS = (
     ),
     FreeText(
         "3.9",
-        "Why divide by the root of d",
-        "Why does attention divide its scores by √d_k? What goes wrong if you do not divide at all, and "
-        "what happens if you divide by d_k instead?",
-        model="If all entries of queries and keys are independent with mean 0 and variance 1, a dot product over "
-        "d_k features has variance d_k, so scores grow like √d_k. Without scaling and with large d_k, most "
-        "queries give nearly all their weight to one key, picked by chance. Many of them get almost no gradient. "
-        "The undecided ones get huge gradients and dominate the updates of W_Q and W_K. If you divide by √d_k, "
-        "the scores have variance 1 for every d_k. If you divide by d_k, they have variance 1/d_k, so the "
-        "weights start nearly equal, and each step moves the scores less.",
+        "Why divide by the square root of d",
+        "Why does attention divide its scores by √d? What goes wrong if you do not divide at all, and "
+        "what happens if you divide by d instead?",
+        model="If all the entries of queries and keys are independent, with mean 0 and variance 1, a dot product "
+        "over d features has variance d, so scores grow like √d. With large d and no scaling, most queries give "
+        "nearly all their weight to one key, picked by chance. Many of them get almost no gradient. The "
+        "undecided ones get huge gradients and dominate the updates of W_Q and W_K. If you divide by √d, the "
+        "scores have variance 1 for every d. If you divide by d, they have variance 1/d, so the weights start "
+        "nearly equal, and each step moves the scores less.",
         points=(
-            "The variance grows with d_k, because the variances of independent terms add up.",
+            "The variance grows with d, because the variances of independent terms add up.",
             "Many saturated queries get almost no gradient.",
-            "If you divide by √d_k, the variance is 1 for every d_k.",
+            "If you divide by √d, the variance is 1 for every d.",
         ),
     ),
 )
