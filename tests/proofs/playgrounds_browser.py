@@ -116,7 +116,7 @@ def turn_the_hands(page):
 
     def expected(asks, answers):
         parts = (turn(query, asks) * turn(key, answers)).unflatten(-1, (-1, 2)).sum(-1)
-        return f"the score is {said(parts).replace(', ', ' + ').replace('+ −', '− ')} = {said(parts.sum())}."
+        return f"the score is {said(parts).replace(', ', ' + ').replace('+ −', '− ')} ≈ {said(parts.sum())}."
 
     for asks, answers in [(0, 0), (60, 0), (0, 60), (31, 12), (7, 8)]:
         page.slide(0, asks)
@@ -124,10 +124,10 @@ def turn_the_hands(page):
         page.expect(f"Query at {asks}, key at {answers}, ")
         page.expect(expected(asks, answers))
     before = page.said().split("the score is")[1]
-    score = before.split("= ")[1]
+    score = before.split("≈ ")[1]
     page.slide(2, 20)
     page.expect("Query at 27, key at 28, 1 apart")
-    assert page.said().split("= ")[1] == score, "the score has changed, though the distance has not"
+    assert page.said().split("≈ ")[1] == score, "the score has changed, though the distance has not"
     page.slide(2, 60)
     page.expect("Query at 59, key at 60, 1 apart")  # as far as both can go
     page.slide(2, -60)
@@ -167,7 +167,7 @@ def draw_the_mask(page):
     mask[:] = False
     compare()
     page.expect("These have nothing to attend to, so their weights and outputs are 0: "
-                "the (0), cat (1), sat (2), on (3), the (4), mat (5).")
+                "“the” (0), “cat” (1), “sat” (2), “on” (3), “the” (4), “mat” (5).")
     page.press(Keys.TAB, Keys.SPACE)  # from the last button into the mask
     mask.view(-1)[squares.index(page.browser.switch_to.active_element)] ^= True
     page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)

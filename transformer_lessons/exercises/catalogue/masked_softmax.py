@@ -136,7 +136,7 @@ def signs_of_weight(observed, expected, scores, mask):
     number, lost = signs_of_a_number(*given), signs_of_lost_weight(*given)
     return None if lost is None and not number else [*number, *(lost or ())]
 
-exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps to the mask", difficulty=2,
+exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that respects the mask", difficulty=2,
     importance=3, minutes=10, contract="""masked_softmax(scores, mask) returns the softmax of the scores (…, query, key)
         over the last dimension, but only over the keys where the boolean mask is True; the mask broadcasts to the
         scores. Everywhere else the weight is exactly 0, and an empty row, where no key is allowed, is all zeros, never
@@ -161,8 +161,8 @@ exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that keeps
                                      "exponential of exactly 0?"),
         ("NaN", "Every score in an empty row is -∞, so softmax turns the row into NaN. Which method puts "
                 "a number wherever a condition holds, and which condition marks such a row?"),
-        ("the input changes", "Methods whose name ends in _ write into the tensor they are called on. Each has a "
-                              "counterpart without the _, whose result you must keep.")],
+        ("the input changes", "Methods whose names end in _ write into the tensor they are called on. Most have a "
+                              "counterpart without _, whose result you must keep.")],
     solution='''
         import torch
 

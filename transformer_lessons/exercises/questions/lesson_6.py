@@ -7,7 +7,7 @@ from transformer_lessons.exercises.questions.question import FreeText, Number, O
 QUESTIONS = (
     Number(
         "6.1",
-        "Counting a causal mask",
+        "Counting the entries of a causal mask",
         "How many entries of a causal mask for six tokens are True, meaning “may attend”?",
         right=21,
         why="Each token may attend to itself and to those before it, so the rows have 1 + 2 + 3 + 4 + 5 + 6 = 21 "
@@ -23,7 +23,7 @@ QUESTIONS = (
     OneOf(
         "6.2",
         "The first row under a causal mask",
-        "Five tokens, a causal mask, random scores. What is the first row of the weights?",
+        "The scores of five tokens are random, and a causal mask is applied. What is the first row of the weights?",
         (
             wrong(
                 "It depends on the scores.",
@@ -38,7 +38,7 @@ QUESTIONS = (
             ),
             wrong(
                 "0, 0, 0, 0, 0",
-                "This would be right for a token that may look at nothing. But the first token may look at one.",
+                "This would be right for a token that may look at nothing. But the first token may look at itself.",
             ),
         ),
     ),
@@ -100,7 +100,7 @@ QUESTIONS = (
     OneOf(
         "6.6",
         "What padding changes",
-        "Three padding tokens are added to a sentence, and a padding mask hides them from every query. What is "
+        "Three padding tokens follow a sentence, and a padding mask hides them from every query. What is "
         "true of the output of self-attention?",
         (
             right(
@@ -118,7 +118,7 @@ QUESTIONS = (
                 "The softmax does have more terms, but each hidden key adds exp(-∞) = 0 to the sum.",
             ),
             wrong(
-                "At the padding, the loss ignores it automatically.",
+                "The loss automatically ignores it at the padding.",
                 "A loss averages over everything it is given. You have to tell it what to leave out, for "
                 "instance with ignore_index.",
             ),
@@ -177,11 +177,11 @@ QUESTIONS = (
     Number(
         "6.9",
         "The best loss on random digits",
-        "A causal model reads four random digits (each 0 to 9), then the same digits reversed. What is "
-        "the lowest mean loss, in nats per digit, that it can expect on the random half, to two decimals?",
+        "A causal model reads four random digits (each 0 to 9), then the same digits reversed. To two "
+        "decimals, what is the lowest mean loss, in nats per digit, that it can expect on the random half?",
         right=log(10),
-        why="Whatever came before it, each digit has a probability of 1/10, and -ln(1/10) = ln 10 = 2.30. If a loss is "
-        "well below this, it is a sign that the future leaks in.",
+        why="Whatever came before it, each digit has a probability of 1/10, and -ln(1/10) = ln 10 = 2.30. A loss "
+        "well below this is a sign that the future is leaking in.",
         slips={
             0: "This is possible on the second half, because the first half determines it. But random digits cannot "
             "be predicted.",
@@ -199,8 +199,8 @@ QUESTIONS = (
     OneOf(
         "6.10",
         "Too good to be true",
-        "Every step draws fresh random digits, yet the loss on the random half falls to 0.4, far below ln 10. "
-        "What has happened?",
+        "Fresh random digits are drawn at every training step, yet the loss on the random half falls to 0.4, far "
+        "below ln 10. What has happened?",
         (
             wrong(
                 "The model has been trained well.",
@@ -227,18 +227,18 @@ QUESTIONS = (
     ),
     FreeText(
         "6.11",
-        "Solved does not mean right",
-        "Your model predicts the reversed half without a mistake. Why does this not prove that it is right? "
-        "How does checking both halves help, and what still slips through?",
-        model="Success shows that the predictions are good, but not how the model makes them. If there is a leak, it "
-        "can copy the answer. Training can compensate for other faults: smaller queries make up for missing scaling. "
-        "The random half is a negative control: no honest model can expect to beat ln(vocabulary size) on it, so a "
-        "leak into that half shows once training has found it. Faults that neither leak nor hinder learning, such "
-        "as different scaling, slip past both checks. To find them, compare the outputs with those of an "
-        "independent implementation.",
+        "Solving the task does not prove a model correct",
+        "Your model predicts the reversed half without a mistake. Why does this not prove that the model is "
+        "correct? How does checking both halves help, and what still slips through?",
+        model="Success shows that the predictions are good, but not how the model makes them. If there is a leak, the "
+        "model can copy the answer. Training can compensate for other faults: smaller queries make up for missing "
+        "scaling. The random half is a negative control: no honest model can expect to beat ln(vocabulary size) on it, "
+        "so a leak into that half shows up once the model has learned to use it. Faults that neither leak nor hinder "
+        "learning, such as different scaling, slip past both checks. To find them, compare the outputs with those of "
+        "an independent implementation.",
         points=(
             "A leak can make the task easier, so success does not rule one out.",
-            "The best loss on the random half is ln(vocabulary size). Far below it, suspect a leak.",
+            "A mean loss far below ln(vocabulary size) on the random half is a sign of a leak.",
             "Training can compensate for many faults, so compare the outputs, not only the loss.",
         ),
     ),

@@ -68,7 +68,7 @@
     return seen;
   }
 
-  function named(query) { return `${data.words[query]} (${query})`; }  // “the” occurs twice
+  function named(query) { return `“${data.words[query]}” (${query})`; }  // “the” occurs twice
 
   function show() {
     const seen = reach(), leaking = [];
@@ -92,7 +92,7 @@
       }
     }
     const blind = every.filter(query => !mask[query].some(Boolean)).map(named);
-    said.textContent = (leaking.length ? `Later words leak into: ${leaking.join(', ')}.` : 'No word learns anything about later words.')
+    said.textContent = (leaking.length ? `Information about later words leaks into: ${leaking.join(', ')}.` : 'No word learns anything about later words.')
       + (blind.length ? ` These have nothing to attend to, so their weights and outputs are 0: ${blind.join(', ')}.` : '');
   }
   fill(presets.Causal);
