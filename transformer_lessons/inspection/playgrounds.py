@@ -67,14 +67,15 @@ def turn_the_hands():
     frequencies, query_at, key_at, last = [1.0, 0.1, 0.01, 0.001], 12, 7, 60
     turn = positions.RotaryPositions(8, last + 1)
     parts = (turn(query[None], query_at) * turn(key[None], key_at))[0].unflatten(-1, (-1, 2)).sum(-1)  # (pair)
-    title = "Move query and key together: the score is unchanged"
+    title = "Move both together, and the score stays the same"
     ends = {f"{name} at {at}": turn(vector[None], at)[0, :2]  # those of pair 0, before and after a move by three
             for by in (0, 3) for name, vector, at in (("query", query, query_at + by), ("key", key, key_at + by))}
     colours = ["#bd7ba2", "#ad8445", "#8a2f63", "#7a5200"]  # as on the page: before, paler, and after
     alt = f"Arrows from the origin: {', '.join(ends)}, with the same angle between query and key each time. {title}."
     picture = plots.show_arrows(torch.stack(list(ends.values())), title, list(ends), alt=alt, colours=colours,
                                 arcs=[(0, 1), (2, 3)])
-    words = f"Query at 12, key at 7: the four pairs contribute {said(parts)}, and the score is {parts.sum():.2f}."
+    words = (f"Query at 12, key at 7: the four pairs contribute {said(parts)} (rounded), "
+             f"and the score is {parts.sum():.2f}.")
     words = words.replace("-", "−")
     data = {"query": tidy(query), "key": tidy(key), "frequencies": frequencies, "query_at": query_at, "key_at": key_at,
             "last": last}

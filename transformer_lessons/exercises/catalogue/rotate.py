@@ -32,7 +32,7 @@ def what_it_is_not(observed, expected, x, positions, base=10000):
 exercise = Exercise(name="rotate", lesson=5, title="Rotary positions", difficulty=2, importance=3, minutes=8,
     contract="""rotate(x, positions, base=10000) returns a float tensor of the shape of x, which is (…, length, d) with
         an even d and any leading dimensions. positions is a tensor of shape (length): the position of each vector, in
-        any order; whole numbers or fractions. Features 2i and 2i + 1 are pair i. At position p a pair (a, b) becomes
+        any order; whole numbers or fractions. Features 2i and 2i + 1 form pair i. At position p a pair (a, b) becomes
         (a cos t - b sin t, a sin t + b cos t), where t = p / base ** (2i / d). x itself is left as it was.""",
     stub='''
         def rotate(x, positions, base=10000):
@@ -51,7 +51,7 @@ exercise = Exercise(name="rotate", lesson=5, title="Rotary positions", difficult
             "become (0, 1) and (0, 1) should become (-1, 0). Each new feature needs both old ones."),
            ("the angles are wrong", "Make a table of angles, (length, d / 2), as in sinusoidal_encoding: multiply the "
             "positions as a column by the frequencies as a row, where pair i has the frequency base ** (-2i / d). "
-            "You need no code for the leading dimensions of x, because they broadcast.")],
+            "You need no code for the leading dimensions of x: the angles broadcast over them.")],
     solution='''
         import torch
 

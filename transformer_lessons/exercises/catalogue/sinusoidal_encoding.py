@@ -51,7 +51,7 @@ exercise = Exercise(name="sinusoidal_encoding", lesson=5, title="A clock with ma
         angle, p / 10000 ** (2i / d_model), where i counts the pairs of columns from 0.""",
     stub='''
         def sinusoidal_encoding(length, d_model):
-            """(length, d_model): row p holds sines and cosines of p, at d_model / 2 frequencies."""
+            """Row p interleaves the sines and cosines of p times each frequency; there are d_model / 2 frequencies."""
             raise NotImplementedError''',
     sizes=[{"length": length, "d_model": d_model}
            for length, d_model in ((3, 4), (6, 6), (1, 8), (4, 2), (5, 12), (12, 8), (30, 10), (600, 4))],

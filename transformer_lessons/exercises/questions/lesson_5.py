@@ -18,7 +18,7 @@ QUESTIONS = (
         "outputs for “dog” compare?",
         (
             wrong(
-                "They differ, because “dog” is somewhere else.",
+                "They differ, because “dog” is in a different place.",
                 "The position of a token appears nowhere in the formula, so it cannot change the output. We would have "
                 "to put it in.",
             ),
@@ -90,16 +90,16 @@ QUESTIONS = (
                 "Compare the angles at p and at p + 5: the difference does not depend on p.",
             ),
             right(
-                "Yes, and the same M serves every position.",
-                "Moving on by five positions turns each hand of the clock by the angle 5ω, wherever it "
-                "points. M is made of 2 × 2 rotations, and its transpose goes five positions back.",
+                "Yes, and the same M works for every position.",
+                "Moving on by five positions turns each hand of the clock by the angle 5ω, whichever "
+                "way it points. M is made of 2 × 2 rotations, and its transpose goes five positions back.",
             ),
             wrong(
                 "Yes, but no matrix goes five positions back.",
                 "A clock's hands can be turned back as well as forward, by a matrix of the same kind.",
             ),
             wrong(
-                "No: sine and cosine are not linear.",
+                "No, because sine and cosine are not linear.",
                 "They are not linear in p. But once b is fixed, sin(a + b) is a linear combination of sin(a) "
                 "and cos(a).",
             ),
@@ -109,7 +109,7 @@ QUESTIONS = (
         "5.5",
         "Scaling the embeddings",
         "The 512 features of an embedding are drawn with standard deviation 1/√512, and a sinusoidal encoding "
-        "has length 16. Before the encoding is added, the embedding is multiplied by √512. What does this do?",
+        "has length 16. Before the encoding is added, the embedding is multiplied by √512. What does this factor do?",
         (
             wrong(
                 "It gives the dot products of embeddings a variance of 1.",
@@ -124,7 +124,7 @@ QUESTIONS = (
             right(
                 "It takes the embedding's length from about 1 to about 23, more than the encoding's 16.",
                 "Without the factor, the position would drown out the word. Embeddings that start with "
-                "standard deviation 1, as nn.Embedding's do by default, have this length anyway.",
+                "standard deviation 1, as nn.Embedding's do by default, have a length of about 23 anyway.",
             ),
             wrong(
                 "It gives the sum of embedding and encoding a length of 1.",
@@ -214,7 +214,7 @@ QUESTIONS = (
                 "scores. An LSTM needs only twice as many steps.",
             ),
             right(
-                "A token reaches any other in one step.",
+                "Any token can reach any other in one step.",
                 "Every pair of tokens has a weight of its own, so the gradient's path is equally short at "
                 "every distance.",
             ),
@@ -223,7 +223,7 @@ QUESTIONS = (
                 "An LSTM does, since it reads in order. Attention can tell only from positions or a mask.",
             ),
             wrong(
-                "It also generates all the tokens of a new text at the same time.",
+                "When it generates a new text, it computes all the tokens at the same time.",
                 "A token that has not been generated cannot be attended to. A language model generates one "
                 "token at a time, like an LSTM.",
             ),
@@ -250,28 +250,28 @@ QUESTIONS = (
     ),
     Shape(
         "5.11",
-        "A table filled row by row",
-        "What shape does table have at the end?\n"
-        "    table = np.array([])\n"
+        "An array filled number by number",
+        "What shape does sines have at the end?\n"
+        "    sines = np.array([])\n"
         "    for p in range(10):\n"
-        "        np.append(table, np.sin(p))",
+        "        np.append(sines, np.sin(p))",
         right=(0,),
         why="np.append returns a new array and leaves its argument alone, and here the new array is "
-        "thrown away. The table is still as empty as before the loop.",
+        "thrown away. The old one is still as empty as before the loop.",
         slips={
             (10,): "This is what the loop is meant to do, and what a list's append would do. Look up what "
             "np.append returns.",
             (1,): "This is what np.append returns each time. Where does that array go?",
         },
-        pointer="Which line of the loop changes table?",
+        pointer="Which line of the loop changes sines?",
     ),
     FreeText(
         "5.12",
         "Self-attention compared with an RNN or LSTM",
         "How does self-attention differ from an RNN or an LSTM? What does it gain, and at what price?",
         model="An RNN carries all it has read in one state of fixed size, which it updates at every token. What "
-        "it took from the first of 100 tokens must survive 99 updates, and gradients tend to fade on the same "
-        "path back (an LSTM's gates can slow this down). Attention keeps a vector for every token, and each "
+        "it took in from the first of 100 tokens must survive 99 updates, and gradients tend to fade on the "
+        "way back (an LSTM's gates can slow this down). Attention keeps a vector for every token, and each "
         "token looks at all others directly. So a gradient has only one step to go, and all positions are "
         "computed at once. The price is a table of weights that grows with the square of the length, whereas "
         "the work of an RNN grows in proportion to the length.",
@@ -283,18 +283,18 @@ QUESTIONS = (
     ),
     FreeText(
         "5.13",
-        "How recurrence and time are handled",
+        "Order without recurrence",
         "A Transformer has no recurrence over tokens. What takes its place, and how does the model know "
-        "about time?",
+        "about time (the order of its tokens)?",
         model="No state is passed from token to token. Instead, each layer lets every token look at the others, "
         "so depth takes the place of steps in time. The order has to be put in: an encoding is added to "
         "each embedding, queries and keys are rotated by position, or scores are lowered with distance. In "
-        "a model that writes, a causal mask (lesson 6) adds direction, because a token sees only itself and "
-        "those before it. One loop over time remains, but it is outside the model: each token that the model "
-        "writes becomes part of its next input.",
+        "a model that generates text, a causal mask (lesson 6) adds direction, because a token sees only "
+        "itself and those before it. One loop over time remains, but it is outside the model: each token that "
+        "the model generates becomes part of its next input.",
         points=(
             "Order comes from positions. Without positions or a mask, attention sees a bag of words.",
-            "In a model that writes, direction comes from a mask (lesson 6).",
+            "In a model that generates text, direction comes from a mask (lesson 6).",
             "Recurrence remains only in generation, where each output becomes part of the next input.",
         ),
     ),

@@ -18,8 +18,9 @@
     return {...found, score};
   });
   const legend = make('p', {}, stage);
-  legend.textContent = 'Solid: the query. Dashed: the key. Each is turned by its position times the frequency ω. '
-    + 'Under each clock: the dot product of the two hands.';
+  make('span', {textContent: 'Solid: the query. ', style: 'color: var(--query)'}, legend);
+  make('span', {textContent: 'Dashed: the key. ', style: 'color: var(--key)'}, legend);
+  legend.append('Each is turned by its position times the frequency ω. Under each clock: the dot product of the two hands.');
   let last = 0;
 
   function shift() {  // as far as both can go
@@ -51,7 +52,7 @@
     });
     const distance = asks.value - answers.value;
     said.textContent = `Query at ${asks.value}, key at ${answers.value}, ${Math.abs(distance)} apart: the score is `
-      + `${parts.map(two).join(' + ').replaceAll('+ −', '− ')} = ${two(sum(parts))}. `
-      + 'It depends only on the difference between the positions: move both together, and it stays the same.';
+      + `${parts.map(two).join(' + ').replaceAll('+ −', '− ')} ≈ ${two(sum(parts))}. `
+      + 'It depends only on the difference between the positions. Move both together, and it stays the same.';
   }
   show();
