@@ -41,8 +41,8 @@ def explore(attended, tokens, labels=None, *, vocabulary=None, ablated=None, tit
     list of these, or {name: weights}. Where they differ, words are (of queries, of keys), or {name: words}.
     explore(model, ids, labels): one sequence of ids, or (source, target), and words for each. With a
     vocabulary the ids may be text, and it supplies their words.
-    ablated, {name of an attention: numbers of its heads}, is for models that predict the next token: it shows them
-    twice, with and without these heads, and what each predicts after every query.
+    ablated, {name of an attention layer: numbers of its heads}, is for models that predict the next token: it shows
+    them twice, with and without these heads, and what each predicts after every query.
     """
     predicted = {}
     if isinstance(attended, torch.nn.Module):
@@ -163,9 +163,10 @@ def picture(groups, title):
 
 
 def row_name(name, layer):
-    """“layer 0”, and “layer 0⏎without head 1 of layer 0” for the maps of a run without heads."""
-    stack, comma, heads = name.partition(", without head")
-    return f"{stack}, layer {layer}".removeprefix("attention, ") + (f"\nwithout head{heads}" if comma else "")
+    """“layer 0”, and “layer 0 with⏎head 1 of layer 0⏎silenced” for the maps of a run without heads."""
+    stack, *heads = name.split(", without ")
+    row = f"{stack}, layer {layer}".removeprefix("attention, ")
+    return f"{row} with\n{', '.join(heads)}\nsilenced" if heads else row
 
 
 def page(groups, title):

@@ -76,6 +76,8 @@ def show_heads(rows, title, alt=None):
             image = axis.imshow(weight, "Blues", vmin=0, vmax=1, interpolation="nearest", aspect="auto",
                                 extent=(left, left + 0.92, top + 0.92, top))
             axis.add_patch(Rectangle((left, top), 0.92, 0.92, fill=False, edgecolor="grey", lw=0.6))
+    if heads == 1:
+        axis.set_aspect("equal")  # squares; of several heads, each has the width that the page allows
     across = "head (in each: queries down, keys across)" if heads > 1 else "head\n(queries down, keys across)"
     axis.set(xlim=(0, heads), ylim=(len(maps), 0), xlabel=across)
     axis.set_xticks(np.arange(heads) + 0.5, labels=range(heads))
@@ -91,17 +93,18 @@ def show_heads(rows, title, alt=None):
 
 
 def show_matrix(matrix, title, rows=None, columns=None, panels=None, alt=None, row_label="", column_label="",
-                legend=None, signed=True):
+                legend=None, signed=True, label=""):
     """Signed numbers, (rows, columns) or several panels of them, in red and blue around a white zero.
 
-    Where there are only a few kinds of numbers, legend {"what it means": number} replaces the colour bar. Numbers of
-    one sign, signed=False, are shown in Blues from the smallest to the largest.
+    Where there are only a few kinds of numbers, legend {"what it means": number} replaces the colour bar, and the
+    colours are less dark. Numbers of one sign, signed=False, are shown in Blues from the smallest to the largest.
+    The label is the colour bar's.
     """
     matrix = as_array(matrix)
-    high = float(np.abs(matrix).max()) or 1.0
+    high = (float(np.abs(matrix).max()) or 1.0) * (1.4 if legend else 1)
     cmap, low, high = ("RdBu_r", -high, high) if signed else ("Blues", matrix.min(), matrix.max())
     alt = alt or f"Heat map of a matrix with {matrix.shape[-2]} rows and {matrix.shape[-1]} columns: {title}."
-    return heat_maps(matrix, title, rows, columns, panels, alt, cmap=cmap, low=low, high=high,
+    return heat_maps(matrix, title, rows, columns, panels, alt, cmap=cmap, low=low, high=high, label=label,
                      row_label=row_label, column_label=column_label, legend=legend)
 
 
@@ -113,8 +116,9 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
     count, height, width = numbers.shape
     side = 3.2 if count == 1 else max(1.7, 8.4 / count)
     wide = min(8.8, side * count * min(max(width / height, 0.8), 2) + 1.6)
+    tall = side / 2 if count == 1 and width > 8 * height else side
     letters = 10 * (wide - 1.8) / count / width  # that fit the width of a column
-    figure = Figure(figsize=(wide, side + (0.7 if legend is None else 1)), layout="constrained")
+    figure = Figure(figsize=(wide, tall + (0.7 if legend is None else 1)), layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)[0]
     for index, axis in enumerate(axes):
         image = axis.imshow(numbers[index], cmap=cmap, vmin=low, vmax=high, aspect="auto")
@@ -125,9 +129,10 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
         if panels is not None:
             axis.set_title(panels[index], fontsize=9)
         axis.set_xlabel(column_label if index == 0 or count <= 3 else "")
-        if max(height, width) <= 16:
+        few = height * width <= 36 and count <= 3
+        if few or max(height, width) <= 16:
             separate_squares(axis, height, width)
-        if height * width <= 36 and count <= 3:
+        if few:
             write_numbers(axis, numbers[index], image)
     axes[0].set_ylabel(row_label)
     if legend is None:

@@ -21,13 +21,13 @@ exercise = Exercise(
     name="copying_matrix", lesson=11, title="A head as a table of tokens", difficulty=3, importance=2, minutes=12,
     contract="""
         copying_matrix(embedding, attention, unembedding, head) returns the float matrix W_U W_O W_V W_E of one head, of
-        shape (vocabulary, vocabulary): row i, column j is what is added to the logit of token i when the head attends
-        to token j alone. embedding is the table (vocabulary, d_model) whose row j is the vector of token j; unembedding
-        is the table (vocabulary, d_model) whose row i scores token i; they are two different tables. attention is a
-        MultiHeadAttention from the package, with attention.linear_v, attention.linear_out, attention.num_heads and
-        attention.d_model; head is counted from 0. Head h owns d_head = d_model / num_heads features, starting at index
-        h · d_head, both in the output of linear_v and in the input of linear_out. Biases, norms and positions are left
-        out.
+        shape (vocabulary, vocabulary): row i, column j is how much the head adds to the logit of token i when it
+        attends to token j alone. embedding is the table (vocabulary, d_model) whose row j is the vector of token j;
+        unembedding is the table (vocabulary, d_model) whose row i scores token i; they are two different tables.
+        attention is a MultiHeadAttention from the package, with attention.linear_v, attention.linear_out,
+        attention.num_heads and attention.d_model; head is counted from 0. Head h owns d_head = d_model / num_heads
+        features, starting at index h · d_head, both in the output of linear_v and in the input of linear_out. Biases,
+        norms and positions are left out.
         """,
     stub='''
         def copying_matrix(embedding, attention, unembedding, head):

@@ -1,4 +1,4 @@
-"""induction_score, of lesson 11: how much each head attends to what followed the present token before."""
+"""induction_score, of lesson 11: how much each head attends to what followed the current token last time."""
 
 import torch
 
@@ -35,8 +35,9 @@ exercise = Exercise(
            {"batch": 3, "heads": 2, "length": 9, "period": 4, "back": 3}],
     draw=draw, reference=lambda weights, period: attention_maps.induction_score(weights, period),
     returns="scores", shapes={"scores": "(heads,)"}, names_steps=False,
-    hints=[("which weights", "Write down two blocks of three: a b c a b c, at positions 0 to 5. The query at 3 reads "
-            "a. Where was a before, and which position came after it? Do the same for 4 and 5."),
+    hints=[("which weights", "Write down two blocks of three: a b c a b c, at positions 0 to 5. The query at 3 "
+            "belongs to an a. Where did a occur before, and which position comes right after that? Do the same for 4 "
+            "and 5."),
            ("the first query", "From which t on has the token occurred before? The tokens before that t have no "
             "earlier copy, so leave them out of the sum and out of the count."),
            ("the tool", "The weights that you want lie on one diagonal of the table. With an offset of 1 - period, "

@@ -1,4 +1,4 @@
-"""Questions of lesson 11: what a model has learned, found out by experiment, in the order in which they are met."""
+"""Questions of lesson 11: how to find out what a model has learned, in the order in which they are met."""
 
 from transformer_lessons.exercises.questions.question import FreeText, Number, OneOf, right, wrong
 
@@ -21,8 +21,8 @@ QUESTIONS = (
     OneOf(
         "11.2",
         "Which head comes first",
-        "At each token, layer 0's head has to note which token came before it, and layer 1's head has to look for "
-        "these notes. When we train on our rows, which of the two heads learns its job first?",
+        "Layer 0's head has to note which token came before, and layer 1's head has to look for these notes. "
+        "When we train on our rows, which of the two heads learns its job first?",
         (
             wrong(
                 "Layer 0's, because layer 1 builds on it",
@@ -33,13 +33,13 @@ QUESTIONS = (
                 "At first there are no notes for it to find, so looking for them does not lower the loss.",
             ),
             right(
-                "Neither: both rise together",
-                "Each head is of use only with the other, so each makes the other's gradient larger. That is why "
-                "neither score moves for a while, and then both rise at once.",
+                "Neither: they learn together",
+                "Each job is useful only together with the other, so as one head improves, the other's gradient "
+                "grows. That is why neither score moves for a while, and then both rise at once.",
             ),
             wrong(
-                "It is a matter of luck",
-                "Other seeds give the same picture. The reason is that each head needs the other.",
+                "It depends on the random seed",
+                "Other seeds give the same picture. The reason is that neither job is of use alone.",
             ),
         ),
     ),
@@ -76,7 +76,7 @@ QUESTIONS = (
         "11.4",
         "A friend's one-layer model",
         "A friend has a one-layer model with one head, and it repeats blocks of random tokens without a mistake. "
-        "How did the data that it was trained on differ from ours?",
+        "How must its training data have differed from ours?",
         (
             right(
                 "All rows repeated after the same number of tokens.",
@@ -104,8 +104,8 @@ QUESTIONS = (
         (
             wrong(
                 "It looks at the right places, but copies the wrong tokens.",
-                "What the head copies from a place is made from the token there, and this token is still in the "
-                "stream. Only the notes that its queries look for are missing.",
+                "From each place the head copies the token there, and that token is still in the stream. "
+                "Only the notes that its queries look for are missing.",
             ),
             right(
                 "It no longer finds the right places.",
@@ -131,7 +131,7 @@ QUESTIONS = (
             wrong(
                 "Yes: no other kind of head copies.",
                 "A head that attends to the token before the current one, and copies it, is not an induction head. "
-                "Look at layer 0's matrix.",
+                "Layer 0's head does just that: see its copying score below.",
             ),
             wrong(
                 "Yes, if all eigenvalues of its matrix are positive.",
@@ -140,7 +140,7 @@ QUESTIONS = (
             ),
             wrong(
                 "No: an induction head must lower that logit.",
-                "Then the token that came next last time would become less likely. It should become more likely.",
+                "Then the token that followed last time would become less likely. It should become more likely.",
             ),
             right(
                 "No: where it attends matters, too.",
@@ -152,9 +152,10 @@ QUESTIONS = (
     Number(
         "11.7",
         "Which position brings the answer back",
-        "The clean text is a block of 12 tokens followed by its first 6, so its 18 positions are counted from 0 to "
-        "17. In the corrupted text, the token at position 5 is a different one. At which position must you put layer "
-        "0's output from the clean run into the corrupted run, so that the model knows what comes after position 17?",
+        "The clean text is a block of 12 tokens followed by its first 6, so its 18 positions run from 0 to 17. "
+        "In the corrupted text, the token at position 5 is a different one. You may copy layer 0's output from the "
+        "clean run into the corrupted run at one position only. Which position lets the model predict what comes "
+        "after position 17?",
         right=6,
         why="Position 17 holds the block's token 5, and the answer is the block's token 6, which is at position 6. "
         "There layer 0 notes what came before, and that note is what the last query looks for.",
@@ -166,7 +167,7 @@ QUESTIONS = (
             4: "What comes before position 5 is the same in both texts.",
             16: "The tokens after the first block are the same in both texts.",
         },
-        pointer="Where does layer 0 note that token 5 of the block came before?",
+        pointer="At which position does layer 0 write the note “token 5 of the block came before”?",
     ),
     OneOf(
         "11.8",
@@ -176,7 +177,7 @@ QUESTIONS = (
         (
             right(
                 "Hardly more than before layer 0",
-                "Layer 0 adds a note for layer 1 to find, not a prediction, and the lens sees only predictions.",
+                "Layer 0 adds a note for layer 1 to find. Read as a prediction, it is nearly always wrong.",
             ),
             wrong(
                 "About half of them, because half of the work is done",
@@ -201,7 +202,7 @@ QUESTIONS = (
         (
             wrong(
                 "Nearly nothing: it can copy",
-                "To copy, it would have to find what came next last time. None of its heads looks there.",
+                "To copy, it would have to find what followed last time. None of its heads looks there.",
             ),
             wrong(
                 "About half",
@@ -209,7 +210,7 @@ QUESTIONS = (
             ),
             right(
                 "About the same",
-                "It has no induction heads, so it cannot look up what came next last time. Having read the passage "
+                "It has no induction heads, so it cannot look up what followed last time. Having read the passage "
                 "once helps it only a little.",
             ),
             wrong(
@@ -222,7 +223,7 @@ QUESTIONS = (
     FreeText(
         "11.10",
         "No head matters, so attention does not matter",
-        "If you silence any one of the 24 heads of layers 1 to 3, it costs the model next to nothing. Somebody "
+        "Silencing any one of the 24 heads of layers 1 to 3 costs the model next to nothing. Someone "
         "concludes that attention hardly matters in these layers. What do you say?",
         model="Each head was silenced while all the others were there, so the small costs cannot just be added up. "
         "Silencing all 24 heads at once costs more than twice what they cost one by one. It can also be the other way "
