@@ -1,8 +1,10 @@
 """Byte pairs: the merges of a text, and ids that are equal to those of the reference tokenizers, one by one.
 
-The published files (GPT-2's vocabulary and merges, a corpus with its reference merges) are in the folder that the
-environment variable BPE_FILES names; where it is not set, the tests that need them are skipped. Those that compare with
-`regex`, `tiktoken` or `tokenizers` are skipped where these are not installed.
+The published files are in the folder that the environment variable BPE_FILES names; where it is not set, the tests that
+need them are skipped. They are gpt2_vocab.json and gpt2_merges.txt (GPT-2's vocabulary and merges), corpus.en (an
+English text) and train-bpe-reference-merges.txt (the merges of that text), all from stanford-cs336/assignment1-basics;
+a first line "#version: 0.2" in the merges does no harm. Those that compare with `regex`, `tiktoken` or `tokenizers` are
+skipped where these are not installed (`pip install -e .[reference]`).
 """
 
 import inspect
@@ -256,7 +258,8 @@ def test_ids_are_those_of_tiktoken(files, gpt2):
 def test_ids_are_those_of_tokenizers(files, gpt2, tmp_path):
     tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
     merges = tmp_path / "merges.txt"
-    merges.write_text("#version: 0.2\n" + (files / "gpt2_merges.txt").read_text(encoding="utf-8"), encoding="utf-8")
+    ranked = (files / "gpt2_merges.txt").read_text(encoding="utf-8").removeprefix("#version: 0.2\n")
+    merges.write_text("#version: 0.2\n" + ranked, encoding="utf-8")
     theirs = tokenizers.ByteLevelBPETokenizer(str(files / "gpt2_vocab.json"), str(merges))
     theirs.add_special_tokens([END])
     ours = checkpoints.load_tokenizer(files / "gpt2_vocab.json", merges)
