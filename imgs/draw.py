@@ -702,8 +702,8 @@ def two_splits(d, cells, places):
                "x.reshape(batch, length, num_heads, d_head)\n.transpose(1, 2)",
                "Each head has its own features\nof every position. Merging undoes\nthe two steps in reverse order."),
               (wrong, "Wrong: view alone", OUTPUT, "x.view(batch, num_heads, length, d_head)\n",
-               "The shape is right, but the contents are not:\nevery head gets features of all three heads,\n"
-               "and its rows no longer match positions.")]
+               "The shape is right, but the contents are not:\nevery head gets features meant for all three,\n"
+               "and its rows no longer match the positions.")]
     for (x, y), (grids, heading, colour, code, caption) in zip(places, panels, strict=True):
         d.label(x, y, heading, 15, colour.ink, "start", bold=True)
         d.code(x, y + 30, code)
@@ -737,7 +737,7 @@ def sinusoids(position, d_model):
 
 @diagram(height=520)
 def positional_clock(d):
-    """Telling the position, like the time, from a clock with many hands
+    """Clock hands tell the position, just as they tell the time
 
     Four hands, one for each pair of eight features, at the positions 0, 1, 2, 3, 10 and 100. All start
     upwards and turn clockwise. The first turns by 1 radian per position and makes a full turn in 6.3
@@ -768,7 +768,7 @@ def positional_clock(d):
     row = d.grid(MARGIN, 450, [cells], 88, 32, EMPTY)
     for feature in range(d_model):
         d.label(row.x + 88 * (feature + 0.5), 438, ["sine", "cosine"][feature % 2], 12, MUTED)
-    d.code(MARGIN, 500, "sinusoidal_encoding(length, d_model)[3]", ink=MUTED)
+    d.code(MARGIN, 500, "sinusoidal_encoding(4, 8)[3]", ink=MUTED)
 
 
 @narrow(height=548)
@@ -792,7 +792,7 @@ def narrow_positional_clock(d):
     d.label(LEFT, 436, "The tip of each hand gives two features: a sine (how\n"
             "far right) and a cosine (how far up). Position 3:", 13, align="start")
     d.grid(LEFT, 466, [[f"{feature:.2f}".replace("-", "−") for feature in sinusoids(3, 8)]], 44, 32, EMPTY, size=12)
-    d.code(LEFT, 524, "sinusoidal_encoding(length, d_model)[3]", ink=MUTED)
+    d.code(LEFT, 524, "sinusoidal_encoding(4, 8)[3]", ink=MUTED)
 
 
 # --- Lesson 6 -----------------------------------------------------------------------------------------------
@@ -1186,9 +1186,9 @@ def narrow_byte_pairs(d):
 def induction_circuit(d):
     """Two heads look up what came next
 
-    The tokens 3 7 1 5 3 7 in a row. Layer 0, a previous-token head, notes at each place the token before: nothing,
-    3, 7, 1, 5, 3. Layer 1, an induction head, has the last 7 as its query. It looks for the place whose note is
-    7, the third one, and copies the token there, 1: the model predicts that 1 comes next.
+    The tokens 3 7 1 5 3 7 in a row. Layer 0, a previous-token head, notes, at each place, the token before it:
+    nothing, 3, 7, 1, 5, 3. Layer 1, an induction head, has the last 7 as its query. It looks for the place whose
+    note says 7, the third one, and copies the token there, 1: the model predicts that 1 comes next.
     """
     width, left = 76, 150
     tokens = [d.box(left + width * place, 100, width - 12, 34, token, QUERY if place == 5 else EMPTY, 15)
@@ -1203,7 +1203,7 @@ def induction_circuit(d):
     d.label(460, 270, "layer 1 looks for the place after 7", 13, QUERY.ink)
     answer = d.box(652, 100, 80, 34, "next: 1", OUTPUT, 15)
     d.arrow(tokens[2].top(), (tokens[2].middle[0], 74), (692, 74), answer.top(), ink=VALUE.line)
-    d.label(480, 62, "and copies the token there", 13, VALUE.ink)
+    d.label(346, 62, "layer 1 copies this token", 13, VALUE.ink, "start")
     d.label(MARGIN, 302, "Here neither job is of use without the other.", 13, MUTED, "start")
 
 
@@ -1218,10 +1218,10 @@ def narrow_induction_circuit(d):
     d.arrow(tokens[5].right(), (368, 156), (368, 270), (notes[2].middle[0], 270), notes[2].bottom(), ink=QUERY.line)
     answer = d.box(244, 76, 76, 32, "next: 1", OUTPUT)
     d.arrow(tokens[2].top(), (tokens[2].middle[0], 92), answer.left(), ink=VALUE.line)
-    d.label(LEFT, 106, "and copies\nwhat stands\nthere", 12, VALUE.ink, "start")
+    d.label(168, 124, "layer 1 copies this token", 12, VALUE.ink, "start")
     d.label(362, 286, "layer 1 looks for the place after 7", 12, QUERY.ink, "end")
-    d.label(LEFT, 310, "Above, the tokens; below, what layer 0 notes:", 12, MUTED, "start")
-    d.label(LEFT, 328, "what came before. Here neither job is of use alone.", 12, MUTED, "start")
+    d.label(LEFT, 310, "Top: tokens. Bottom: layer 0's notes of what came before.", 12, MUTED, "start")
+    d.label(LEFT, 328, "Here neither job is of use without the other.", 12, MUTED, "start")
 
 
 # --- Lesson 10 ----------------------------------------------------------------------------------------------
@@ -1333,7 +1333,7 @@ def narrow_shared_keys_and_values(d):
 TILES = 4
 
 
-@diagram(height=372)
+@diagram(height=392)
 def tiles(d):
     """Attention, tile by tile
 
@@ -1355,30 +1355,30 @@ def tiles(d):
     carried = d.box(480, y - 46, 252, 92, CARRIED, OUTPUT)
     d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
     d.arrow((left + 2.5 * cell, y), carried.left(), ink=OUTPUT.line, dashed=True)
-    d.label(606, y - 70, "carried from tile to tile", 13, MUTED)
-    d.label(MARGIN, 350, "When the largest score rises, multiply both sums by exp(old − new). "
-            "Divide once, at the end.", 13, MUTED, "start")
+    d.label(606, y - 70, "for each query, carried from tile to tile", 13, MUTED)
+    d.label(MARGIN, 359, "When the largest score rises, multiply both sums by exp(old − new).\n"
+            "At the end, divide the weighted sum by the sum of the exponentials.", 13, MUTED, "start")
 
 
 CARRIED = "the largest score\nthe sum of the exponentials\nthe weighted sum of the values"
 
 
-@narrow(height=482)
+@narrow(height=508)
 def narrow_tiles(d):
     cell, left, top = 52, 94, 78
     staircase(d, cell, left, top)
     d.label(left + 2 * cell, 62, "blocks of keys", 13, KEY.ink)
     d.label(left - 10, top + 2 * cell, "blocks\nof queries", 13, QUERY.ink, "end")
     d.label(left + 0.5 * cell, top + 3.5 * cell, "whole", 12)
-    d.label(left - 10, top + 0.5 * cell, "masked", 13, MUTED, "end")
+    d.label(left + 4 * cell + 5, top + 3.5 * cell, "masked", 12, MUTED, "start")
     d.label(left + 4 * cell + 5, top + 0.5 * cell, "never\ncomputed", 12, MUTED, "start")
     y = top + 2.5 * cell
     carried = d.box(74, 348, 252, 84, CARRIED, OUTPUT)
     d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
-    d.arrow((left + 2.5 * cell, y), (342, y), (342, 390), carried.right(), ink=OUTPUT.line, dashed=True)
-    d.label(74, 330, "carried from tile to tile", 13, MUTED, "start")
-    d.label(LEFT, 456, "When the largest score rises, multiply both sums\nby exp(old − new). "
-            "Divide once, at the end.", 12, MUTED, "start")
+    d.arrow((left + 2.5 * cell, y), (360, y), (360, 390), carried.right(), ink=OUTPUT.line, dashed=True)
+    d.label(74, 330, "for each query, carried from tile to tile", 13, MUTED, "start")
+    d.label(LEFT, 472, "When the largest score rises, multiply both sums\nby exp(old − new). "
+            "At the end, divide the weighted\nsum by the sum of the exponentials.", 12, MUTED, "start")
 
 
 def staircase(d, cell, left, top):

@@ -3,7 +3,8 @@
     python tests/proofs/drawing.py            # the seeds 0 to 4, about a minute of processor time each
     python tests/proofs/drawing.py 5 6
 
-Each seed moves every seed of the lesson's cells. Every ✓ and ✗, and every True, False and "correct", must be as it was saved.
+Each seed moves every seed of the lesson's cells. Every ✓ and ✗, True and False, and correct and wrong, must be as it
+was saved.
 """
 
 import contextlib
@@ -18,8 +19,9 @@ NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "12_making_it_fast.ipynb"
 
 
 def facts(printed):
-    """The ✓ and ✗ with what they stand for, and the True, False and "correct", of each line that has one."""
-    return [" ".join(found) for line in printed.splitlines() if (found := re.findall("[✓✗].*|True|False|correct with it|wrong with it", line))]
+    """The ✓ and ✗ with what they stand for, and the True, False, correct or wrong, of each line that has one."""
+    pattern = "[✓✗].*|True|False|(?:correct|wrong) with it"
+    return [" ".join(found) for line in printed.splitlines() if (found := re.findall(pattern, line))]
 
 
 def saved(cell):

@@ -116,7 +116,7 @@ exercise = Exercise(
     draw=draw, reference=lambda blocks: long_context.online_softmax(blocks), returns="weights", names_steps=False,
     shapes={"weights": "(…, length)"}, checks=[in_blocks, sums_to_one],
     hints=[("what to remember", "From the blocks so far, you need two numbers for each row: the largest score, and the "
-        "sum of exp(score - largest). Which values should they have before the first block?"),
+        "sum of exp(score - largest). What values should they have before the first block?"),
            ("when the maximum rises", "The terms of the sum so far are exp(score - old), but now you want "
                "exp(score - new). To get from one to the other, you multiply every term by the same factor. What is "
                "it?"),

@@ -209,7 +209,7 @@ exercise = Exercise(
         speculate(p, q, token, u) returns token ids, a LongTensor (batch,). p and q are probabilities, (batch,
         vocabulary). p comes from the expensive model and q from the cheap one. token (batch,) was drawn from q, so its
         probability under q is not 0, and u (batch,) is uniform between 0 and 1. In each row, accept the token if
-        u < p / q for this token. If it is not, draw another token, with probabilities proportional to max(p - q, 0).
+        u < p / q for this token. Otherwise, draw another token, with probabilities proportional to max(p - q, 0).
         Any source of randomness will do for this draw. In some rows p and q may be equal. The inputs
         stay as they are.
         """,

@@ -111,7 +111,7 @@ exercise = Exercise(
     draw=draw, reference=lambda query, key, value, block: long_context.tiled_attention(query, key, value, block),
     returns="output", shapes={"output": "(…, length, d_v)"}, names_steps=False,
     checks=[never_the_whole_table, sums_to_one],
-    hints=[("how to begin", "Take one block of queries. For each of its rows keep three things: the largest score so "
+    hints=[("how to begin", "Take one block of queries. For each of its rows, keep three things: the largest score so "
         "far, the sum of the exponentials and the weighted sum of the values. Go through the blocks of keys in order."),
            ("when the maximum rises", "Both sums so far were computed with the old maximum. So multiply both by "
                "exp(old - new) before you add the new tile. Divide only once, after the last tile."),

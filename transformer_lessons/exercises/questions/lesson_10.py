@@ -175,13 +175,13 @@ QUESTIONS = (
         "You have written code that loads someone else's published weights, and it raises no error. How do you find "
         "out whether they are loaded correctly?",
         model="Run your model and a reference implementation with the same weights on the same tokens, and compare the "
-        "numbers. The logits must agree to many decimal places. You get no error if you forget to transpose a square "
-        "weight, swap gate and up, pair the features for rotary positions by the other convention, or use another "
+        "numbers. In float64, the logits must agree to many decimals. You get no error if you forget to transpose a "
+        "square weight, swap gate and up, pair the features for rotary positions by the other convention, or use another "
         "epsilon. To test the code, fill every tensor with random numbers, gains and biases included. Newly created "
         "norms have gains of 1 and biases of 0, and these values hide mistakes. Use float64, so that rounding does "
         "not hide mistakes either.",
         points=(
-            "The logits must agree with those of a reference implementation to many decimal places.",
+            "In float64, the logits must agree with those of a reference implementation to many decimal places.",
             "Gains and biases should be random in the test, because 1 and 0 hide mistakes.",
             "If the shapes match and there is no error, that proves little.",
         ),

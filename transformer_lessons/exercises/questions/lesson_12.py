@@ -13,7 +13,7 @@ QUESTIONS = (
         why="For each key, the score and the average together take 2 · 128 = 256 multiplications, and 196,608 / 256 = "
         "768. Whenever d_hidden = 4 d_model, the answer is 6 d_model.",
         slips={
-            1536: "You counted the scores alone. Averaging the values costs as much again.",
+            1536: "You counted only the scores. Averaging the values costs as much again.",
             256: "You counted only the four projections. The feed-forward layer has matrices, too.",
             512: "You counted only the feed-forward layer. Attention's four projections are matrices, too.",
         },
@@ -53,18 +53,19 @@ QUESTIONS = (
         why="2 · 32 · 8 · 128 · 8,192 · 2 bytes = 2³⁰ bytes, which is 1,024 MiB. If each of the 32 query heads had "
         "its own keys and values, it would be four times as much.",
         slips={
-            512: "You counted the keys alone. The values are kept, too.",
+            512: "You counted only the keys. The values are kept, too.",
             4096: "You counted 32 heads. There are only 8 key/value heads, and four query heads share each of them.",
             2048: "You used 4 bytes per number. Here each number takes 2.",
             32: "That is the cache of one layer. There are 32 layers.",
         },
-        pointer="Multiply six numbers: 2 (for keys and values), the layers, heads, features, tokens and bytes.",
+        pointer="Multiply six numbers: 2 (for keys and values), the layers, heads, features, tokens, and "
+        "bytes per number.",
     ),
     Number(
         "12.4",
         "How far back windows reach",
-        "Four layers attend with a window of 8, the position itself included. How many positions back can a "
-        "token be and still affect the output at the last position?",
+        "Each of four layers attends with a window of 8, which includes the position itself. How many positions back "
+        "can a token be and still affect the output at the last position?",
         right=28,
         why="One layer reaches 7 positions back. The next layer reads what the first has gathered, so it reaches 7 "
         "positions further. Four layers reach 4 · 7 = 28 positions back.",
@@ -87,11 +88,11 @@ QUESTIONS = (
         "1.5 / 2 + 1 = 1.75.",
         slips={
             2.5: "The sum so far was taken relative to the old maximum. It must be rescaled to the new one first.",
-            4: "The factor is exp(old - new), which is less than 1. You have multiplied by its inverse.",
+            4: "The factor is exp(old - new), which is less than 1. You multiplied by its inverse.",
             7: "That is the sum of the exponentials themselves, with no maximum subtracted.",
             0.75: "You left out the new block.",
         },
-        pointer="Subtract the maximum ln 4 from each of the three scores, and add up the exponentials.",
+        pointer="Subtract the maximum ln 4 from each of the three scores, and add up the exponentials of the results.",
     ),
     OneOf(
         "12.6",
@@ -129,7 +130,7 @@ QUESTIONS = (
         slips={
             0.3: "That is the share that is rejected.",
             0.5: "That is how often the second token is accepted if it is drawn. The other two are always accepted.",
-            0.32: "That is how often two independent draws would agree.",
+            0.32: "That is how often two independent draws, one from each model, would agree.",
         },
         pointer="For each token: how often is it drawn, and how often is it then accepted?",
     ),

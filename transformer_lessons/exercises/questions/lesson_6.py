@@ -104,21 +104,21 @@ QUESTIONS = (
         "true of the output of self-attention?",
         (
             right(
-                "At the real tokens it is the same as without padding.",
+                "At the real tokens, it is the same as without padding.",
                 "Hidden keys get a weight of 0, so each real token takes the same average as before. There are "
                 "outputs at the padding too, but they mean nothing and must be left out of the loss.",
             ),
             wrong(
-                "It is zero at the padding.",
+                "At the padding, it is zero.",
                 "The mask hides padding only as keys. As queries, the padded positions still attend to the "
                 "real tokens.",
             ),
             wrong(
-                "It is slightly different at the real tokens, because the softmax has more terms.",
+                "At the real tokens, it is slightly different, because the softmax has more terms.",
                 "The softmax does have more terms, but each hidden key adds exp(-∞) = 0 to the sum.",
             ),
             wrong(
-                "The loss automatically ignores it at the padding.",
+                "At the padding, the loss ignores it automatically.",
                 "A loss averages over everything it is given. You have to tell it what to leave out, for "
                 "instance with ignore_index.",
             ),
