@@ -170,7 +170,7 @@ def row_name(name, layer):
 
 
 def page(groups, title):
-    """A table of the strongest links, for those who cannot see the picture; the weights; and what shows them."""
+    """A table of the largest weights, for those who cannot see the picture; the weights; and what shows them."""
     decimals = 3 if sum(group["weights"].size for group in groups) <= MANY else 2
     codes = [np.rint(group["weights"] * 10**decimals).ravel() for group in groups]
     planes = np.concatenate(codes).astype("<u2").view(np.uint8).reshape(-1, 2).T  # low bytes, then high ones
@@ -190,7 +190,7 @@ def filled(name, **marks):
 
 
 def table(group):
-    """Rows with the three strongest links of every head, among queries that may look at more than one key."""
+    """Rows with the three largest weights of every head, among queries that may look at more than one key."""
     queries, keys = ([f"{i} “{word}”" for i, word in enumerate(group[side])] for side in ("queries", "keys"))
     for layer, head in np.ndindex(group["weights"].shape[:2]):
         links = group["weights"][layer, head]  # query × key

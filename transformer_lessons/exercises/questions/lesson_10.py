@@ -176,10 +176,10 @@ QUESTIONS = (
         "out whether they are loaded correctly?",
         model="Run your model and a reference implementation with the same weights on the same tokens, and compare the "
         "numbers. In float64, the logits must agree to many decimals. You get no error if you forget to transpose a "
-        "square weight, swap gate and up, pair the features for rotary positions by the other convention, or use another "
-        "epsilon. To test the code, fill every tensor with random numbers, gains and biases included. Newly created "
-        "norms have gains of 1 and biases of 0, and these values hide mistakes. Use float64, so that rounding does "
-        "not hide mistakes either.",
+        "square weight, swap gate and up, pair the features for rotary positions by the other convention, or use "
+        "another epsilon. To test the code, fill every tensor with random numbers, gains and biases included. Newly "
+        "created norms have gains of 1 and biases of 0, and these values hide mistakes. Use float64, so that rounding "
+        "does not hide mistakes either.",
         points=(
             "In float64, the logits must agree with those of a reference implementation to many decimal places.",
             "Gains and biases should be random in the test, because 1 and 0 hide mistakes.",
