@@ -181,7 +181,7 @@ QUESTIONS = (
         "created norms have gains of 1 and biases of 0, and these values hide mistakes. Use float64, so that rounding "
         "does not hide mistakes either.",
         points=(
-            "In float64, the logits must agree with those of a reference implementation to many decimal places.",
+            "In float64, the logits must agree with those of a reference to many decimal places.",
             "Gains and biases should be random in the test, because 1 and 0 hide mistakes.",
             "If the shapes match and there is no error, that proves little.",
         ),
