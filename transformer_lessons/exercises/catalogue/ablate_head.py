@@ -34,7 +34,7 @@ exercise = Exercise(
         """,
     stub='''
         def ablate_head(heads, number):
-            """(batch, heads, length, d_head) → the same with one head 0; `heads` stays as it was."""
+            """(batch, heads, length, d_head) → the same with one head set to 0; `heads` stays as it was."""
             raise NotImplementedError
         ''',
     sizes=[{"batch": 2, "heads": 3, "length": 4, "d_head": 5, "number": 1},

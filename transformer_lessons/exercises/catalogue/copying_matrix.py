@@ -18,7 +18,7 @@ def draw(generator, vocabulary, num_heads, d_head, head):
     return normal(generator, vocabulary, d_model), attention.eval(), normal(generator, vocabulary, d_model), head
 
 exercise = Exercise(
-    name="copying_matrix", lesson=11, title="A head as a table of tokens", difficulty=3, importance=2, minutes=12,
+    name="copying_matrix", lesson=11, title="A head as a token-by-token table", difficulty=3, importance=2, minutes=12,
     contract="""
         copying_matrix(embedding, attention, unembedding, head) returns the float matrix W_U W_O W_V W_E of one head, of
         shape (vocabulary, vocabulary): row i, column j is how much the head adds to the logit of token i when it

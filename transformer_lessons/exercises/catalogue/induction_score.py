@@ -38,8 +38,8 @@ exercise = Exercise(
     hints=[("which weights", "Write down two blocks of three: a b c a b c, at positions 0 to 5. The query at 3 "
             "belongs to an a. Where did a occur before, and which position comes right after that? Do the same for 4 "
             "and 5."),
-           ("the first query", "From which t on has the token occurred before? The tokens before that t have no "
-            "earlier copy, so leave them out of the sum and out of the count."),
+           ("the first query", "What is the first t whose token has occurred before? The tokens before that t have "
+            "no earlier occurrence, so leave them out of the sum and out of the count."),
            ("the tool", "The weights that you want lie on one diagonal of the table. With an offset of 1 - period, "
             "this diagonal begins one query too early. torch.diagonal needs dim1 and dim2. A loop over t works just as "
             "well.")],

@@ -28,7 +28,7 @@ SIZES_OF_MAPS = [{"batch": 2, "heads": 3, "length": 3}, {"batch": 1, "heads": 2,
                  {"batch": 4, "heads": 1, "length": 6}, {"batch": 4, "heads": 4, "length": 4, "causal": False}]
 
 exercise = Exercise(
-    name="previous_token_score", lesson=11, title="Who looks one back?", difficulty=1, importance=3, minutes=6,
+    name="previous_token_score", lesson=11, title="Who looks one token back?", difficulty=1, importance=3, minutes=6,
     contract="""
         previous_token_score(weights) takes attention weights, causal or not, of shape (batch, heads, length,
         length): queries down, keys across. It returns a float tensor (heads,): for each head the mean, over

@@ -26,7 +26,8 @@ QUESTIONS = (
         (
             wrong(
                 "Layer 0's, because layer 1 builds on it",
-                "On random tokens, a note that nobody reads is no help, so hardly any gradient rewards it.",
+                "On random tokens, a note that nobody reads is no help, so hardly any gradient "
+                "pushes the head to write one.",
             ),
             wrong(
                 "Layer 1's, because it is nearer to the loss",
@@ -35,11 +36,11 @@ QUESTIONS = (
             right(
                 "Neither: they learn together",
                 "Each job is useful only together with the other, so as one head improves, the other's gradient "
-                "grows. That is why neither score moves for a while, and then both rise at once.",
+                "grows. That is why neither score moves for a while, and then both rise together.",
             ),
             wrong(
                 "It depends on the random seed",
-                "Other seeds give the same picture. The reason is that neither job is of use alone.",
+                "Other seeds give the same picture. The reason is that neither job is any use on its own.",
             ),
         ),
     ),
@@ -145,15 +146,15 @@ QUESTIONS = (
             right(
                 "No: where it attends matters, too.",
                 "One circuit decides what a head carries over, and another decides where it looks. An induction head "
-                "copies, and it looks at what came after an earlier copy of the current token.",
+                "copies, and it looks at what came after an earlier occurrence of the current token.",
             ),
         ),
     ),
     Number(
         "11.7",
-        "Which position brings the answer back",
+        "Which position restores the answer",
         "The clean text is a block of 12 tokens followed by its first 6, so its 18 positions run from 0 to 17. "
-        "In the corrupted text, the token at position 5 is a different one. You may copy layer 0's output from the "
+        "In the corrupted text, the token at position 5 has been replaced. You may copy layer 0's output from the "
         "clean run into the corrupted run at one position only. Which position lets the model predict what comes "
         "after position 17?",
         right=6,
@@ -181,7 +182,7 @@ QUESTIONS = (
             ),
             wrong(
                 "About half of them, because half of the work is done",
-                "Half of the work does not give half of the answers, because nothing has been looked up yet.",
+                "Doing half of the work does not give half of the answers, because nothing has been looked up yet.",
             ),
             wrong(
                 "Nearly all of them, because layer 1 only copies",
@@ -227,7 +228,7 @@ QUESTIONS = (
         "concludes that attention hardly matters in these layers. What do you say?",
         model="Each head was silenced while all the others were there, so the small costs cannot just be added up. "
         "Silencing all 24 heads at once costs more than twice what they cost one by one. It can also be the other way "
-        "round: in a chain of two heads, silencing either one costs nearly everything. So silence groups as well as "
+        "round: in a chain of two heads, silencing either one ruins the model. So silence groups as well as "
         "single heads, and say which text you used, and what you put in the heads' place.",
         points=(
             "An ablation shows what is missing while the rest is there; costs cannot just be added up.",
