@@ -34,7 +34,7 @@ exercise = Exercise(name="layer_norm", lesson=7, title="Every vector on the same
         left as it was.""",
     stub='''
         def layer_norm(x, gain, bias, eps=1e-5):
-            """Each vector of x with mean 0 and variance 1, times gain, plus bias."""
+            """Normalises each vector of x to mean 0 and variance 1, then applies gain and bias."""
             raise NotImplementedError''',
     sizes=[{"shape": (2, 3)}, {"shape": (3, 3)}, {"shape": (2, 3, 4)}, {"shape": (4, 4, 4)},
            {"shape": (2, 3, 5), "scale": 0.2, "eps": 0.3}, {"shape": (2, 6), "scale": 3e-3, "mean": 0.0},

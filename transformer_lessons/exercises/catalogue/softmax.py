@@ -56,8 +56,9 @@ exercise = Exercise(name="softmax", lesson=1, title="Scores become weights", dif
             "exponentials, one sum and three divisions. Which numbers went into the sum?"),
            ("right for some shapes only", "`sum` and `max` drop the dimension that they run over, and NumPy "
             "may then line up the wrong dimensions. Look up `keepdims`."),
-           ("large scores, and what is subtracted", "If you add the same number to all the scores of a row, its "
-            "weights stay the same. Which number can you add to each row so that no exponent is above 0?")])
+           ("large scores, and what is subtracted", "If you subtract the same number from all the scores in "
+            "a row, its weights stay the same. Which number can you subtract from each row so that no score stays "
+            "above 0?")])
 
 @exercise.right("step by step")
 class Softmax(Steps):

@@ -128,11 +128,11 @@ exercise = Exercise(
     name="training_step", lesson=7, title="One step of training", difficulty=2, importance=3, minutes=10,
     contract="""training_step(model, optimizer, tokens) takes one step of training and returns its loss, a float. tokens
         (batch, length) are token ids. model, which is causal, turns ids into logits (batch, length, vocabulary); it is
-        in training mode, and must stay so. The inputs are all tokens but the last of each sequence, the targets all
-        but the first, so the logits at each position predict the next token. The loss is the cross-entropy in nats,
-        averaged over all positions of all sequences, with the weights as they were before the step. The optimiser then
-        takes one step with the gradients of this loss alone: those of earlier calls must not count, and on the
-        first call there are none. Do not change tokens.""",
+        in training mode, and must stay in that mode. The inputs are all tokens but the last of each sequence, the
+        targets all but the first, so the logits at each position predict the next token. The loss is the cross-entropy
+        in nats, averaged over all positions of all sequences, with the weights as they were before the step. The
+        optimiser then takes one step with the gradients of this loss alone: those of earlier calls must not count, and
+        on the first call there are none. Do not change tokens.""",
     stub='''
         def training_step(model, optimizer, tokens):
             """One step of training on tokens (batch, length). Returns the loss, a float."""

@@ -28,8 +28,8 @@ QUESTIONS = (
     ),
     OneOf(
         "1.2",
-        "The best match of a vector",
-        "The query is (1, 2). With which of these vectors is its dot product largest?",
+        "The best match for a vector",
+        "The query is (1, 2). Which of these vectors has the largest dot product with it?",
         (
             wrong(
                 "(1, 2)",
@@ -44,8 +44,8 @@ QUESTIONS = (
             ),
             right(
                 "(3, 3)",
-                "1 × 3 + 2 × 3 = 9, more than the 5 of the query with itself. The dot product rewards "
-                "direction and length together, so a vector need not be its own best match.",
+                "1 × 3 + 2 × 3 = 9, more than the 5 that the query gets with itself. The dot product "
+                "rewards direction and length together, so a vector need not be its own best match.",
             ),
             wrong(
                 "(-2, -4)",
@@ -59,7 +59,7 @@ QUESTIONS = (
         "Softmax turns the scores 0 and ln 3 into two weights. What is the second weight?",
         right=0.75,
         why="exp(0) = 1 and exp(ln 3) = 3, so the weights are 1/4 and 3/4. The difference between two scores "
-        "decides the ratio of their weights.",
+        "determines the ratio of their weights.",
         slips={
             0.25: "This is the weight of the first score, 0.",
             3: "This is exp(ln 3). You still have to divide it by the sum of both exponentials.",
@@ -88,7 +88,7 @@ QUESTIONS = (
             ),
             wrong(
                 "They get flatter: the weights move closer to each other.",
-                "Scores of 1 and 2 become 101 and 102, and the ratio of these is indeed closer to 1. But "
+                "Scores of 1 and 2 become 101 and 102, whose ratio is indeed closer to 1. But "
                 "softmax depends on the differences between scores, not on their ratios.",
             ),
             wrong(
@@ -106,11 +106,11 @@ QUESTIONS = (
         "    for j in range(2):\n"
         "        row[j] = row[j] / row.sum()",
         right=2 / 3,
-        why="First row[0] becomes 1/2. By the time row[1] is divided, the sum is 1.5 and no longer 2, and 1 "
+        why="First row[0] becomes 1/2. By the time row[1] is divided, the sum is 1.5, no longer 2, and 1 "
         "divided by 1.5 is 0.67. To avoid this, compute the sum once, before the loop changes anything.",
         slips={
             0.5: "This is what the author of the loop wanted. Look at row.sum() again when j is 1: row[0] has changed.",
-            1: "row[1] is divided, too. It would stay the same only if the sum were 1 at that moment.",
+            1: "row[1] is divided as well. It would stay the same only if the sum were 1 at that moment.",
             1 / 3: "This is row[0] / row.sum() when j is 1. The question is about row[1].",
         },
         pointer="Go through the loop by hand: write down the row and its sum after each step.",
@@ -124,7 +124,8 @@ QUESTIONS = (
         why="Each of the ten queries has a weight for each of the ten keys: rows ask, columns answer. The "
         "features do not appear in the shape, because the dot products sum over them.",
         slips={
-            (5, 5): "This matrix compares features with features, as x.T @ x does. Attention compares vectors.",
+            (5, 5): "A matrix of this shape compares features with features, as x.T @ x does. Attention compares "
+            "vectors.",
             (10, 5): "This is the shape of the input, and of the output. There is one weight for each pair of vectors.",
             (5, 10): "This is the shape of x.T. A weight belongs to a pair of vectors, not to a feature and a vector.",
             (10,): "This is enough for a single query. Here every vector is a query.",
@@ -165,7 +166,7 @@ QUESTIONS = (
     ),
     OneOf(
         "1.8",
-        "The sequence in another order",
+        "The sequence in a different order",
         "You shuffle the ten input vectors and run the same self-attention again. What happens to the ten outputs?",
         (
             wrong(
@@ -175,13 +176,13 @@ QUESTIONS = (
             ),
             right(
                 "They are the same ten, shuffled in the same way.",
-                "An output depends on its own vector and on which vectors are in the sequence, and a shuffle "
-                "changes neither. Self-attention knows nothing about order; lesson 5 fixes this.",
+                "An output depends on its own input vector and on which vectors are in the sequence, and a "
+                "shuffle changes neither. Self-attention knows nothing about order; lesson 5 fixes this.",
             ),
             wrong(
                 "They are ten new vectors, since every vector has new neighbours.",
                 "The formula does not ask which vectors are neighbours. A score depends on two vectors, not "
-                "on the rows that they are in.",
+                "on which rows they are in.",
             ),
             wrong(
                 "The vectors that moved get new outputs; the others keep theirs.",
@@ -196,11 +197,11 @@ QUESTIONS = (
         "What would have to be added?",
         model="Each output is a weighted average of all the vectors, with weights computed from dot products. "
         "Neither the dot products nor the sum depends on which row a vector is in, so shuffled inputs give "
-        "the same outputs, shuffled: “dog” gets the same vector in both sentences. The calculation "
+        "the same outputs, shuffled: “dog” gets the same output in both sentences. The calculation "
         "therefore has to depend on the positions, for example by adding to each word's vector a second vector "
         "that depends on the position of the word (lesson 5).",
         points=(
-            "An output depends on its own vector and on which vectors are in the sequence, not on their rows.",
+            "An output depends on its own input vector and on which vectors are in the sequence, not on their rows.",
             "Shuffling the inputs shuffles the outputs in the same way, and does nothing else.",
             "The calculation has to depend on the positions.",
         ),

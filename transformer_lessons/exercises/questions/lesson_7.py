@@ -59,8 +59,8 @@ QUESTIONS = (
             ),
             wrong(
                 "A richer layer, because no feature is cut off at 0",
-                "Because it is cut off, a feature can count for some inputs and not for others. Multiply "
-                "the two matrices, and see what remains.",
+                "Cutting features off at 0 is what lets them count for some inputs and not for others. "
+                "Multiply the two matrices, and see what remains.",
             ),
         ),
     ),
@@ -146,7 +146,10 @@ QUESTIONS = (
                 "The layer norm",
                 "Its mean and its variance are taken over the features of one token, not over the tokens.",
             ),
-            wrong("The skip connection", "It adds each token to its own result; no other token is involved."),
+            wrong(
+                "The skip connection",
+                "It adds each token to the part's output at the same position; no other token is involved.",
+            ),
         ),
     ),
     Shape(
@@ -196,7 +199,7 @@ QUESTIONS = (
             ),
             wrong(
                 "All: one set of weights serves every position in every block.",
-                "This can be built, and some models do it. The paper's Transformer gives each block its "
+                "This is possible, and some models do it. The paper's Transformer gives each block its "
                 "own weights, so blocks can learn to do different jobs.",
             ),
             right(
@@ -218,7 +221,7 @@ QUESTIONS = (
         "replaced with one that the blocks share. How many parameters are saved?",
         right=5 * FEED_FORWARD,
         why="5 × 2,099,712 = 10,498,560. In encoder blocks, that is more than half of the parameters. All the "
-        "shapes still fit, and the next cells find out what the model can still learn.",
+        "shapes still fit, and the next cells show what the model can learn.",
         slips={
             6 * FEED_FORWARD: "You counted all six layers as saved, but one of them remains.",
             FEED_FORWARD: "This is a single layer, the one that remains.",
@@ -293,7 +296,7 @@ QUESTIONS = (
         "(5/6 of two thirds), but some things would be harder to learn.",
         points=(
             "They differ from block to block, but are the same at every position.",
-            "Each block meets different inputs; here the position is in the vectors.",
+            "Blocks meet different inputs. Positions can share weights, as the vectors hold the position.",
             "Shared layers work too. They have fewer parameters, but some things are harder to learn.",
         ),
     ),
