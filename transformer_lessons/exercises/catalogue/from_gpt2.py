@@ -167,8 +167,8 @@ exercise = Exercise(
            ("the layout", "F.linear multiplies by the transpose of its weight, but GPT-2's code multiplies by the "
             "weight as it is. So you have to transpose the weights of all linear maps, even the square one, but not "
             "the two tables."),
-           ("queries, keys and values", "The weight of c_attn is (d_model, 3 d_model). chunk(3, dim=-1) splits it, "
-            "and its bias, into three; then transpose the weights.")],
+           ("queries, keys and values", "The weight of c_attn has shape (d_model, 3 d_model). chunk(3, dim=-1) "
+            "splits it, and its bias, into three; then transpose the weights.")],
     solution='''
         def from_gpt2(tensors):
             parts = {"h.": "layers.", "ln_1": "norm_1", "ln_2": "norm_2", "ln_f": "norm", "wte": "embedding",

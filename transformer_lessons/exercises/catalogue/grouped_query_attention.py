@@ -117,7 +117,7 @@ exercise = Exercise(
         is the average of the values with these weights. Gradients flow to all three.""",
     stub='''
         def grouped_query_attention(query, key, value):
-            """(output, weights), causal: neighbouring query heads share a head of keys and values."""
+            """Causal attention in which neighbouring query heads share a KV head: (output, weights)."""
             raise NotImplementedError''',
     sizes=[{"batch": 1, "heads": 6, "key_heads": 2, "length": 3, "d_head": 2},
            {"batch": 3, "heads": 3, "key_heads": 3, "length": 3, "d_head": 3},

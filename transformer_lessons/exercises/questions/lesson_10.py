@@ -75,7 +75,7 @@ QUESTIONS = (
             right(
                 "No: training can learn either order.",
                 "Training can put the features of a head in any order, as long as it is the same for queries and "
-                "keys, so it can fit either convention. It would be a bug only with weights that were trained with "
+                "keys, so it can fit either convention. It would be a bug only if the weights had been trained with "
                 "the other one.",
             ),
             wrong(
@@ -113,9 +113,9 @@ QUESTIONS = (
     SeveralOf(
         "10.6",
         "Which changes pay off",
-        "Several small models are trained on 300 batches of Shakespeare's characters. Each has one change from GPT-2. "
-        "Two runs of GPT-2 with different seeds do not reach the same loss. Which changes lower the loss by more than "
-        "the gap between two such runs?",
+        "Several small models are trained for 300 steps on Shakespeare, with one token per character. Each differs "
+        "from GPT-2 in one way. Two runs of GPT-2 with different seeds do not reach the same loss. Which changes "
+        "lower the loss by more than the gap between two such runs?",
         (
             wrong(
                 "RMSNorm instead of LayerNorm",
@@ -128,8 +128,8 @@ QUESTIONS = (
             ),
             right(
                 "Rotary positions instead of learned ones",
-                "They lower the loss with both seeds, by ten times the gap between two runs of GPT-2. Part of this is "
-                "due to how small the learned positions are at the start.",
+                "They lower the loss with both seeds, by ten times the gap between two runs of GPT-2. Part of the "
+                "reason is that the learned positions start so small.",
             ),
             wrong(
                 "None: two runs of GPT-2 differ by more",
@@ -140,15 +140,15 @@ QUESTIONS = (
     OneOf(
         "10.7",
         "A mistake without an error",
-        "You copy GPT-2's weights into nn.Linear layers and forget to transpose them (d_model is 768). For which of "
-        "these does load_state_dict raise no error?",
+        "You copy GPT-2's weights into nn.Linear layers and forget to transpose them (d_model is 768). Which of these "
+        "does load_state_dict load without an error?",
         (
             wrong("None: it checks all shapes.", "It does, but one of these weights is square."),
             wrong("mlp.c_fc", "Its shape is (768, 3072), but the layer expects (3072, 768), so there is an error."),
             right(
                 "attn.c_proj",
                 "Its shape is (768, 768), and so is that of its transpose. So it loads without an error, as would the "
-                "three square parts of c_attn, but the model gives different results.",
+                "three square parts of c_attn, but the model gives wrong results.",
             ),
             wrong("mlp.c_proj", "Its shape is (3072, 768), but the layer expects (768, 3072), so there is an error."),
         ),
@@ -156,8 +156,8 @@ QUESTIONS = (
     FreeText(
         "10.8",
         "Changes that hardly affect the loss",
-        "Using RMSNorm, dropping the biases and sharing KV heads changed the loss of our small models by too little "
-        "to tell from chance. Why do many of today's models do all three?",
+        "Using RMSNorm, dropping the biases and sharing KV heads changed the loss of our small models by no more "
+        "than chance could explain. Why do many of today's models use all three?",
         model="A lower loss is not the only reason to change a model. RMSNorm does less arithmetic for each vector "
         "than LayerNorm and has half as many parameters, while the loss stays the same to within the noise. It also "
         "stays the same if we drop the biases, and PaLM's authors reported that large models train more stably without "
@@ -175,11 +175,11 @@ QUESTIONS = (
         "You have written code that loads someone else's published weights, and it raises no error. How do you find "
         "out whether they are loaded correctly?",
         model="Run your model and a reference implementation with the same weights on the same tokens, and compare the "
-        "numbers. In float64, the logits must agree to many decimals. You get no error if you forget to transpose a "
-        "square weight, swap gate and up, pair the features for rotary positions by the other convention, or use "
-        "another epsilon. To test the code, fill every tensor with random numbers, gains and biases included. Newly "
-        "created norms have gains of 1 and biases of 0, and these values hide mistakes. Use float64, so that rounding "
-        "does not hide mistakes either.",
+        "numbers. In float64, the logits must agree to many decimal places. You get no error if you forget to "
+        "transpose a square weight, swap gate and up, use the other convention for rotary pairs, or use another "
+        "epsilon. To test the code, fill every tensor with random numbers, gains and biases included. Newly created "
+        "norms have gains of 1 and biases of 0, and these values hide mistakes. Use float64, so that rounding does not "
+        "hide mistakes either.",
         points=(
             "In float64, the logits must agree with those of a reference to many decimal places.",
             "Gains and biases should be random in the test, because 1 and 0 hide mistakes.",
