@@ -204,8 +204,8 @@ exercise = Exercise(name="sample_next", lesson=8, title="Drawing the next token"
         logits (batch, vocabulary) and returns the ids, a LongTensor (batch,). A row's probabilities are the softmax of
         its logits divided by the temperature, which may be very small. Temperature 0 takes the token with the largest
         logit. With a top_k, from 1 to the size of the vocabulary, only the top_k tokens with the largest logits can be
-        drawn, in the same proportions; with top_k=None all can. All randomness comes from the generator, a
-        torch.Generator. (No two logits of a row are equal.)""",
+        drawn, in the same proportions; with top_k=None all can. All randomness must come from the generator,
+        a torch.Generator. (No two logits of a row are equal.)""",
     stub='''
         def sample_next(logits, temperature, top_k, generator):
             """The next token of each row: (batch, vocabulary) → (batch,)."""
@@ -230,8 +230,8 @@ exercise = Exercise(name="sample_next", lesson=8, title="Drawing the next token"
     signs=signs_of_drawing,
     hints=[("temperature 0, or numbers that are not finite", "You cannot divide by 0. Which token gets all the "
          "probability as the temperature shrinks towards 0? You can take it without drawing."),
-        ("the wrong tokens are drawn", "A token whose logit is minus infinity has probability 0, exactly. "
-         "Which tokens should get it, and should that happen before the softmax or after it?"),
+        ("the wrong tokens are drawn", "A token whose logit is minus infinity has a probability of exactly 0. "
+         "Which tokens should get this logit, and should they get it before or after the softmax?"),
         ("the tokens are drawn with the wrong probabilities", "Here is an order that works: the temperature, the "
          "top k, the softmax, the draw. What goes into each of these steps, and what comes out?")],
     solution='''

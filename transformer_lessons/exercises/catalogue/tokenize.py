@@ -160,8 +160,8 @@ exercise = Exercise(
     checks=[is_a_list, cuts_long_texts], symptoms=[what_the_tokens_show], signs=signs_of_cutting,
     hints=[("something is missing", "Join your tokens and compare the result with the text. `re.split` throws away "
          "what its pattern matches. Is there a pattern that matches a position rather than a character?"),
-        ("the cuts are in the wrong places", 'In a regular expression `\\b` stands for the place between a word and '
-         'anything else. Put an r before the quotes: r"\\b". What does "\\b" mean without the r?'),
+        ("the cuts are in the wrong places", 'In a regular expression, `\\b` matches the place between a word and '
+         'anything else. Put an r before the opening quote: r"\\b". What does "\\b" mean without the r?'),
         ("empty tokens", "A cut at the very start or end of the text leaves nothing on one side of it. Is an empty "
          "string true or false in a condition?")],
     solution=r'''

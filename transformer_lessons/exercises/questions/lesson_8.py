@@ -137,23 +137,23 @@ QUESTIONS = (
     OneOf(
         "8.7",
         "Two models with different tokens",
-        "On the same text, a character model has a loss of 1.5 nats per token, and a word model has 4.5 nats "
-        "per token. The word model's tokens have 4 characters on average. Which is the better model of this "
+        "On the same text, a character-level model has a loss of 1.5 nats per token, and a word-level model "
+        "one of 4.5. The word-level model's tokens have 4 characters on average. Which is the better model of this "
         "text?",
         (
             wrong(
-                "The character model: its loss is lower.",
+                "The character-level model: its loss is lower.",
                 "One loss is for a single character, the other for a token of several. Convert both to the "
                 "same unit.",
             ),
             right(
-                "The word model.",
+                "The word-level model.",
                 "4.5 nats for 4 characters is 1.6 bits per character, against 1.5 / ln 2 = 2.2. In bits per "
                 "character, you can compare any two models on the same text.",
             ),
             wrong(
                 "They are equally good.",
-                "They would be if the word model's tokens had 3 characters on average.",
+                "They would be if the word-level model's tokens had 3 characters on average.",
             ),
             wrong(
                 "They cannot be compared.",
