@@ -64,7 +64,7 @@ exercise = Exercise(
         """,
     stub='''
         def apply_merges(parts, ranks):
-            """The parts of a word after all possible merges, always the pair with the lowest rank first."""
+            """The parts of a word after all possible merges, lowest rank first."""
             raise NotImplementedError
         ''',
     sizes=[{"parts": parts, "merges": merges, **more} for parts, merges, more in (
@@ -86,7 +86,7 @@ exercise = Exercise(
     same=same_parts, checks=[is_a_list, depends_on_the_ranks],
     symptoms=[what_the_parts_show],
     hints=[("which pair is next", "Of all pairs of neighbours that are in ranks, take the one with the lowest rank: "
-    "min with key=ranks.get. Its place in the word and the length of the new token do not matter."),
+    "min(…, key=ranks.get). The pair's place in the word and the length of the new token do not matter."),
            ("when to look again", "A merge makes new neighbours. So list the pairs again after each merge, and go on "
            "until no pair of neighbours is in ranks: a while loop. (A for loop over all merges in order would give the "
            "same parts, but GPT-2 has 50,000 merges, and a word needs only a few.)"),

@@ -52,7 +52,7 @@ exercise = Exercise(
         """,
     stub='''
         def count_pairs(words):
-            """How often each pair of neighbours occurs, from how often each word occurs."""
+            """How often each pair of neighbours occurs, given the count of each word."""
             raise NotImplementedError
         ''',
     sizes=[{"words": words} for words in (

@@ -94,14 +94,13 @@ exercise = Exercise(
         ({"t u": 3, "t v": 3}, 1, {}), ({" ".join(32 * "t"): 2, "u v": 5}, 6, {}))],
     draw=draw, reference=lambda words, number: byte_pairs.train_bpe(words, number), returns="merges", names_steps=False,
     same=same_merges, checks=[are_pairs], symptoms=[what_the_merges_show],
-    hints=[("which pair is next", "max(counts, key=…) with a key that returns two things: how often the pair occurs, "
-    "and "
-            "then the pair itself. Tuples are compared from left to right."),
+    hints=[("which pair is next", "Use max(counts, key=…) with a key that returns two things: how often the pair "
+            "occurs, and then the pair itself. Tuples are compared from left to right."),
            ("after a merge", "Every word must be rewritten, with the pair merged, before you count the pairs again. "
             "merge takes and returns a list, but a word is a tuple: tuple(merge(list(word), pair)) is the new word, "
             "and its count stays the same."),
-           ("the end", "When no word has two parts left, count_pairs returns an empty dictionary, and there is nothing "
-           "to take the maximum of.")],
+           ("the end", "When no word has two parts left, count_pairs returns an empty dictionary, so max has nothing "
+            "to choose from.")],
     solution='''
         from transformer_lessons.language.byte_pairs import count_pairs, merge
 

@@ -13,7 +13,7 @@ QUESTIONS = (
         slips={
             4: "That is the number of characters. How many bytes does each take?",
             5: "The emoji alone takes four bytes.",
-            7: "Either é was counted as one byte, or the space was forgotten.",
+            7: "Did you count é as one byte, or forget the space?",
             16: "That would be four bytes for each character. ASCII characters and é take fewer.",
         },
         pointer="Add up the bytes of the four characters; the space is one of them.",
@@ -21,10 +21,11 @@ QUESTIONS = (
     Number(
         "9.2",
         "A pair in banana",
-        "The word b, a, n, a, n, a occurs 3 times in a text, and there are no other words. How often is the letter a "
+        "The word banana occurs 3 times in a text, and there are no other words. How many times is the letter a "
         "directly followed by n in this text?",
         right=6,
-        why="In banana, a is followed by n twice (letters 2 and 3, then 4 and 5), and the word occurs 3 times.",
+        why="In banana, a is followed by n twice (letters 2 and 3, then 4 and 5), and the word occurs 3 times: "
+        "2 × 3 = 6.",
         slips={
             2: "That is the count in one word, but the word occurs 3 times.",
             3: "The pair occurs more than once in the word.",
@@ -52,8 +53,8 @@ QUESTIONS = (
     OneOf(
         "9.4",
         "Not split into words",
-        "We train on a play as one long list of bytes, without splitting it into words. What do most of the first ten "
-        "merges have in common?",
+        "We learn merges from a play as one long list of bytes, without splitting it into words. What do most of the "
+        "first ten merges have in common?",
         (
             right(
                 "They contain a space or a line break.",
@@ -93,7 +94,7 @@ QUESTIONS = (
     OneOf(
         "9.6",
         "Which pair first",
-        "Two merges have been learned: rank 0 is (n, g), rank 1 is (i, n). How is the word i, n, g tokenized?",
+        "Two merges have been learned: rank 0 is (n, g), rank 1 is (i, n). How are the bytes i, n, g tokenized?",
         (
             wrong(
                 "in, g",
