@@ -169,8 +169,8 @@ QUESTIONS = (
             ),
             wrong(
                 "An error: d_k cannot be larger than d_model.",
-                "It can: W_Q and W_K are then 8 × 20 matrices. All that the dot product needs is that queries and "
-                "keys are equally wide, and they are.",
+                "It can: W_Q and W_K are then 8 × 20 matrices. The dot product only needs queries and keys to be "
+                "equally wide, and they are.",
             ),
             wrong(
                 "It runs, and the output is 20 wide.",
@@ -185,7 +185,7 @@ QUESTIONS = (
     ),
     SeveralOf(
         "2.8",
-        "Other ways to score",
+        "Other scoring functions",
         "Queries q have 4 entries, and keys k have 6. Which of these can score every query against every key?",
         (
             wrong(
@@ -236,8 +236,8 @@ QUESTIONS = (
         model="Softmax turns any numbers into weights, so any score for a query and a key will do: a bilinear "
         "form q W kᵀ, a small network v · tanh(A q + B k), the cosine, or the negative squared distance. Q * K will "
         "not do, because it pairs each query with only one key; nor will QᵀK, which compares features. One matrix "
-        "product gives all the dot products, but the network needs a tanh for each hidden unit of every pair. With "
-        "learned maps, the dot product can represent any bilinear form of rank at most d_k. With unscaled cosine "
+        "product gives all dot products, but the small network needs a tanh for each hidden unit of every pair. "
+        "With learned maps, the dot product can represent any bilinear form of rank at most d_k. With unscaled cosine "
         "scores and ten keys, no key can get half the weight.",
         points=(
             "One number for every query–key pair is all that softmax needs.",
