@@ -77,7 +77,7 @@ QUESTIONS = (
         "11.4",
         "A friend's one-layer model",
         "A friend has a one-layer model with one head, and it repeats blocks of random tokens without a mistake. "
-        "How must its training data have differed from ours?",
+        "How did its training data differ from ours?",
         (
             right(
                 "All rows repeated after the same number of tokens.",

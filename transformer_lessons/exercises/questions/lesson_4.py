@@ -190,8 +190,8 @@ QUESTIONS = (
         "So why use several narrow heads rather than one wide one?",
         model="One head gives a query one set of weights, and so one average. All the values go through the same "
         "map, so what two tokens store in the same feature ends up as one sum. With several heads, the query gets "
-        "several averages, each with weights and features of its own. If these averages blend the values in "
-        "proportions that differ from head to head but not from query to query, linear_out can separate the values "
+        "several averages, each with weights and features of its own. If these averages blend two numbers in "
+        "proportions that differ from head to head but not from query to query, linear_out can separate them "
         "again. The price is that each head has only d_head features to compare vectors by, because its W_Q W_Kᵀ "
         "has rank at most d_head.",
         points=(

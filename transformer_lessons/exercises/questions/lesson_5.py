@@ -123,7 +123,7 @@ QUESTIONS = (
             ),
             right(
                 "It takes the embedding's length from about 1 to about 23, more than the encoding's 16.",
-                "Without the factor, the position would drown out the word. Embeddings that start with "
+                "Without the factor, the position would outweigh the word. Embeddings that start with "
                 "standard deviation 1, as nn.Embedding's do by default, have a length of about 23 anyway.",
             ),
             wrong(
