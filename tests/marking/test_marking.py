@@ -645,7 +645,7 @@ def test_a_held_release_contains_no_model_answer_and_no_solution(tmp_path):
     whole = "\n".join(texts)
     kept = [text for one in all_questions().values() if isinstance(one, FreeText) for text in (one.model, *one.points)]
     kept = [line.strip() for text in kept for line in re.split(r"(?<=[.:]) |\n", text)] + release.hidden_lines()
-    assert len(kept) > 300
+    assert len(kept) > 250  # else there would be little to look for
     assert [line for line in kept if len(line) >= 40 and line in whole] == []
     code = "from transformer_lessons import exercises, models; exercises.check('causal_mask', lambda n: 0)"
     assert (
