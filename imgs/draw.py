@@ -1151,7 +1151,7 @@ def byte_pairs(d):
     d.label(244, 334, "*kings*, not in the text", 14, MUTED, "end")
     d.label(524, 334, "3 tokens, after merges 0 and 1", 13, MUTED, "start")
     d.label(MARGIN, 374, "The ranks were learned from a text with *sing* (5 times), *ring* (3) and *rings* (2); "
-            "rank 2 joins s and ing.", 13, MUTED, "start")
+            "rank 2 is s + ing.", 13, MUTED, "start")
 
 
 def word(d, x, pitch, y, parts, new):
@@ -1176,7 +1176,7 @@ def narrow_byte_pairs(d):
     word(d, 144, 44, 326, ["k", "ing", "s"], "ing")
     d.label(LEFT, 404, "*rings* ends as 1 token, *kings* as 3. The ranks were learned\n"
             "from a text with *sing* (5 times), *ring* (3), *rings* (2);\n"
-            "rank 2 joins s and ing.", 12, MUTED, "start")
+            "rank 2 is s + ing.", 12, MUTED, "start")
 
 
 # --- Lesson 11 ----------------------------------------------------------------------------------------------
@@ -1229,7 +1229,7 @@ def narrow_induction_circuit(d):
 
 @diagram(height=600)
 def gpt2_and_llama(d):
-    """Llama is GPT-2 with six parts replaced
+    """Llama is GPT-2 with six changes
 
     Two models side by side, each a column that is read from top to bottom: tokens, embedding table, layers, norm,
     logits. The skeleton is the same; the parts of Llama in orange differ from GPT-2's beside them. GPT-2 adds learned

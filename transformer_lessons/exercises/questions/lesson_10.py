@@ -73,9 +73,9 @@ QUESTIONS = (
         "claims that this is a bug, because the RoFormer paper pairs neighbours. Is it?",
         (
             right(
-                "No: training can learn either order.",
-                "Training can put the features of a head in any order, as long as it is the same for queries and "
-                "keys, so it can fit either convention. It would be a bug only if the weights had been trained with "
+                "No: the model can learn either order.",
+                "Training can put the features of a head in any order, provided that queries and keys use the same "
+                "one, so it can fit either convention. It would be a bug only if the weights had been trained with "
                 "the other one.",
             ),
             wrong(
@@ -139,7 +139,7 @@ QUESTIONS = (
     ),
     OneOf(
         "10.7",
-        "A mistake without an error",
+        "A mistake that raises no error",
         "You copy GPT-2's weights into nn.Linear layers and forget to transpose them (d_model is 768). Which of these "
         "does load_state_dict load without an error?",
         (

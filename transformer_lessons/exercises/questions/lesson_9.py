@@ -21,8 +21,8 @@ QUESTIONS = (
     Number(
         "9.2",
         "A pair in banana",
-        "The word banana occurs 3 times in a text, and there are no other words. How many times is the letter a "
-        "directly followed by n in this text?",
+        "The word banana occurs 3 times in a text, and there are no other words. How many times does the letter "
+        "n come directly after a in this text?",
         right=6,
         why="In banana, a is followed by n twice (letters 2 and 3, then 4 and 5), and the word occurs 3 times: "
         "2 × 3 = 6.",
@@ -102,7 +102,7 @@ QUESTIONS = (
             ),
             wrong("ing", "That would take a third merge, of i and ng, but there is no such merge."),
             wrong("i, n, g", "Both pairs of neighbours have a rank, so one of them is merged."),
-            right("i, ng", "Rank 0 is merged first. After that, i and ng are neighbours, and that pair has no rank."),
+            right("i, ng", "(n, g) has rank 0, so it is merged first. That leaves (i, ng), which has no rank."),
         ),
     ),
     SeveralOf(
@@ -187,7 +187,7 @@ QUESTIONS = (
         "Why neither characters nor words",
         "Why do most language models use byte pair encoding rather than characters or whole words? What does a larger "
         "vocabulary buy you, and what does it cost?",
-        model="No list of words is complete, and many of the words on it are too rare to learn well. Characters can "
+        model="No list of words is complete, and many words are too rare to learn well. Characters can "
         "spell any word, but sequences are long. Byte pair encoding is in between: a frequent word is one token, a "
         "rare one is split into several, and bytes can spell anything. A larger vocabulary makes sequences shorter, "
         "so each training step sees more text. It costs a vector for each token and a larger softmax, and rare tokens "
