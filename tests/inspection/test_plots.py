@@ -65,3 +65,10 @@ def test_a_title_is_broken_into_lines_that_fit(monkeypatch):
     monkeypatch.setattr(plots, "Picture", lambda figure, alt: titles.append(figure.get_suptitle()))
     plots.show_arrows(np.eye(2), "a " * 30)
     assert titles == [" ".join("a" * 26) + "\n" + " ".join("a" * 4)]
+
+
+@pytest.mark.parametrize(("number", "written"), [(0.00001, "0.00001"), (0.5, "0.5"), (64, "64"), (2048, "2,048")])
+def test_the_ticks_of_a_logarithmic_axis_are_written_in_full(drawn, number, written):
+    plots.show_lines([number, 4 * number], {"loss": [1.5, 3000.0]}, "title", "step", "loss", log_x=True, log_y=True)
+    assert drawn[0].get_xticklabels()[0].get_text() == written
+    assert {label.get_text() for label in drawn[0].get_yticklabels()} >= {"10", "100", "1,000"}
