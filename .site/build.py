@@ -1,6 +1,6 @@
-"""Builds the reading site, without network: python .site/build.py [FOLDER]
+"""Builds the reading site, without a network: python .site/build.py [FOLDER]
 
-FOLDER is build/site if none is given. The site is read from its files: open index.html.
+FOLDER is build/site if none is given. The site needs no server: open its index.html.
 """
 
 import gc
@@ -24,12 +24,12 @@ def main(arguments):
         return 0 if arguments in (["-h"], ["--help"]) else 2
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        print(f"The site is built with {', '.join(missing)}, not installed here. In an environment of the "
-              "course: python -m pip install -c .ci/constraints.txt -e .[site]", file=sys.stderr)
+        print(f"Building the site needs {', '.join(missing)}, not installed here. In an environment of the "
+              "course, run: python -m pip install -c .ci/constraints.txt -e .[site]", file=sys.stderr)
         return 1
     folder = Path(arguments[0] if arguments else ROOT / "build/site").resolve()
     if folder.exists() and any(folder.iterdir()) and not (folder / "searchindex.js").exists():
-        print(f"{folder} holds something else than a site: nothing has been written.", file=sys.stderr)
+        print(f"{folder} holds something other than a site: nothing has been written.", file=sys.stderr)
         return 1
     return build(folder)
 
@@ -61,5 +61,5 @@ def build(folder):
 
 
 if __name__ == "__main__":
-    gc.disable()  # looking for garbage would take a tenth of the time, and this process ends soon
+    gc.disable()  # collecting garbage would take a tenth of the time, and this process ends soon
     sys.exit(main(sys.argv[1:]))

@@ -51,13 +51,13 @@ NbElementRenderer.render_image = render_image
 
 
 def open_here_alone(app, page, template, context, doctree):
-    """The side bar lists exercises and modules on their own pages only: on all 96 they took a third of the build."""
+    """The side bar lists exercises and modules on their own pages only: on all 96, that took a third of the build."""
     if toctree := context.get("toctree"):
         context["toctree"] = lambda **options: toctree(**options | {"collapse": True})
 
 
 def name_levels(app, page, template, context, doctree):
-    """The side bar's captions are headings: of which level, Furo does not say."""
+    """The side bar's captions are headings, but Furo does not say of which level."""
     tree = context.get("furo_navigation_tree", "")
     context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
 
@@ -67,7 +67,7 @@ ABOUT = ("A free course that builds the Transformer from a weighted average, eve
 
 
 def describe(app, page, template, context, doctree):
-    """What search engines and messengers show of a page; the theme has a viewport tag already."""
+    """What search engines and messengers show of a page; the theme already has a viewport tag."""
     tags = re.sub(r'<meta name="viewport"[^>]*>', "", context.get("metatags") or "")
     title = escape(re.sub("<[^>]+>", "", context.get("title") or project))
     said = {"og:title": title, "og:description": ABOUT, "og:type": "website", "og:site_name": project}
@@ -81,7 +81,7 @@ def describe(app, page, template, context, doctree):
 
 
 def name_folds(app, page, template, context, doctree):
-    """A folded output is named by its words: "Show code cell output"."""
+    """A folded output is named by its own words: "Show code cell output"."""
     if "body" in context:
         context["body"] = context["body"].replace('<summary aria-label="Toggle hidden content">', "<summary>")
 

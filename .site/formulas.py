@@ -1,6 +1,6 @@
-"""Formulas become MathML while the site is built: the page needs no script to show them.
+"""Turns formulas into MathML while the site is built, so that pages need no script to show them.
 
-Docutils translates; what it does not know stops the build, because the build takes warnings as errors.
+Docutils translates them; what it does not know stops the build, which treats warnings as errors.
 """
 
 import re
@@ -11,12 +11,12 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.util import logging
 
 THIN = '<mspace width="0.17em"></mspace>'
-APPLY = "<mo>&ApplyFunction;</mo>"  # stands behind the name of a function
+APPLY = "<mo>&ApplyFunction;</mo>"  # stands after the name of a function
 BAR = '<mo stretchy="false">|</mo>'
 
 
 def mathml(text, block):
-    """TeX as MathML, with the spaces of TeX: thin ones beside the name of a function, none within bars."""
+    """TeX as MathML, spaced as in TeX: thin spaces beside the name of a function, none inside bars."""
     found = tex2mathml(text, as_block=block)
     found = re.sub(rf"(</m[a-np-z]\w*>|\|</mo>)(\s*)(?=<mi>\w+</mi>\s*{APPLY})", rf"\1{THIN}\2", found)
     found = re.sub(rf"{APPLY}(?=\s*<m[a-np-z])", APPLY + THIN, found)

@@ -1,7 +1,7 @@
 """The pages of the reading site, made from the committed notebooks, the exercises and the package.
 
-`write(folder)` fills a folder with what Sphinx reads. build.py runs it in a process of its own: this one
-needs PyTorch, that one Sphinx, and both take seconds to load.
+`write(folder)` fills a folder with what Sphinx reads. build.py runs this in a separate process, since this
+script needs PyTorch and that one Sphinx, and both take seconds to load.
 """
 
 import ast
@@ -48,9 +48,9 @@ ASKED = re.compile(r'\s*(?:report = )?answer\("([\d.]+)"\)\s*')  # a cell that o
 
 
 def write(folder):
-    """Every page, below a folder; links between them are relative, as in the repository."""
+    """Writes every page below a folder; links between them are relative, as in the repository."""
     hidden = shutil.ignore_patterns("*.py", "*.md", "_*", ".*")
-    for name in ("imgs", "notebooks"):  # what pages show and offer beside themselves
+    for name in ("imgs", "notebooks"):  # what pages show, and offer to download
         shutil.copytree(ROOT / name, folder / "beside" / name, ignore=hidden)
     pages = {"index.md": front_page(LESSONS), "exercises/index.md": exercises_page(),
              "reference/index.md": reference_page()}
@@ -81,7 +81,7 @@ def html(text):
 
 
 def fold(summary, inside):
-    """A folded part. It has no blank line, so Markdown takes it as one piece of HTML."""
+    """A folded part, without blank lines, so that Markdown takes it as one piece of HTML."""
     inside = re.sub(r"\n\s*\n", "\n", inside)
     return f"<details><summary>{escape(summary)}</summary>\n{inside}\n</details>\n"
 
@@ -99,7 +99,7 @@ def contents(caption, entries):
 
 
 def facts_of(path):
-    """What a lesson tells of itself in its first cell: title, promise, and the rows of its table."""
+    """What a lesson says about itself in its first cell: title, promise, and the rows of its table."""
     first = "".join(json.loads(path.read_text(encoding="utf-8"))["cells"][0]["source"])
     title = re.match(r"# (.+)", first)[1]
     promise = re.search(r"^\*\*(.+?)\*\*", first, flags=re.MULTILINE)[1]
@@ -136,7 +136,7 @@ def front_page(lessons):
             "To look things up: the [exercises](exercises/index.md), the "
             "[glossary](notebooks/glossary.md), and the [finished implementation](reference/index.md), with "
             f"explanations beside the code.{source()} "
-            '<span class="by-keys">To show a page to a class, press p: it is shown screen by screen.</span>\n\n'
+            '<span class="by-keys">To show a page to a class, one screen at a time, press p.</span>\n\n'
             "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
             f"{'With git and' if repository.source() else 'In a clone of the repository, with'} Python 3.10 or later, "
             f"this {'fetches the course, ' if repository.source() else ''}makes an environment and opens the first "
@@ -179,9 +179,9 @@ ANSWERS = {  # on the front page: what a learner might write
 
 
 def verdicts():
-    """Answers to choose from, and what the check says of each: it is asked while the page is written.
+    """Answers to choose from, and what the check says about each, when it is run as the page is written.
 
-    Of the right one it says little; the page adds the numbers that it expected of the others.
+    About the right one it says little, so the page adds the numbers that it expected of the others.
     """
     name, right, panels, expected = "scaled_dot_product_attention", ANSWERS["right"], [], ""
     for lines in ANSWERS.values():
@@ -210,7 +210,7 @@ def coloured(code):
 
 
 def choices(name, legend, labels, panels):
-    """Labels to click, and for each the panel that it shows. It has no blank line, so Markdown takes it whole."""
+    """Labels to click, and for each the panel that it shows, without a blank line, so that Markdown takes it whole."""
     tabs = "".join(f'<input type="radio" name="{name}" id="{name}-{number}"{" checked" if not number else ""}>'
                    f'<label for="{name}-{number}">{html(label)}</label>\n' for number, label in enumerate(labels))
     inside = "".join(f"<div>{panel}</div>\n" for panel in panels)
@@ -304,7 +304,7 @@ def fold_output(cell):
 
 
 def with_links_to_the_site(text):
-    """What leads to the package's files leads to their pages."""
+    """The text, with links to the package's files turned into links to their pages."""
     text = re.sub(r"\]\(\.\./transformer_lessons(?:/|/__init__\.py)?\)", "](../reference/index.md)", text)
     text = re.sub(r"\]\(\.\./transformer_lessons/(\w+)\.py\)", r"](../reference/\1.md)", text)
     return text.replace("](../README.md#the-lessons)", "](../index.md#the-path)")
@@ -324,7 +324,7 @@ def headings_of(notebook):
 
 
 def mark_verdicts(cell):
-    """A verdict is prose: it gets a tag, to be shown so."""
+    """Tags verdicts, so that they are shown as prose."""
     if any("".join(output.get("text", "")).startswith(tuple(MARKS)) for output in cell["outputs"]):
         cell["metadata"] = cell["metadata"] | {"tags": [*cell["metadata"].get("tags", []), "verdict"]}
 
@@ -351,17 +351,17 @@ SAMPLES = 3  # verdicts below an exercise
 
 @cache
 def samples(exercise):
-    """Folded, what the check says of answers with known mistakes, since on a page nothing can be tried."""
+    """What the check says about answers with known mistakes, folded, since nothing can be tried on a page."""
     mistakes = [mistake for mistake in exercise.mistakes.values() if not mistake.raises][:SAMPLES]
     reports = [judge(exercise, implementation(mistake.variants[0]), first_draws(exercise), run=attempt)
                for mistake in mistakes]
-    card = choices(f"sample-{exercise.name}", "What the check says of an answer with this mistake",
+    card = choices(f"sample-{exercise.name}", "What the check says about an answer with this mistake",
                    [mistake.name for mistake in mistakes], [verdict(report.message) for report in reports])
     return fold("Wrong answers, and what the check says", card)
 
 
 def question_html(question, answered):
-    """A question to be clicked or filled in; answered: its model answer follows on the page anyway."""
+    """A question to be clicked or filled in. If it is `answered`, its model answer follows on the page anyway."""
     text = "".join(f'<pre class="highlight">{coloured(dedent(part))}</pre>\n' if part.startswith("    ")
                    else f"<p>{in_html(part)}</p>\n" for part in blocks(question.text))
     if isinstance(question, SeveralOf):
@@ -381,7 +381,7 @@ def question_html(question, answered):
 
 
 def in_html(text):
-    """A question's text; what must be code in it, as row[1], is so even without marks, which a terminal would print."""
+    """A question's text; code in it, such as row[1], is marked even without backticks, which a terminal would print."""
     text = re.sub(r"`[^`]+`|\b\w+ @ [\w.]+\w|\b\w[\w.]*(?:\[[\w, ]+\]|\(\))",
                   lambda part: f"`{part[0].strip('`')}`", text)
     return html(text)
@@ -393,7 +393,7 @@ def blocks(text):
 
 
 def field(question):
-    """A number or a shape to be typed; what is said of it travels with the page, not in plain sight."""
+    """A field for a number or a shape; the explanations travel with the page, but out of plain sight."""
     say = question.say
     told = {"shape": isinstance(question, Shape), "right": question.right, "why": in_html(question.why),
             "pointer": in_html(question.pointer), "tolerance": question.tolerance,
@@ -412,7 +412,7 @@ def field(question):
 
 
 def lesson_of(exercise):
-    """The notebook of an exercise, or None while it is not written."""
+    """The notebook of an exercise, or None if it has not been written yet."""
     return next((path for path in LESSONS if path.name.startswith(f"{exercise.lesson:02}_")), None)
 
 
@@ -435,7 +435,7 @@ def exercises_page():
     minutes = sum(exercise.minutes for exercise in EXERCISES.values())
     return (f"# Exercises\n\n{len(EXERCISES)} exercises, {minutes} minutes in all. Difficulty and importance "
             f"go from 1 to 3. The checks know {number_of_mistakes():,} mistakes by name: the page of each "
-            "exercise tells which, and has its hints and a solution, folded.\n\n{.exercises}\n"
+            "exercise lists its own, and has hints and a solution, folded.\n\n{.exercises}\n"
             "| exercise | where | difficulty | importance | minutes | mistakes |\n"
             f"| --- | --- | --- | --- | --- | --- |\n{rows}\n" + contents("Exercises", EXERCISES))
 
@@ -470,7 +470,7 @@ def paragraphs(text):
 def reference_page():
     rows = "".join(f"| [`{module}`]({module}.md) | {plain(what)} |\n" for module, what in MODULES.items())
     return ("# The finished implementation\n\nWhat the lessons build, in reading order: a module imports "
-            "only from modules above it. `masks` to `models` are what you read whole in half an hour; on their pages "
+            "only from modules above it. You can read all of `masks` to `models` in half an hour; on their pages, "
             "explanations stand beside the code. A test compares the shapes in their comments with the real tensors."
             "\n\n"
             f"| module | holds |\n| --- | --- |\n{rows}\n" + contents("Modules", MODULES))
@@ -494,7 +494,7 @@ def module_page(module):
 
 
 def notes_on(module):
-    """{a line of code: what is to be said beside it}, from notes/: a heading quotes the line."""
+    """{a line of code: the note beside it}, from notes/, where each heading quotes a line."""
     path = Path(__file__).with_name("notes") / f"{module}.md"
     parts = re.split(r"^## `(.+)`\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE) if path.exists() else [""]
     return dict(zip(parts[1::2], map(str.strip, parts[2::2]), strict=True))
@@ -541,7 +541,7 @@ def pieces_of(source):
 def with_zoom(name, text):
     """Diagrams as links to themselves, wide and narrow: a click opens them larger.
 
-    They stand in the page, so that they are lettered in its fonts, and turn dark with it.
+    They are part of the page, so that they are lettered in its fonts and turn dark with it.
     """
     up = "../" * name.count("/")
 
@@ -569,7 +569,7 @@ def found(pages):
     things = [["start", "Install and run it on your machine", "index.html#run-it-on-your-machine",
                f"Install the course (git clone) and run it in {places}; to download a notebook, open its lesson. "
                "Python 3.10 or later, no GPU, MIT licence (license)."],
-              ["start", "Present a page to a class", "index.html#the-path", "Press p: it is shown screen by screen."]]
+              ["start", "Present a page to a class", "index.html#the-path", "Press p to show it one screen at a time."]]
     for path in LESSONS:
         title, page = facts_of(path)["title"], json.loads(pages[f"notebooks/{path.name}"])
         written = "\n\n".join(cell["source"] if cell["cell_type"] == "markdown"
@@ -601,7 +601,7 @@ SIGNS = {"sqrt": "√", "sum": "Σ", "cdot": "·", "times": "×", "to": "→", "
 
 
 def words_of(text, most=400):
-    """Prose without tags and marks, to be searched, and shown in an excerpt."""
+    """Prose without tags and marks, to be searched and shown in excerpts."""
     text = re.sub(r"(?s)<(form|svg|details|pre)\b.*?</\1>|```.*?```|\$\$.*?\$\$|<[^>]+>", " ", text)
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"\\([a-z]+)", lambda command: SIGNS.get(command[1], ""), text)
@@ -609,7 +609,7 @@ def words_of(text, most=400):
 
 
 def definitions(module):
-    """(name, docstring) of what a module defines."""
+    """(name, docstring) for everything that a module defines."""
     path = PACKAGE.joinpath(*module.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return [(node.name, ast.get_docstring(node) or "") for node in ast.parse(path.read_text(encoding="utf-8")).body

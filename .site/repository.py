@@ -1,4 +1,4 @@
-"""Where the course lives, for links to it: CI's environment says, else git's remote; else there are none."""
+"""Where the course lives, for links to it: from CI's environment, or git's remote; otherwise there are no links."""
 
 import os
 import re
@@ -33,13 +33,13 @@ def source():
 
 
 def changed():
-    """The day of the last commit, as in 24 May 2026, or None."""
+    """The day of the last commit, such as 24 May 2026, or None."""
     day = git("log", "-1", "--format=%cd", "--date=format:%d %B %Y").lstrip("0")
     return day or None
 
 
 def clone_command():
-    """The commands that fetch the course, if it is known where it is."""
+    """The commands that fetch the course, if its address is known."""
     return f"git clone {source()}\ncd {source().split('/')[-1]}\n" if source() else ""
 
 

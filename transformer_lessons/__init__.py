@@ -1,35 +1,35 @@
-"""The finished implementation of Transformer Lessons, small enough to read whole.
+"""The finished implementation of Transformer Lessons, small enough to read in full.
 
-The modules at the top are what the lessons build. The reading order is the import order: a module imports
+The modules at the top level are those that the lessons build. Read them in this order: each module imports
 only from those listed above it.
 
     validation     argument checks shared by all modules
     masks          who may attend to whom, and a softmax that respects it
-    attention      scaled dot-product attention, and several heads of it at once
-    positions      order, for a model that ignores it
+    attention      scaled dot-product attention and multi-head attention
+    positions      positional encodings: sinusoidal, learned, rotary
     layers         feed-forward, encoder layer, decoder layer
     models         encoder, encoder-decoder Transformer, language model
     modern         one decoder, from GPT-2 to Llama
     first_steps    what lessons 1 and 2 build on the way
 
-Everything around them lives in a folder named for what it does.
+Everything else lives in a folder named for what it does.
 
-    tools.atomic               files written atomically: the old content or the new one, whole
+    tools.atomic               atomic writes: a file holds all of the old content or all of the new
     tasks.reversal             the reversal task
-    tasks.repeats              random blocks repeated: what an induction head is for
+    tasks.repeats              repeated random blocks: a task for induction heads
     tasks.mock_play            an invented play of known entropy: the corpus that needs no download
     tasks.shakespeare          the complete works: found or downloaded, verified, cleaned, split
     language.tokenization      tokens, vocabularies, sequences
-    language.splitting         a text split into words, and these into bytes, as GPT-2 splits it
-    language.byte_pairs        byte pairs: merges learned from a text, and the tokenizer that applies them
+    language.splitting         a text split into words, and words into bytes, as GPT-2 does it
+    language.byte_pairs        byte-pair encoding: merges learned from a text, and the tokenizer that applies them
     language.ngrams            n-gram models, with Witten-Bell smoothing
     language.checkpoints       models and runs in safetensors files: written atomically, verified before use
-    language.muon              an optimizer for matrices, beside AdamW
+    language.muon              an optimizer for matrices, used alongside AdamW
     language.training          batches, steps, evaluation, and a run that can be stopped and resumed
     language.sampling          from logits to the next token, and from a prompt to a text, with a cache
     language.pretrained        published weights: GPT-2 and Llama from a folder
-    language.long_context      windows, softmax in blocks, attention in tiles: long texts, without large tables
-    inspection.attention_maps  the attention weights of a model, read while it runs, and scored
+    language.long_context      attention to long texts: sliding windows, softmax in blocks, attention in tiles
+    inspection.attention_maps  a model's attention weights, read as it runs, and scores for its heads
     inspection.experiments     ablation, patching and the logit lens, in a model's own forward pass
     inspection.plots           every figure that shows numbers
     inspection.explorer        every head of a model, query by query
@@ -39,8 +39,8 @@ Everything around them lives in a folder named for what it does.
     tools.glossary             the course's terms, collected from the lessons
     tools.commands             train, generate and evaluate, as typed in a terminal
     tools.doctor               what is installed, what is missing, and the command that fixes it
-    tools.reset                a fresh copy of a lesson, with the learner's kept beside it
+    tools.reset                a fresh copy of a lesson; the learner's own is kept beside it
     tools.progress             which exercises are solved, found by running the notebooks
-    marking                    the teacher's kit: marks a class, in processes that cannot harm or forge
+    marking                    the teacher's kit: marks a class, in processes that can do no harm and forge no marks
     __main__                   the command line: python3 -m transformer_lessons
 """

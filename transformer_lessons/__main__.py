@@ -1,6 +1,6 @@
 """The command line: python3 -m transformer_lessons COMMAND.
 
-Only the standard library, in syntax that Python 3.7 still reads, until a command needs more.
+Uses only the standard library, in syntax that Python 3.7 can read, until a command needs more.
 """
 
 import contextlib
@@ -16,18 +16,18 @@ USAGE = """Usage: python3 -m transformer_lessons COMMAND [ARGUMENTS]
   test      make the environment if need be, and run the tests, notebooks included
   doctor    show what is installed, what is missing, and the command that fixes it
   progress  show which exercises are solved, in notebooks or in another folder
-  reset     a fresh copy of a lesson, by its number or name; yours is kept beside it
+  reset     replace a lesson, by its number or name, with a fresh copy; yours is kept beside it
   train     train a language model on Shakespeare, or on any text
   generate  let a model write; the course's own needs no training
   evaluate  measure how well a model predicts a text
   glossary  collect the lessons' new terms on one page, notebooks/glossary.md
   mark      mark a class: a folder or zip of students' notebooks (TEACHING.md)
-  release   a zip of the course for students, without what their teacher keeps
+  release   make a zip of the course for students, without what the teacher keeps
   key       the answer key: solutions, right answers, model answers
 
 COMMAND --help, or help COMMAND, explains a command and starts nothing; --version prints the version."""
-PASSED_ON = {"lab": "JupyterLab, which lists its own with: jupyter lab --help",
-             "test": "pytest, which lists its own with: pytest --help"}
+PASSED_ON = {"lab": "JupyterLab, which lists them with: jupyter lab --help",
+             "test": "pytest, which lists them with: pytest --help"}
 
 
 def glossary(arguments):
@@ -61,7 +61,7 @@ def teaching(name, arguments):
 
 
 def with_pytorch(command, name):
-    """A command that needs PyTorch: where that is missing, the course's environment runs it."""
+    """Wraps a command that needs PyTorch: if it is missing here, the course's own environment runs the command."""
     def call(arguments):
         if install.has("torch"):
             return command(name, arguments)
@@ -73,7 +73,7 @@ def with_pytorch(command, name):
 
 
 def passing_on(name, command):
-    """A command whose arguments are another program's: asked for help, it starts nothing."""
+    """Wraps a command that passes its arguments on to another program: asked for help, it starts nothing."""
     return lambda arguments: explain(name) if asks_for_help(arguments) else command(arguments)
 
 
@@ -82,7 +82,7 @@ def asks_for_help(arguments):
 
 
 def explain(name):
-    """Prints a command's line of the usage, and where its arguments go."""
+    """Prints a command's line from the usage, and where its arguments go."""
     does = next(line.split(None, 1)[1] for line in USAGE.splitlines() if line.startswith(f"  {name} "))
     print(f"Usage: python3 -m transformer_lessons {name} [ARGUMENTS]\n\n{does[0].upper()}{does[1:]}.")
     if name in PASSED_ON:
@@ -91,7 +91,7 @@ def explain(name):
 
 
 def main(arguments):
-    """The exit code of a command line."""
+    """Runs a command line; returns its exit code."""
     commands = {"lab": passing_on("lab", install.lab), "test": passing_on("test", install.test), "glossary": glossary}
     commands.update(doctor=doctor.show_findings, progress=progress, reset=reset)
     commands.update({name: with_pytorch(language_model, name) for name in ("train", "generate", "evaluate")})
@@ -117,9 +117,9 @@ def say(sentence):
 
 
 def exit_code(arguments):
-    """The exit code of a command line; where its output cannot be written, a sentence instead of a traceback."""
-    if sys.stderr is None:  # closed, as by 2>&-
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - until the end
+    """Does what main does, but prints a sentence instead of a traceback if the output cannot be written."""
+    if sys.stderr is None:  # closed, as with 2>&-
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - stays open to the end
     try:
         if sys.stdout is None:
             raise OSError("it is closed")
@@ -127,7 +127,7 @@ def exit_code(arguments):
         install.let_waiting_threads_sleep()
         try:
             code = main(arguments)
-        except SystemExit as end:  # argparse's, and install's with a sentence
+        except SystemExit as end:  # from argparse, or from install with a sentence
             code = end.code
         if isinstance(code, str):
             say(code)
@@ -148,7 +148,7 @@ def exit_code(arguments):
 
 
 def silence(stream):
-    """Keeps Python from trying again, at its end, to write what it still holds."""
+    """Keeps Python from trying again, as it exits, to write what is still in the buffer."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 

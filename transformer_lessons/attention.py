@@ -11,9 +11,9 @@ from transformer_lessons.validation import check_features, check_mask, check_mat
 
 
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
-    """The averages of the values, and the weights that made them: softmax(query · key / √d) over the keys.
+    """The weighted averages of the values, and the weights: softmax(query · key / √d) over the keys.
 
-    Any leading dimensions. The returned weights are those before dropout.
+    Works with any leading dimensions. The weights are returned as they are before dropout.
     """
     check_match(query, key, value)
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
@@ -40,7 +40,7 @@ def merge_heads(x):
 class MultiHeadAttention(nn.Module):
     """Several attention heads at once, each on its own slice of the projected features.
 
-    rotary, where given, turns queries and keys by their positions before they meet.
+    rotary, if given, turns queries and keys by their positions before they are compared.
     """
 
     def __init__(self, d_model, num_heads, dropout=0.1, rotary=None):
@@ -54,9 +54,9 @@ class MultiHeadAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, query, key, value, mask=None, need_weights=True, cache=None):
-        """(output, weights of every head); without need_weights PyTorch's fused kernel, and None.
+        """Returns (output, weights of every head). Without need_weights, PyTorch's fused kernel runs: weights is None.
 
-        A cache keeps the keys and values of earlier calls: those of this call come after them.
+        A cache keeps the keys and values of earlier calls, and this call adds its own.
         """
         check_features(self.d_model, query=query, key=key, value=value)
         query = split_heads(self.linear_q(query), self.num_heads)  # (batch, heads, query, d_head)
@@ -74,11 +74,11 @@ class MultiHeadAttention(nn.Module):
 
 
 def fused_attention(query, key, value, mask=None, dropout=0.0):
-    """The same output by PyTorch's own kernel, which is faster because it never keeps the weights."""
+    """The same output from PyTorch's own kernel, which is faster because it never stores the weights."""
     check_match(query, key, value)
     if mask is not None:
         check_mask(mask, (*query.shape[:-1], key.shape[-2]))
-        mask = torch.atleast_2d(mask)  # the kernel wants queries and keys, even where they broadcast
-    if query.is_cpu and torch.is_autocast_enabled("cpu"):  # in bfloat16 its backward is slower than ours
+        mask = torch.atleast_2d(mask)  # the kernel needs both dimensions, even where they broadcast
+    if query.is_cpu and torch.is_autocast_enabled("cpu"):  # its backward pass in bfloat16 is slower than ours
         return scaled_dot_product_attention(query, key, value, mask, dropout)[0], None
     return F.scaled_dot_product_attention(query, key, value, mask, dropout), None

@@ -1,4 +1,4 @@
-"""What lessons 1 and 2 build on the way: attention without a scale, in NumPy, then with learned roles."""
+"""What lessons 1 and 2 build on the way: unscaled attention, first in NumPy, then with learned roles."""
 
 import numpy as np
 from torch import nn

@@ -1,4 +1,4 @@
-"""The blocks that a Transformer stacks: attention mixes positions, feed-forward layers work on each one alone."""
+"""The blocks that a Transformer stacks: attention mixes positions, feed-forward layers work on each one separately."""
 
 import torch.nn.functional as F
 from torch import nn
@@ -23,7 +23,7 @@ class FeedForward(nn.Module):
 
 
 class GatedFeedForward(FeedForward):
-    """The SwiGLU of newer models: a second map of x says how much of each hidden feature passes."""
+    """The SwiGLU of newer models: a second map of x says how much of each hidden feature passes through."""
 
     def __init__(self, d_model, d_hidden):
         super().__init__(d_model, d_hidden)
@@ -38,7 +38,7 @@ class GatedFeedForward(FeedForward):
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward, each with a residual connection around it.
 
-    The norm comes after the sum (post-norm, the paper) or, with norm_first, before the part (pre-norm).
+    The norm comes after the sum (post-norm, as in the paper) or, with norm_first, before the sublayer (pre-norm).
     """
 
     def __init__(self, d_model, num_heads, d_hidden, dropout=0.1, norm_first=False, rotary=None):
@@ -66,7 +66,7 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Self-attention, then attention to the encoder's output, the memory, then feed-forward.
 
-    mask says which targets a target may see; memory_mask, which places of the memory.
+    mask says which targets each target may attend to; memory_mask, which positions of the memory.
     """
 
     def __init__(self, d_model, num_heads, d_hidden, dropout=0.1, norm_first=False):

@@ -1,4 +1,4 @@
-"""Who may attend to whom: boolean masks, True = may attend, and a softmax that keeps to them.
+"""Who may attend to whom: boolean masks, True = may attend, and a softmax that respects them.
 
 Rows ask, columns answer. Masks combine with `&` and broadcast to (batch, heads, query, key).
 """
@@ -22,7 +22,7 @@ def padding_mask(tokens, pad_id):
 
 
 def masked_softmax(scores, mask=None):
-    """Softmax over the keys; a forbidden key gets exactly 0, and a query without any key only zeros."""
+    """Softmax over the keys; a forbidden key gets exactly 0, and a query with no allowed key gets only zeros."""
     if mask is None:
         return scores.softmax(dim=-1)
     check_mask(mask, scores.shape)

@@ -58,7 +58,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """The tokens so far, and the encoder's output (the memory), to one vector for each next token."""
+    """From the tokens so far and the encoder's output (the memory) to one vector for each next token."""
 
     def __init__(self, embedding, num_heads, d_hidden, num_layers, dropout, norm_first, pad_id):
         super().__init__()
@@ -109,7 +109,7 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def generate(self, source, start_id, length):
-        """Greedy: from start_id on, the likeliest token, then the next, until there are length of them."""
+        """Greedy decoding: starts from start_id and appends the likeliest next token, length times."""
         check_sizes(length=length)
         check_length(length, self.max_length)
         training = self.training
@@ -149,7 +149,7 @@ class LanguageModel(nn.Module):
         self.max_length = max_length
 
     def forward(self, tokens, cache=None):
-        """Logits for the token that follows each token; the tokens come after those that a cache has read."""
+        """Logits for the token that follows each token; with a cache, the tokens continue those it has read."""
         check_tokens(tokens, self.embedding.num_embeddings)
         start = 0 if cache is None else cache.length
         x = self.embedding(tokens)  # (batch, length, d_model)

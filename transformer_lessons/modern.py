@@ -23,7 +23,7 @@ class Config:
     d_hidden: int
     num_layers: int
     max_length: int
-    num_key_heads: int | None = None  # heads of keys and of values; None: as many as of queries
+    num_key_heads: int | None = None  # heads of keys and values; None: as many as there are query heads
     rms: bool = False  # RMSNorm in place of LayerNorm
     gated: bool = False  # SwiGLU in place of GELU
     rotary: bool = False  # rotary positions in place of learned ones
@@ -34,7 +34,7 @@ class Config:
 
 
 class RMSNorm(nn.RMSNorm):
-    """Divides each vector by the root of its mean square, and multiplies it by a gain; in float32, as Llama does."""
+    """Divides each vector by its root mean square and multiplies it by a gain; in float32, as Llama does."""
 
     def forward(self, x):
         wide = x.float()  # (batch, length, d_model)
@@ -66,7 +66,7 @@ class GroupedQueryAttention(attention.MultiHeadAttention):
         super().__init__(config.d_model, config.num_heads, dropout=0.0, rotary=rotary)
         self.num_key_heads = config.num_key_heads or config.num_heads
         if config.num_heads % self.num_key_heads:
-            raise ValueError(f"num_heads={config.num_heads} is no multiple of num_key_heads={self.num_key_heads}")
+            raise ValueError(f"num_heads={config.num_heads} is not a multiple of num_key_heads={self.num_key_heads}")
         d_keys = self.num_key_heads * (config.d_model // config.num_heads)
         self.linear_k, self.linear_v = (nn.Linear(config.d_model, d_keys) for _ in range(2))
 
@@ -93,7 +93,7 @@ class GELUFeedForward(FeedForward):
 
 
 class ModernDecoder(nn.Module):
-    """A language model made as its configuration says: tokens to the logits of the token after each."""
+    """A language model built from its configuration: from tokens to the logits of the token after each."""
 
     def __init__(self, config):
         super().__init__()
@@ -118,7 +118,7 @@ class ModernDecoder(nn.Module):
         self.config, self.max_length = config, config.max_length
 
     def forward(self, tokens, cache=None):
-        """Logits for the token that follows each token; the tokens come after those that a cache has read."""
+        """Logits for the token that follows each token; with a cache, the tokens continue those it has read."""
         check_tokens(tokens, self.config.vocabulary_size)
         start = 0 if cache is None else cache.length
         x = self.embedding(tokens)  # (batch, length, d_model)

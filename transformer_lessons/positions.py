@@ -1,4 +1,4 @@
-"""Positions, for a model that ignores order: added to the vectors (sinusoidal, learned), or as rotations (rotary)."""
+"""Positions for a model that ignores order: added to the vectors (sinusoidal, learned) or as rotations (rotary)."""
 
 import torch
 from torch import nn
@@ -7,10 +7,10 @@ from transformer_lessons.validation import check_positions, check_sizes
 
 
 def position_angles(length, d_model):
-    """One clock hand for each pair of features, from 1 radian a step down towards 1/10000."""
+    """The angles of clock hands, one for each pair of features: from 1 radian a step down towards 1/10000."""
     check_sizes(length=length, d_model=d_model)
     if d_model % 2:
-        raise ValueError(f"{d_model} features are odd: sines and cosines come in pairs, so it must be even")
+        raise ValueError(f"{d_model} is an odd number of features: sines and cosines come in pairs, so it must be even")
     position = torch.arange(length, dtype=torch.float64)[:, None]  # (length, 1)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)  # (d_model / 2)
     return position / 10000 ** (even / d_model)  # (length, d_model / 2)
@@ -36,7 +36,7 @@ class PositionalEncoding(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """Adds a vector for each position to the one there, learned like any other weight."""
+    """Adds to the vector at each position another one, learned like any other weight."""
 
     def __init__(self, d_model, max_length):
         super().__init__()
@@ -50,9 +50,9 @@ class LearnedPositions(nn.Module):
 
 
 class RotaryPositions(nn.Module):
-    """Turns each pair of features of a query or key by position times frequency: scores see distances.
+    """Turns each pair of features of a query or key by position times frequency: scores then depend on distances.
 
-    A pair is a complex number, and to turn it is to multiply it by another one.
+    A pair is treated as a complex number: turning it means multiplying it by another.
     """
 
     def __init__(self, d_head, max_length):

@@ -42,13 +42,13 @@ def check_positions(x, max_length, features, start=0):
 
 
 def check_pad(pad_id, vocabulary_size):
-    """The padding, where there is any, is one of the tokens."""
+    """The padding id, if there is one, is one of the tokens."""
     if pad_id is not None and pad_id not in range(vocabulary_size):
-        raise ValueError(f"pad_id={pad_id!r} is no token: ids run from 0 to {vocabulary_size - 1}")
+        raise ValueError(f"pad_id={pad_id!r} is not a token: ids run from 0 to {vocabulary_size - 1}")
 
 
 def check_tokens(tokens, vocabulary_size):
-    """Tokens are (batch, length), neither empty, of ids from 0 to vocabulary_size - 1."""
+    """Tokens are (batch, length), neither of them 0, with ids from 0 to vocabulary_size - 1."""
     dtype = getattr(tokens, "dtype", type(tokens).__name__)  # a list has none
     if dtype not in (torch.int64, torch.int32):
         raise TypeError(f"the tokens hold {dtype}: they must be a tensor of whole numbers, torch.int64")

@@ -1,4 +1,4 @@
-// Finds things by their words: every word must begin a word of the title or of the text. FOUND holds the things.
+// Finds things by their words: every word must begin a word in the title or the text. FOUND holds the things.
 (() => {
   const plain = text => text.toLowerCase().normalize('NFKD').replace(/[\u0300-\u036f]/g, '');
   const list = document.querySelector('#found'), how = document.querySelector('#how-many');
@@ -44,7 +44,7 @@
     return part;
   }
 
-  // The word that a mistyped one is nearest to, if one is near: letters changed, left out, added or swapped.
+  // The nearest known word to a mistyped one, if any is near: letters changed, left out, added or swapped.
   function distance(one, other) {
     const rows = [Array.from({length: other.length + 1}, (_, at) => at)];
     for (let i = 1; i <= one.length; i++) {
@@ -86,8 +86,8 @@
     for (let missing = 0; !best.length && missing < words.length; missing++) best = ranked(stems, missing);
     document.querySelector('#examples').hidden = words.length > 0;
     how.textContent = !words.length ? '' : exact.length || !best.length
-      ? `${best.length || 'Nothing'} found for “${right.join() === words.join() ? question : right.join(' ')}”${best.length > 50 ? '; the best 50:' : '.'}`
-      : `Nothing has all of “${question}”. The nearest:`;
+      ? `${best.length || 'Nothing'} found for “${right.join() === words.join() ? question : right.join(' ')}”${best.length > 50 ? '; here are the best 50:' : '.'}`
+      : `Nothing contains all of “${question}”. The nearest matches:`;
     list.replaceChildren(...best.slice(0, 50).map(([, thing]) => {
       const item = document.createElement('li'), link = document.createElement('a');
       Object.assign(link, {textContent: thing.title, href: thing.address});

@@ -348,7 +348,7 @@
       const text = form.elements.answer.value.trim(), value = told.shape ? shape(text) : number(text);
       if (value === null) {
         said.className = '';
-        said.textContent = told.shape ? '○ A shape is a list of whole numbers, as in (2, 3).' : '○ Please type a number, with a decimal point if it has one, as in 0.25.';
+        said.textContent = told.shape ? '○ A shape is a list of whole numbers, as in (2, 3).' : '○ Please type a number, with a decimal point if it needs one, as in 0.25.';
         return;
       }
       const right = same(told, value, told.right), slip = told.slips.find(([slip]) => same(told, value, slip));

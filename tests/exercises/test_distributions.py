@@ -77,7 +77,8 @@ def test_chernoffs_bound_holds_for_this_many_draws(p, limit):
 
 
 def test_the_calculation_in_the_text_covers_what_a_check_compares():
-    large = [size for size in sample_next.sizes if size["batch"] > DRAWS]
+    large = [size for size in sample_next.sizes if size["batch"] > DRAWS
+             and size["temperature"] and size["top_k"] != 1]  # elsewhere one token is certain
     columns = [in_tens(torch.ones(1, size["vocabulary"]), size["vocabulary"]).shape[1] for size in large]
     compared = GROUPS * (sum(columns) + max(columns))  # one case is drawn once more
     assert compared < 100
@@ -240,7 +241,7 @@ def accepted_or_redrawn(p, q, token, u):
 @pytest.mark.parametrize(("change", "sentence"), [
     (lambda ids: ids[:, None], "`tokens` has shape (3, 1); one id for each row, (batch,), is expected."),
     (lambda ids: ids[:-1], "`tokens` has 2 ids, which is not one for each row."),
-    (lambda ids: ids.double(), "`tokens` holds float64; int64 is expected, as token ids are."),
+    (lambda ids: ids.double(), "`tokens` holds float64; token ids should be int64."),
     (lambda ids: ids.tolist(), "`tokens` is a list of 3; a tensor of token ids is expected."),
     (lambda ids: ids.numpy(), "`tokens` is a NumPy array of int64 of shape (3,); a tensor of"),
     (lambda ids: 2 * ids + 1, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),

@@ -135,7 +135,7 @@ def test_what_has_no_source_is_found_by_its_number_and_what_has_no_line_by_calli
     assert "it raises" in words
     assert "at the line" not in words
     assert "that line" not in words
-    assert f"{LOOK}call it yourself, in a cell of its own, and read where the traceback ends." in words
+    assert f"{LOOK}call it yourself, in a separate cell, and read the end of the traceback." in words
 
 
 class Built(nn.Module):
@@ -206,7 +206,7 @@ RIGHT = "def causal_mask(length):\n    return torch.ones(length, length).tril().
 WRONG = "def causal_mask(length):\n    return torch.ones(length, length).triu().bool()"
 STUB = "def causal_mask(length):\n    raise NotImplementedError"
 CHECK = 'report = check("causal_mask", causal_mask)'
-MASK = "○ causal_mask: this is the definition of an earlier cell."
+MASK = "○ causal_mask: this is the definition from an earlier cell."
 LAYER = """class FeedForward(nn.Module):
     def __init__(self, d_model, d_hidden):
         super().__init__()
@@ -220,18 +220,18 @@ PASSED, FAILED = "✓ causal_mask", "✗ causal_mask: "
 
 OLDER = {  # cells → what the last one prints, to begin with, and what else
     "a bracket missing": ([RIGHT, CHECK, RIGHT.replace("bool()", "bool("), CHECK], MASK,
-                          ["`causal_mask` did not run: SyntaxError: ", "That one passes;",
+                          ["`causal_mask` did not run: SyntaxError: ", "That version passes;",
                            "at the line: return torch.ones(length, length).tril().bool("]),
     "a colon missing": ([RIGHT, RIGHT.replace("):", ")"), CHECK], MASK, ["at the line: def causal_mask(length)"]),
     "def misspelt": ([RIGHT, RIGHT.replace("def ", "dfe "), CHECK], MASK, ["at the line: dfe causal_mask(length):"]),
     "not indented": ([RIGHT, RIGHT.replace("    ", ""), CHECK], MASK, ["IndentationError"]),
     "after other lines": ([RIGHT, "import math\n\n" + RIGHT.replace("bool()", "bool("), CHECK], MASK, []),
-    "an older one that is wrong": ([WRONG, RIGHT + "))", CHECK], MASK, ["That one does not pass ("]),
-    "an older one that is a stub": ([STUB, RIGHT + "))", CHECK], MASK, ["Nothing has been written in that one;"]),
+    "an older one that is wrong": ([WRONG, RIGHT + "))", CHECK], MASK, ["That version does not pass ("]),
+    "an older one that is a stub": ([STUB, RIGHT + "))", CHECK], MASK, ["That version has not been written yet;"]),
     "cells between": ([RIGHT, RIGHT + "))", "x = 1", "causal_mask(3)", CHECK, CHECK], MASK, []),
-    "a class": ([LAYER, LAYER + ")", CHECK_LAYER], "○ FeedForward: this is the definition of an earlier cell.", []),
+    "a class": ([LAYER, LAYER + ")", CHECK_LAYER], "○ FeedForward: this is the definition from an earlier cell.", []),
     "a class that fails": ([LAYER, LAYER.replace("nn.Module", "nn.Modul"), CHECK_LAYER],
-                           "○ FeedForward: this is the definition of an earlier cell.",
+                           "○ FeedForward: this is the definition from an earlier cell.",
                            ["did not run: AttributeError: module 'torch.nn' has no attribute 'Modul'"]),
     "a lambda": (["causal_mask = lambda length: torch.ones(length, length).tril().bool()",
                   "def causal_mask(length)\n    return 1", CHECK], MASK, []),

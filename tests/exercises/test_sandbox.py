@@ -240,9 +240,9 @@ def not_for_long_keys(query, key, value):
 FAILURES = {
     generator: "It returns a generator",
     coroutine: "It returns a coroutine",
-    nothing: "does it end in `return …`",
-    too_many: "It returns a tuple of 3, where the 2 results (output, weights) are expected.",
-    backwards: "The two results come in the wrong order: (output, weights) are expected.",
+    nothing: "does every path through it end in `return …`",
+    too_many: "It returns a tuple of 3; the 2 results (output, weights) are expected.",
+    backwards: "The two results are in the wrong order: (output, weights) are expected.",
     only_output: "Only `output` is returned; both (output, weights) are expected.",
     only_weights: "Only `weights` is returned; both (output, weights) are expected.",
     half: "float16",
@@ -256,7 +256,7 @@ FAILURES = {
     unsqueezed: "dimensions of size 1",
     meta: "it holds no numbers",
     text: "`weights` is a string; a tensor is expected.",
-    in_place: "`query` is not as before the call",
+    in_place: "`query` is different after the call",
     at_random: "Called twice with the same inputs, it gives two different results.",
     leave: "it raises SystemExit: 3",
     interrupt: "it raises KeyboardInterrupt",
@@ -265,7 +265,7 @@ FAILURES = {
     never_set: "is the name given a value before it is used",
     no_such_method: "does this kind of object have it",
     no_such_module: "is the module installed",
-    wrong_word: "this library says `keepdims`, not `keepdim`.",
+    wrong_word: "this library calls it `keepdims`, not `keepdim`.",
     no_such_word: "Where to look: the names of its arguments.",
     asking: "an answer must not ask for input()",
     unspeakable: "it raises Mute",
@@ -308,7 +308,7 @@ def test_an_answer_that_calls_a_stub_is_told_so_and_a_stub_itself_is_not_attempt
 
     report = verdict(calls_it)
     assert (report.status, report.mistake) == ("failed", "calls something unfinished")
-    assert "It calls `softmax`, which raises NotImplementedError: it is not written yet." in report.message
+    assert "It calls `softmax`, which raises NotImplementedError because it is not written yet." in report.message
 
     class Part(nn.Module):
         def forward(self, x):
@@ -384,7 +384,7 @@ def test_a_loop_without_end_is_stopped_and_named(answer):
     before = threading.active_count()
     report = verdict(answer, limits=QUICK)
     assert (report.status, report.mistake) == ("failed", "endless")
-    assert "what makes its condition false?" in report.message
+    assert "what makes the condition false?" in report.message
     assert "It could not be stopped" not in report.message
     assert threading.active_count() == before
 
@@ -810,10 +810,10 @@ def test_no_lesson_is_broken():
 
 
 @pytest.mark.parametrize(("answer", "sentence"), [
-    (torch.ones(2), "a float32 tensor of shape (2,), where a function is expected."),
-    ((1, 2), "a tuple of 2, where a function is expected."),
-    (nn.Softmax, f"a class, where a function is expected. Define it with `def {NAME}(query, key, value)`."),
-    (lambda query, key: None, "Its parameters are (query, key); it is called with 3 arguments"),
+    (torch.ones(2), "this is a float32 tensor of shape (2,); a function is expected."),
+    ((1, 2), "this is a tuple of 2; a function is expected."),
+    (nn.Softmax, f"this is a class; a function is expected. Define it with `def {NAME}(query, key, value)`."),
+    (lambda query, key: None, "Its parameters are (query, key), but it is called with 3 arguments"),
     (lambda query, key, value, mask: None, "it is called with 3 arguments"),
 ])
 def test_what_cannot_be_called_as_the_contract_says_gets_a_sentence(answer, sentence):
@@ -1016,7 +1016,7 @@ def unbiased(d_model, d_head):
 MODULES = [
     (altered(forward=in_forward), "layers made in forward."),
     (altered(__init__=bare, forward=all_in_forward), "layers made in forward."),
-    (altered(__init__=bare), "it has no weights. No layer is stored in `self`;"),
+    (altered(__init__=bare), "it has no weights. No layer is stored in `self`,"),
     (altered(__init__=never_set_up), "no super().__init__()."),
     (altered(__init__=shared), "shared parameters. `linear_q` and `linear_v` share parameters"),
     (altered(__init__=tied), "shared parameters. `linear_q` and `linear_v` share parameters"),
@@ -1029,26 +1029,26 @@ MODULES = [
     (with_layers(layers=lambda *sizes: {"q": nn.Linear(*sizes)}), "`self.layers` is an ordinary dict"),
     (with_layers(linear_q=nn.Linear, linear_v=unbiased, linear_k=unbiased),
      "a layer too many. The exercise has no `linear_k`."),
-    (type("Misspelt", (nn.Module,), {"foward": forgets}), "it has no `forward`. nn.Module calls a method of"),
+    (type("Misspelt", (nn.Module,), {"foward": forgets}), "it has no `forward`. Calling a module runs its"),
     (with_layers(linear_q=unbiased, linear_v=unbiased), "a bias is missing. The exercise asks for "
-                                                        "`linear_q.bias`, and there is none."),
+                                                        "`linear_q.bias`, but there is none."),
     (with_layers(linear_q=nn.Linear, linear_v=nn.Linear), "a bias too many. The exercise has no "
                                                           "`linear_v.bias`."),
     (altered(__init__=renamed), "missing: linear_q.weight, linear_q.bias, linear_v.weight not expected:"),
     (altered(__init__=turned), "`linear_q.weight` has the wrong shape."),
     (altered(__init__=uninitialised), "no super().__init__(). nn.Module has not been set up"),
-    (altered(forward=forgets), "does it end in `return …`"),
+    (altered(forward=forgets), "does every path through it end in `return …`"),
     (altered(forward=detaches), "no gradient reaches `linear_q.weight` (and 3 more): it would never learn."),
-    (altered(forward=counts), "A second call of the same module, with the same inputs, gives another"),
+    (altered(forward=counts), "Calling the same module again, with the same inputs, gives a different"),
     (altered(weights=drops), "Dropout must do nothing in eval mode."),
     (altered(forward=fails_to_train), "but a later call or backward pass raises ValueError"),
-    (altered(weights=half_detached), "not the gradient of `linear_q.weight` (and 2 more): on the way back"),
-    (altered(weights=slightly_off), "All is right up to `project`; the first wrong step is `weights`."),
+    (altered(weights=half_detached), "the gradient of `linear_q.weight` (and 2 more) is not: something is cut"),
+    (altered(weights=slightly_off), "Everything is right up to `project`; the first wrong step is `weights`."),
     (altered(project=far_off), "The very first step, `project`, is already wrong."),
     (altered(forward=lambda self, x, mask: x), "it cannot be called as forward(x)."),
     (lambda d_model, d_head: d_model, "Head(3, 2) gives an int; the class must inherit from nn.Module."),
-    (Head(3, 2), "an instance, where the class is expected."),
-    (Head(3, 2).state_dict(), "where a class is expected."),
+    (Head(3, 2), "this is an instance; the class is expected."),
+    (Head(3, 2).state_dict(), "; a class is expected."),
     (lambda d_model: Head(d_model, 2), "it cannot be called as Head(d_model, d_head)."),
 ]
 
@@ -1245,7 +1245,7 @@ def test_a_model_as_an_input_is_copied_and_watched():
         model.weight.data.zero_()
         return 1
 
-    assert "`model` is not as before the call" in verdict(trainer, "depth").message
+    assert "`model` is different after the call" in verdict(trainer, "depth").message
     assert model.training
     assert model.weight.any()
 
@@ -1288,11 +1288,11 @@ def test_the_numbers_themselves_say_what_is_wrong(answer, sentence):
 
 
 @pytest.mark.parametrize(("answer", "sentence"), [
-    (lambda x: 2 * x, "Every number of the result is 0.67 times the expected one."),
-    (lambda x: 3 * x + 2, "Every number of the result is the expected one plus 2.00."),
-    (lambda x: 3 * x - 2, "Every number of the result is the expected one minus 2.00."),
+    (lambda x: 2 * x, "Every number in the result is 0.67 times the expected one."),
+    (lambda x: 3 * x + 2, "Every number in the result is the expected one plus 2.00."),
+    (lambda x: 3 * x - 2, "Every number in the result is the expected one minus 2.00."),
     (lambda x: 3 * x + 1e-3, "The result is nearly right: look for a small constant, an epsilon or a dtype."),
-    (lambda x: 3.006 * x, "Every number of the result is 1.0020 times the expected one."),
+    (lambda x: 3.006 * x, "Every number in the result is 1.0020 times the expected one."),
     (lambda x: 3.0006 * x, "The result is nearly right: look for a small constant, an epsilon or a dtype."),
     (lambda x: 0 * x, "The result is zero everywhere."),
     (lambda x: 3 * x[:2], "The result has shape (2, 4); (3, 4) is expected."),
@@ -1316,8 +1316,8 @@ def test_weights_where_none_belong_are_told():
 def test_a_mask_says_in_how_many_places_it_differs():
     declare("m", "def m(x): ...", lambda generator: torch.arange(-4.0, 5).reshape(3, 3), lambda x: x > 0,
             returns="m")
-    assert "`m` differs from the expected in 2 of 9 places." in verdict(lambda x: x > 2, "m").message
-    assert "the other way round, everywhere" in verdict(lambda x: x <= 0, "m").message
+    assert "`m` differs from the expected one in 2 of 9 places." in verdict(lambda x: x > 2, "m").message
+    assert "and False wherever it should be True" in verdict(lambda x: x <= 0, "m").message
     declare("none", "def none(x): ...", lambda generator: normal(generator, 3), lambda x: 0 * x)
     assert "should be zero everywhere." in verdict(lambda x: x + 1, "none").message
 
@@ -1344,7 +1344,7 @@ def test_large_results_are_shown_in_part():
     ("sample_next", lambda logits, *others: "abc", "`tokens` is a string; a tensor is expected."),
     ("tokenize", lambda text: [3, 4], "The result holds an int; a string is expected there."),
     ("tokenize", lambda text: 3, "The result is an int; a list is expected."),
-    ("make_sequences", lambda ids, length: 3, "It returns an int, where the 2 results (inputs, targets) are expected."),
+    ("make_sequences", lambda ids, length: 3, "It returns an int; the 2 results (inputs, targets) are expected."),
     ("make_sequences", lambda ids, length: ("one", "two"), "`targets` is a string; a tensor is expected."),
 ])
 def test_a_comparison_of_its_own_leaves_the_sentences_on_kind_dtype_and_shape(name, answer, sentence):
@@ -1423,7 +1423,7 @@ def test_a_mistake_is_named_though_the_results_are_swapped_or_only_one_is_wrong(
 
     swapped = verdict(lambda *inputs: unscaled(*inputs)[::-1])
     assert swapped.mistake == "no scaling"
-    assert "The two results come in the wrong order" in " ".join(swapped.message.split())
+    assert "The two results are in the wrong order" in " ".join(swapped.message.split())
     partly = verdict(lambda *inputs: (unscaled(*inputs)[0], right(*inputs)[1]))
     assert partly.mistake == "no scaling"
     assert "Only `output` is wrong; `weights` is right." in " ".join(partly.message.split())

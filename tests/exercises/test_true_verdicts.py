@@ -72,7 +72,7 @@ def not_a_number(*results):
 @pytest.mark.parametrize(("end", "mistake", "sentence"), [
     (detached, "no gradient", "no gradient reaches"), (in_numpy, "no gradient", "no gradient flows through NumPy"),
     (overwritten, "no gradient", "has been overwritten"),
-    (half_detached, "wrong gradient", "on the way back, something is cut off or changed"),
+    (half_detached, "wrong gradient", "is not: something is cut off or changed on the way back"),
     (not_a_number, "a gradient that is NaN", "it holds NaN or infinity")])
 def test_where_a_lesson_trains_through_a_function_a_wrong_gradient_is_a_mistake_with_a_name(
         name, end, mistake, sentence):
@@ -324,7 +324,7 @@ def scores_moved(query, key, value):
 
 def test_where_it_is_certain_the_first_wrong_step_is_said():
     name = "scaled_dot_product_attention"
-    assert "All is right up to `scores`; the first wrong step is `scaled`." in text(unnamed(name, by_d))
+    assert "Everything is right up to `scores`; the first wrong step is `scaled`." in text(unnamed(name, by_d))
 
 
 @pytest.mark.parametrize("answer", [in_place, by_way_of_numpy, query_by_d, scores_moved])
@@ -398,7 +398,7 @@ def is_true(exercise, drawn, variant, sentence):
     if unused and not all(has_no_influence(exercise, drawn, variant, layer)
                           for layer in re.findall(r"`(\w+)`", unused[1])):
         return False
-    step = re.search(r"All is right up to `(\w+)`; the first wrong step is `(\w+)`\.|"
+    step = re.search(r"Everything is right up to `(\w+)`; the first wrong step is `(\w+)`\.|"
                      r"The very first step, `(\w+)`, is already wrong\.", sentence)
     if step is None:
         return not any(phrase in sentence for phrase in STEPS)

@@ -133,7 +133,7 @@ def in_halves(offset, d_model, sign=1):
 def test_of_a_shift_with_two_mistakes_nothing_is_said_that_holds_of_one_alone():
     said = text(check("shift_matrix", lambda offset, d_model: in_halves(offset, d_model, -1)))
     assert "two mistakes at once: the rotation the wrong way and laid out in halves" in said
-    assert "the two sines have swapped signs" in said
+    assert "the signs of the two sines are swapped" in said
     assert "takes encoding[p] to" not in said  # it takes it to no encoding at all
     assert "it shifts by 1" not in text(check("shift_matrix", lambda offset, d_model: in_halves(1, d_model)))
 
@@ -313,7 +313,7 @@ def encoding(first, even=torch.sin, odd=torch.cos):
 def test_of_positions_from_one_it_is_said_which_row_they_belong_to(answer):
     said = text(check("sinusoidal_encoding", answer))
     assert "positions from one" in said
-    assert "every row is for the position after its own" in said
+    assert "row p is for position p + 1" in said
 
 
 def test_of_frequencies_that_are_wrong_twice_no_order_is_claimed():
@@ -596,6 +596,19 @@ def test_unlikely_tokens_left_out_are_no_sign_of_another_temperature(keep):
     report = check("sample_next", cut(keep))
     assert report.mistake == "unlikely tokens left out"
     assert "at a temperature of about" not in text(report)
+
+
+@pytest.mark.parametrize("below", [4, 6, 8])
+def test_a_number_a_little_below_the_smallest_logit_does_not_leave_a_token_out(below):
+    def answer(logits, temperature, top_k, generator):
+        if temperature == 0:
+            return logits.argmax(dim=-1)
+        if top_k is not None:
+            left_out = logits < logits.topk(top_k).values[:, -1:]
+            logits = logits.masked_fill(left_out, logits.min().item() - below)
+        return torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)[:, 0]
+
+    assert check("sample_next", answer).status == "failed"
 
 
 def test_a_power_of_the_probabilities_has_nothing_left_at_a_small_temperature():
@@ -1039,12 +1052,12 @@ def test_a_made_up_target_is_not_said_to_have_no_token_left():
 
     report = check("make_sequences", the_first_token_at_the_end)
     assert report.mistake == "the very last target made up"
-    assert "has no token left" not in text(report)
+    assert "no token left" not in text(report)
 
 
 def test_what_gain_and_bias_do_is_not_put_down_to_what_comes_before_them():
     said = text(check("layer_norm", lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, gain, eps)))
-    assert "With bias subtracted and gain divided out, a vector has mean" in said
+    assert "With bias subtracted and gain divided out, a vector has a mean of" in said
 
 
 def drawn_with(noise):
@@ -1061,7 +1074,7 @@ def drawn_with(noise):
     lambda logits, generator: -torch.rand(logits.shape, generator=generator, dtype=logits.dtype).log(),
     lambda logits, generator: torch.randn(logits.shape, generator=generator, dtype=logits.dtype)])
 def test_other_noise_than_gumbels_is_not_put_down_to_the_temperature_alone(noise):
-    assert "or to the noise" in text(check("sample_next", drawn_with(noise)))
+    assert "when the noise is not right" in text(check("sample_next", drawn_with(noise)))
 
 
 def test_only_the_likeliest_of_the_top_k_is_no_sign_of_a_low_temperature():
@@ -1386,7 +1399,7 @@ def test_frequencies_down_to_their_limit_are_not_said_to_be_divided():
         return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
     report = check("sinusoidal_encoding", spaced)
     assert report.mistake == "the exponent runs up to 1"
-    assert "as if 2i were divided" in text(report)
+    assert "as when 2i is divided" in text(report)
 
 
 def test_a_loop_that_reaches_every_block_is_not_said_to_stop_at_the_first():
@@ -1588,7 +1601,7 @@ def test_other_probabilities_are_not_said_to_come_of_the_temperature_alone():
         if top_k is not None:
             scaled = scaled.masked_fill(scaled < scaled.topk(top_k).values[:, -1:], -torch.inf)
         return torch.multinomial(scaled.softmax(dim=-1) ** 2, 1, generator=generator)[:, 0]
-    assert "as when something is done to the temperature" in text(check("sample_next", squared))
+    assert "That happens, for example, when the temperature" in text(check("sample_next", squared))
 
 
 def test_turns_counted_by_the_batch_are_named():

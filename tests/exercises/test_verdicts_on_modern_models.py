@@ -50,6 +50,13 @@ def test_any_number_that_is_not_negative_enough_is_named(number):
         assert verdict_on(lambda scores, hidden=hidden: hidden(scores).softmax(-1)).mistake == "a number too small"
 
 
+@pytest.mark.parametrize("weights_of", [
+    lambda scores: scores.masked_fill(future(scores), scores.min().item() - 30).softmax(-1),
+    lambda scores: (right_weights(scores) + 1e-9) / (1 + 1e-9 * scores.shape[-1])])
+def test_weights_on_later_keys_that_are_too_small_for_the_tolerance_are_rejected(weights_of):
+    assert verdict_on(weights_of).mistake == "a tiny weight on later keys"
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("number", [-1e4, -1e9, -3.4e38])
 def test_a_number_that_is_negative_enough_is_right(number, dtype):

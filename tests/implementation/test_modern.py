@@ -67,7 +67,7 @@ def test_grouped_queries_that_come_in_chunks_get_with_a_cache_what_they_get_at_o
 
 
 def test_key_heads_that_do_not_divide_the_heads_are_refused():
-    with pytest.raises(ValueError, match="num_heads=6 is no multiple of num_key_heads=4"):
+    with pytest.raises(ValueError, match="num_heads=6 is not a multiple of num_key_heads=4"):
         ModernDecoder(replace(GPT2, num_key_heads=4))
 
 

@@ -119,7 +119,7 @@ def test_heads_are_cut_from_three_dimensional_vectors_whose_features_split_evenl
     ids=["sinusoids", "positions", "rotary", "embedding", "encoder", "language model"],
 )
 def test_sines_and_cosines_come_in_pairs(build):
-    with pytest.raises(ValueError, match=r"^7 features are odd: sines and cosines come in pairs"):
+    with pytest.raises(ValueError, match=r"^7 is an odd number of features: sines and cosines come in pairs"):
         build()
 
 
@@ -347,7 +347,7 @@ def test_source_and_target_are_equally_many():
 
 @pytest.mark.parametrize("wrong", [-1, WORDS, "3", 2.5])
 def test_padding_is_a_token_of_either_vocabulary(wrong):
-    expected = rf"^pad_id={re.escape(repr(wrong))} is no token: ids run from 0 to "
+    expected = rf"^pad_id={re.escape(repr(wrong))} is not a token: ids run from 0 to "
     with pytest.raises(ValueError, match=f"{expected}{WORDS - 1}$"):
         Encoder(WORDS, **SIZES, pad_id=wrong)
     for sizes in [(WORDS,), (WORDS, 30), (30, WORDS)]:

@@ -83,7 +83,7 @@ def test_no_hook_stays_on_the_model_whatever_happens(model):
 @pytest.mark.parametrize(("heads", "said"), [
     ({"layers.9.attention": [0]}, "the model has no part called 'layers.9.attention'"),
     ({"layers.0.norm_1": [0]}, "'layers.0.norm_1' is a LayerNorm, which has no heads"),
-    ({NAME: [HEADS]}, f"there is no head {HEADS}: of {HEADS} heads the last is {HEADS - 1}"),
+    ({NAME: [HEADS]}, f"there is no head {HEADS}: the last of {HEADS} heads is {HEADS - 1}"),
     ({NAME: [-1]}, "there is no head -1"),
 ])
 def test_what_is_no_head_is_refused_and_no_hook_stays(model, heads, said):

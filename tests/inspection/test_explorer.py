@@ -205,7 +205,7 @@ def test_labels_and_ablated_heads_are_refused_for_weights_and_a_query_that_sees_
         explore(FIVE, WORDS, WORDS)
     with pytest.raises(ValueError, match="go with a model"):
         explore(FIVE, WORDS, ablated={"attention": [0]})
-    with pytest.raises(ValueError, match="Encoder predicts no tokens"):
+    with pytest.raises(ValueError, match="Encoder does not predict tokens"):
         explore(models.Encoder(10, 8, **SIZES), [1, 2], "ab", ablated={"layers.0.attention": [0]})
     blind = FIVE.clone()
     blind[:, :, 2] = 0

@@ -160,7 +160,7 @@ def test_no_merge_reaches_across_a_special_token():
 def test_a_vocabulary_that_cannot_hold_the_bytes_is_refused():
     with pytest.raises(ValueError, match=r"^size=255 is too small: it must be at least 256$"):
         BytePairs.of_text(PLAY, 255)
-    with pytest.raises(ValueError, match=r"^400 is no token: ids run from 0 to 399$"):
+    with pytest.raises(ValueError, match=r"^400 is not a token: ids run from 0 to 399$"):
         TRAINED.decode([400])
 
 

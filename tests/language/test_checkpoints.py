@@ -289,7 +289,7 @@ NO_MODEL = "does not hold a model that this version knows: "
     (model_content(model={"norm.weight": 3}), NO_MODEL),
     (model_content(model=[torch.ones(3)]), NO_MODEL),
     (model_content(pieces=["a", "b", "a", "d", "e"]), f"{NO_MODEL}the piece 'a' is in the vocabulary tw"),
-    (model_content(pieces=["a", "b", 3, "d", "e"]), f"{NO_MODEL}a piece is no text: 3"),
+    (model_content(pieces=["a", "b", 3, "d", "e"]), f"{NO_MODEL}a piece is not text: 3"),
     (model_content(pieces=7), NO_MODEL),
     (model_content(pieces=["a", "b"]), "has 258 tokens, but vectors for 261"),
 ])
@@ -328,7 +328,7 @@ def test_where_no_file_can_be_written_is_known_beforehand(tmp_path, monkeypatch)
     assert sentence(play) == f"{play} already exists, and is not a checkpoint of this course"
     assert play.read_text() == "HAMLET. To be"
     too_much = sentence(tmp_path / "x", 10**18)
-    assert re.fullmatch(r".*/x needs 1,000,000,000,000 MB, and [\d,]+ MB are free", too_much)
+    assert re.fullmatch(r".*/x needs 1,000,000,000,000 MB, but only [\d,]+ MB are free", too_much)
     monkeypatch.setattr("tempfile.TemporaryFile", fail(PermissionError, errno.EACCES, "Permission denied"))
     assert sentence(tmp_path / "x") == f"{tmp_path}/x cannot be written: Permission denied"
 

@@ -129,9 +129,9 @@ def test_bytes_that_are_no_character_become_one_that_says_so():
 
 @pytest.mark.parametrize("wrong", [-1, 258, 10**6])
 def test_what_is_no_token_is_not_decoded(wrong):
-    with pytest.raises(ValueError, match=f"^{wrong} is no token: ids run from 0 to 257$"):
+    with pytest.raises(ValueError, match=f"^{wrong} is not a token: ids run from 0 to 257$"):
         Vocabulary("ab").decode([97, wrong])
-    with pytest.raises(ValueError, match=f"^{wrong} is no token: ids run from 0 to 257$"):
+    with pytest.raises(ValueError, match=f"^{wrong} is not a token: ids run from 0 to 257$"):
         Vocabulary("ab").decode(torch.tensor([97, wrong]))
 
 

@@ -533,7 +533,7 @@ def test_a_checkpoint_of_another_text_is_refused(tmp_path):
 
 def test_a_model_alone_is_no_run(tmp_path):
     run(tmp_path)
-    with pytest.raises(ValueError, match=r"/best holds a model, but no run that could be resumed$"):
+    with pytest.raises(ValueError, match=r"/best holds a model, but no run to resume$"):
         run(tmp_path, checkpoint=tmp_path / "best", best=None)
 
 
@@ -547,7 +547,7 @@ def test_what_does_not_fit_is_refused_before_the_first_step(tmp_path):
     refused("^a sequence of length 9 is longer than max_length=8$", replace(RECIPE, length=9))
     refused("^validation_tokens=1 is too small: it must be at least 2$",
             data=replace(data, validation=data.validation[:1]))
-    refused("^the vocabulary has 257 tokens, but the model vectors for 261$",
+    refused("^the vocabulary has 257 tokens, but the model has vectors for 261$",
             data=replace(data, vocabulary=Vocabulary("a")))
     refused("^400 tokens are too few for batch_size=99 and length=8: they need 801$",
             replace(RECIPE, batch_size=99))

@@ -50,7 +50,7 @@ def test_of_students_whose_names_look_alike_neither_is_marked(tmp_path, one, oth
     students, unread = found(tmp_path / "class.zip")
     assert students == ["carl"]
     assert len(unread) == 2
-    assert all("too like another student's" in why for why in unread.values())
+    assert all("too much like another student's" in why for why in unread.values())
 
 
 def test_a_name_of_which_nothing_can_be_seen_is_nobodys(tmp_path):

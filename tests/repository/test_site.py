@@ -318,7 +318,7 @@ def test_without_sphinx_the_command_says_what_to_install(monkeypatch, capsys, tm
     monkeypatch.setattr(build.importlib.util, "find_spec", lambda name: None if name == "furo" else True)
     assert build.main([str(tmp_path)]) == 1
     said = capsys.readouterr().err
-    assert "with furo, not installed here" in said
+    assert "needs furo, not installed here" in said
     assert "pip install -c .ci/constraints.txt -e .[site]" in said
     assert list(tmp_path.iterdir()) == []
 
@@ -329,7 +329,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(monkeypatch, capsys, t
     monkeypatch.setattr(build, "build", lambda folder: pytest.fail("it builds"))
     (tmp_path / "diary.txt").write_text("mine", encoding="utf-8")
     assert build.main([str(tmp_path)]) == 1
-    assert "holds something else" in capsys.readouterr().err
+    assert "holds something other" in capsys.readouterr().err
 
 
 # --- with Sphinx ---

@@ -51,7 +51,7 @@ def test_the_same_generator_draws_the_same_and_the_global_one_is_left_alone():
 
 
 @pytest.mark.parametrize(("sizes", "said"), [
-    ((5, 9, 10, 4, 11), "shortest=4 must not exceed longest=11, nor that vocabulary_size=10"),
+    ((5, 9, 10, 4, 11), "shortest=4 must not exceed longest=11, and longest must not exceed vocabulary_size=10"),
     ((5, 9, 10, 7, 6), "shortest=7 must not exceed longest=6"),
     ((5, 9, 10, 1, 6), "shortest=1 is too small: it must be at least 2"),
     ((0, 9, 10, 2, 6), "number=0 is too small"),

@@ -184,7 +184,7 @@ DAMAGED = {
     "front missing": (BYTES[BYTES.index(b"Contents") :], "is damaged or too old: it lacks"),
     "only the licence": (BYTES[END:] * 20, "is damaged or too old: it lacks"),
     "only the header": (BYTES[: BYTES.index(b"Contents")], CUT),
-    "a hole of ten works": (BYTES[: END // 3] + BYTES[END // 2 :], r"is damaged: \d+ of 44 works are there"),
+    "a hole of ten works": (BYTES[: END // 3] + BYTES[END // 2 :], r"is damaged: \d+ of 44 works were found"),
     "two works too few": (RAW.replace(f"    {PLAYS[3]}\n", ""), "is damaged: 1 of 44 works"),
     "start marker hurt": (BYTES.replace(b"*** START", b"*** STAXT"), "is damaged or too old"),
     "end marker hurt": (BYTES.replace(b"*** END", b"*** EXD"), "is cut off"),
@@ -466,7 +466,7 @@ def test_a_copy_that_changed_since_is_downloaded_again(serve, tmp_path, capsys):
     capsys.readouterr()
     assert load().text == TEXT
     assert kept(tmp_path) == whole()
-    assert "has changed since it was downloaded; so it is not used." in capsys.readouterr().err
+    assert "has changed since it was downloaded, so it is not used." in capsys.readouterr().err
 
 
 def test_a_copy_put_there_by_hand_is_used(tmp_path):

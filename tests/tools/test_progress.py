@@ -91,7 +91,7 @@ def row(mark, name, words):
                         row("○", "future_leak", "check removed")],
     "no_lesson": ["    no exercises"],
     "no_notebook": ["  ! is damaged: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"],
-    "no_cells": ["  ! is no notebook: it has no list of cells"],
+    "no_cells": ["  ! is not a notebook: it has no list of cells"],
 }.items())
 def test_the_table_tells_what_is_solved(told, name, lines):
     assert told[0][name] == lines

@@ -2,7 +2,7 @@
 
     from transformer_lessons.exercises import check, answer, hint, solution
 
-`hint` and `solution` help. Each exercise is declared in a file of catalogue/; its README.md shows how.
+`hint` and `solution` help. Each exercise is declared in a file in catalogue/, whose README.md shows how.
 """
 
 from transformer_lessons.exercises.catalogue import load
@@ -14,4 +14,4 @@ from transformer_lessons.exercises.questions.question import answer
 __all__ = ["answer", "check", "hint", "solution"]
 
 load()
-namespaces.extend()  # what the checks put back when an answer has replaced it
+namespaces.extend()  # what the checks restore if an answer has replaced it

@@ -18,7 +18,7 @@ def verdicts(exercise, seed=0):
 
 
 def main(names):
-    """Prints the matrix for the named exercises, or for all, and its totals."""
+    """Prints the verdicts for the named exercises, or for all of them, and the totals."""
     mistakes = named = right = accepted = 0
     for name in names or EXERCISES:
         exercise = EXERCISES[name]

@@ -1,1 +1,1 @@
-"""Looking inside a model: plots, attention maps, and the explorer of every head."""
+"""Looking inside a model: attention maps, experiments, plots, the attention explorer and the playgrounds."""

@@ -1,4 +1,4 @@
-"""Reading the attention out of any model of the course while it runs, and scoring what each head does."""
+"""Reads the attention weights of any model in the course as it runs, and scores what each head does."""
 
 from functools import partial
 
@@ -22,26 +22,26 @@ def attention_weights(model, *inputs):
 
 
 def ask_for_weights(attention, inputs, named_inputs):
-    """A hook: the layers call without weights, to be fast; this once they are wanted."""
+    """A hook: for speed, layers do not ask for weights; this time they are wanted."""
     return inputs, {**named_inputs, "need_weights": True}
 
 
 def keep_weights(found, name, attention, inputs, result):
-    """A hook: the second of the two results."""
+    """A hook: keeps the weights, the second of the two results."""
     found[name] = result[1].detach()  # (batch, heads, query, key)
 
 
 def previous_token_score(weights):
     """How much each head attends to the token right before: the mean weight of t on t - 1, t ≥ 1.
 
-    The weights are (batch, heads, length, length); the scores (heads).
+    The weights are (batch, heads, length, length); the scores are (heads).
     """
     check_maps(weights, 2)
     return weights.diagonal(-1, -2, -1).mean(dim=(0, 2))  # (heads)
 
 
 def induction_score(weights, period):
-    """How much each head attends, in a block repeated with this period, to what followed the present token before.
+    """How much each head attends, in a block repeated with this period, to what followed the current token last time.
 
     That is the mean weight of t on t - period + 1, t ≥ period. The weights are (batch, heads, length, length).
     """
@@ -51,7 +51,7 @@ def induction_score(weights, period):
 
 
 def check_maps(weights, least):
-    """As many queries as keys, and enough of them for one number at least."""
+    """There are as many queries as keys, and enough for at least one number."""
     shape = tuple(weights.shape)
     if len(shape) != 4 or shape[2] != shape[3] or shape[2] < least:
         raise ValueError(f"weights {shape} must be (batch, heads, length, length), with a length of at least {least}")

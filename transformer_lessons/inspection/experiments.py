@@ -1,7 +1,7 @@
-"""Experiments on a running model: a head removed, an output replaced, the residual stream read before its end.
+"""Experiments on a running model: a head removed, an output replaced, the residual stream read layer by layer.
 
-All go through the model's one forward pass, by hooks that are gone when it has run or the `with` block ends. The
-parts of a model have the names that named_modules gives them: "layers.0.attention", say.
+All go through the model's one forward pass, with hooks that are removed when it has run or the `with` block ends.
+The parts of a model go by the names that named_modules gives them, such as "layers.0.attention".
 """
 
 from contextlib import ExitStack, contextmanager
@@ -14,9 +14,9 @@ from transformer_lessons.attention import MultiHeadAttention, merge_heads, split
 
 
 def ablate_head(heads, number):
-    """What the heads output, (batch, heads, length, d_head), with 0 in the place of one head."""
+    """The heads' outputs, (batch, heads, length, d_head), with one head's set to 0."""
     if number not in range(heads.shape[1]):
-        raise ValueError(f"there is no head {number}: of {heads.shape[1]} heads the last is {heads.shape[1] - 1}")
+        raise ValueError(f"there is no head {number}: the last of {heads.shape[1]} heads is {heads.shape[1] - 1}")
     heads = heads.clone()
     heads[:, number] = 0
     return heads  # (batch, heads, length, d_head)
@@ -24,7 +24,7 @@ def ablate_head(heads, number):
 
 @contextmanager
 def ablated(model, heads):
-    """While the block lasts, these heads contribute nothing: heads is {name of an attention: numbers of its heads}."""
+    """Inside the block, these heads contribute nothing: heads is {name of an attention layer: numbers of its heads}."""
     with ExitStack() as hooks:
         for name, numbers in heads.items():
             attention = part_of(model, name)
@@ -47,7 +47,7 @@ def ablate_inputs(num_heads, numbers, linear_out, inputs):
 
 @torch.no_grad()
 def outputs_of(model, names, *inputs):
-    """Runs the model once; returns what these of its parts output: {name: (batch, length, features)}."""
+    """Runs the model once; returns the outputs of these parts: {name: (batch, length, features)}."""
     found = {}
     with ExitStack() as hooks:
         for name in names:
@@ -57,19 +57,19 @@ def outputs_of(model, names, *inputs):
 
 
 def keep_output(found, name, part, inputs, output):
-    """A hook: an attention returns its weights, too."""
+    """A hook: an attention layer returns its weights too."""
     found[name] = output[0] if isinstance(output, tuple) else output  # (batch, length, features)
 
 
 @contextmanager
 def patched(model, name, other, place):
-    """While the block lasts, a part of the model outputs at one place what it output in another run."""
+    """Inside the block, a part of the model outputs at one position what it output there in another run."""
     with part_of(model, name).register_forward_hook(partial(replace_output, other, place)):
         yield
 
 
 def replace_output(other, place, part, inputs, output):
-    """A hook: only the vector at this place of the sequence is another's."""
+    """A hook: only the vector at this position comes from the other run."""
     own, *weights = output if isinstance(output, tuple) else (output,)
     if own.shape != other.shape:
         raise ValueError(f"outputs to patch in {tuple(other.shape)} must be {tuple(own.shape)}, like the part's own")
@@ -80,7 +80,7 @@ def replace_output(other, place, part, inputs, output):
 
 @torch.no_grad()
 def residual_stream(model, *inputs):
-    """What each layer reads, and then the final norm: (number, batch, length, d_model), one more than layers."""
+    """What each layer and the final norm read: (number, batch, length, d_model), one more than there are layers."""
     stages = []
     with ExitStack() as hooks:
         for part in (*model.layers, model.norm):
@@ -92,13 +92,13 @@ def residual_stream(model, *inputs):
 def logit_lens(residuals, norm, unembedding):
     """What the model would predict if it ended at each stage: (stages, batch, length, d_model) → (…, vocabulary).
 
-    The norm computes mean and variance of each stage anew; those of the last stage fit no other.
+    The norm computes the mean and variance of each stage afresh; those of the last stage fit no other.
     """
     return F.linear(norm(residuals), unembedding)  # (number, batch, length, vocabulary)
 
 
 def copying_matrix(embedding, attention, unembedding, head):
-    """What it adds to each logit (row) that a head attends to each token (column): (vocabulary, vocabulary).
+    """What a head adds to each logit (row) by attending to each token (column): (vocabulary, vocabulary).
 
     It is W_U W_O W_V W_E, with this head's rows of W_V and columns of W_O alone; biases and norms are left out.
     """

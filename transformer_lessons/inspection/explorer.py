@@ -1,6 +1,6 @@
 """The attention explorer: every head of a model in one picture, and query by query where scripts run.
 
-A cell shows both. What runs needs neither kernel nor network: pages/explorer.html unpacks the rounded weights.
+A cell shows both. The script needs neither kernel nor network: pages/explorer.html unpacks the rounded weights.
 """
 
 import base64
@@ -19,7 +19,7 @@ from transformer_lessons.inspection.experiments import ablated as ablated_heads
 from transformer_lessons.models import Encoder
 
 PAGES = Path(__file__).with_name("pages")
-MANY = 26_000  # up to so many weights have three decimals, more have two
+MANY = 26_000  # up to this many weights get three decimals; more get two
 
 
 class Explorer:
@@ -37,12 +37,12 @@ class Explorer:
 def explore(attended, tokens, labels=None, *, vocabulary=None, ablated=None, title="Where every head looks"):
     """Shows where every query looks, in every layer and head; the title states what there is to see.
 
-    explore(weights, words): weights (layers, heads, query, key), or (heads, query, key) of one layer, or a
-    list of these, or {name: weights}. Where they differ, words are (of queries, of keys), or {name: words}.
+    explore(weights, words): weights are (layers, heads, query, key), or (heads, query, key) for one layer, or a
+    list of these, or {name: weights}. If they differ, words are (of the queries, of the keys), or {name: words}.
     explore(model, ids, labels): one sequence of ids, or (source, target), and words for each. With a
     vocabulary the ids may be text, and it supplies their words.
-    ablated, {name of an attention layer: numbers of its heads}, is for models that predict the next token: it shows
-    them twice, with and without these heads, and what each predicts after every query.
+    ablated, {name of an attention layer: numbers of its heads}, is for models that predict the next token: the
+    model is shown twice, with and without these heads, and with what it then predicts after every query.
     """
     predicted = {}
     if isinstance(attended, torch.nn.Module):
@@ -62,7 +62,7 @@ def explore(attended, tokens, labels=None, *, vocabulary=None, ablated=None, tit
 
 
 def read(model, tokens, labels, vocabulary, heads=None):
-    """A model's weights, words and predictions, {name: …} each, after one sequence, or (source, target)."""
+    """A model's weights, words and predictions, each {name: …}, for one sequence or (source, target)."""
     if not isinstance(tokens, tuple):
         tokens, labels = (tokens,), labels and (labels,)
     if vocabulary is None and any(isinstance(each, str) for each in tokens):
@@ -90,7 +90,7 @@ def read(model, tokens, labels, vocabulary, heads=None):
 
 @contextmanager
 def in_eval_mode(model):
-    """Without dropout while the block lasts; afterwards as it was."""
+    """Inside the block the model has no dropout; afterwards it is as it was."""
     training = model.training
     model.eval()
     try:
@@ -100,7 +100,7 @@ def in_eval_mode(model):
 
 
 def without(heads):
-    """The name of a run without these heads: layers.0 and layers.0.attention are layer 0."""
+    """The end of the name of a run without these heads: layers.0 and layers.0.attention both become layer 0."""
     names = {path: re.sub(r"^layers\.(\d+)(\.attention)?$", r"layer \1", path) for path in heads}
     return "".join(f", without head {number} of {names[path]}" for path in heads for number in heads[path])
 
@@ -110,7 +110,7 @@ def predictions(model, ids, spell):
     with torch.no_grad():
         logits = model(*ids)
     if logits.shape[1] != ids[-1].shape[1] or isinstance(model, Encoder):
-        raise ValueError(f"{type(model).__name__} predicts no tokens: ablated heads are shown by what is predicted")
+        raise ValueError(f"{type(model).__name__} does not predict tokens: ablated needs a model that does")
     probabilities, likeliest = logits[0].softmax(-1).max(-1)  # queries, both
     return [f"“{visible(spell(token))}” {probability:.2f}"
             for token, probability in zip(likeliest.tolist(), probabilities.tolist(), strict=True)]
@@ -152,7 +152,7 @@ def visible(word):
 
 
 def picture(groups, title):
-    """All heads at once; one layer of few heads can show its tokens."""
+    """All heads at once; a single layer of few heads can also show its tokens."""
     from transformer_lessons.inspection import plots
     weights, queries, keys = (groups[0][part] for part in ("weights", "queries", "keys"))
     layers, heads, *lengths = weights.shape
@@ -170,7 +170,7 @@ def row_name(name, layer):
 
 
 def page(groups, title):
-    """A table of the largest weights, for those who cannot see the picture; the weights; and what shows them."""
+    """A table of the largest weights, for those who cannot see the picture; the weights; the script that shows them."""
     decimals = 3 if sum(group["weights"].size for group in groups) <= MANY else 2
     codes = [np.rint(group["weights"] * 10**decimals).ravel() for group in groups]
     planes = np.concatenate(codes).astype("<u2").view(np.uint8).reshape(-1, 2).T  # low bytes, then high ones
@@ -183,7 +183,7 @@ def page(groups, title):
 
 
 def filled(name, **marks):
-    """A page of the folder pages, its marks replaced; the colours, light and dark, are those of all pages."""
+    """A page from the folder pages, with its marks filled in; all pages share the colours, light and dark."""
     marks["colours"] = (PAGES / "colours.css").read_text(encoding="utf-8").rstrip("\n")
     page = (PAGES / name).read_text(encoding="utf-8")
     return re.sub(r"<!--(\w+)-->", lambda mark: marks[mark[1]], page)

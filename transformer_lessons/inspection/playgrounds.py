@@ -1,7 +1,7 @@
 """Playgrounds: small pages that let readers play with a lesson's numbers.
 
-Each is a picture, for where no script runs, and below it a page of its own: pages/frame.html around a script. They need
-neither kernel nor network. tests/proofs/playgrounds_browser.py computes again in Python what a page computes.
+Each is a picture, in case no script runs, and below it a page of its own: pages/frame.html around a script. The pages
+need neither kernel nor network. tests/proofs/playgrounds_browser.py recomputes in Python what a page computes.
 """
 
 import json
@@ -31,7 +31,7 @@ class Playground:
 
 
 def drag_the_query():
-    """Lesson 1: four keys, which are the values too, a query that can be dragged, and a factor for the scores."""
+    """Lesson 1: four keys that are also the values, a query that can be dragged, and a factor for the scores."""
     from transformer_lessons.inspection import plots
     keys = np.array([[2.0, 0.5], [0.5, 2.0], [-1.5, 1.0], [1.0, -1.5]])
     query = np.array([-0.3, -0.6])
@@ -102,5 +102,5 @@ def said(numbers):
 
 
 def tidy(tensor):
-    """Its numbers with one decimal, as they were written."""
+    """A tensor's numbers with one decimal, as they were written."""
     return [round(number, 1) for number in tensor.tolist()]

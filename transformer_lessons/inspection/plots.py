@@ -1,7 +1,7 @@
 """Figures of numbers. No other module imports matplotlib.
 
-Every function returns a Picture: the last expression of a cell shows it. Its title states the finding; its
-alternative text is what a reader hears instead, and what nbval compares.
+Every show_ function returns a Picture, which a cell shows if it is the last expression. Its title states the
+finding; its alternative text is what a screen reader reads aloud, and what nbval compares.
 """
 
 import base64
@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Arc, Patch, Rectangle
 from matplotlib.ticker import LogLocator
 
-COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]  # safe for any eyes
-DENSITY = 2  # pixels of the file to a pixel of the page
+COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]  # safe for colour-blind eyes
+DENSITY = 2  # pixels in the file per pixel on the page
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 STYLE = {
     "font.family": ["Inter", "DejaVu Sans"], "legend.fontsize": 9, "figure.titlesize": 11, "figure.titleweight": "bold",
@@ -27,7 +27,7 @@ STYLE = {
 
 for file in sorted(Path(__file__).with_name("fonts").glob("*.otf")):
     font_manager.fontManager.addfont(file)
-in_style = rc_context(STYLE)  # the style of these figures alone: a learner's own keep theirs
+in_style = rc_context(STYLE)  # for these figures alone: a learner's own keep their style
 
 
 class Picture:
@@ -47,13 +47,13 @@ class Picture:
 
 
 def as_array(numbers):
-    """NumPy from NumPy, lists or tensors that carry gradients."""
+    """A NumPy array from an array, a list or a tensor, even one that carries gradients."""
     return numbers.detach().cpu().numpy() if hasattr(numbers, "detach") else np.asarray(numbers)
 
 
 def show_weights(weights, title, queries=None, keys=None, panels=None, alt=None,
                  row_label="query", column_label="key"):
-    """Attention weights (query, key), or one panel a head (heads, query, key), in Blues from 0 to 1."""
+    """Attention weights (query, key), or one panel per head (heads, query, key), in Blues from 0 to 1."""
     weights = as_array(weights)
     alt = alt or f"Heat map of attention weights, queries down, keys across: {title}."
     return heat_maps(weights, title, queries, keys, panels, alt, cmap="Blues", low=0, high=1, label="weight",
@@ -96,9 +96,9 @@ def show_matrix(matrix, title, rows=None, columns=None, panels=None, alt=None, r
                 legend=None, signed=True, label=""):
     """Signed numbers, (rows, columns) or several panels of them, in red and blue around a white zero.
 
-    Where there are only a few kinds of numbers, legend {"what it means": number} replaces the colour bar, and the
-    colours are less dark. Numbers of one sign, signed=False, are shown in Blues from the smallest to the largest.
-    The label is the colour bar's.
+    If there are only a few different numbers, legend {"what it means": number} replaces the colour bar, and the
+    colours are less dark. With signed=False, numbers of one sign are shown in Blues, from the smallest to the
+    largest. The label is for the colour bar.
     """
     matrix = as_array(matrix)
     high = (float(np.abs(matrix).max()) or 1.0) * (1.4 if legend else 1)
@@ -151,7 +151,7 @@ def entitle(figure, title):
 
 
 def name_ticks(axis, names):
-    """A label at every row or column, if they have names, otherwise at whole numbers."""
+    """A label at every row or column, if they have names; otherwise, labels at whole numbers."""
     if names is None:
         axis.get_major_locator().set_params(integer=True)
     else:
@@ -184,9 +184,9 @@ def in_full(number):
 
 @in_style
 def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None):
-    """One line for each of curves {name: numbers}; floor, (name, number), is a dashed level.
+    """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line across.
 
-    Numbers of several runs, (run, point), become a line through their mean in a band from the lowest to the highest.
+    Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
@@ -220,7 +220,7 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
 def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None):
     """Groups of bars side by side: bars is {series: numbers}, one number for each of names.
 
-    floor, (name, number), is a dashed level.
+    floor, (name, number), is a dashed line across.
     """
     figure = Figure(figsize=(6.4, 3.2))
     axis = figure.add_axes((0.12, 0.2, 0.86, 0.68))  # fixed: layouts differ from release to release
@@ -240,7 +240,7 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None):
 def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLOURS, arcs=()):
     """Two-dimensional vectors as arrows from the origin, to scale; the corners of a polygon, if any, are joined.
 
-    Each of arcs (one arrow, another) is the angle from one to the other, anticlockwise, with its degrees.
+    Each of arcs, (one arrow, another), marks the angle from the one to the other, anticlockwise, in degrees.
     """
     vectors = as_array(vectors)
     figure = Figure(figsize=(4.2, 4.0), layout="constrained")

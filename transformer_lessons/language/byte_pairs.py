@@ -1,4 +1,4 @@
-"""Byte pairs: a vocabulary that grows out of a text, by merging its most frequent pair of neighbours, over and over."""
+"""Byte-pair encoding: a vocabulary built from a text by merging its most frequent pair of neighbours, over and over."""
 
 import functools
 from collections import Counter, defaultdict
@@ -10,7 +10,7 @@ from transformer_lessons.validation import check_sizes
 
 
 def count_pairs(words):
-    """How often each pair of neighbours occurs, from how often each word occurs, as a tuple of its parts."""
+    """How often each pair of neighbours occurs. Each word is a tuple of its parts; words says how often it occurs."""
     counts = Counter()
     for word, count in words.items():
         for pair in pairwise(word):
@@ -30,7 +30,7 @@ def merge(parts, pair):
 
 
 def train_bpe(words, number):
-    """The pairs to merge, in order: the most frequent first, of equals the larger. Only changed words are recounted."""
+    """The pairs to merge, in order: most frequent first, ties to the larger pair. Only changed words are recounted."""
     counts, holders, merges, words = count_pairs(words), defaultdict(set), [], [[*item] for item in words.items()]
     for place, pair in ((place, pair) for place, (word, _) in enumerate(words) for pair in pairwise(word)):
         holders[pair].add(place)
@@ -48,14 +48,14 @@ def train_bpe(words, number):
 
 
 def apply_merges(parts, ranks):
-    """The parts after all possible merges, always the pair with the lowest rank first."""
+    """The parts after all possible merges, always merging the pair with the lowest rank first."""
     while pair := min((pair for pair in pairwise(parts) if pair in ranks), key=ranks.get, default=None):
         parts = merge(parts, pair)
     return list(parts)
 
 
 class BytePairs(Vocabulary):
-    """Ids for bytes, then merges, then special tokens. Its pieces are texts: "t h" is a merge, in GPT-2's letters."""
+    """Ids for bytes, then merges, then special tokens. Its pieces are strings: "t h" is a merge, in GPT-2's letters."""
 
     def __init__(self, pieces):
         self.pieces, self.special = list(pieces), [piece for piece in pieces if " " not in piece]
@@ -68,7 +68,7 @@ class BytePairs(Vocabulary):
 
     @classmethod
     def of_text(cls, text, size, special=()):
-        """The commonest merges of a text, none across a special token: at most size ids in all."""
+        """From the commonest merges of a text, none of them across a special token: at most size ids in all."""
         check_sizes(256 + len(special), size=size)
         words = Counter(word for word in split_words(text, special) if word not in special)
         words = {tuple(single_bytes(word)): count for word, count in words.items()}

@@ -1,4 +1,4 @@
-"""Models and runs in files: safetensors, so tensors and text alone; written atomically, verified before use."""
+"""Models and runs in safetensors files, which hold only tensors and text; written atomically, verified before use."""
 
 import contextlib
 import hashlib
@@ -19,14 +19,14 @@ from transformer_lessons.models import LanguageModel
 from transformer_lessons.tools import atomic
 
 SHIPPED = Path(__file__).with_name("shakespeare.safetensors")  # the model that comes with the course
-NAME = "transformer_lessons"  # of the text in the file's header: JSON, for everything but tensors
+NAME = "transformer_lessons"  # of the text in the file's header: JSON that holds everything but tensors
 START = f'{{"__metadata__":{{"{NAME}":'.encode()  # of the header, after 8 bytes that give its size
-VOCABULARIES = {"pieces": Vocabulary, "merges": BytePairs}  # name in a file → the class that it makes
-BLANK = "0" * 64  # stands for the file's SHA-256 while that is computed
+VOCABULARIES = {"pieces": Vocabulary, "merges": BytePairs}  # name in a file → class of the vocabulary
+BLANK = "0" * 64  # stands in for the file's SHA-256 while it is computed
 
 
 def save(content, path):
-    """Write a dictionary of tensors and plain values. At any moment the file is the old or the new, whole."""
+    """Writes a dictionary of tensors and plain values. At any moment, the file is all old or all new."""
     tensors = {}
     plain = take_out(content, "", tensors)
     text = json.dumps({"sha256": BLANK, "content": plain})
@@ -39,7 +39,7 @@ def save(content, path):
 
 
 def take_out(value, name, tensors):
-    """The same nested values with a name in place of each tensor, which tensors then has under that name."""
+    """The same nested values, but each tensor is moved to tensors and replaced by its name there."""
     if isinstance(value, torch.Tensor):
         tensors[name] = value.contiguous()
         return {"tensor": name}
@@ -60,7 +60,7 @@ def put_back(value, tensors):
 
 
 def check_writable(path, size=0):
-    """Can this many bytes be written there? Hours of training must not end in a full or closed folder."""
+    """Can this many bytes be written there? Hours of training must not end at a full disk or a read-only folder."""
     if path is None:
         return
     path = Path(path)
@@ -77,12 +77,12 @@ def check_writable(path, size=0):
     if foreign:
         raise ValueError(f"{path} already exists, and is not a checkpoint of this course")
     if free < size:
-        raise ValueError(f"{path} needs {size / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free")
+        raise ValueError(f"{path} needs {size / 1e6:,.0f} MB, but only {free / 1e6:,.0f} MB are free")
 
 
 @contextlib.contextmanager
 def locked(*paths):
-    """Nobody else writes these files meanwhile. The system frees the locks of a process that dies, however it dies."""
+    """Keeps others from writing these files meanwhile. If a process dies, the system frees its locks."""
     with contextlib.ExitStack() as stack:
         for path in paths:
             stack.enter_context(lock(path))
@@ -91,7 +91,7 @@ def locked(*paths):
 
 @contextlib.contextmanager
 def lock(path):
-    """Holds the file PATH.lock, which tells others the number of this process."""
+    """Holds the lock file PATH.lock, which tells others the number of this process."""
     beside = Path(f"{path}.lock")
     try:
         file = open(beside, "a+b", buffering=0)  # noqa: SIM115 - closed below
@@ -117,7 +117,7 @@ def lock(path):
 
 
 def hold(file):
-    """Whether this process now has the system's lock on an open file; it ends with the process or file."""
+    """Locks an open file until it is closed or the process ends. Returns False if another process has locked it."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -166,7 +166,7 @@ def load(path):
 
 
 def unpack(data):
-    """What is in the bytes of a file, once every byte has been verified."""
+    """The content of a file's bytes, once every byte has been verified."""
     size = int.from_bytes(data[:8], "little")
     text = json.loads(json.loads(data[8 : 8 + size])["__metadata__"][NAME])
     blank = data.replace(text["sha256"].encode(), BLANK.encode())
@@ -209,7 +209,7 @@ def pieces_of(content):
 
 
 def export(model, vocabulary, path):
-    """The model alone, in half precision."""
+    """Writes the model and its vocabulary alone, in half precision."""
     content = describe(model, vocabulary)
     save(content | {"model": {name: weight.half() for name, weight in content["model"].items()}}, path)
 
@@ -219,7 +219,7 @@ def load_model(path=SHIPPED):
     content = load(path)
     try:
         model = LanguageModel(**part(content, "architecture"))
-        model.load_state_dict(part(content, "model"))  # which turns half precision into single
+        model.load_state_dict(part(content, "model"))  # which converts half precision to single
         name, pieces = pieces_of(content)
         vocabulary = VOCABULARIES[name](pieces)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -258,5 +258,5 @@ def part(content, name):
 def check_pieces(pieces):
     for piece in pieces:
         if not isinstance(piece, str):
-            raise TypeError(f"a piece is no text: {piece!r}")
+            raise TypeError(f"a piece is not text: {piece!r}")
     return pieces

@@ -15,7 +15,7 @@ def sliding_window_mask(length, window, device=None):
 
 
 def online_softmax(blocks):
-    """The softmax over all scores, which come in blocks (…, size): one pass finds their maximum and their sum.
+    """The softmax of scores that come in blocks (…, size): one pass finds the maximum and the sum of exponentials.
 
     When a block raises the maximum, the sum so far is rescaled to the new one.
     """
@@ -29,9 +29,9 @@ def online_softmax(blocks):
 
 
 def tiled_attention(query, key, value, block=128):
-    """Causal attention without a table of scores: tile by tile, none larger than block × block.
+    """Causal attention without the full table of scores: tile by tile, none larger than block × block.
 
-    It gives the output of scaled_dot_product_attention with a causal mask, and no weights. Any leading dimensions.
+    Returns the output of scaled_dot_product_attention with a causal mask, but no weights; any leading dimensions work.
     """
     check_match(query, key, value)
     check_sizes(block=block)

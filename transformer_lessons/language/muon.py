@@ -1,4 +1,4 @@
-"""Muon: an optimizer that learns from the direction of a matrix's gradient, the same amount in every direction."""
+"""Muon: an optimizer whose step is equally large in every direction of a matrix's gradient."""
 
 import math
 
@@ -6,9 +6,9 @@ import torch
 
 
 def orthogonalize(matrices, steps=5):
-    """(…, rows, columns): the same singular vectors, with every singular value near 1 (from about 0.7 to 1.2).
+    """Matrices (…, rows, columns) with the same singular vectors, and every singular value near 1 (about 0.7 to 1.2).
 
-    The iteration of Newton and Schulz, without a decomposition; the numbers are Jordan's.
+    By Newton-Schulz iteration, which needs no decomposition; the coefficients are Jordan's.
     """
     if matrices.shape[-2] > matrices.shape[-1]:
         return orthogonalize(matrices.mT, steps).mT
@@ -20,11 +20,11 @@ def orthogonalize(matrices, steps=5):
 
 
 class Muon(torch.optim.AdamW):
-    """Muon for the groups with a momentum, AdamW for the others.
+    """Muon for the parameter groups that have a momentum, AdamW for the others.
 
     Keller Jordan et al., "Muon: An optimizer for hidden layers in neural networks" (2024,
     https://kellerjordan.github.io/posts/muon/), with the scale of Liu et al., "Muon is scalable for LLM training"
-    (2025, https://arxiv.org/abs/2502.16982), so that both kinds of group take the same learning rate.
+    (2025, https://arxiv.org/abs/2502.16982), so both kinds of group use the same learning rate.
     """
 
     @torch.no_grad()
@@ -32,10 +32,10 @@ class Muon(torch.optim.AdamW):
         for group in self.param_groups:
             if group.get("momentum"):
                 self.turn(group)
-        super().step()  # which skips what no longer has a gradient
+        super().step()  # which skips parameters that no longer have a gradient
 
     def turn(self, group):
-        """One update of each matrix in a group; those of one shape together, as many small products are slow."""
+        """Updates each matrix in a group once; those of one shape together, because many small products are slow."""
         shapes = {}
         for weight in group["params"]:
             state = self.state[weight]

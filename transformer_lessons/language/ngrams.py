@@ -6,12 +6,12 @@ from transformer_lessons.validation import check_sizes
 
 
 class Counts:
-    """How likely is each token, after the order - 1 tokens before it? (Interpolated, after Witten and Bell.)
+    """How likely is each token, given the order - 1 tokens before it? (Interpolated, with Witten-Bell smoothing.)
 
-    Order 1 is the unigram model, order 2 the bigram model. A context that was met n times, with t different
-    tokens after it, has n votes, for what has followed it; the context shorter by a token has t votes: the
-    more different tokens have followed, the likelier a new one. Below the shortest context all
-    tokens are equally likely, so none is impossible.
+    Order 1 is the unigram model, order 2 the bigram model. A context seen n times, with t different tokens
+    after it, casts n votes for the tokens that followed it; the context shorter by one token casts t votes: the
+    more varied the tokens that followed, the likelier a new one. Below the shortest context, all tokens are
+    equally likely, so none is impossible.
     """
 
     def __init__(self, ids, order, vocabulary_size):
@@ -28,20 +28,20 @@ class Counts:
         return ids
 
     def runs(self, ids):
-        """For each n up to the order: all runs of n tokens, each as one number, with a token as a digit."""
+        """For each n up to the order, all runs of n tokens, each as one number whose digits are the tokens."""
         runs = np.zeros(len(ids) + 1, dtype=np.int64)
         for n in range(min(self.order, len(ids))):
             runs = runs[:-1] * self.size + ids[n:]
             yield runs
 
     def table(self, runs):
-        """(runs, times met), and (their contexts, times met, different tokens after them)."""
+        """(runs, times seen) and (their contexts, times seen, number of different tokens after them)."""
         runs, met = np.unique(runs, return_counts=True)
         contexts, first, different = np.unique(runs // self.size, return_index=True, return_counts=True)
         return (runs, met), (contexts, np.add.reduceat(met, first), different)
 
     def probabilities(self, ids):
-        """That of each token of a text, given the tokens before it."""
+        """The probability of each token of a text, given the tokens before it."""
         ids = self.checked(ids)
         p = np.full(len(ids), 1 / self.size)
         for n, (runs, table) in enumerate(zip(self.runs(ids), self.tables, strict=False)):
@@ -49,7 +49,7 @@ class Counts:
         return p
 
     def next(self, ids):
-        """Those of every possible token after these."""
+        """The probability of every possible token after these."""
         ids, p = self.checked(ids), np.full(self.size, 1 / self.size)
         for n, table in enumerate(self.tables[: len(ids) + 1]):
             context = sum(token * self.size**place for place, token in enumerate(ids[::-1][:n].tolist()))
@@ -57,7 +57,7 @@ class Counts:
         return p
 
     def vote(self, runs, table, shorter):
-        """The probability of each run's last token, from its context's votes and the shorter contexts'."""
+        """The probability of each run's last token, from the votes of its context and of the shorter ones."""
         (known, met), (contexts, times, different) = table
         n, t = (look_up(runs // self.size, contexts, numbers) for numbers in (times, different))
         return (look_up(runs, known, met) + np.maximum(t, 1) * shorter) / np.maximum(n + t, 1)

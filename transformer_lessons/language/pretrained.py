@@ -1,4 +1,4 @@
-"""Published weights: a GPT-2 or a Llama in a folder, as `transformers` saves them, in the course's own decoder."""
+"""Loads published weights into the course's own decoder: a GPT-2 or a Llama, from a folder saved by `transformers`."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def translate(name, names):
 
 
 def from_gpt2(tensors):
-    """GPT-2's tensors under the course's names: weights as (out, in); queries, keys and values apart; no masks."""
+    """GPT-2's tensors under the course's names: weights as (out, in); queries, keys and values separate; no masks."""
     found = {}
     for name, tensor in tensors.items():
         name = name.removeprefix("transformer.")
@@ -68,7 +68,7 @@ def llama_config(settings):
 
 
 KINDS = {"gpt2": (gpt2_config, from_gpt2), "llama": (llama_config, from_llama)}
-EXPECTED = {  # settings that would make another model: what they must be, if given
+EXPECTED = {  # settings that would change the model: what they must be, if given
     "activation_function": ("gelu_new", "gelu_pytorch_tanh"), "scale_attn_weights": (True,),
     "scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,), "hidden_act": ("silu", "swish"),
     "attention_bias": (False,), "mlp_bias": (False,), "rope_scaling": (None,), "rope_type": ("default",),
@@ -117,13 +117,13 @@ def load(folder):
     """(model, tokenizer) of a GPT-2 in a folder."""
     model, vocabulary = load_model(folder), load_tokenizer(folder)
     if len(vocabulary) != model.config.vocabulary_size:
-        raise ValueError(f"{folder}: the tokenizer has {len(vocabulary)} tokens, the model vectors for "
+        raise ValueError(f"{folder}: the tokenizer has {len(vocabulary)} tokens, but the model has vectors for "
                          f"{model.config.vocabulary_size}")
     return model, vocabulary
 
 
 def path_of(folder, name):
-    """The file of this name in a folder; a sentence where there is none."""
+    """The file of this name in a folder; if there is none, an error that says so."""
     path = Path(folder, name)
     if not Path(folder).is_dir():
         raise ValueError(f"{folder} is not a folder: it should hold config.json, model.safetensors, vocab.json and "
@@ -157,4 +157,4 @@ def read_tensors(folder):
     try:
         return safetensors.torch.load_file(path)
     except (OSError, safetensors.SafetensorError) as error:
-        raise ValueError(f"{path} is damaged, or no safetensors file: {error}") from None
+        raise ValueError(f"{path} is damaged, or not a safetensors file: {error}") from None

@@ -32,8 +32,8 @@ def check_logits(logits):
 
 
 def check_sampling(temperature, top_k, vocabulary_size, top_p=None):
-    """A temperature to divide by, or 0; no more candidates than tokens; a possible chance."""
-    if not (temperature == 0 or 1e-30 <= temperature < math.inf):  # any less, and the quotients overflow
+    """The temperature is 0, or large enough to divide by; top_k is at most the number of tokens; 0 < top_p <= 1."""
+    if not (temperature == 0 or 1e-30 <= temperature < math.inf):  # with a smaller one, the quotients overflow
         raise ValueError(f"temperature={temperature} must be 0, or at least 1e-30 and finite")
     if top_k is not None:
         check_sizes(top_k=top_k)
@@ -44,7 +44,7 @@ def check_sampling(temperature, top_k, vocabulary_size, top_p=None):
 
 
 def keep_nucleus(logits, top_p):
-    """Of each row the likeliest tokens that together have a chance of at least top_p; the others get -inf."""
+    """Keeps the likeliest tokens of each row, until their total probability reaches top_p; the others get -inf."""
     ordered, order = logits.sort(dim=-1, descending=True)  # (batch, vocabulary)
     chances = ordered.softmax(dim=-1)  # (batch, vocabulary)
     before = chances.cumsum(dim=-1) - chances  # (batch, vocabulary)
@@ -55,8 +55,8 @@ def speculate(p, q, token, u):
     """Tokens that were drawn from q, (batch), become tokens drawn from p: accepted, or drawn again.
 
     p and q are probabilities, (batch, vocabulary), and u holds a uniform number from 0 to 1 for each row. A
-    token is accepted if u < p / q. A rejected u is uniform above p / q, so it also makes the second draw: from
-    the residual, what p has more than q.
+    token is accepted if u < p / q. A rejected u is uniform above p / q, so it also serves for the second draw:
+    from the residual, the excess of p over q.
     """
     check_drafts(p, q, token, u)
     accepted = (p.gather(-1, token[:, None]) / q.gather(-1, token[:, None])).clamp(max=1)  # (batch, 1)
@@ -68,7 +68,7 @@ def speculate(p, q, token, u):
 
 
 def check_drafts(p, q, token, u):
-    """Two rows of probabilities, one drafted token and one uniform number for each sequence."""
+    """There are two rows of probabilities, one drafted token and one uniform number for each sequence."""
     if p.dim() != 2 or p.shape != q.shape:
         raise ValueError(f"p {tuple(p.shape)} and q {tuple(q.shape)} must both be (batch, vocabulary)")
     if not tuple(token.shape) == tuple(u.shape) == (len(p),):
@@ -76,18 +76,18 @@ def check_drafts(p, q, token, u):
 
 
 class Cache:
-    """The keys and values that a LanguageModel has computed, so that a further token costs only its own.
+    """Keeps the keys and values that a LanguageModel has computed: a further token then costs only its own.
 
-    Memory for max_length of them is set aside once. When it is full, the older half is forgotten and what is
-    left is read again, as the beginning: the model always sees at least half of its max_length, if there are
-    that many. Nothing is dropped, whether the model is training or not.
+    Memory for max_length of them is allocated once. When it is full, the older half is forgotten and the rest is
+    read again, as if the text began there: the model always sees at least max_length / 2 tokens, if there are
+    that many. There is no dropout, whether the model is training or not.
     """
 
     def __init__(self, model, batch):
         check_sizes(batch=batch)
-        self.model, self.memory = laid_out(model).eval(), {}  # of each attention: keys and values
+        self.model, self.memory = laid_out(model).eval(), {}  # for each attention, its keys and values
         device = model.embedding.weight.device
-        self.tokens = torch.zeros(batch, 0, dtype=torch.int64, device=device)  # all that was read
+        self.tokens = torch.zeros(batch, 0, dtype=torch.int64, device=device)  # all that have been read
         self.start, self.length = 0, 0  # keys and values are those of tokens[:, start : start + length]
 
     def read(self, tokens):
@@ -109,7 +109,7 @@ class Cache:
         """Adds the keys and values of the tokens being read; returns those of all tokens so far."""
         if attention not in self.memory:
             size = *key.shape[:2], self.model.max_length, key.shape[3]
-            with torch.inference_mode(False):  # so that they can be filled outside read, too
+            with torch.inference_mode(False):  # or they could not be filled outside read
                 self.memory[attention] = key.new_zeros(size), value.new_zeros(size)
         keys, values = self.memory[attention]
         end = self.length + key.shape[2]
@@ -119,7 +119,7 @@ class Cache:
 
 
 def laid_out(model):
-    """A copy whose weights lie column by column in memory: faster for one token at a time."""
+    """A copy whose weights are stored column by column: faster for one token at a time."""
     model = copy.deepcopy(model)
     for part in model.modules():
         if isinstance(part, (nn.Linear, nn.Embedding)):
@@ -128,13 +128,13 @@ def laid_out(model):
 
 
 def window_start(length, max_length):
-    """The first of length tokens that the last one sees: 0, until they are more than max_length."""
+    """The first of length tokens that the last one sees: 0, until there are more than max_length."""
     step = max_length - max_length // 2
     return max(0, -(-(length - max_length) // step)) * step
 
 
 def generate_tokens(model, tokens, length, temperature=1.0, top_k=None, top_p=None, generator=None):
-    """An iterator: the next token of each row, (batch), after the rows of tokens, length times.
+    """An iterator that continues the rows of tokens: the next token of each, (batch), length times.
 
     If both top_k and top_p are given, a token must satisfy both. Temperature 0 takes the likeliest.
     """
@@ -155,9 +155,9 @@ def draw_tokens(cache, tokens, length, temperature, top_k, top_p, generator):
 
 
 def stream(model, vocabulary, prompt="", length=200, temperature=0.8, top_k=None, top_p=None, seed=None):
-    """An iterator: the text that the model writes after the prompt, length tokens of it, piece by piece.
+    """An iterator over the text that the model writes after the prompt: length tokens, piece by piece.
 
-    An empty prompt is an empty line, after which speeches begin. The same seed gives the same text.
+    An empty prompt stands for an empty line, after which speeches begin. The same seed gives the same text.
     """
     tokens = torch.tensor([encode_prompt(vocabulary, prompt)], device=model.embedding.weight.device)
     chosen = generate_tokens(model, tokens, length, temperature, top_k, top_p, seeded(model, seed))
@@ -165,9 +165,9 @@ def stream(model, vocabulary, prompt="", length=200, temperature=0.8, top_k=None
 
 
 def generate(model, vocabulary, prompts="", length=200, temperature=0.8, top_k=None, top_p=None, seed=None):
-    """The prompt and what the model writes after it; of a list of prompts, a list of texts.
+    """The prompt and what the model writes after it; for a list of prompts, a list of texts.
 
-    Prompts of equal length are one batch. All draw from one generator: equal prompts get different texts.
+    Prompts of equal length form one batch. All draw from one generator, so equal prompts get different texts.
     """
     if isinstance(prompts, str):
         return generate(model, vocabulary, [prompts], length, temperature, top_k, top_p, seed)[0]
@@ -187,5 +187,5 @@ def encode_prompt(vocabulary, prompt):
 
 
 def seeded(model, seed):
-    """A generator where the model is; without a seed PyTorch's own."""
+    """A generator on the model's device; without a seed, PyTorch's own."""
     return None if seed is None else torch.Generator(model.embedding.weight.device).manual_seed(seed)

@@ -1,17 +1,17 @@
-"""A text as GPT-2 splits it: into words, and these into bytes, which its files write as visible letters."""
+"""Splits a text as GPT-2 does: into words, and the words into bytes, which its files write as visible letters."""
 
 import functools
 import re
 import unicodedata
 
 SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # Unicode's; \s matches four more
-SEEN = [*range(33, 127), *range(161, 173), *range(174, 256)]  # bytes that are written as the character of that number
+SEEN = [*range(33, 127), *range(161, 173), *range(174, 256)]  # bytes written as the character with their number
 LETTERS = {n: chr(n) for n in SEEN} | {n: chr(256 + i) for i, n in enumerate(sorted({*range(256)} - {*SEEN}))}
 NUMBERS = {ord(letter): n for n, letter in LETTERS.items()}
 
 
 def split_words(text, special=()):
-    """Words with the space before them, numbers, other characters, white space, special tokens: in all, the text."""
+    """Words with the space before them, numbers, other characters, white space, special tokens; joined, the text."""
     if not special:
         return pattern().findall(text)
     parts = re.split(f"({'|'.join(map(re.escape, special))})", text)
@@ -20,7 +20,7 @@ def split_words(text, special=()):
 
 @functools.cache
 def pattern():
-    r"""GPT-2's. It has \p{L} for letters and \p{N} for numbers; in Python's re, \w is these two and the underscore."""
+    r"""GPT-2's pattern. It has \p{L} for letters, \p{N} for numbers; Python's \w is these two and the underscore."""
     numbers = "".join(one for one in map(chr, range(0x110000)) if unicodedata.category(one)[0] == "N")
     letter, number, other, space = rf"[^\W{numbers}_]", f"[{numbers}]", rf"(?:[^\w{SPACE}]|_)", f"[{SPACE}]"
     last = f"(?![^{SPACE}])"  # white space before a word leaves its last character to that word
@@ -28,7 +28,7 @@ def pattern():
 
 
 def single_bytes(text):
-    """Its bytes in UTF-8, one by one; half a surrogate pair, which UTF-8 does not know, has three, too."""
+    """A text's UTF-8 bytes, one by one; half a surrogate pair, which UTF-8 does not allow, becomes three bytes too."""
     return [bytes([number]) for number in text.encode("utf-8", "surrogatepass")]
 
 

@@ -18,7 +18,7 @@ def tokenize(text):
 class Vocabulary:
     """Ids for pieces of text. Other tokens are spelled in characters, other characters in bytes.
 
-    So any text is encoded, and decode(encode(text)) == text. The first 256 ids are the bytes.
+    So any text can be encoded, and decode(encode(text)) == text. The first 256 ids are the bytes.
     """
 
     def __init__(self, pieces):
@@ -74,7 +74,7 @@ class Vocabulary:
         return b"".join(map(self.bytes_of, ids)).decode("utf-8", REPLACED)
 
     def decode_stream(self, ids):
-        """The same text piece by piece, while the ids come: a character as soon as its last byte is there."""
+        """The same text, piece by piece as the ids arrive: each character as soon as its last byte is there."""
         decoder = codecs.getincrementaldecoder("utf-8")(REPLACED)
         for number in ids:
             yield decoder.decode(self.bytes_of(number))
@@ -83,12 +83,12 @@ class Vocabulary:
     def bytes_of(self, number):
         """The bytes that an id stands for."""
         if not 0 <= number < len(self):
-            raise ValueError(f"{int(number)} is no token: ids run from 0 to {len(self) - 1}")
+            raise ValueError(f"{int(number)} is not a token: ids run from 0 to {len(self) - 1}")
         return self.tokens[number]
 
 
 def replace_invalid(error):
-    """Three bytes that encode half a surrogate pair are that half again; any others that fail become �."""
+    """Three bytes that encode half a surrogate pair become that half again; any other invalid bytes become �."""
     try:
         return codecs.lookup_error("surrogatepass")(error)
     except UnicodeDecodeError:
@@ -120,6 +120,6 @@ def check_ids(ids):
 
 
 def bits_per_character(nats_per_token, tokens, characters):
-    """A loss in nats per token, as bits per character: so that models with different tokens can be compared."""
+    """Converts a loss in nats per token to bits per character, which compares models with different tokens."""
     check_sizes(tokens=tokens, characters=characters)
     return nats_per_token * tokens / characters / math.log(2)

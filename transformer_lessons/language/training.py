@@ -25,21 +25,21 @@ from transformer_lessons.validation import check_sizes
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train. The same recipe, data and model give the same weights, on one thread bit for bit."""
+    """How to train. The same recipe, data and model give the same weights, bit for bit on one thread."""
 
     steps: int = 300  # updates of the weights
     batch_size: int = 16  # sequences in each update, over all processes
     length: int = 64  # tokens in a sequence
-    learning_rate: float = 4e-3  # at its highest
-    warm_up: float = 0.15  # the share of the steps in which it rises from 0; then it falls to 0 again
-    optimizer: str = "adamw"  # or muon: for the matrices in the layers, beside AdamW for everything else
+    learning_rate: float = 4e-3  # at its peak
+    warm_up: float = 0.15  # the share of the steps in which it rises from 0; after that it falls back to 0
+    optimizer: str = "adamw"  # or muon, which leaves all but the layers' matrices to AdamW
     betas: tuple = (0.8, 0.95)  # how slowly AdamW forgets earlier gradients, and their squares
-    weight_decay: float = 0.1  # how strongly the matrices are drawn to 0
+    weight_decay: float = 0.1  # how strongly the matrices are pulled towards 0
     clip: float = 1.0  # a gradient longer than this is shortened to it
     evaluate_every: int = 0  # steps between evaluations; 0: only at the end
     save_every: int = 100  # steps between checkpoints, if there is a file for them
-    seed: int = 0  # of the order of the sequences
-    precision: str = "auto"  # of matrix multiplication: bfloat16 or float32; auto: bfloat16 where the processor has it
+    seed: int = 0  # for the order of the sequences
+    precision: str = "auto"  # for matrix products: bfloat16 or float32; auto: bfloat16 where the processor has it
 
     def __post_init__(self):
         sizes = ("steps", "batch_size", "length", "save_every")
@@ -92,7 +92,7 @@ TOKENS = ("words", "characters", "bytepairs")
 def prepare(pieces, tokens="words", vocabulary_size=4096):
     """Both parts of a text as ids: pieces is (training, validation), lists of texts, as split returns them.
 
-    The vocabulary is that of the training part alone.
+    The vocabulary comes from the training part alone.
     """
     if tokens not in TOKENS:
         raise ValueError(f"tokens={tokens!r} must be 'words', 'characters' or 'bytepairs'")
@@ -110,7 +110,7 @@ def encode(vocabulary, train, validation):
 
 
 def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length, dropout=0.0, gated=True):
-    """A language model that learns faster than GPT-2: rotary positions, gates, a table of larger numbers."""
+    """A language model that learns faster than GPT-2: rotary positions, gates, larger initial embeddings."""
     check("dropout", dropout, 0 <= dropout < 1, "at least 0 and less than 1")
     if d_hidden is None:
         d_hidden = 8 * d_model // 3 if gated else 4 * d_model  # as many weights: a gate has its own
@@ -124,7 +124,7 @@ def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_len
 
 
 class QuickDropout(nn.Dropout):
-    """Dropout that draws 16 bits for each number: on a processor, where one thread draws, four times as fast."""
+    """Dropout that draws 16 bits per number: four times as fast on a CPU, where only one thread draws."""
 
     def forward(self, x):
         if not (self.training and self.p and x.is_cpu):
@@ -136,9 +136,9 @@ class QuickDropout(nn.Dropout):
 
 
 class Batches:
-    """Endless rows of tokens, always the same for the same seed, whichever step one starts from.
+    """Endless rows of tokens, always the same for the same seed, whichever step you start from.
 
-    Each epoch cuts the text into sequences that do not overlap, at another place, and shuffles them.
+    Each epoch cuts the text into sequences that do not overlap, starting at another place, and shuffles them.
     """
 
     def __init__(self, ids, recipe):
@@ -171,7 +171,7 @@ class Batches:
 
 
 def make_optimizer(model, recipe):
-    """AdamW or Muon; only matrices are decayed: gains, biases and norms need not be small."""
+    """AdamW or Muon; weight decay applies only to matrices: gains and biases need not be small."""
     matrices = [parameter for parameter in model.parameters() if parameter.dim() > 1]
     others = [parameter for parameter in model.parameters() if parameter.dim() < 2]
     decay, common = recipe.weight_decay, {"lr": recipe.learning_rate, "betas": recipe.betas, "fused": True}
@@ -185,13 +185,13 @@ def make_optimizer(model, recipe):
 
 
 def learning_rate(step, recipe):
-    """Up in a straight line, then down in another, to 0 after the last step."""
+    """Rises in a straight line, then falls in another, to 0 after the last step."""
     rise = max(1, recipe.warm_up * recipe.steps)
     return recipe.learning_rate * min((step + 1) / rise, (recipe.steps - step) / max(1, recipe.steps - rise))
 
 
 def autocast(device, precision="auto"):
-    """Matrix products in bfloat16 if the processor has instructions for it, all else in float32."""
+    """Matrix products in bfloat16 if the device has instructions for it, everything else in float32."""
     able = device.type == "cuda" or (device.type == "cpu" and torch.cpu._is_avx512_bf16_supported())
     short = able if precision == "auto" else precision == "bfloat16"
     return torch.autocast(device.type, torch.bfloat16) if short else contextlib.nullcontext()
@@ -205,9 +205,9 @@ def loss_of(model, inputs, targets, reduction="mean", precision="auto"):
 
 @torch.no_grad()
 def evaluate(model, ids, length, batch_size=64, precision="auto"):
-    """The mean loss in nats per token, over all tokens that have one before them. Leaves the model as it was.
+    """The mean loss in nats per token, over all tokens but the first. Leaves the model as it was.
 
-    Every sequence begins anew: its first tokens are predicted from little.
+    Every sequence starts afresh: its first tokens are predicted from little context.
     """
     check_sizes(2, tokens=len(ids))
     device = next(model.parameters()).device
@@ -227,10 +227,10 @@ def evaluate(model, ids, length, batch_size=64, precision="auto"):
 
 
 def train(model, data, recipe, checkpoint=None, best=None, quiet=False):
-    """Trains the model where it is, and tells how it went. Call it in every process that torchrun starts.
+    """Trains the model on its device, and returns the run's progress. Call it in every process that torchrun starts.
 
-    checkpoint is a file that is written every recipe.save_every steps, at the end and at Ctrl-C, which stops
-    all processes after the same step; where it exists, the run resumes from it. best is a file for the model
+    checkpoint is a file that is written every recipe.save_every steps, at the end and on Ctrl-C, which stops
+    all processes after the same step; if it exists, the run resumes from it. best is a file for the model
     with the lowest validation loss.
     """
     run = Run(model, make_optimizer(model, recipe), Progress(), data, recipe, checkpoint, best)
@@ -258,7 +258,7 @@ def processes():
 
 
 def agree(loss, asked):
-    """The mean loss, and whether anybody was asked to stop: the same answer in every process."""
+    """The mean loss, and whether any process was asked to stop: the same answer in every process."""
     both = torch.stack([loss, loss.new_tensor(float(len(asked)))])  # (2,)
     if dist.is_initialized():
         dist.all_reduce(both)
@@ -268,7 +268,7 @@ def agree(loss, asked):
 
 @contextlib.contextmanager
 def stop_after_step():
-    """A list that Ctrl-C fills, so that no step is left half done. A second one does not wait."""
+    """Yields a list that Ctrl-C adds to, so no step is left half done. A second Ctrl-C does not wait."""
     asked = []
 
     def ask(number, frame):
@@ -288,7 +288,7 @@ def stop_after_step():
 
 @dataclass
 class Run:
-    """All that a checkpoint holds, and what is done with it."""
+    """Everything that a checkpoint holds, and what is done with it."""
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
@@ -305,11 +305,11 @@ class Run:
     # --- before ---
 
     def check_fit(self):
-        """What would come to light only late, or never."""
+        """Catches mistakes that would come to light only late, or never."""
         check_sizes(2, validation_tokens=len(self.data.validation))
         known, vectors = len(self.data.vocabulary), self.model.embedding.num_embeddings
         if known != vectors:
-            raise ValueError(f"the vocabulary has {known} tokens, but the model vectors for {vectors}")
+            raise ValueError(f"the vocabulary has {known} tokens, but the model has vectors for {vectors}")
         size, world = self.recipe.batch_size, processes()[1]
         if size % world:
             raise ValueError(f"batch_size={size} does not split evenly over {world} processes")
@@ -318,16 +318,16 @@ class Run:
         checkpoints.check_apart(checkpoint=self.checkpoint, best=self.best)
         weights = sum(4 * parameter.numel() for parameter in self.model.parameters())  # bytes
         if processes()[0] == 0:
-            checkpoints.check_writable(self.checkpoint, 3 * weights)  # AdamW has two numbers for every weight
+            checkpoints.check_writable(self.checkpoint, 3 * weights)  # AdamW keeps two numbers for every weight
             checkpoints.check_writable(self.best, weights)
 
     def resume(self):
-        """Resumes from the checkpoint, if there is one of the same run."""
+        """Resumes from the checkpoint, if there is one, which must be of the same run."""
         if self.checkpoint is None or not Path(self.checkpoint).exists():
             return
         content = checkpoints.load(self.checkpoint)
         if "recipe" not in content:
-            raise ValueError(f"{self.checkpoint} holds a model, but no run that could be resumed")
+            raise ValueError(f"{self.checkpoint} holds a model, but no run to resume")
         if checkpoints.pieces_of(content) != checkpoints.pieces_of(self.describe()):
             raise ValueError(f"{self.checkpoint} is from another run, with another vocabulary")
         theirs, mine = flat(content), flat(self.identity())
@@ -345,7 +345,7 @@ class Run:
         generator_of(self.device).set_rng_state(content["random"][processes()[0]])
 
     def tell_longer(self, before):
-        """What more steps than before do to the schedule."""
+        """Says what more steps than before do to the schedule."""
         step, steps = self.progress.step, self.recipe.steps
         old, new = learning_rate(step, before), learning_rate(step, self.recipe)
         print(f"{self.checkpoint} has done {step} of {before.steps} steps and continues to {steps}. From here the "
@@ -356,7 +356,7 @@ class Run:
         return checkpoints.describe(self.model, self.data.vocabulary)
 
     def identity(self):
-        """What must be equal for a run to be resumed."""
+        """What must be the same for a run to be resumed."""
         return {
             "architecture": checkpoints.architecture(self.model),
             "recipe": asdict(self.recipe) | {"betas": list(self.recipe.betas)},
@@ -367,7 +367,7 @@ class Run:
     # --- in every step ---
 
     def step(self, model, inputs, targets, asked):
-        """Learns from these rows; model is ours, or ours for several processes. Should we stop?"""
+        """Learns from these rows; model is self.model, or wraps it for several processes. Returns whether to stop."""
         loss = loss_of(model, inputs, targets, precision=self.recipe.precision)
         self.optimizer.zero_grad()
         loss.backward()
@@ -398,7 +398,7 @@ class Run:
             self.save()
 
     def evaluate(self):
-        """In every process, each for itself; the first one keeps the best model."""
+        """Runs in every process, each for itself; the first one keeps the best model."""
         recipe, ids = self.recipe, self.data.validation
         nats = evaluate(self.model, ids, recipe.length, precision=recipe.precision)
         lowest = nats < min((loss for _, loss in self.progress.evaluations), default=math.inf)
@@ -421,7 +421,7 @@ class Run:
 
 
 def flat(identity):
-    """An identity by name, without what changes no weight; what an older version lacks is the default."""
+    """An identity as {name: value}, without what changes no weight; what an older file lacks is the default."""
     numbers = identity["architecture"] | asdict(Recipe()) | identity["recipe"]
     numbers["processes"] = identity["processes"]
     train, validation = (fingerprint[:12] for fingerprint in identity["data"])
@@ -434,18 +434,18 @@ def generator_of(device):
     return {"cuda": torch.cuda, "mps": torch.mps}.get(device.type, torch)
 
 
-# --- what one sees ------------------------------------------------------------------------------------------
+# --- what you see -------------------------------------------------------------------------------------------
 
 
 def new_bar(recipe, progress, quiet):
-    """tqdm's, written over and over in a terminal or a notebook; in a file, such as a job's log, a line a minute."""
+    """tqdm's bar, redrawn in place in a terminal or notebook; in a file, such as a job's log, one line a minute."""
     live = sys.stderr.isatty() or "ipykernel" in type(sys.stderr).__module__
     return tqdm(total=recipe.steps, initial=progress.step, unit="step", disable=quiet, miniters=1,
                 mininterval=0.5 if live else 60, file=sys.stderr if live else Log())
 
 
 class Log:
-    """Where nothing can be written over, each state of a bar is a line of its own."""
+    """A stream in which nothing can be redrawn: each state of a bar is a line of its own."""
 
     def write(self, text):
         if text.strip():
@@ -465,9 +465,9 @@ def standing(progress, data):
 
 
 def best_device(wanted=None):
-    """The device of this name; by default CUDA, else Apple's MPS, else the processor.
+    """The device of this name; by default CUDA, else Apple's MPS, else the CPU.
 
-    Of several GPUs, each process that torchrun starts gets its own.
+    With several GPUs, each process that torchrun starts gets its own.
     """
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     there = [name for name in there if there[name]]

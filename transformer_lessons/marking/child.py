@@ -55,7 +55,7 @@ def readable():
 
 
 def main(number):
-    """Waits for sockets to arrive over the socket of that number, and forks a child for each."""
+    """Waits for sockets to arrive over the socket with that number, and forks a child for each."""
     control = socket.socket(fileno=number)
     load()
     torch.set_num_threads(1)
@@ -103,7 +103,7 @@ def begin(own):
 
 
 class Borrowing:
-    """Notes whether the course's own code of this name runs, or this watch is switched off: a tripwire, not a wall."""
+    """Notes whether the course's own code of that name runs, or the watch is switched off: a tripwire, not a wall."""
 
     def __init__(self, name):
         modules = [sys.modules.get(f"{PACKAGE.name}.{one}") for one in COURSE]
@@ -158,7 +158,7 @@ class Child:
         return self.lines.message()
 
     def failure(self, error):
-        """An error as the texts from which the checker makes its sentences."""
+        """An error, as the texts that the checker makes its sentences from."""
         vars(builtins).update(self.sandbox.SAVED_BUILTINS)
         if isinstance(error, self.notebook.Unreadable):
             return {"unreadable": str(error)}
@@ -224,7 +224,7 @@ class Child:
         return {"ok": self.wire.pack(value[0] if len(value) == 1 else value)}
 
     def description(self, value):
-        """What the checker wants to know of an answer before it calls it."""
+        """What the checker wants to know about an answer before it calls it."""
         number = len(self.targets)
         self.targets[number] = value
         owner = value if isinstance(value, type) else type(value)
@@ -254,7 +254,7 @@ class Child:
         return {"names": names, "values": values, "lists": lists}
 
     def signature(self, value):
-        """[[name, kind, has a default]] of what it is called with; None where that is unknown."""
+        """[[name, kind, has a default]] for each of its parameters; None if they are unknown."""
         try:
             parameters = inspect.signature(value).parameters.values()
             return [[str(one.name), int(one.kind), one.default is not one.empty] for one in parameters]
@@ -271,7 +271,7 @@ class Child:
             return ["more", False, 0]
 
     def call(self, head):
-        """Calls an answer, or builds a module, with the random state and the settings of the other side."""
+        """Calls an answer, or builds a module, with the other side's random state and settings."""
         target, made, sandbox = self.targets[head["target"]], [], self.sandbox
         scope = self.scope = self.lending.Scope(self.ask)
         sink = sandbox.sinks[threading.get_ident()] = [0]

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-MARK = """Mark a class: a folder or a zip, as your learning system hands it out. Students' code runs in separate
+MARK = """Mark a class: a folder or a zip file, as downloaded from your learning system. Students' code runs in separate
 processes, without access to your files or the network if the system can prevent it; what it prints proves nothing."""
 
 
@@ -17,9 +17,9 @@ def mark(arguments):
     parser = parser_for("mark", MARK)
     parser.add_argument("source", type=Path, metavar="FOLDER_OR_ZIP")
     parser.add_argument("--out", type=Path, default=Path("marks"), help="folder for the marks (default: marks)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time")
-    parser.add_argument("--variants", type=Path, metavar="FOLDER", help="your own exercises, as well as the course's")
-    parser.add_argument("--student", metavar="ID", help="mark only this student's work, again")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes at a time")
+    parser.add_argument("--variants", type=Path, metavar="FOLDER", help="your own exercises, added to the course's")
+    parser.add_argument("--student", metavar="ID", help="mark this student's work again, and nobody else's")
     parser.add_argument("--roster", type=Path, metavar="CSV", help="class list with the columns student, name, group")
     parser.add_argument("--format", choices=("gradescope", "classroom"), help="one submission: write its results.json")
     options = parser.parse_args(arguments)
@@ -29,18 +29,18 @@ def mark(arguments):
 
 
 def trouble():
-    """Says what is not prevented here; 1 if nothing can be marked, otherwise None."""
+    """Prints what is not prevented here; returns 1 if nothing can be marked, otherwise None."""
     if sys.platform == "win32":
         return refuse("Marking needs Linux or macOS. On Windows, use WSL: it keeps students' code from your files.")
     from transformer_lessons.marking import confinement
 
     missing = [what for name, what in confinement.PROMISES.items() if name not in confinement.protections()]
     if missing and os.geteuid() == 0:
-        return refuse("As root, students' code could do anything here: this system lacks Landlock or seccomp. "
+        return refuse("As root, students' code could do anything here, since this system lacks Landlock or seccomp. "
                       "Mark as an ordinary user.")
     if missing:
-        print(f"Not prevented on this system: students' code could {'; '.join(missing)}.\nTime, memory and files that "
-              "it writes are limited. No verdict can be forged.", file=sys.stderr)
+        print(f"Not prevented on this system: students' code could {'; '.join(missing)}.\nTime, memory and the size "
+              "of files are limited. No verdict can be forged.", file=sys.stderr)
     return None
 
 
@@ -71,11 +71,11 @@ def marked(options):
 
 
 def fill(arguments):
-    parser = parser_for("mark fill", "Fill the column of points in the sheet that Moodle or Canvas gave you.")
+    parser = parser_for("mark fill", "Fill in the points in the grading sheet that Moodle or Canvas gave you.")
     parser.add_argument("sheet", type=Path)
     parser.add_argument("--out", type=Path, default=Path("marks"), help="the folder of the marks (default: marks)")
-    parser.add_argument("--column", help="its title")
-    parser.add_argument("--lesson", help="the points of one lesson only")
+    parser.add_argument("--column", help="the title of the column")
+    parser.add_argument("--lesson", help="fill in the points of one lesson only")
     options = parser.parse_args(arguments)
     from transformer_lessons.marking import tables
 
@@ -89,12 +89,12 @@ def fill(arguments):
 
 
 def sample(arguments):
-    parser = parser_for("mark sample", "Make up a class, to practise on.")
+    parser = parser_for("mark sample", "Make up a class to practise on.")
     parser.add_argument("out", type=Path, metavar="FOLDER")
     parser.add_argument("--students", type=int, default=30)
     options = parser.parse_args(arguments)
     if options.out.exists():
-        return refuse(f"{options.out} exists already.")
+        return refuse(f"{options.out} already exists.")
     from transformer_lessons.marking import sample, verdicts
 
     verdicts.course()
@@ -104,8 +104,8 @@ def sample(arguments):
 
 
 def release(arguments):
-    parser = parser_for("release", "A zip of the course for students, without what you want to keep.")
-    parser.add_argument("--hold", default="", help="texts, solutions, or texts,solutions")
+    parser = parser_for("release", "Write a zip file of the course for students, without what you want to keep back.")
+    parser.add_argument("--hold", default="", help="what to keep back: texts, solutions, or texts,solutions")
     parser.add_argument("--out", type=Path, default=Path("student.zip"))
     options = parser.parse_args(arguments)
     hold = set(filter(None, options.hold.split(",")))
@@ -115,15 +115,15 @@ def release(arguments):
 
     verdicts.course()
     release.release(options.out, hold)
-    print(f"{options.out} is written." + (
-        " The finished implementation is in there, compressed: the checks and lessons need it. Students who "
-        "look for it will find it; for real secrecy use variants." if hold else ""))
+    print(f"{options.out} has been written." + (
+        " The finished implementation is still in it, compressed: the checks and lessons need it. Students who "
+        "look for it will find it; for real secrecy, use variants." if hold else ""))
     return 0
 
 
 def key(arguments):
-    parser = parser_for("key", "The answer key: solutions, right answers, model answers and their points.")
-    parser.add_argument("--out", type=Path, help="a folder for it, outside any git work tree (default: print it)")
+    parser = parser_for("key", "Print the answer key: solutions, right answers, and model answers with their points.")
+    parser.add_argument("--out", type=Path, help="write it to this folder instead, outside any git work tree")
     options = parser.parse_args(arguments)
     from transformer_lessons.marking import release, verdicts
 
@@ -149,5 +149,5 @@ def refuse(sentence):
 
 
 def plain(text):
-    """One line without control characters, which could move the terminal's cursor, or hide something."""
+    """One line without control characters, which could move the terminal's cursor or hide something."""
     return " ".join("".join(one if one.isprintable() else " " for one in str(text)).split())

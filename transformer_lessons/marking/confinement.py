@@ -18,14 +18,14 @@ MEMORY, SECONDS = 1 << 30, 120  # bytes beyond Python and PyTorch; of CPU, for a
 FILES, PROCESSES, NETWORK = "files", "processes", "network"
 ALL = (FILES, PROCESSES, NETWORK)
 PROMISES = {
-    FILES: "read your files, or write any",
+    FILES: "read your files, or write files",
     PROCESSES: "start programs, or reach other processes",
     NETWORK: "use the network",
 }
 
 PARENT = 1  # prctl's number for the signal that comes when the parent ends
 
-# The numbers of system calls, by machine. Those of one row are refused; a new kernel's, beyond LAST, too.
+# The numbers of system calls, by machine. Those in these rows are refused, and so are a new kernel's, beyond LAST.
 LAST = 462
 REFUSED = {
     "x86_64": (0xC000003E, """
@@ -62,13 +62,13 @@ def landlock_version():
 
 
 def can_filter():
-    """Is seccomp there, and are the numbers of system calls known for this machine?"""
+    """Is seccomp available, and are the numbers of system calls known for this machine?"""
     return (sys.platform == "linux" and platform.machine() in REFUSED and sys.maxsize > 1 << 32
             and library().prctl(21, 0, 0, 0, 0) >= 0)
 
 
 def protections():
-    """Those of ALL that hold here."""
+    """Which of ALL hold here."""
     filtered = can_filter()
     return tuple(name for name, holds in ((FILES, landlock_version() and filtered), (PROCESSES, filtered),
                                           (NETWORK, filtered)) if holds)

@@ -1,4 +1,4 @@
-"""Calls from one side to the other, with gradients; and models and optimizers that stay where they are.
+"""Calls from one side to the other, with gradients, while models and optimizers stay where they are.
 
 The side that is lent a model has a stand-in, with the same parameters under the same names. Calls and gradients go to
 the real one. Every message makes the parameters, their gradients and the training modes the same on both sides.
@@ -59,7 +59,7 @@ class Scope:
                 with torch.no_grad():
                     parameter.copy_(value)
             parameter.grad = None if gradient is None else gradient.to(parameter.dtype)
-        for module, modes in zip(self.modules, state["modes"], strict=False):  # a stand-in may not be there yet
+        for module, modes in zip(self.modules, state["modes"], strict=False):  # a stand-in may not exist yet
             for one, mode in zip(module.modules(), modes, strict=True):
                 one.training = bool(mode)
 
@@ -179,7 +179,7 @@ class Scope:
 
 
 def as_before(stand_in, about):
-    """With what an answer has noted on the last stand-in for the same model or optimizer: a count of calls, say."""
+    """Adds what an answer has noted on the last stand-in for the same model or optimizer: a count of calls, say."""
     last = vars(HELD.get(about["key"], stand_in))
     vars(stand_in).update({name: value for name, value in last.items() if name not in vars(stand_in)})
     HELD[about["key"]] = stand_in
@@ -187,7 +187,7 @@ def as_before(stand_in, about):
 
 
 class StandInOptimizer(torch.optim.Optimizer):
-    def __init__(self, groups, ask):  # without PyTorch's own, which loads its compiler: that takes a second
+    def __init__(self, groups, ask):  # without PyTorch's own __init__, which loads its compiler and takes a second
         self.param_groups, self.state, self.defaults, self.ask = groups, {}, {}, ask
 
     def step(self, closure=None):
@@ -200,11 +200,11 @@ class StandInOptimizer(torch.optim.Optimizer):
 
 
 class Noting(TorchDispatchMode):
-    """While it is open, notes each operation: its name, and the sizes of the tensors that it reads and makes."""
+    """While it is active, notes each operation: its name, and the sizes of the tensors that it reads and makes."""
 
     @classmethod
     def _should_skip_dynamo(cls):
-        return False  # else PyTorch loads its compiler first, within the time of the call
+        return False  # otherwise PyTorch loads its compiler first, within the time of the call
 
     def __init__(self, inputs):
         super().__init__()
@@ -285,6 +285,6 @@ def attributes_of(module):
 
 
 def error_of(name):
-    """The exception of that name, or a new one."""
+    """The exception with that name, or a new one."""
     known = vars(builtins).get(name)
     return known if isinstance(known, type) and issubclass(known, Exception) else type(name_for(name), (Exception,), {})

@@ -1,4 +1,4 @@
-"""A class: every notebook is marked once, in parallel, and the results survive an interruption."""
+"""Marks a class: each notebook once, several at a time, with results that survive an interruption."""
 
 import contextlib
 import csv
@@ -34,7 +34,7 @@ class Class:
     works: dict = field(default_factory=dict)  # (student, item) → the source and its digests
     unread: list = field(default_factory=list)
     held: set = field(default_factory=set)
-    ended: set = field(default_factory=set)  # the results that are missing because a worker died over them
+    ended: set = field(default_factory=set)  # the results that are missing because they ended a worker
 
     def pseudonym(self, student):
         return "S" + hmac.new(str(self.seed).encode(), student.encode(errors="replace"), "sha256").hexdigest()[:6]
@@ -81,12 +81,12 @@ def mark(source, out, jobs=2, say=lambda text: None, student=None, roster=None):
             path.parent.mkdir(exist_ok=True)
             path.unlink(missing_ok=True)
             waiting.append((work, path))
-    say(f"{len(works)} notebooks of {len({work.student for work in works})} students, {len(waiting)} of them new")
+    say(f"{len(works)} notebooks from {len({work.student for work in works})} students, {len(waiting)} of them new")
     known = Class(out, seed, unread=list(unread))
     while waiting:
         share(jobs, waiting, out)
         waiting = [one for one in waiting if not one[1].exists()]
-        for one in waiting[:jobs]:  # a worker has died, over one of these: alone, it takes nobody with it
+        for one in waiting[:jobs]:  # one of these has ended a worker: alone, it takes nobody with it
             share(1, [one], out)
             known.ended.add(one[1])
         waiting = waiting[jobs:]
@@ -94,13 +94,13 @@ def mark(source, out, jobs=2, say=lambda text: None, student=None, roster=None):
 
 
 def enrolled(known, works, roster):
-    """The works of those on a class list with the columns student, name and, for work handed in by groups, group.
+    """The works of those on a class list with the columns student, name and, if groups hand in work, group.
 
-    Everybody on the list is in the marks; the work of a group is the work of each of its members.
+    Everyone on the list appears in the marks, and the work of a group counts for each of its members.
     """
     rows = [row for row in table(roster) if row.get("student")]
     if not rows:
-        raise ValueError(f"{roster} needs a column called student, with their ids.")
+        raise ValueError(f"{roster} needs a column called student, with the students' ids.")
     groups = defaultdict(list)
     for row in rows:
         known.students[row["student"]] = {"name": row.get("name") or row["student"], "folder": "",
@@ -131,7 +131,7 @@ def begin(waiting, out):
     WORKER["marker"].seed = json.loads((out / ".state" / "seed.json").read_text())
 
 
-WORKER = {}  # in a worker: what all wait for, and the marker
+WORKER = {}  # in a worker: the notebooks that are waiting, and the marker
 
 
 def mark_one(number):
@@ -140,11 +140,11 @@ def mark_one(number):
     atomic.write(path, verdicts.encoded(found))
 
 
-# What all of it says
+# The results, put together
 
 
 def gathered(known, works, paths, policy):
-    """The class, from the results on disk: one notebook for each student and lesson; none if it is a guess."""
+    """The class, from the results on disk: one notebook for each student and lesson, or none if it would be a guess."""
     found = defaultdict(list)
     for work in works:
         about = known.students.setdefault(work.student, {"name": work.name or work.student, "folder": "",
@@ -205,7 +205,7 @@ def scored(row, policy):
         most = most[EXERCISES[row["exercise"]].difficulty - 1]
     if verdicts.BORROWED in row["flags"] and policy["borrowed"] == "fail":
         row |= {"status": "failed", "mistake": "the course's own code", "message":
-                f"✗ {row['item']}: this calls the course's own {row['exercise']}; the exercise is to write it."}
+                f"✗ {row['item']}: this calls the course's own {row['exercise']}; the exercise is to write your own."}
     if policy["borrowed"] == "ignore":
         row["flags"] = [one for one in row["flags"] if one != verdicts.BORROWED]
     waits = row["kind"] == "text" and row["status"] == "given"
@@ -213,7 +213,7 @@ def scored(row, policy):
 
 
 def read_back(known, policy):
-    """Takes over a reader's points for free texts, and the teacher's overrides."""
+    """Applies a reader's points for free texts, and the teacher's overrides."""
     texts = {(row.get("question"), row.get("who"), row.get("text")): row for row in table(known.out / "texts.csv")}
     changes = {(row.get("student"), row.get("item")): row for row in table(known.out / "overrides.csv")}
     for row in known.rows:
@@ -254,6 +254,6 @@ def clean(text, most=200):
 
 
 def cell(text, most=200):
-    """The text for a table, so that no spreadsheet takes it for a formula."""
+    """The text for a cell of a table, made so that no spreadsheet takes it for a formula."""
     text = clean(text, most)
     return f"'{text}" if text.lstrip()[:1] in tuple("=+-@＝＋－＠\t|%") and text.strip() else text

@@ -32,7 +32,7 @@ def sources_of(data):
     except (ValueError, KeyError, TypeError):
         cells = whole_cells(text)
         if not cells:
-            raise Unreadable("it is empty" if not text.strip() else "it is no notebook") from None
+            raise Unreadable("it is empty" if not text.strip() else "it is not a notebook") from None
     found = []
     for cell in cells if isinstance(cells, list) else []:
         if isinstance(cell, dict) and cell.get("cell_type") == "code":
@@ -62,7 +62,7 @@ def parsed(source):
 
 
 def python_of(source):
-    """A cell without IPython's own lines; the numbers of the lines stay the same."""
+    """A cell without IPython's own lines; line numbers stay the same."""
     source = source.replace("\r\n", "\n").replace("\0", "")
     lines = source.split("\n")
     if lines[0].startswith("%%"):
@@ -75,7 +75,7 @@ def python_of(source):
 
 
 def blocks_of(source):
-    """[(parsed, text)]: the whole cell or, if it has errors, those parts that are Python."""
+    """[(parsed, text)]: the whole cell or, if it has errors, those parts of it that are valid Python."""
     whole = parsed(source)
     if whole is not None:
         return [(whole, source)]
@@ -126,7 +126,7 @@ def root_of(node):
 
 
 def calls_in(node):
-    """[(the name, the call)] of what is called with something."""
+    """(name, call) for each call that has arguments."""
     for one in ast.walk(node):
         if isinstance(one, ast.Call) and one.args:
             yield one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", None), one

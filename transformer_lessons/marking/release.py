@@ -20,7 +20,7 @@ NOT_FOR_STUDENTS = ("marking", "__pycache__", ".ipynb_checkpoints")
 
 
 def hidden_lines():
-    """The lines of the solutions that are part of no task: of no stub, and of no bug hunt's code."""
+    """The lines of the solutions that appear in no task, that is, in no stub and in no bug hunt's code."""
     given = {line.strip() for one in EXERCISES.values() for line in one.stub.splitlines()}
     for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"):
         given |= {line.strip() for source in tasks_in(path) for line in source.splitlines()}
@@ -54,7 +54,7 @@ def release(out, hold):
 
 
 def held(name, data, hold, lines):
-    """A file as students get it."""
+    """A file in the form that students get."""
     if name.endswith(".ipynb"):
         return held_notebook(json.loads(data), hold, lines)
     if name.endswith(".svg") and "solutions" in hold:
@@ -66,7 +66,7 @@ def held(name, data, hold, lines):
         text = replaced(text, {"model": KEPT, "points": (KEPT,) * 3})
     if "solutions" in hold:
         if inner == "exercises/checker/help.py":
-            text = text.replace("say(exercise.solution_text())", f"say({KEPT!r})")
+            text = text.replace("exercise.solution_text()", repr(KEPT))
         if inner.startswith("exercises/catalogue/"):
             text = replaced(text, {"solution": KEPT})
     declared = inner.startswith(("exercises/catalogue/", "exercises/questions/lesson_"))
@@ -103,7 +103,7 @@ def model_lines():
 
 
 def replaced(text, values):
-    """A declaration with other values for these arguments."""
+    """A declaration with these arguments replaced."""
     tree = ast.parse(text)
     for call in ast.walk(tree):
         for keyword in call.keywords if isinstance(call, ast.Call) else ():
@@ -113,7 +113,7 @@ def replaced(text, values):
 
 
 def sealed(text, file="'<kept>'"):
-    """The same code, which nobody reads by chance. It is not secret: the checks and lessons need it."""
+    """The same code, in a form that nobody reads by chance. It is not secret: the checks and lessons need it."""
     packed = base64.b85encode(zlib.compress(text.encode(), 9)).decode()
     lines = "\n".join(f'    "{packed[n:n + 100]}"' for n in range(0, len(packed), 100))
     return ("import base64\nimport zlib\n\n"
@@ -123,7 +123,7 @@ def sealed(text, file="'<kept>'"):
 def write_key(out):
     """Writes the answer key, a page for each lesson, but never into a git repository."""
     if any((folder / ".git").exists() for folder in (out.resolve(), *out.resolve().parents)):
-        raise ValueError(f"{out} is inside a git work tree, where a key is soon published: choose another folder.")
+        raise ValueError(f"{out} is inside a git work tree, where it could soon be published: choose another folder.")
     out.mkdir(parents=True, exist_ok=True)
     for lesson, text in key().items():
         atomic.write(out / f"lesson_{lesson}.md", text.encode())

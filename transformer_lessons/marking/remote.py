@@ -83,7 +83,7 @@ class Nursery:
 
 
 class Student:
-    """One process with one notebook in it; a new one takes the place of one that has ended."""
+    """One process with one notebook in it; if it ends, a new process takes its place."""
 
     def __init__(self, nursery, data, course, lesson):
         self.nursery, self.begun = nursery, (data, course, lesson)
@@ -166,7 +166,7 @@ class Student:
             self.left -= seconds * isinstance(error, Endless)
             self.end()
             raise
-        except Exception as error:  # no reply of ours: whatever it is, it came from there
+        except Exception as error:  # not an error of ours: whatever it is, it came from there
             self.end()
             raise Broken(f"a reply that cannot be read ({type(error).__name__})") from error
 
@@ -185,7 +185,7 @@ class Student:
         return reply
 
     def define(self, exercise, subject):
-        """The answer, which behaves towards the checker just as the student's own would."""
+        """The answer, which to the checker behaves just as the student's own would."""
         self.doing = {"do": "define", "exercise": exercise, "subject": subject}, DEFINING
         self.borrowed, self.failed, self.ended = False, None, []
         try:
@@ -275,7 +275,7 @@ class Student:
     # What the checker runs a call with
 
     def run(self, call):
-        """As `sandbox.attempt`: an outcome, whatever happens in the other process."""
+        """Like `sandbox.attempt`: an outcome, whatever happens in the other process."""
         self.attempts += 1
         self.failed, self.printed = None, 0
         torch.random.default_generator.manual_seed(0)
@@ -303,7 +303,7 @@ class Student:
 
 
 class RemoteModule(nn.Module):
-    """A module whose forward pass runs in the other process, with the parameters that it has here."""
+    """A module whose forward pass runs in the other process, with the parameters held here."""
 
     def grow(self, layers):
         """Takes over the layers of the module in the other process."""
@@ -330,7 +330,7 @@ class RemoteModule(nn.Module):
         return value
 
 
-NOTHING = {"signature": None, "returns": ["more", False, 0]}  # is known of this function
+NOTHING = {"signature": None, "returns": ["more", False, 0]}  # a function of which nothing is known
 
 
 def dressed(function, about, name):
@@ -356,7 +356,7 @@ def signature_of(about):
 
 
 def restore(value, new):
-    """Changes an input as the call has changed it."""
+    """Changes an input in the way that the call has changed it."""
     if isinstance(value, torch.Tensor) and isinstance(new, torch.Tensor):
         value.data = new.to(value.dtype)
     elif isinstance(value, torch.Generator) and isinstance(new, torch.Generator):

@@ -1,4 +1,4 @@
-"""Pages without scripts and without a network: what the class has not understood, and each student's own results."""
+"""Pages that need neither scripts nor a network: what the class has not understood, and each student's own results."""
 
 import html
 import re
@@ -55,7 +55,7 @@ def class_report(known, anonymous):
     parts = [summary(known, rows), "<h2>Exercises</h2>", grid("Who has solved what", ["", *map(safe, items)], (
         [(shown[one], ""), *(status(by.get((one, item)), failing.get((one, item)), anonymous) for item in items)]
         for one in students))]
-    parts += ["<h2>Mistakes</h2>", grid("Which mistake, by whom", ["", "students", *(shown[one] for one in students)], (
+    parts += ["<h2>Mistakes</h2>", grid("Who made which mistake", ["", "students", *(shown[one] for one in students)], (
         [(f"{safe(exercise)}: {safe(name)}", ""), (str(len(who)), "n"), *(("✗", "f") if one in who else ("", "")
          for one in students)] for (_, exercise, name), who in ranked))]
     parts += ["<h2>Say this next time</h2>", *say_next(ranked), "<h2>Stuck</h2>", stuck(known, rows, shown)]
@@ -123,7 +123,7 @@ def stuck(known, rows, shown):
 
 
 def questions(known):
-    """For each question the share of right answers, and the commonest wrong answer with its explanation."""
+    """For each question, how many answers are right, and the commonest wrong answer with its explanation."""
     rows = defaultdict(list)
     for row in known.rows:
         if row["kind"] == "question" and row["status"] in ("passed", "failed"):
@@ -141,7 +141,7 @@ def questions(known):
     return grid("Right answers, and the commonest wrong one", ["", "right", "commonest wrong answer"], lines)
 
 
-# Feedback: a page for each student and lesson, with nothing about anybody else
+# Feedback: a page for each student and lesson, with nothing about anyone else
 
 
 def write_feedback(known):
@@ -164,7 +164,7 @@ def write_feedback(known):
 
 
 def moodle_zip(pages):
-    """The zip that Moodle takes back: the folders have the names that it gave them."""
+    """The zip that Moodle accepts: the folders have the names that it gave them."""
     file = BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for (_, name, back), data in sorted(pages.items()):

@@ -1,4 +1,4 @@
-"""What a person reads: free texts, question by question, without names; and work that is strikingly alike."""
+"""What a person has to read: free texts, question by question, without names; and work that is strikingly alike."""
 
 import hmac
 import math
@@ -15,7 +15,7 @@ from transformer_lessons.tools import atomic
 
 
 def write_texts(known):
-    """texts.csv: a block for each question, in an order of its own. What was filled in stays, whatever happens.
+    """texts.csv: a block for each question, each in a different order. What has been filled in always stays.
 
     The reader puts 0, 0.5 or 1 into p1, p2 and p3, for the three points of the block's first line.
     """
@@ -61,8 +61,8 @@ def overlap(text, model):
 def alike(known):
     """[(weight, one student, another, item, what they share)], the most striking first.
 
-    Only what is rare in the class counts. Where an exercise leaves hardly any choice, equal answers say nothing; the
-    course's own solution, handed in by two, says where both got it.
+    Only what is rare in the class counts. Where an exercise leaves hardly any choice, equal answers say nothing; if two
+    hand in the course's own solution, that says only where both got it.
     """
     found, size = [], max(2, len(known.students))
     for item, works in by_item(known).items():
@@ -101,7 +101,7 @@ def by_item(known):
 
 def write_similar(known):
     """similar.html: pairs side by side, for the teacher alone."""
-    parts = ["<p>Reasons to talk, not evidence. Most exercises are too short to tell anything.</p>"]
+    parts = ["<p>Reasons to talk, not evidence. Most exercises are too short to tell you anything.</p>"]
     for _, one, other, item, why in alike(known)[:100]:
         sides = "".join(f"<td><bdi>{safe(known.students[who]['name'], 60)}</bdi><pre>"
                         f"{safe(known.works[who, item]['source'], 6000)}</pre></td>" for who in (one, other))

@@ -1,4 +1,4 @@
-"""A made-up class, to practise on: notebooks with right answers, typical slips, and things left undone."""
+"""A made-up class to practise on: notebooks with right answers, typical slips, and things left undone."""
 
 import json
 import random
@@ -10,7 +10,7 @@ from transformer_lessons.tools.install import ROOT
 
 NAMES = """Ada Alan Amara Anna Ben Chen Chloe Diego Elif Emma Farid Femi Grace Hana Igor Ines Jonas Kofi Lea Liam Lucia
     Maya Mehmet Nina Noor Olga Omar Priya Rosa Sam Sofia Tariq Tomas Uma Vera Wei Yara Yusuf Zoe Zuri""".split()  # noqa: SIM905
-SLIPS = {  # in the course's solution, the text that a slip changes, and into what
+SLIPS = {  # what a slip changes in the course's solution, and into what
     "softmax": ("axis=-1", "axis=0"), "self_attention": ("x @ x.T", "x.T @ x"), "attention": ("dim=-1", "dim=-2"),
     "AttentionHead": ("self.linear_k(x)", "self.linear_q(x)"),
     "scaled_dot_product_attention": ("math.sqrt(query.shape[-1])", "query.shape[-1]"),
@@ -29,7 +29,7 @@ SLIPS = {  # in the course's solution, the text that a slip changes, and into wh
 
 
 def write(out, students, seed=1):
-    """A folder for each student, with the lessons 1 to 8."""
+    """Writes a folder for each student, with some or all of lessons 1 to 8."""
     for number in range(students):
         name = NAMES[number % len(NAMES)].lower() + ("" if number < len(NAMES) else str(number // len(NAMES)))
         draw = random.Random(f"{seed} {name}")

@@ -1,4 +1,4 @@
-"""Which file belongs to whom? Knows the layouts of the learning systems; files that do not fit are listed."""
+"""Finds out whose each file is, from the layouts of the learning systems; files that do not fit are listed."""
 
 import io
 import os
@@ -41,13 +41,13 @@ def find(source):
         if one.parts[-1] in ("timestamp.txt", "submission_metadata.yml"):
             times[one.parts] = one.read()[:1 << 20].decode(errors="replace")
     works = [one for one in found if one.parts[-1].lower().endswith(".ipynb")]
-    unread += [(one.path, "no notebook") for one in found
+    unread += [(one.path, "not a notebook") for one in found
                if not one.parts[-1].lower().endswith(".ipynb") and one.parts not in times]
     name_students(works, times)
     unread += [(one.path, "it is not clear whose work this is") for one in works if not as_seen(one.student)]
     works = two_as_one([one for one in works if as_seen(one.student)], unread)
     number = Counter(one.student for one in works)
-    unread += [(one.path, f"one of {number[one.student]:,} notebooks of this student; at most {MOST} are read")
+    unread += [(one.path, f"one of {number[one.student]:,} notebooks by this student; at most {MOST} are read")
                for one in works if number[one.student] > MOST]
     works = [one for one in works if number[one.student] <= MOST]
     return works, list(dict.fromkeys(unread))
@@ -62,7 +62,7 @@ def from_folder(folder, unread):
             if hidden(parts, unread):
                 continue
             if not stat.S_ISREG(os.lstat(path).st_mode):
-                unread.append(("/".join(parts), "a link, or no ordinary file"))
+                unread.append(("/".join(parts), "a link, or not an ordinary file"))
             elif name.lower().endswith(".zip"):
                 yield from from_zip(path.read_bytes(), (*above, parts[-1][:-4]), unread, 0)
             elif path.stat().st_size > LARGEST:
@@ -72,12 +72,12 @@ def from_folder(folder, unread):
 
 
 def readable(name):
-    """A file's name; one that is no UTF-8 is read as those in zips are, so that different names stay different."""
+    """A file's name; if it is not UTF-8, it is read as names in zips are, so that different names stay different."""
     return os.fsencode(name).decode("cp437") if any("\udc80" <= one <= "\udcff" for one in name) else name
 
 
 def hidden(parts, unread):
-    """Is this a copy that a machine keeps, or out of sight? What is out of sight is listed."""
+    """Is this a copy that a machine keeps, or a hidden file? Hidden files are listed."""
     for number, part in enumerate(parts, 1):
         if COPIES.fullmatch(part):
             return True
@@ -88,7 +88,7 @@ def hidden(parts, unread):
 
 
 def from_zip(data, prefix, unread, depth):
-    """The files of a zip, which are read but never unpacked, so that a name can lead nowhere."""
+    """The files of a zip, which are read but never unpacked, so no name can lead anywhere."""
     where = "/".join(prefix) or "the zip"
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
@@ -122,15 +122,15 @@ def bytes_of(archive, entry):
     try:
         with archive.open(entry) as file:
             return file.read(LARGEST + 1)[:LARGEST]
-    except Exception:  # a zip that breaks off, or lies about itself
+    except Exception:  # a zip that is truncated, or lies about itself
         return b""
 
 
-# Names: the first part of a path that is not the same for all; the learning system has made it, not the student.
+# A name is the first part of a path that is not the same for all, which the learning system makes, not the student.
 
 FOLDERS = [  # a whole folder's name
     re.compile(r"(?P<name>.*)_(?P<student>\d+)_assignsubmission_(?:file|onlinetext)_?"),  # Moodle
-    re.compile(r"(?P<name>.*?)_(?P<student>\d+)_"),  # Moodle, long ago
+    re.compile(r"(?P<name>.*?)_(?P<student>\d+)_"),  # old versions of Moodle
     re.compile(r"(?P<student>submission_\d+)"),  # Gradescope
 ]
 FILES = [  # the beginning of a file's name, where all files lie side by side
@@ -186,7 +186,7 @@ def common_depth(paths):
 
 
 def common_prefix(names):
-    """GitHub Classroom's clones: assignment-login. What all names share up to a hyphen, where there are many."""
+    """GitHub Classroom's clones: assignment-login. What all names share up to a hyphen, if there are more than two."""
     first, last = min(names, default=""), max(names, default="")
     shared = first[:next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)]
     shared = shared[:shared.rfind("-") + 1]
@@ -202,7 +202,7 @@ def as_seen(student):
 
 
 def two_as_one(works, unread):
-    """The works, except those of students who may be taken for another, and of files at the same place."""
+    """The works, except those of students who may be mistaken for one another, and of files that share a path."""
     from transformer_lessons.marking.marks import slug
 
     claims, first, double = {}, {}, {}
@@ -211,12 +211,12 @@ def two_as_one(works, unread):
             claims.setdefault(name, set()).add(one.student)
     folders = Counter(student for student, _ in {(one.student, one.folder) for one in works if one.folder})
     for students in claims.values():
-        double |= dict.fromkeys(students if len(students) > 1 else (), "its name is too like another student's")
+        double |= dict.fromkeys(students if len(students) > 1 else (), "its name is too much like another student's")
     double |= {student: f"two folders claim to be {student}" for student, count in folders.items() if count > 1}
     twice = {one.parts for one in works
              if first.setdefault(one.parts, one) is not one and first[one.parts].read() != one.read()}
     for one in works:
-        if why := double.get(one.student) or (one.parts in twice and "two different files are at this place"):
+        if why := double.get(one.student) or (one.parts in twice and "two different files have this path"):
             unread.append((one.path, why))
     return [one for one in works if one.student not in double and one.parts not in twice]
 

@@ -14,7 +14,7 @@ LONG = ("student", "name", "lesson", "item", "kind", "status", "points", "max", 
 
 
 def written(path, header, rows, mark="\ufeff"):
-    """Writes a CSV file; no text is a formula, not even where a spreadsheet splits lines at semicolons."""
+    """Writes a CSV file in which no text is a formula, not even if a spreadsheet splits lines at semicolons."""
     file = io.StringIO()
     lines = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
     lines.writerow(header)
@@ -47,7 +47,7 @@ def write_marks(known):
     atomic.write(known.out / "unread.txt", "".join(" ".join(line.split()) + "\n" for line in unread).encode())
 
 
-# The sheet that the teacher has downloaded: its cells are replaced in place, all other bytes stay
+# The sheet that the teacher has downloaded: cells are replaced in place, and all other bytes stay as they are
 
 
 def spans(data, separator):
@@ -102,7 +102,7 @@ def column_of(header, wanted):
     else:
         found = [n for n, one in enumerate(header) if one.lower() in grades or re.search(r" \(\d+\)$", one)]
     if len(found) != 1:
-        raise ValueError(f"Which column should be filled? Give --column one of: {', '.join(header)}")
+        raise ValueError(f"Which column should be filled in? Give --column one of: {', '.join(header)}")
     return found[0]
 
 

@@ -22,7 +22,7 @@ from transformer_lessons.tools.install import ROOT
 from transformer_lessons.tools.progress import cells_of, checks_in
 
 VARIANTS = []  # the files of a teacher's own exercises
-TELLING = 100  # nodes of a definition that is long enough to tell
+TELLING = 100  # nodes in a definition that is long enough to tell something
 BORROWED, SAME = "borrowed", "as the course's solution"
 
 
@@ -58,7 +58,7 @@ def version():
 
 
 def load_variants(folder):
-    """Takes a teacher's own exercises into the catalogue; returns their names."""
+    """Adds a teacher's own exercises to the catalogue; returns their names."""
     names = []
     for path in sorted(folder.glob("[!_]*.py")):
         spec = importlib.util.spec_from_file_location(f"variant_{path.stem}", path)
@@ -67,7 +67,7 @@ def load_variants(folder):
         VARIANTS.append(path)
         for exercise in [one for one in vars(module).values() if isinstance(one, Exercise)]:
             if EXERCISES.setdefault(exercise.name, exercise) is not exercise:
-                raise ValueError(f"{path}: the course has an exercise called {exercise.name} already.")
+                raise ValueError(f"{path}: the course already has an exercise called {exercise.name}.")
             names.append(exercise.name)
     return names
 
@@ -109,7 +109,7 @@ class Marker:
     def verdicts(self, student):
         plan = student.plan
         if "unreadable" in plan or plan.get("lesson") not in course():
-            return {"unread": str(plan.get("unreadable", "no lesson of the course can be recognised in it"))[:200]}
+            return {"unread": str(plan.get("unreadable", "it is not recognisable as a lesson of the course"))[:200]}
         lesson, rows = plan["lesson"], []
         known = course()[lesson]
         found = {"lesson": lesson, "held": list(student.held), "fresh": plan["digest"] == known["digest"],
@@ -136,7 +136,7 @@ class Marker:
         if work is None:
             return {**row, "status": "missing", "message": f"○ {subject}: not found in this notebook."}
         if known["fresh"].get(subject) == work["digest"]:
-            return {**row, "status": "untouched", "message": f"○ {subject}: as it was handed out."}
+            return {**row, "status": "untouched", "message": f"○ {subject}: still as it was handed out."}
         try:
             answer = student.define(name, subject)
         except Remote as error:
@@ -145,7 +145,7 @@ class Marker:
             report = f"✗ {subject}: its cell does not run.\n  {said}"
             return {**row, "status": "failed", "mistake": "does not run", "message": report}
         except (Endless, Broken) as error:
-            why = "it does not come to an end" if isinstance(error, Endless) else f"its cell ends Python ({error})"
+            why = "it does not finish in time" if isinstance(error, Endless) else f"its cell ends Python ({error})"
             return {**row, "status": "failed", "mistake": "does not run", "message": f"✗ {subject}: {why}."}
         report = judge(EXERCISES[name], answer, self.drawn(name, 0), run=student.run, limits=LIMITS)
         if report.status == "passed" and not self.right_again(name, answer, student):
@@ -172,7 +172,7 @@ class Marker:
         try:
             value = student.value(number) if "code" in given else unpack(given["literal"])
         except (Remote, Endless, Broken):
-            return {**row, "status": "untouched", "message": f"○ {number}: this answer could not be worked out."}
+            return {**row, "status": "untouched", "message": f"○ {number}: this answer could not be evaluated."}
         value = value[:LONGEST] if isinstance(value, str) else value
         status, said = verdict(question, value)
         text = ""
@@ -195,7 +195,7 @@ def solution_digest(name):
 
 
 def in_lines(message):
-    """A message in which no line but the first begins as a verdict does, whatever strangers' texts it quotes."""
+    """A message in which only the first line begins like a verdict, whatever strangers' texts it quotes."""
     return re.sub(r"[\n\r\x85\u2028\u2029](?:(?!  )|\s*(?=[✓✗○]))", " ", message)
 
 

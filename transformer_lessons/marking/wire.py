@@ -70,7 +70,7 @@ class Lines:
         return bytes(data)
 
 
-# Packing: None, truth values and texts stand for themselves; all else is a list that begins with its kind
+# Packing: None, booleans and strings stand for themselves; everything else is a list that begins with its kind
 
 
 def name_of(value):
@@ -78,7 +78,7 @@ def name_of(value):
 
 
 def pack(value, other=name_of, depth=0):
-    """A value as JSON. `other` packs what is neither a number, nor a text, nor made of these."""
+    """A value as JSON. `other` packs what is not a number or a string, nor made of these."""
     kind = type(value)
     if value is None or kind in (bool, str):
         return value
@@ -137,7 +137,7 @@ def text_of(data):
 
 
 def unpack(node, other=lambda node: None):
-    """The value again. What was packed as an object becomes an empty one, of a class with that name."""
+    """The value again. What was packed as an object becomes an empty object, of a class with that name."""
     try:
         return unpacked(node, other)
     except Broken:
@@ -164,7 +164,7 @@ def unpacked(node, other):
 
 
 def apart(kind, items):
-    """The items, unless they are to be hashed and many have one hash: putting those together would take hours."""
+    """The items, unless they are to be hashed and many share one hash: putting those together would take hours."""
     if kind not in ("list", "tuple") and sum(a == b for a, b in pairwise(sorted(map(hash, items)))) > 10:
         raise Broken("a set in which nothing can be found")
     return items

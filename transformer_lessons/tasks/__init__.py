@@ -1,1 +1,1 @@
-"""Toy tasks and texts: the reversal task, an invented play, and the complete works of Shakespeare."""
+"""Toy tasks and texts: the reversal task, repeated blocks, an invented play, the complete works of Shakespeare."""

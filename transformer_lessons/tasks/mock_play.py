@@ -1,7 +1,7 @@
 """An invented play whose entropy is known: a corpus on which a model's loss can be checked against the truth.
 
 The writer draws from the tables below and nothing else, so it knows the probability of every choice. Any
-text can have been drawn in only one way, so its probability is the product of its choices'.
+text can arise in only one way, so its probability is the product of the probabilities of its choices.
 """
 
 import math
@@ -19,8 +19,8 @@ def equally(words):
 
 
 SLOT = r"\{(\w+)\}"
-# A table gives each choice its probability. A name in braces is another table, from which a word is drawn.
-# Every line has ten syllables or eleven, and its beat falls on the second, fourth, sixth, eighth and tenth.
+# A table gives each choice its probability. A name in braces stands for a word drawn from another table.
+# Every line has ten or eleven syllables, with the beat on the second, fourth, sixth, eighth and tenth.
 TABLES = {
     "line": {
         "The {adjective} {noun} doth {hold} my {adjective} {noun}": 1 / 4,
@@ -57,9 +57,9 @@ TABLES = {
     "beneath": equally("beneath above beside beyond within upon against behind"),
     "number": equally("I II III IV V"),
 }
-# Each scene is of some act of some play, so that its number needs no counting.
+# Each scene comes from some act of some play: its numbers are drawn, so nothing needs to be counted.
 SCENE = {"ACT {number}\n\nSCENE {number}. The {adjective} {thing}.\n\n": 1.0}
-# Always the same two take turns: who spoke last tells who speaks next.
+# The same two always take turns: whoever spoke last determines who speaks next.
 SPEAKERS = {
     ("ALDRIC", "MELISANDE"): 1 / 4,
     ("MELISANDE", "ALDRIC"): 1 / 4,
@@ -92,7 +92,7 @@ class Pen:
         return choice
 
     def phrase(self, table):
-        """A choice in which each name in braces has become a word of its table."""
+        """A choice, with each name in braces replaced by a word from its table."""
         return re.sub(SLOT, lambda slot: self.draw(TABLES[slot[1]]), self.draw(table))
 
     def speech(self, speaker):
@@ -117,8 +117,8 @@ class Pen:
 def floor():
     """The play's entropy in bits per character: no model can do better on an endless play.
 
-    Scenes are drawn independently, so this is a scene's expected bits over its expected characters. What ends
-    with probability p each time comes 1 / p times on average; each speaker comes first half of the time.
+    Scenes are drawn independently, so this is a scene's expected bits divided by its expected characters. What
+    ends with probability p each time happens 1 / p times on average; each speaker goes first half the time.
     """
     lines = 1 / sum(p for end, p in LINE_END.items() if end.endswith("\n\n"))
     speeches = 1 / SPEECH_END["[Exeunt.]\n\n"]
@@ -131,7 +131,7 @@ def floor():
 
 
 def expect(table):
-    """The expected bits and characters of a choice, with what is drawn in its braces."""
+    """The expected bits and characters of a choice, including what is drawn for its braces."""
     total = np.zeros(2)
     for choice, p in table.items():
         own = [-math.log2(p), len(re.sub(SLOT, "", choice))]

@@ -4,7 +4,7 @@ import torch
 
 from transformer_lessons.validation import check_sizes
 
-START = 0  # the token that every target of reversal_pairs begins with; no source holds it
+START = 0  # the token that every target of reversal_pairs begins with; no source contains it
 
 
 def reversal_sequences(number, half, vocabulary_size, generator=None):
@@ -15,7 +15,7 @@ def reversal_sequences(number, half, vocabulary_size, generator=None):
 
 
 def reversal_pairs(number, length, vocabulary_size, generator=None):
-    """For encoder and decoder: a random source of ids from 1 on; the target is START, then the reverse."""
+    """For an encoder-decoder: a random source of ids from 1 up; the target is START, then the source reversed."""
     check_sizes(number=number, length=length)
     check_sizes(2, vocabulary_size=vocabulary_size)
     source = torch.randint(1, vocabulary_size, (number, length), generator=generator)  # (number, length)

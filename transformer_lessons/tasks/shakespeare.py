@@ -18,14 +18,14 @@ from transformer_lessons.validation import check_sizes
 URL = "https://www.gutenberg.org/cache/epub/100/pg100.txt"
 WORKS = 44  # 38 plays, the Sonnets, 5 poems
 SHORTEST = 5_000_000  # characters: the cleaned book has about 5.3 million in every edition
-LEAST = 1_000  # characters of any other text
+LEAST = 1_000  # characters that any other text needs
 TRIES, SILENCE, LONGEST, LARGEST = 3, 10, 300, 50_000_000  # tries, seconds, seconds, bytes
 
 
 @dataclass(frozen=True)
 class Corpus:
     text: str
-    works: tuple  # title, start and end of each: in order, and together the whole text
+    works: tuple  # title, start and end of each, in order: together they are the whole text
     source: str  # "complete works", "invented play", or another file's name
     sha256: str | None  # of the file as it was read
 
@@ -34,10 +34,10 @@ def load(path=None, download=True):
     """The corpus: the file at this path, else the one that SHAKESPEARE_TXT names, else the user's cached
     copy, else Project Gutenberg's, downloaded once, else an invented play, announced in two lines.
 
-    A file that names Project Gutenberg anywhere claims to be its complete works: it must be all of them, and
-    is cleaned. Any other text in UTF-8, of 1,000 characters or more, is a corpus too: only a byte-order mark
-    and line ends change. Anything else raises a ValueError that says why. A changed letter shows only in the
-    file's hash, which is compared for the cached copy.
+    A file that mentions Project Gutenberg anywhere is taken for its complete works: it must contain all of
+    them, and is cleaned. Any other UTF-8 text of 1,000 characters or more is a corpus too: only its byte-order
+    mark and line endings change. Anything else raises a ValueError that says why. A changed letter shows only
+    in the file's hash, which is checked for the cached copy.
     """
     path = path or os.environ.get("SHAKESPEARE_TXT")
     if path:
@@ -71,7 +71,7 @@ def read(path):
 
 
 def verify(data, name):
-    """The corpus in these bytes, or a sentence why there is none."""
+    """The corpus in these bytes, or an error that says why there is none."""
     raw, digest = decode(data, name), hashlib.sha256(data).hexdigest()
     if re.search(r"project\s+gutenberg", raw, re.IGNORECASE):
         return Corpus(*verify_book(raw, name), "complete works", digest)
@@ -81,7 +81,7 @@ def verify(data, name):
 
 
 def decode(data, name):
-    """Bytes to text, with \\n for line ends; what is not a plain text in UTF-8 is refused."""
+    """Bytes to text, with \\n at line ends; anything but plain text in UTF-8 is refused."""
     if not data:
         raise ValueError(f"{name} is empty")
     if data.startswith(b"version https://git-lfs"):
@@ -120,14 +120,14 @@ def verify_book(raw, name):
     works = list(clean_works(raw))
     text = "".join(work for _, work in works)
     if len(works) != WORKS or len(text) < SHORTEST:
-        raise ValueError(f"{name} is damaged: {len(works)} of {WORKS} works are there, in {len(text):,} of "
+        raise ValueError(f"{name} is damaged: {len(works)} of {WORKS} works were found, with {len(text):,} of "
                          f"at least {SHORTEST:,} characters")
     ends = [sum(len(work) for _, work in works[: number + 1]) for number in range(WORKS)]
     return text, tuple((title, end - len(work), end) for (title, work), end in zip(works, ends, strict=True))
 
 
 def clean(raw):
-    """The works' text alone: without the book's header and licence, without tables of contents, and tidy."""
+    """The text of the works alone: tidied, and without the book's header, licence and tables of contents."""
     return "".join(work for _, work in clean_works(raw))
 
 
@@ -149,9 +149,9 @@ def clean_works(raw):
 
 
 def tidy(raw):
-    """What lies between the book's two markers, if it has them, without marks that are no text.
+    """What lies between the book's two markers, if it has them, without marks that are not text.
 
-    They are underscores for italics, tabs, numbers in the margin, spaces at line ends, second empty lines.
+    These are underscores for italics, tabs, numbers in the margin, spaces at line ends and repeated empty lines.
     """
     text = re.sub("[_\ufeff]", "", raw.replace("\r\n", "\n").replace("\r", "\n"))
     text = re.sub(r" *\t[ \t]*", " ", text)
@@ -162,7 +162,7 @@ def tidy(raw):
 
 
 def list_works(text):
-    """The 44 titles in the table of contents, and where it ends: where its first title comes again."""
+    """The 44 titles in the table of contents, and where that table ends: where its first title appears again."""
     contents = re.match(r"(?:.*\n){0,20}?Contents\n", text)
     titles, position = [], contents.end() if contents else len(text)
     for line in text[position : position + 10_000].splitlines(keepends=True):
@@ -192,7 +192,7 @@ def read_cache(kept):
         if digest.exists() and digest.read_text().strip() != corpus.sha256:
             raise ValueError(f"{kept} has changed since it was downloaded")
     except (OSError, ValueError) as error:
-        return say(f"{error}; so it is not used.")
+        return say(f"{error}, so it is not used.")
     return corpus
 
 
@@ -213,7 +213,7 @@ def fetch(kept):
 
 
 def keep(data, digest, kept):
-    """The copy, then its hash. In between there is none, rather than that of an older copy."""
+    """Writes the copy, then its hash. In between there is no hash, rather than that of an older copy."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.with_suffix(".sha256").unlink(missing_ok=True)
     atomic.write(kept, data)
@@ -221,7 +221,7 @@ def keep(data, digest, kept):
 
 
 def download_bytes():
-    """All of the file: when the connection breaks, the next try asks for the rest."""
+    """The whole file: if the connection breaks, the next try asks for the rest."""
     data, deadline = bytearray(), time.monotonic() + LONGEST
     for left in reversed(range(TRIES)):
         try:
@@ -255,10 +255,10 @@ def download_rest(data, deadline):
 
 
 def split(text, fraction=0.05, blocks=None):
-    """Pieces for training, and pieces for validation; taken in turn, they are the text.
+    """Pieces for training and pieces for validation; taken alternately, they are the text.
 
-    The validation blocks are spread evenly over the text, by default one in 50,000 characters. They are cut
-    after empty lines (in a text that has none, after lines), so that no speech is in both.
+    The validation blocks are spread evenly over the text, by default one per 50,000 characters. They are
+    cut after empty lines (in a text that has none, after lines), so no speech is in both.
     """
     blocks = max(1, len(text) // 50_000) if blocks is None else blocks
     check_sizes(blocks=blocks)

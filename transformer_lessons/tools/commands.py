@@ -23,7 +23,7 @@ LARGEST = 10**12  # of any whole number, so that nothing overflows
 
 
 def exit_code(command, arguments):
-    """The exit code: None or 0, 1 after a sentence on what cannot be done, 130 when stopped by Ctrl-C."""
+    """Runs a command; returns None or 0, 1 after a sentence that says what went wrong, or 130 after Ctrl-C."""
     try:
         return command(arguments)
     except KeyboardInterrupt:
@@ -39,7 +39,7 @@ def exit_code(command, arguments):
 
 
 def as_typed(sentence):
-    """With the options' names as they are typed: --heads 3 in place of num_heads=3."""
+    """The same sentence with the options as they are typed: --heads 3 in place of num_heads=3."""
     options = train_parser()._option_string_actions | generate_parser()._option_string_actions
 
     def typed(match):
@@ -94,7 +94,7 @@ def train_and_report(options, recipe, device, rank):
             say("Without --out, a run that is stopped cannot be resumed.")
     corpus = load_corpus(options.text)
     data = training.prepare(split(corpus.text, options.last_tenth), options.tokens, options.vocabulary)
-    torch.manual_seed(options.seed + rank)  # every process has its own dropout, and then the first's weights
+    torch.manual_seed(options.seed + rank)  # each process has its own dropout; the weights become the first's
     model = new_model(options, len(data.vocabulary)).to(device)
     if rank == 0:
         size = sum(parameter.numel() for parameter in model.parameters())
@@ -121,7 +121,7 @@ def check_numbers(options):
     if options.tokens != "characters" and options.vocabulary <= 256 and not options.text:
         raise ValueError(f"vocabulary={options.vocabulary} is too small: it needs 256 for the bytes, and more for "
                          "the text's characters or words")
-    with torch.device("meta"):  # it has sizes, and no numbers
+    with torch.device("meta"):  # where tensors have sizes but no numbers
         small = new_model(options, 257, layers=min(options.layers, 1))
     weights = options.layers * sum(parameter.numel() for parameter in small.layers.parameters())
     if hasattr(os, "sysconf") and 4 * weights > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
@@ -140,7 +140,7 @@ def new_model(options, vocabulary_size, layers=None):
 
 
 def load_corpus(path):
-    """The text; the first of several processes finds or downloads it, and tells the others."""
+    """The text; the first of several processes finds or downloads it, and sends it to the others."""
     corpus = [shakespeare.load(path) if training.processes()[0] == 0 else None]
     if dist.is_initialized():
         dist.broadcast_object_list(corpus)
@@ -168,7 +168,7 @@ def report(model, data, progress, options):
 
 
 def join_processes(wanted):
-    """The device of this process, which, under torchrun, then knows the others."""
+    """The device of this process; under torchrun, the process also joins the others."""
     device = training.best_device(wanted)
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
         if device.type == "cuda":
@@ -183,34 +183,34 @@ def train_parser():
     parser = new_parser("train", "Train a language model on Shakespeare, or on any text.",
                         "Several GPUs: torchrun --nproc_per_node 2 -m transformer_lessons train …")
     recipe, add = training.Recipe(), parser.add_argument
-    add("--text", type=filename, metavar="FILE", help="to learn from; by default the complete works")
+    add("--text", type=filename, metavar="FILE", help="the text to learn from; by default the complete works")
     add("--last-tenth", action="store_true", help="evaluate on the last tenth, not on blocks from all over")
     add("--out", type=filename, metavar="FILE",
         help="checkpoint, written while training; the same command resumes from it, also with more --steps")
     add("--best", type=filename, metavar="FILE", help="the model with the lowest validation loss so far")
     add("--export", type=filename, metavar="FILE", help="at the end: the model alone, as safetensors in half precision")
     add("--tokens", choices=training.TOKENS, default="words", help="what the text is cut into")
-    add("--vocabulary", type=whole, default=4096, metavar="N", help="different tokens, unless they are characters")
+    add("--vocabulary", type=whole, default=4096, metavar="N", help="number of different tokens; not for characters")
     add("--layers", type=whole, default=4, metavar="N", help="number of layers")
     add("--heads", type=whole, default=4, metavar="N", help="attention heads in each layer")
     add("--d-model", type=whole, default=128, metavar="N", help="features of each token's vector")
-    add("--feed-forward", choices=["gated", "relu"], default="gated", help="as newer models do it, or plain")
-    add("--d-hidden", type=whole, metavar="N", help="features in it; by default 8/3 × d-model; relu: 4 ×")
-    add("--dropout", type=float, default=0.0, metavar="P", help="share of features hidden in training")
+    add("--feed-forward", choices=["gated", "relu"], default="gated", help="gated, as in newer models, or plain ReLU")
+    add("--d-hidden", type=whole, metavar="N", help="hidden features; by default 8/3 × d-model, with relu 4 ×")
+    add("--dropout", type=float, default=0.0, metavar="P", help="share of features dropped in training")
     add("--length", type=whole, default=recipe.length, metavar="N", help="tokens that the model can see")
     add("--steps", type=whole, default=recipe.steps, metavar="N", help="updates of the weights")
     add("--batch-size", type=whole, default=recipe.batch_size, metavar="N",
         help="sequences in each update, over all processes")
-    add("--learning-rate", type=float, default=recipe.learning_rate, metavar="X", help="at its highest")
+    add("--learning-rate", type=float, default=recipe.learning_rate, metavar="X", help="at its peak")
     add("--optimizer", choices=["adamw", "muon"], default=recipe.optimizer,
-        help="muon: for the matrices in the layers, beside adamw for everything else")
+        help="muon: for the matrices in the layers, with adamw for everything else")
     add("--evaluate-every", type=whole, default=0, metavar="N", help="steps between evaluations; 0: at the end")
     add("--save-every", type=whole, default=recipe.save_every, metavar="N", help="steps between checkpoints")
     add("--seed", type=seed, default=recipe.seed, metavar="N", help="same seed, same run, on one thread")
     add("--precision", choices=["auto", "bfloat16", "float32"], default=recipe.precision,
-        help="of matrix multiplication; auto: bfloat16 where the processor is made for it")
+        help="for matrix products; auto: bfloat16 where the processor has it")
     add("--device", metavar="NAME", help="cpu, cuda or mps; by default the best there is")
-    add("--threads", type=whole, metavar="N", help="of the processor; by default all")
+    add("--threads", type=whole, metavar="N", help="processor threads to use; by default all")
     add("--quiet", action="store_true", help="no progress bar")
     return parser
 
@@ -223,7 +223,7 @@ def whole(text):
 
 
 def seed(text):
-    """A number that every generator takes."""
+    """A number that every generator accepts."""
     if whole(text) not in range(2**32):
         raise argparse.ArgumentTypeError(f"{text} must be from 0 to {2**32 - 1}")
     return int(text)
@@ -284,11 +284,11 @@ def generate_parser():
     add("prompt", nargs="?", default="", help="what the text begins with, for example $'\\n\\nHAMLET.\\n'")
     add("--model", type=filename, metavar="FILE", help="a file that train has written")
     add("--pretrained", metavar="FOLDER", nargs="?", const="", help="the folder of a published GPT-2: config.json, "
-        "model.safetensors, vocab.json and merges.txt; without a name, at the end, the one that GPT2_FOLDER names")
+        "model.safetensors, vocab.json and merges.txt; at the end and without a name, the one that GPT2_FOLDER names")
     add("--length", type=whole, default=200, metavar="N", help="tokens to write")
     add("--temperature", type=float, default=0.8, metavar="T", help="0: always the likeliest; 1: as learned")
     add("--top-k", type=whole, metavar="K", help="choose among the K likeliest tokens")
-    add("--top-p", type=float, metavar="P", help="choose among the likeliest, up to a total chance of P")
+    add("--top-p", type=float, metavar="P", help="choose among the likeliest, up to a total probability of P")
     add("--seed", type=seed, metavar="N", help="the same seed gives the same text")
     return parser
 
@@ -309,7 +309,7 @@ def evaluate(arguments):
 
 
 def evaluate_parser():
-    parser = new_parser("evaluate", "How well a model predicts the validation part of a text.")
+    parser = new_parser("evaluate", "Measure how well a model predicts the validation part of a text.")
     add = parser.add_argument
     add("--model", type=filename, metavar="FILE", help="a file that train has written; by default the course's")
     add("--text", type=filename, metavar="FILE", help="by default the complete works, found or downloaded")

@@ -1,6 +1,6 @@
 """What is installed, what is missing, and the command that fixes it: python3 -m transformer_lessons doctor.
 
-Only the standard library, in syntax that an old Python can read: it must work where nothing is installed.
+Uses only the standard library, in syntax that an old Python can read: it must work where nothing is installed.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def show_findings(arguments):
 
 
 def tell(mark, what, command=None):
-    """A line, and below it the command."""
+    """Prints a line and, below it, the command."""
     try:
         mark.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
@@ -49,7 +49,7 @@ def tell(mark, what, command=None):
 
 
 def own_environment():
-    """Is this Python one that a course would be installed in?"""
+    """Is this a Python to install the course in: an environment, or one that has PyTorch?"""
     conda = os.path.exists(os.path.join(sys.prefix, "conda-meta"))
     return sys.prefix != sys.base_prefix or conda or install.has("torch")
 
@@ -63,7 +63,7 @@ def none_yet():
 
 
 def examine():
-    """All findings on this environment: (mark, what, command or None)."""
+    """All findings about this environment: (mark, what, command or None)."""
     findings = [python(), environment()]
     findings += [version(*requirement) for requirement in requirements()]
     if not install.has("pip"):
@@ -101,7 +101,7 @@ def environment():
 
 
 def requirements():
-    """[(name, range)] of all that requirements.txt installs: as the clone says, or the package itself."""
+    """[(name, range)] of all that requirements.txt installs, according to the clone or else to the package itself."""
     settings = install.ROOT / "pyproject.toml"
     if settings.exists():
         text = settings.read_text(encoding="utf-8")
@@ -136,7 +136,7 @@ def fits(found, wanted):
 
 
 def numbers(version):
-    """(2, 13) of 2.13.0+cpu: the zeros at the end do not count."""
+    """[2, 13] for 2.13.0+cpu: zeros at the end do not count."""
     release = [int(number) for number in re.match(r"\d+(?:\.\d+)*", version)[0].split(".")]
     while release and not release[-1]:
         release.pop()
@@ -160,7 +160,7 @@ def quoted(path):
 
 
 def torch_runs_on():
-    """The processor or the graphics card, and on how many threads."""
+    """What PyTorch runs on, the CPU or a graphics card, and with how many threads."""
     if not install.has("torch"):
         return None
     try:

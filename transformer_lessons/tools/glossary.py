@@ -1,4 +1,4 @@
-"""The course's words, gathered from the lessons: python -m transformer_lessons glossary."""
+"""The course's terms, collected from the lessons: python -m transformer_lessons glossary."""
 
 import argparse
 import json
@@ -11,9 +11,9 @@ DESCRIPTION = "Collect the lessons' new terms, and what they mean, on one page: 
 NEW_WORDS = "**New words.**"
 HEAD = """# Glossary
 
-Every word, and the lesson where it is new. Gathered by `python -m transformer_lessons glossary`.
+Every term, and the lesson that introduces it. Collected by `python -m transformer_lessons glossary`.
 
-| word | meaning | lesson |
+| term | meaning | lesson |
 | --- | --- | --- |
 """
 
@@ -43,5 +43,5 @@ def write(arguments):
     folder = install.ROOT / "notebooks"
     page = glossary(sorted(folder.glob("??_*.ipynb")))
     atomic.write(folder / "glossary.md", page.encode())
-    print(f"notebooks/glossary.md: {page.count('.ipynb)')} words")
+    print(f"notebooks/glossary.md: {page.count('.ipynb)')} terms")
     return 0

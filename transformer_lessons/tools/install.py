@@ -1,6 +1,6 @@
-"""The environment that the README's two commands make: .venv in the clone, with all of requirements.txt.
+"""The environment that the README's two commands make: .venv in the clone, with everything that requirements.txt lists.
 
-Only the standard library, in syntax that Python 3.6 still reads: an old Python gets a clear message.
+Uses only the standard library, in syntax that Python 3.6 can read, so an old Python gets a clear message.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ def lab(arguments):
 
 
 def jupyterlab():
-    """Python's arguments. Without a root, JupyterLab serves the lesson's folder, and no picture is found."""
+    """Arguments for Python. Without a root, JupyterLab would serve only the lesson's folder, and find no pictures."""
     names = sorted(path.name for path in ROOT.glob("notebooks/*") if re.match(r"\d\d_\w+\.ipynb$", path.name))
     left = [name for name in names if name not in solved_lessons()] or names[-1:]
     first = [Path("notebooks", name) for name in left[:1]]
@@ -46,10 +46,10 @@ def solved_lessons():
 
 
 def let_waiting_threads_sleep():
-    """A thread that waits for others soon gives its core to other programs, unless the user has chosen otherwise.
+    """Threads that wait for others soon give their cores to other programs, unless the user has chosen otherwise.
 
     PyTorch's and MKL's threads read this when torch loads: GNU's on Linux, LLVM's and Intel's elsewhere. They stay
-    awake at first: on a quiet machine sleep costs more (tests/proofs/benchmarks/language_model.py waiting).
+    awake at first: on a quiet machine, sleeping costs more (tests/proofs/benchmarks/language_model.py waiting).
     """
     if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"} & set(os.environ):
         os.environ.update(OMP_WAIT_POLICY="PASSIVE", GOMP_SPINCOUNT="5000", KMP_BLOCKTIME="1")
@@ -73,7 +73,7 @@ def test(arguments):
 
 
 def make_environment():
-    """Make the environment, or bring it up to date; one whose installation broke off is made anew."""
+    """Make the environment, or bring it up to date; one whose installation was cut short is made anew."""
     check_python()
     found = STAMP.read_text() if STAMP.exists() else None
     if found == fingerprint() and works():
@@ -90,7 +90,7 @@ def make_environment():
 
 
 def silence_jupyterlab():
-    """It would look for a newer version at every start, and ask each learner whether it may fetch news."""
+    """Otherwise JupyterLab looks for a newer version at every start, and asks each learner about fetching news."""
     say("Switching off JupyterLab's news")
     news = "@jupyterlab/apputils-extension:announcements"
     call(PYTHON, "-m", "jupyter", "labextension", "disable", "--level=sys_prefix", news)

@@ -23,16 +23,16 @@ exercise is missing, the whole notebook runs, and that counts. Your files stay a
 folder of their own, with copies of the files beside them. The exit code is 1 if anything has failed or is broken."""
 ON_PURPOSE = "wrong-on-purpose"  # the tag of a cell that shows a wrong answer to its reader
 MARKS = {"passed": "✓", "failed": "✗", "not attempted": "○"}
-ROOM = 500_000_000  # bytes at most, of files copied with a notebook
+ROOM = 500_000_000  # bytes of files copied with a notebook, at most
 
 
 def show_progress(arguments):
-    """The command; it needs Jupyter, so where that is missing the course's environment does the work."""
+    """The command. It needs Jupyter and PyTorch: if one is missing, the course's environment does the work."""
     parser = argparse.ArgumentParser(prog="python -m transformer_lessons progress", description=DESCRIPTION)
     add = parser.add_argument
     add("folder", nargs="?", type=Path, default=install.ROOT / "notebooks", metavar="FOLDER",
-        help="of notebooks, or one of them (default: notebooks)")
-    add("--limit", type=seconds, default=120, metavar="SECONDS", help="for one cell (default: 120)")
+        help="a folder of notebooks, or one notebook (default: notebooks)")
+    add("--limit", type=seconds, default=120, metavar="SECONDS", help="time limit for one cell (default: 120)")
     options = parser.parse_args(arguments)
     if not (install.has("nbclient") and install.has("torch")):
         if not install.PYTHON.exists() or Path(sys.prefix) == install.VENV:
@@ -75,7 +75,7 @@ def cells_of(path):
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is damaged: {error}") from None
     except (KeyError, TypeError, AttributeError):
-        raise ValueError("is no notebook: it has no list of cells") from None
+        raise ValueError("is not a notebook: it has no list of cells") from None
 
 
 def expected_in(path):
@@ -103,10 +103,10 @@ def checks_in(source):
 
 
 def names_in(source):
-    """The global names that a cell makes, and those that it uses; None where that cannot be known."""
+    """The global names that a cell defines, and those that it uses; None if that cannot be known."""
     try:
         table = symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError):  # a line of IPython's, such as %timeit
+    except (SyntaxError, ValueError):  # a line of IPython, such as %timeit
         return None
     if re.search(r"\bimport\s*\*|(?<![.\w])(?:exec|eval|globals)\s*\(", source):
         return None
@@ -125,7 +125,7 @@ def names_in(source):
 
 
 def needed(sources):
-    """Whether each cell asks for a verdict, or makes what a later one needs."""
+    """Whether each cell asks for a verdict, or defines what a later one needs."""
     wanted, chosen = set(), []
     for source in reversed(sources):
         names = names_in(source)
@@ -140,7 +140,7 @@ def needed(sources):
 
 
 def run_cells(path, sources, limit):
-    """{number: (verdicts, what stopped it)} of these cells, as far as the kernel lived, and what was left out.
+    """{number: (verdicts, what stopped it)} of these cells, until the kernel dies; and which files were not copied.
 
     They run in a copy of the notebook's folder: what they write there leaves the learner's files alone.
     """
@@ -166,7 +166,7 @@ def run_cells(path, sources, limit):
 
 
 def new_client(limit):
-    """What talks to a kernel of this Python, and a list of what stopped its latest cell."""
+    """A client for a kernel of this Python, and the list in which it puts what stopped its latest cell."""
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
@@ -200,14 +200,14 @@ def what_stopped(client, errors, cell):
 
 
 def environment(verdicts):
-    """A kernel's: the check writes its verdicts into this file, and figures are not shown."""
+    """A kernel's environment: checks write their verdicts to this file, and figures are not shown."""
     package = [str(install.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return os.environ | {"MPLBACKEND": "Agg", "TRANSFORMER_LESSONS_REPORTS": str(verdicts),
                          "PYTHONPATH": os.pathsep.join(package)}
 
 
 def copy_folder(source, target):
-    """Copies a folder, its top level first; returns the names of what could not be read or had no room."""
+    """Copies a folder, its top level first; returns the names of what could not be read or did not fit."""
     room, left_out = ROOM, []
     for folder, folders, files in os.walk(source, followlinks=True):
         there = target / Path(folder).relative_to(source)
@@ -244,11 +244,11 @@ def run_notebook(path, cells, limit, expected):
     return shown, left_out
 
 
-# --- telling it ---------------------------------------------------------------------------------------------
+# --- the report ---------------------------------------------------------------------------------------------
 
 
 def tell(path, limit):
-    """Prints the table of one notebook; returns {exercise: mark} and how much is wrong, or None: no exercises."""
+    """Prints the table of one notebook; returns {exercise: mark} and how much is wrong, or None without exercises."""
     print(f"\n{path.name}")
     try:
         cells = cells_of(path)
@@ -306,7 +306,7 @@ def words(verdict):
 
 
 def count_of(questions):
-    """How many questions are answered."""
+    """How many questions are answered right, answered wrong and open."""
     count = Counter(questions.values())
     wrong = [number for number, mark in questions.items() if mark == "✗"]
     parts = [f"{count['✓']} right", *([f"{len(wrong)} wrong ({', '.join(wrong)})"] if wrong else []),
@@ -315,7 +315,7 @@ def count_of(questions):
 
 
 def sum_up(results):
-    """Prints the total; the exit code."""
+    """Prints the total; returns the exit code."""
     count = Counter(mark for marks, _ in results for mark in marks.values())
     failed = f", {count['✗']} failed" if count["✗"] else ""
     if count:
@@ -324,7 +324,7 @@ def sum_up(results):
 
 
 def note_solved(path, solved):
-    """For `lab`, which opens the first lesson that is not solved."""
+    """Notes whether a lesson is solved, for `lab`, which opens the first one that is not."""
     if path.absolute().parent == install.ROOT / "notebooks" and install.VENV.is_dir():
         names = [name for name in install.solved_lessons() if name != path.name] + ([path.name] if solved else [])
         atomic.write(install.VENV / install.SOLVED, "".join(f"{name}\n" for name in names).encode())

@@ -21,7 +21,7 @@ def reset_lesson(arguments):
     parser = argparse.ArgumentParser(prog="python -m transformer_lessons reset", description=DESCRIPTION)
     parser.add_argument("notebook", nargs="?", help="a lesson's number, its name, or the path of your copy")
     parser.add_argument("--remember", action="store_true",
-                        help="for maintainers: make the lessons in notebooks the fresh ones")
+                        help="for maintainers: take the lessons in notebooks as the fresh ones")
     options = parser.parse_args(arguments)
     if options.remember == bool(options.notebook):
         parser.error("name one notebook, or say --remember")
@@ -34,12 +34,12 @@ def reset_lesson(arguments):
 
 
 def known_lessons():
-    """{name: its content's name in git} of the course's lessons, in order."""
+    """{name: git's hash of its content} for the course's lessons, in order."""
     return dict(reversed(line.split(" ", 1)) for line in ORIGINALS.read_text(encoding="utf-8").splitlines())
 
 
 def restore(notebook):
-    """Does it, and returns the sentence that says what was done."""
+    """Puts the fresh copy in place; returns a sentence that says what was done."""
     path, known = find(notebook), known_lessons()
     if path.name not in known:
         raise ValueError(f"The course has no {path.name}. Its lessons are {', '.join(known)}.")
@@ -56,7 +56,7 @@ def restore(notebook):
 
 
 def find(notebook):
-    """The path that a learner means by a number, a name or a path."""
+    """The path of the notebook that a learner names by number, name or path."""
     folder = ROOT / "notebooks"
     if notebook.isdecimal():
         found = [folder / name for name in known_lessons() if int(name[:2]) == int(notebook)]
@@ -68,12 +68,12 @@ def find(notebook):
 
 
 def blob(data):
-    """The name that git gives to a file's content."""
+    """The hash by which git knows a file's content."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def from_git(name):
-    """The content of that name in the clone's history, or None."""
+    """The content with that hash in the clone's history, or None."""
     try:
         found = subprocess.run(["git", "cat-file", "blob", name], cwd=ROOT, capture_output=True)
     except OSError:  # no git
@@ -100,7 +100,7 @@ def keep(path):
 
 
 def remember():
-    """Notes each lesson's content, by which git will find it."""
+    """Records the hash of each lesson's content, by which git will find it."""
     paths = sorted((ROOT / "notebooks").glob("??_*.ipynb"))
     lines = [f"{blob(path.read_bytes())} {path.name}\n" for path in paths if ".mine" not in path.name]
     ORIGINALS.write_text("".join(lines), encoding="utf-8")

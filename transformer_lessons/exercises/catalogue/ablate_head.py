@@ -1,4 +1,4 @@
-"""ablate_head, of lesson 11: what the heads say, with one of them silent."""
+"""ablate_head, of lesson 11: what the heads output once one of them is silenced."""
 
 import torch
 
@@ -12,7 +12,7 @@ def draw(generator, batch, heads, length, d_head, number, single=False):
     return drawn.float() if single else drawn, number
 
 def signs_of_what_is_left(observed, expected, heads, number):
-    """Where other heads are as they were: is some of this head left, or is there something else in its place?"""
+    """If the other heads are unchanged: is part of this head left, or does something else stand in its place?"""
     if not isinstance(observed, torch.Tensor) or any(
             getattr(observed, one) != getattr(heads, one) for one in ("shape", "dtype", "device", "layout")):
         return []
@@ -88,40 +88,45 @@ def without(heads, number):
 
 # Which numbers
 mistake = exercise.section(hint=2)
-DIMENSIONS = "(batch, heads, length, d_head): which of the four does your index apply to?"
-mistake("nothing erased", why="The result is what came in: the head is not silenced in what you return.",
-    look="which tensor do you change, and which one do you return? If you compare: is it with the number of a head?",
+DIMENSIONS = "in (batch, heads, length, d_head), which of the four dimensions does your index apply to?"
+mistake("nothing erased", why="You return what came in: no head is silenced in the result.",
+    look="which tensor do you change, and which one do you return? If you compare anything with `number`, is it the "
+    "index of a head?",
     erased=lambda heads: heads)
 mistake("a sequence silenced", why="A whole sequence of the batch is 0, in all its heads.", look=DIMENSIONS,
     erased=along(0))
-mistake("a position silenced", why="One position is 0 in all heads.", look=DIMENSIONS, erased=along(2))
+mistake("a position silenced", why="The outputs at one position are 0 in all heads.", look=DIMENSIONS, erased=along(2))
 mistake("a feature silenced", why="One feature is 0 in all heads.", look=DIMENSIONS, erased=along(3))
-mistake("a slice of features silenced", pairs=0, why="A slice of neighbouring features is 0 in all heads, as if "
-    "the heads lay side by side in the last dimension; here they have a dimension of their own.", look=DIMENSIONS,
+mistake("a slice of features silenced", pairs=0, why="A slice of neighbouring features is 0 in all heads. Heads lie "
+    "side by side in the last dimension only once they are merged; here they have a dimension of their own.",
+    look=DIMENSIONS,
     erased=[lambda heads, number: sliced(heads, number, heads.shape[3] // heads.shape[1]),
             lambda heads, number: sliced(heads, number, heads.shape[3] // 2)])
 
 def sliced(heads, number, size):
     return zero_at(heads, (..., slice(number * size, (number + 1) * size)))
 
-mistake("the others silenced", why="Every head but that one is silenced: it alone is left.",
-    look="which head should be missing?", erased=lambda heads, number: heads - without_one(heads, number))
+mistake("the others silenced", why="All heads but head `number` are silenced: it alone is left.",
+    look="which head should become 0, and which ones should stay?",
+    erased=lambda heads, number: heads - without_one(heads, number))
 
 def without_one(heads, number):
     return heads * kept(heads.shape[1], number)[:, None, None]
 
-mistake("all heads silenced", why="The outputs of all heads are 0.", look="which head should be missing?",
+mistake("all heads silenced", why="The outputs of all heads are 0.", look="which head should become 0, and which ones "
+    "should stay?",
     erased=lambda heads: torch.zeros_like(heads))
-mistake("counted from 1", why="The previous head is silenced, as if heads were counted from 1.",
-    look="heads are counted from 0: what number is the first?", which=lambda number, count: (number - 1) % count)
-mistake("the next head", why="The next head is silenced.", look="every `+ 1`.",
+mistake("counted from 1", why="The head before the right one is silenced, as if heads were counted from 1.",
+    look="heads are counted from 0: what is the number of the first one?",
+    which=lambda number, count: (number - 1) % count)
+mistake("the next head", why="The head after the right one is silenced.", look="every `+ 1` in your code.",
     which=lambda number, count: (number + 1) % count)
-mistake("silenced and moved", pairs=0, why="The head is silenced, but the heads come back in another order.",
-    look="at which place of the result should each head be?",
+mistake("silenced and moved", pairs=0, why="The head is silenced, but the heads come back in a different order.",
+    look="where in the result should each head be?",
     erased=[lambda heads, number: torch.cat([without(heads, number), torch.zeros_like(heads[:, :1])], 1),
             lambda heads, number: torch.cat([torch.zeros_like(heads[:, :1]), without(heads, number)], 1),
             lambda right: right.flip(1)])
-mistake("other heads changed", pairs=0, why="The head is silenced, but others are not as they were.",
+mistake("other heads changed", pairs=0, why="The head is silenced, but at least one other head has changed as well.",
     look="what does your code do to the heads that it should keep?",
     erased=[lambda right, number: zero_at(right, (slice(None), 0)),
             lambda right, number: zero_at(right, (slice(None), -1)), lambda right: right.round(decimals=2)])
@@ -130,16 +135,17 @@ mistake("head 0 taken for none", pairs=0, why="Head 0 is not silenced: when `num
     erased=lambda right, heads, number: right if number else heads)
 mistake("counted from the end", why="Heads are counted backwards, from the last one.", look="the sign of your index.",
     which=[lambda number, count: count - 1 - number, lambda number, count: -number % count])
-mistake("several heads silenced", pairs=2, why="A range of heads is silenced: those before the head or those after it, "
-    "with or without the head itself.",
+mistake("several heads silenced", pairs=2, why="A range of heads is silenced: all those before the head or all those "
+    "after it, with or without the head itself.",
     look="the colon in your index: a slice can select several heads.",
     erased=[lambda heads, number: heads * (torch.arange(heads.shape[1]) > number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) < number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) >= number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) <= number)[:, None, None]])
-mistake("a part of the head left", pairs=4, why="The head is silenced only in part, such as in some sequences, at some "
-    "positions or in some features.", look="which of its numbers are not 0 in your result? Each index between your "
-    "brackets leaves something out, and so does a condition.",
+mistake("a part of the head left", pairs=4, why="The head is silenced only in part: for instance, only in some "
+    "sequences, at some positions or in some features.",
+    look="which of the head's numbers are not 0 in your result? Each extra index in the brackets leaves something out, "
+    "and so does a condition.",
     erased=[lambda heads, number: zero_at(heads, (0, number)), lambda heads, number: zero_at(heads, (-1, number)),
             lambda heads, number: zero_at(heads, (slice(None), number, -1)),
             lambda heads, number: zero_at(heads, (slice(None), number, 0)),
@@ -156,15 +162,15 @@ def zero_at(heads, index):
     return ablated
 
 mistake("interleaved features silenced", pairs=0, why="Features at regular intervals are silenced, as if the heads "
-    "were interleaved; a head is a slice of neighbouring features.",
+    "were interleaved. But a head is a slice of neighbouring features.",
     look="once the heads are merged, which features belong to head 1?",
     erased=[lambda heads, number: attention.split_heads(
                 zero_at(attention.merge_heads(heads), (..., slice(number, None, heads.shape[1]))), heads.shape[1]),
             lambda heads, number: zero_at(heads.flatten(2), (..., slice(number, None, heads.shape[1]))).view_as(heads),
             lambda heads, number: zero_at(heads, (..., slice(number, None, heads.shape[1])))])
-mistake("heads and positions mixed up", pairs=0, why="Heads and positions are rearranged by reshape or view alone, "
-    "which mixes them up; a slice of that is set to 0.",
-    look="which two dimensions must change places before the heads lie side by side?",
+mistake("heads and positions mixed up", pairs=0, why="Heads and positions are rearranged with reshape or view alone, "
+    "which mixes them up. So the slice that is then set to 0 is not the head's.",
+    look="which two dimensions must be swapped before the heads lie side by side?",
     erased=[lambda heads, number: zero_at(heads.reshape(heads.shape[0], heads.shape[2], -1), (..., slice(
         number * heads.shape[3], (number + 1) * heads.shape[3]))).view_as(heads),
         lambda heads, number: zero_at(heads.reshape(heads.shape[0], -1, heads.shape[1], heads.shape[3]),
@@ -172,10 +178,10 @@ mistake("heads and positions mixed up", pairs=0, why="Heads and positions are re
 
 # What becomes of the caller's tensor
 mistake = exercise.section(hint=1)
-mistake("a copy for another dtype alone", pairs=0, why="The caller's tensor is changed, but only in some dtypes: "
-    "`.float()`, `.double()` and `.to` make a copy only if the dtype changes; otherwise they return the tensor "
-    "itself.", look="what is the dtype of `heads`? Which method copies it, whatever the "
-    "dtype?", variants=[lambda heads, number: emptied(heads.float(), number),
+mistake("a copy for another dtype alone", pairs=0, why="The caller's tensor is changed, but only for some dtypes. "
+    "`.float()`, `.double()` and `.to` make a copy only where there is something to convert; otherwise they return the "
+    "tensor itself.", look="which method copies `heads`, whatever its dtype?",
+    variants=[lambda heads, number: emptied(heads.float(), number),
                         lambda heads, number: emptied(heads.double(), number)])
 
 def emptied(heads, number):
@@ -201,11 +207,12 @@ def put(heads, number, what):
     return changed
 
 mistake("another number than 0", pairs=3, why="The head's output is replaced by something other than 0. A very "
-    "negative number belongs before a softmax, and no softmax follows here.", look="what number adds nothing?",
+    "negative number belongs before a softmax, and no softmax follows here.", look="which number adds nothing to a "
+    "sum?",
     erased=[lambda heads, number: put(heads, number, -torch.inf), lambda heads, number: put(heads, number, 1.0),
             lambda heads, number: put(heads, number, -1e9), lambda heads, number: put(heads, number, torch.nan)])
 mistake("almost 0", pairs=0, why="The head's output is replaced by a number close to 0, but not 0.",
-    look="what number adds nothing?",
+    look="which number adds nothing to a sum?",
     erased=[lambda heads, number, low=low: put(heads, number, low) for low in (1e-9, 1e-7, 1e-6, 1e-5)])
 mistake("its own output from elsewhere", pairs=0, why="The head's output is replaced by its output in another "
     "sequence or at another position (resample ablation), but here it should contribute nothing: 0.",
@@ -213,33 +220,33 @@ mistake("its own output from elsewhere", pairs=0, why="The head's output is repl
     erased=[lambda heads, number, by=by, dim=dim: put(heads, number, heads.roll(by, dim)[:, number])
             for by, dim in ((1, 0), (-1, 0), (1, 2), (-1, 2))] + [
         lambda heads, number: put(heads, number, heads.flip(0)[:, number])])
-mistake("the head dropped", pairs=2, why="The head is taken out, and there is one head fewer: linear_out, which "
-    "reads all heads side by side, would no longer fit.", look="the shape of the result.",
+mistake("the head dropped", pairs=2, why="The head is removed, which leaves one head fewer: linear_out, which reads "
+    "all the heads side by side, would no longer fit.", look="the shape of the result.",
     erased=[without, lambda heads, number: without(heads, number).flatten(1, 2)])
-mistake("the others made louder", why="The other heads are scaled up to make up for the missing one, as in dropout; "
-    "the exercise leaves them as they were.", look="every factor and every call of dropout.",
+mistake("the others made louder", why="The other heads are scaled up, as dropout does to make up for what is missing. "
+    "They should stay as they are.", look="every factor and every call of dropout.",
     erased=[lambda right, heads: right * heads.shape[1] / max(heads.shape[1] - 1, 1),
             lambda right, heads: right * heads.shape[1] / (heads.shape[1] - 1),
             lambda right, heads: right * (heads.shape[1] / torch.tensor(heads.shape[1] - 1.0))])
-mistake("the others made quieter", pairs=0, why="The other heads are scaled down, as in a mean over heads; the "
-    "exercise leaves them as they were.", look="every division, every mean and every factor.",
+mistake("the others made quieter", pairs=0, why="The other heads are scaled down, as in a mean over heads. They should "
+    "stay as they are.", look="every division, every mean and every factor.",
     erased=[lambda right, heads: right / max(heads.shape[1] - 1, 1), lambda right, heads: right / heads.shape[1],
             lambda right, heads: right / (heads.shape[1] - 1), lambda right: right / 2,
             lambda right, heads: right * (heads.shape[1] - 1) / heads.shape[1]])
-mistake("the sign turned", pairs=0, why="The head is not silenced: its sign is reversed.",
+mistake("the sign turned", pairs=0, why="Instead of being silenced, the head has its sign reversed.",
     look="how many times do you subtract the head?", erased=lambda heads, number: put(heads, number, -heads[:, number]))
-mistake("subtracted from the others, too", pairs=0, why="The head is silent, but its output is also subtracted from "
-    "the others, which should be unchanged.", look="from which heads do you subtract it?",
+mistake("subtracted from the others, too", pairs=0, why="The head is silenced, but its output is subtracted from the "
+    "other heads as well. They should stay as they are.", look="from which heads do you subtract it?",
     erased=lambda heads, number: heads - heads[:, number:number + 1])
 mistake("another head in its place", pairs=0, why="The head's output is replaced by that of another head.",
     look="what should the head contribute?",
     erased=[lambda heads, number: put(heads, number, heads[:, number - 1]),
             lambda heads, number: put(heads, number, heads[:, (number + 1) % heads.shape[1]]),
             lambda heads, number: put(heads, number, heads[:, 0] if number else heads[:, -1])])
-mistake("the heads in another shape", pairs=1, why="The heads come back side by side, with two dimensions swapped, or "
-    "added up; they should keep their shape.", look="the shape of the result.",
+mistake("the heads in another shape", pairs=1, why="The heads come back in another shape: side by side, added up, or "
+    "with two dimensions swapped. They should keep the shape they came in.", look="the shape of the result.",
     handed=[lambda ablated: attention.merge_heads(ablated), lambda ablated: ablated.transpose(1, 2),
             lambda ablated: ablated.sum(1)])
-mistake("that head alone", pairs=0, why="Only the head itself comes back, silent or not; all heads are expected.",
+mistake("that head alone", pairs=0, why="Only this one head comes back, silenced or not; all heads are expected.",
     look="the shape of the result.", variants=[{"erased": lambda heads, number: heads[:, number]},
     {"erased": lambda heads, number: torch.zeros_like(heads[:, number])}])

@@ -36,10 +36,10 @@ def draw(generator, parts, merges, high=False):
     return spelled(parts, table), {pairs[rank]: rank for rank in order}
 
 CACHED = "a cache for one set of ranks"
-OLD_RESULT = "The result for a word is kept, and returned again even when the ranks are different."
+OLD_RESULT = "The result for a word is kept, and returned again even if the ranks are different."
 
 def depends_on_the_ranks(call, parts, ranks):
-    """The same word again with fewer ranks of the same training, and with its own, in one and the same dictionary."""
+    """The same word again with fewer ranks, with none, and with its own, always in one and the same dictionary."""
     given = {}
     for known in (ranks, {pair: rank for pair, rank in ranks.items() if rank < len(ranks) // 2}, {}, ranks):
         given.clear()
@@ -58,8 +58,8 @@ exercise = Exercise(
         apply_merges(parts, ranks) takes a list of bytes, the single bytes of one word, and a dictionary from pairs
         (first, second) to their ranks, as train_bpe finds them: 0 for the pair that was merged first in training, 1
         for the next, and so on. The entries of the dictionary may be in any order. As long as some pair of
-        neighbours is in ranks, the one with the lowest rank is merged, everywhere in the word, as `merge` does.
-        Returns the list of parts that are left at the end. parts and ranks are not changed; either may be
+        neighbours is in ranks, the one with the lowest rank is merged, wherever it occurs in the word, as `merge`
+        does. Returns the list of parts that are left at the end. parts and ranks are not changed; either may be
         empty.
         """,
     stub='''
@@ -87,9 +87,9 @@ exercise = Exercise(
     symptoms=[what_the_parts_show],
     hints=[("which pair is next", "Of all pairs of neighbours that are in ranks, take the one with the lowest rank: "
     "min(…, key=ranks.get). The pair's place in the word and the length of the new token do not matter."),
-           ("when to look again", "A merge makes new neighbours. So list the pairs again after each merge, and go on "
-           "until no pair of neighbours is in ranks: a while loop. (A for loop over all merges in order would give the "
-           "same parts, but GPT-2 has 50,000 merges, and a word needs only a few.)"),
+           ("when to look again", "A merge makes new neighbours, so list the pairs again after each merge, in a "
+           "while loop that ends when no pair of neighbours is in ranks. (A for loop over all merges in order would "
+           "give the same parts, but GPT-2 has 50,000 merges, and a word needs only a few.)"),
            ("a pair without a rank", "Not every pair of neighbours has a rank: check with `in` first, or let "
             "ranks.get(pair, math.inf) stand in for the missing rank. And a word of one part has no pair at all.")],
     solution='''
@@ -133,7 +133,7 @@ class ApplyMerges(Steps):
         return parts
 
 def longest_first(parts, ranks, single=False):
-    """From the left the longest token each time, whatever merges would make it."""
+    """From left to right, the longest token each time, whichever merges would make it."""
     tokens, joined, start, found = {b"".join(pair) for pair in ranks}, b"".join(parts), 0, []
     while start < len(joined):
         end = next((end for end in range(len(joined), start, -1) if joined[start:end] in tokens), start + 1)
@@ -176,25 +176,26 @@ def leftmost(parts, ranks, last=False):
 # Which pair is next
 mistake = exercise.section(hint=1)
 mistake("the leftmost pair first", pairs=2, why="The leftmost pair in the word is merged first, whatever its rank.",
-    look="min or next: what decides which pair is merged?",
+    look="`min` or `next`: what decides which pair is merged?",
     chosen=[lambda pairs: pairs[0]], variants=[leftmost, swept_once, swept_apart, again(swept_once), again(swept_apart),
         again(lambda parts, ranks: through(parts, ranks, [pair for pair in pairwise(parts) if pair in ranks]))])
 mistake("the rightmost pair first", why="The rightmost pair in the word is merged first, whatever its rank.",
     look="what decides which pair is merged?", chosen=[lambda pairs: pairs[-1]],
     variants=[lambda parts, ranks: leftmost(parts, ranks, last=True)])
-mistake("the highest rank first", pairs=2, why="The pair with the highest rank is merged: the one that training "
+mistake("the highest rank first", pairs=2, why="The pair with the highest rank is merged first: the one that training "
     "learned last.",
     look="`max` or `min`: which merge was learned first, the one with rank 0 or the last?",
     chosen=[lambda pairs, ranks: max(pairs, key=ranks.get)],
     variants=[lambda parts, ranks: through(parts, ranks, sorted(ranks, key=ranks.get, reverse=True)),
         lambda parts, ranks: one_by_one(parts, ranks, max)])
-mistake("the longest token", pairs=2, why="The text is cut into the longest tokens there are, from left to right, or "
-    "the pair that makes the longest token comes first. WordPiece takes the longest token from the left; byte-pair "
+mistake("the longest token", pairs=2, why="The word is cut into the longest tokens there are, from left to right, or "
+    "the pair that makes the longest token is merged first. WordPiece takes the longest token from the left; byte-pair "
     "encoding goes by rank.",
     look="does the length of a token matter in the exercise?",
     chosen=[lambda pairs, ranks: max(pairs, key=lambda pair: (len(b"".join(pair)), -ranks[pair]))],
     variants=[longest_first])
-mistake("the shortest token", why="The pair that makes the shortest token comes first.", look="does the length of a "
+mistake("the shortest token", why="The pair that makes the shortest token is merged first.",
+    look="does the length of a "
     "token matter in the exercise?", chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: len(b"".join(pair)))])
 mistake("the order of the dictionary", pairs=2, why="The merges are applied in the order of the dictionary, not in the "
     "order of their ranks.", look="a loop over ranks: does it use the numbers?",
@@ -222,20 +223,20 @@ def ended_at_rank_0(parts, ranks):
         parts = byte_pairs.merge(parts, next(pair for pair in ranks if ranks[pair] == rank))
     return parts
 
-mistake("ranks compared as text", pairs=0, why="The ranks are compared as text, in which 10 comes before 2.",
-    look="`str` in the key, or numbers read from a file: what type are they?",
+mistake("ranks compared as text", pairs=0, why="The ranks are compared as text, where \"10\" comes before \"2\".",
+    look="`str` in the key, or ranks read from a file: what type are they?",
     chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: str(ranks[pair]))],
     variants=[lambda parts, ranks: through(parts, ranks, sorted(ranks, key=lambda pair: str(ranks[pair])))])
-mistake("every second pair left out", pairs=0, why="Parts are looked at two by two: the first with the second, the "
-    "third with the fourth. But the second and the third are neighbours, too.", look="of four parts in a row, how many "
-    "pairs are there?", candidates=[lambda parts, ranks: [pair for pair in [*pairwise(parts)][::2] if pair in ranks]])
+mistake("every second pair left out", pairs=0, why="The parts are taken two at a time: the first with the second, the "
+    "third with the fourth. But the second and the third are neighbours too.", look="how many pairs of neighbours do "
+    "four parts have?", candidates=[lambda parts, ranks: [pair for pair in [*pairwise(parts)][::2] if pair in ranks]])
 mistake("the smallest or largest bytes first", why="The pairs are compared by their bytes, not by their ranks.",
     look="min(pairs) without a key: what does it compare?",
     chosen=[lambda pairs: min(pairs), lambda pairs: max(pairs)],
     variants=[lambda parts, ranks: through(parts, ranks, sorted(ranks)),
         lambda parts, ranks: through(parts, ranks, sorted(ranks, reverse=True))])
-mistake("the most frequent pair first", why="The most frequent pair in this word comes first. Frequencies were for "
-    "training; now the ranks decide.", look="is anything counted when a vocabulary is applied?",
+mistake("the most frequent pair first", why="The most frequent pair in this word is merged first. Frequencies mattered "
+    "in training; now the ranks decide.", look="is anything counted when a vocabulary is applied?",
     chosen=[lambda pairs: max(pairs, key=pairs.count),
         lambda pairs, ranks: max(pairs, key=lambda pair: (pairs.count(pair), -ranks[pair])),
         lambda pairs: max(pairs, key=lambda pair: (pairs.count(pair), pair))])
@@ -251,9 +252,9 @@ def in_order_of(parts, ranks):
         parts = byte_pairs.merge(parts, min(known, key=ranks.get))
     return list(parts)
 
-mistake("merged from right to left", why="Where a pair overlaps with itself, the merges start from the right: of three "
-    "equal parts the last two are joined, not the first two.", look="a word of three equal letters: which two are "
-    "joined?", merged=[lambda parts, pair: from_the_right(parts, pair)],
+mistake("merged from right to left", why="Where a pair overlaps with itself, it is merged from right to left: of three "
+    "equal parts, the last two are joined, not the first two.", look="a word of three equal letters: which two should "
+    "be joined?", merged=[lambda parts, pair: from_the_right(parts, pair)],
     variants=[lambda parts, ranks: one_by_one(parts, ranks, lambda known: min((rank, -n) for rank, n in known))])
 
 def one_by_one(parts, ranks, chosen, joined=first_found):
@@ -264,17 +265,17 @@ def one_by_one(parts, ranks, chosen, joined=first_found):
 
 # How long it goes on
 mistake = exercise.section(hint=2)
-mistake("only one merge", pairs=2, why="One pair is merged and no other: the loop ends after a single round.",
-    look="`return`, `if` where `while` is needed, or a lowest rank that is kept "
-    "from the round before.", rounds=[lambda parts: min(1, len(parts))])
-mistake("stopped at two parts", why="It stops as soon as two parts are left, even if this last pair has a rank.",
+mistake("only one merge", pairs=2, why="Only one pair is merged: the loop ends after a single round.",
+    look="a `return` inside the loop, an `if` where `while` is needed, or a lowest rank that is kept from the round "
+    "before.", rounds=[lambda parts: min(1, len(parts))])
+mistake("stopped at two parts", why="Your code stops as soon as two parts are left, even if this last pair has a rank.",
     look="how many parts must a word have to contain a pair?",
     candidates=[lambda right, parts: right if len(parts) > 2 else []])
-mistake("stopped at three parts", why="It stops as soon as three parts or fewer are left, even if some pair still has "
-    "a rank.", look="how many parts must a word have to contain a pair?",
+mistake("stopped at three parts", why="Your code stops as soon as three parts or fewer are left, even if some pair "
+    "still has a rank.", look="how many parts must a word have to contain a pair?",
     candidates=[lambda right, parts: right if len(parts) > 3 else []])
-mistake("too few rounds", why="The number of rounds is fixed in advance and is too small: it stops while a pair with a "
-    "rank is left.", look="how many merges may a word of three parts need, and what should end the loop?",
+mistake("too few rounds", why="The number of rounds is fixed in advance and is too small, so your code stops while a "
+    "pair with a rank is left.", look="how many merges may a word of three parts need, and what should end the loop?",
     rounds=[lambda parts: max(0, len(parts) - 2), lambda parts: len(parts) // 2,
         *(lambda parts, number=number: number for number in (2, 3, 4, 5, 8, 10, 16, 20, 32)),
         lambda parts: max(0, len(parts) - 3)],
@@ -295,7 +296,7 @@ def one_by_one_for(parts, ranks, rounds):
 
 mistake("the pairs listed only once", why="The pairs are listed before the first merge, so pairs with a new token in "
     "them are "
-    "never merged.", look="after a merge: are the neighbours still the same?",
+    "never merged.", look="after a merge, are the neighbours still the same?",
     variants=[lambda parts, ranks: through(parts, ranks, sorted({*pairwise(parts)} & {*ranks}, key=ranks.get)),
         lambda parts, ranks: through(parts, ranks, dict.fromkeys(pair for pair in pairwise(parts) if pair in ranks)),
         lambda parts, ranks: at_the_first_places(parts, ranks)])
@@ -308,9 +309,10 @@ def at_the_first_places(parts, ranks):
             joined = first_found(joined, place)
     return joined
 
-mistake("ended at the first pair that the word lacks", pairs=0, why="It goes through ranks and stops at the first pair "
-    "that is not in the word, although the word may have a later one.", look="`break` or `return` in the loop over "
-    "ranks: what should happen where the word does not have the pair?", variants=[
+mistake("ended at the first pair that the word lacks", pairs=0, why="Your code goes through ranks and stops at the "
+    "first pair that is not in the word, although the word may have a later one.",
+    look="`break` or `return` in the loop over ranks: what should happen if the word does not have the pair?",
+    variants=[
         lambda parts, ranks: up_to_a_gap(parts, sorted(ranks, key=ranks.get)),
         lambda parts, ranks: up_to_a_gap(parts, ranks)])
 
@@ -321,16 +323,16 @@ def up_to_a_gap(parts, order):
             break
         parts = byte_pairs.merge(parts, pair)
     return parts
-mistake("every merge from the beginning", pairs=0, why="Each merge starts again from the word as given, so only the "
-    "last one is left.", look="which list does each merge get, and which one comes back?", variants=[
+mistake("every merge from the beginning", pairs=0, why="Each merge starts again from the original word, so only the "
+    "last merge is left.", look="which list does each merge work on, and which one do you return?", variants=[
         lambda parts, ranks: last_alone(parts, [pair for pair in pairwise(parts) if pair in ranks], ranks),
         lambda parts, ranks: last_alone(parts, ranks, ranks)])
 
 def last_alone(parts, pairs, ranks):
     return byte_pairs.merge(parts, max(pairs, key=ranks.get)) if pairs else list(parts)
 
-mistake("ended at the first pair without a rank", why="It stops at a pair without a rank, although others still have "
-    "one.", look="`break`: what must be true before everything is done?",
+mistake("ended at the first pair without a rank", why="Your code stops at a pair without a rank, although other pairs "
+    "still have one.", look="`break`: when is there nothing left to merge?",
     candidates=[lambda parts, ranks: [pair for pair in pairwise(parts) if pair in ranks]
         if next(pairwise(parts), None) in ranks else []],
     variants=[{"candidates": lambda parts, ranks: list(pairwise(parts))
@@ -341,8 +343,8 @@ mistake("ended at the first pair without a rank", why="It stops at a pair withou
                 lambda parts, ranks: len(parts), lambda parts, ranks: len(ranks) - 1, lambda parts, ranks: 10))])
 mistake("only the pair of rank 0", why="Only the pair with rank 0 is merged; all the other ranks are ignored.",
     look="which pairs may be merged?", candidates=[lambda right, ranks: [pair for pair in right if ranks[pair] == 0]])
-mistake("rank 0 left out", why="The pair with rank 0, which was learned first, is never merged, or only where no other "
-    "pair with a rank is left; perhaps it ends the loop.",
+mistake("rank 0 left out", why="The pair with rank 0, which was learned first, is never merged, or is merged only "
+    "where no other pair with a rank is left, or perhaps ends the loop.",
     look="where does your loop over the ranks start? And what do `if rank` and `ranks.get(pair) or …` do with rank 0?",
     candidates=[lambda right, ranks: [pair for pair in right if ranks[pair]]],
     chosen=[lambda pairs, ranks: min(pairs, key=lambda pair: ranks[pair] or math.inf)],
@@ -354,11 +356,12 @@ mistake("the highest rank left out", why="The pair with the highest rank, which 
 mistake("the last pair not seen", why="The last pair of neighbours in the word is never looked at.", look="a word of "
     "two parts: at which place does its only pair begin?",
     candidates=[lambda parts, ranks: [pair for pair in pairwise(parts[:-1]) if pair in ranks]])
-mistake("the first pair not seen", why="The first pair of neighbours in the word is never looked at.", look="which "
-    "place does the loop start from?",
+mistake("the first pair not seen", why="The first pair of neighbours in the word is never looked at.", look="at which "
+    "place does the loop start?",
     candidates=[lambda parts, ranks: [pair for pair in pairwise(parts[1:]) if pair in ranks]])
-mistake("the pairs turned round", why="A pair is merged where ranks holds it the other way round, the second part "
-    "before the first.", look="the key of ranks: which of the two comes first in the word?", pairs=0,
+mistake("the pairs turned round", why="A pair is merged where ranks has it the other way round, with the second part "
+    "before the first.", look="the key that you look up in ranks: which of its two parts comes first in the word?",
+    pairs=0,
     variants=[lambda parts, ranks: in_order_of(parts, {pair[::-1]: rank for pair, rank in ranks.items()})])
 mistake("each pair merged in one place only", why="If a pair occurs several times, only the first occurrence is "
     "merged; the pair is never tried again.", look="may the same pair be merged again?",
@@ -370,7 +373,8 @@ def once_each(parts, ranks):
         parts = first_found(parts, pairs.index(pair)) if pair in pairs else parts
     return list(parts)
 
-mistake("only one place merged", why="One occurrence is merged, and then it stops.", look="`return` or `break`: how "
+mistake("only one place merged", why="One occurrence is merged, and then your code stops.",
+    look="`return` or `break`: how "
     "many merges come before it?", variants=[lambda parts, ranks: one_by_one_for(parts, ranks, 1)])
 
 # What a merge does, and what comes back
@@ -378,11 +382,11 @@ mistake = exercise.section(hint=2)
 mistake(**AS_TEXT, prepared=[lambda parts: as_text(parts, "replace"), lambda parts: as_text(parts, "ignore")])
 mistake(**NO_TEXT, prepared=[lambda parts: as_text(parts, "strict")])
 mistake("the second part kept", why="The token takes the place of the first part, but the second stays in the word.",
-    look="after a merge in place: how many parts should the word have lost?", variants=[
+    look="after a merge in place, how many parts should the word have lost?", variants=[
         lambda parts, ranks: one_by_one(parts, ranks, min, lambda parts, place: [
             *parts[:place], parts[place] + parts[place + 1], *parts[place + 1:]])])
-mistake("the token lost", why="After a merge one of the two parts is still there, and the token is not.", look="`del` "
-    "and `pop`: what stands at the place that they remove?", variants=[
+mistake("the token lost", why="After a merge, one of the two parts is still there, but the token is not.", look="`del` "
+    "and `pop`: what is at the place that they remove?", variants=[
         lambda parts, ranks: one_by_one(parts, ranks, min, lambda parts, place: [*parts[:place], *parts[place + 1:]]),
         lambda parts, ranks: one_by_one(parts, ranks, min, lambda parts, place: [
             *parts[:place + 1], *parts[place + 2:]])])
@@ -418,12 +422,13 @@ def in_one_text(parts, ranks, mark):
         joined = joined.replace(mark.join(pair), b"".join(pair))
     return joined.split(mark)
 mistake("cut at the spaces", why="The parts are joined with spaces, and the result is split at its spaces. But a space "
-    "may belong to the word itself: the part b\" \" is then lost, or b\" t\" is cut.", look="a word that begins with "
-    "a space, as in GPT-2's vocabulary: how many parts does `split` make?",
+    "may belong to the word itself, and then the part b\" \" is lost, or b\" t\" is cut.",
+    look="a word that begins with a space, as in GPT-2's vocabulary: how many parts does `split` make of it?",
     prepared=[lambda parts: b" ".join(parts).split(), lambda parts: b" ".join(parts).split(b" ") if parts else []],
     merged=[lambda parts, pair: in_a_text(parts, pair).split(), lambda parts, pair: in_a_text(parts, pair).split(b" ")])
-mistake("overlapping pairs merged", why="Where a pair overlaps with itself, one part is used for two merges at once.",
-    look="three equal parts: what should one merge make of them?",
+mistake("overlapping pairs merged", why="A part that has just been merged with the one before it is used again for the "
+    "next merge, so three equal parts become two tokens.",
+    look="what should one merge make of three equal parts?",
     merged=[lambda parts, pair: overlapping(parts, pair)])
 
 def overlapping(parts, pair):
@@ -435,7 +440,7 @@ mistake("joined in the wrong order", why="The new token puts the second part bef
     look="which of the two comes first in the text?",
     merged=[lambda parts, pair: [pair[1] + pair[0] if part == b"".join(pair) else part
         for part in byte_pairs.merge(parts, pair)]])
-mistake("a pair without a rank", hint=3, why="It looks up a pair that is not in ranks, and raises a KeyError.",
+mistake("a pair without a rank", hint=3, why="Your code looks up a pair that is not in ranks: hence the KeyError.",
     look="`ranks[pair]`, and `min` over all pairs: does every pair of neighbours have a rank?",
     variants=[lambda parts, ranks: unranked(parts, ranks)])
 
@@ -444,7 +449,7 @@ def unranked(parts, ranks):
         parts = byte_pairs.merge(parts, min(pairwise(parts), key=lambda pair: ranks[pair]))
     return list(parts)
 
-mistake("a rank that is missing compared", hint=3, pairs=0, why="Where a pair has no rank, `get` gives None, and None "
+mistake("a rank that is missing compared", hint=3, pairs=0, why="If a pair has no rank, `get` returns None, and None "
     "cannot be compared: hence the TypeError.", look="`ranks.get(pair)` where the pair is not in ranks: what does "
     "`min` make of it?", variants=[lambda parts, ranks: none_compared(parts, ranks)])
 
@@ -453,11 +458,11 @@ def none_compared(parts, ranks):
         parts = byte_pairs.merge(parts, pair)
     return list(parts)
 
-mistake("a list as the key", hint=3, pairs=0, why="A slice of a list is a list, and a list cannot be the key of a "
+mistake("a list as the key", hint=3, pairs=0, why="A slice of a list is a list, and a list cannot be a key of a "
     "dictionary: hence the TypeError.", look="the keys of ranks: are they lists?", variants=[
         lambda parts, ranks, least=least: list(parts) if len(parts) < least else ranks[parts[:2]] for least in (2, 1)])
-mistake("beyond the end", hint=3, pairs=0, why="At the last part, your code asks for a neighbour that is not there: "
-    "hence the IndexError.", look="`parts[place + 1]`, when place is the last one.",
+mistake("beyond the end", hint=3, pairs=0, why="At the last part, your code asks for the next part, but there is none: "
+    "hence the IndexError.", look="`parts[place + 1]`: what is it when place is the last one?",
     candidates=[lambda right, parts: [(parts[place], parts[place + 1]) for place in range(len(parts))]])
 mistake("every pair merged", hint=3, why="Pairs without a rank are merged as well, until the whole word is one token.",
     look="when is there nothing left to merge?", candidates=[lambda parts: list(pairwise(parts))],
@@ -468,7 +473,8 @@ def all_merged(parts, ranks):
         parts = byte_pairs.merge(parts, min(pairwise(parts), key=lambda pair: ranks.get(pair, math.inf)))
     return list(parts)
 
-mistake("no pair at all", hint=3, why="A word without any pair raises an error: `min` of nothing has no answer.",
+mistake("no pair at all", hint=3, why="If a word has no pair at all, your code raises an error, as `min` does when it "
+    "has nothing to choose from.",
     look="`min` and its `default`, or a condition before it.",
     variants=[lambda parts, ranks: min_of_nothing(parts, ranks)])
 
@@ -479,24 +485,25 @@ def min_of_nothing(parts, ranks):
             return list(parts)
         parts = byte_pairs.merge(parts, pair)
 
-mistake("nothing merged", why="The parts come back as they were.", look="is the result of `merge` kept? It returns a "
-    "new list. And what do you look up in ranks: what are its keys?",
+mistake("nothing merged", why="The parts come back with nothing merged.",
+    look="do you keep the result of `merge`, which is a new list? And what do you look up in ranks: what are its keys?",
     rounds=[lambda parts: 0])
-mistake("ranks for tokens", why="It returns numbers, not the parts themselves.", look="the `return` line.",
+mistake("ranks for tokens", why="You return numbers, not the parts themselves.", look="the `return` line.",
     handed=[lambda parts, ranks: [{b"".join(pair): 256 + rank for pair, rank in ranks.items()}.get(part, part[0])
         for part in parts], lambda parts, ranks: [{b"".join(pair): rank for pair, rank in ranks.items()}.get(part, -1)
         for part in parts]])
-mistake("a short word as bytes", pairs=0, why="A word without a pair of neighbours comes back as one piece of bytes. "
-    "It should be a list like any other word.", look="every `return`: what comes back for no part, and for one?",
+mistake("a short word as bytes", pairs=0, why="A word without a pair of neighbours comes back as a single bytes "
+    "object; it should be a list, like any other word.",
+    look="every `return`: what do you return for no parts, and for one part?",
     variants=[lambda parts, ranks: byte_pairs.apply_merges(parts, ranks) if len(parts) > 1 else b"".join(parts),
         lambda parts, ranks: parts[0] if len(parts) == 1 else byte_pairs.apply_merges(parts, ranks)])
 mistake("numbers for bytes", pairs=0, why="The bytes have become numbers, and no pair of numbers is in ranks.",
-    look="what does a loop over bytes give: bytes or numbers?",
+    look="what does a loop over a bytes object give: bytes or numbers?",
     variants=[lambda parts, ranks: [*b"".join(parts)]])
-mistake("a tuple for the list", why="The parts are right, but they come in a tuple, not a list.",
+mistake("a tuple for the list", why="The parts are right, but they come in a tuple, not in a list.",
     look="the brackets, and what `tuple` does.", handed=[lambda parts: tuple(parts)])
-mistake("one piece of bytes", why="The parts are joined into a single bytes object or string; it should return a list "
-    "of them.", look="the `return` line: what does `join` make?", handed=[lambda parts: b"".join(parts),
+mistake("one piece of bytes", why="The parts are joined into a single bytes object or string; the exercise asks for a "
+    "list of them.", look="the `return` line: what does `join` make?", handed=[lambda parts: b"".join(parts),
         lambda parts: b" ".join(parts), lambda parts: " ".join(part.decode("latin-1") for part in parts)])
 mistake("texts for bytes", why="The parts are strings; they should be bytes.", look="`decode`, and str(…).",
     handed=[lambda parts: [part.decode("latin-1") for part in parts], lambda parts: [str(part) for part in parts]])

@@ -34,14 +34,14 @@ SIZES = [(1, 2, 3, 1, 4, 5), (1, 1, 0, 3, 4, 2), (2, 3, 4, 1, 5, 6), (2, 3, 5, 4
          (3, 2, 1, 6, 5, 4), (2, 2, 4, 4, 4, 4), (2, 1, 7, 2, 3, 5), (3, 4, 0, 5, 2, 6), (3, 3, 0, 3, 3, 3)]
 
 def sums_to_one(call, query, keys, values, new_key, new_value):
-    """The numbers are right; is nothing added to the sum that float32 would see?"""
+    """The numbers are right, but is anything added to the sum that float32 would show?"""
     if keys.shape[2]:
         return None
     output = call(query[:, :, :1], keys, values, new_key[:, :, :1], torch.ones_like(new_value[:, :, :1]))[0]
     return None if bool((torch.as_tensor(output) - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
 
-OFF = ("The numbers are nearly right, but not exactly: a first token, which sees only itself, does not get its own "
-       "value, but a little more or less, as when a small number such as 1e-6 is added to the sum.")
+OFF = ("The numbers are nearly right, but not exactly. A first token, which sees only itself, should get its own "
+       "value, but it gets a little more or less, as when a small number such as 1e-6 is added to the sum.")
 LOOK_OFF = "what should the weights of a token sum to, and can the sum of the exponentials ever be 0?"
 
 exercise = Exercise(
@@ -50,9 +50,9 @@ exercise = Exercise(
         attend_with_cache(query, keys, values, new_key, new_value) returns (output, keys, values). The cache holds
         keys (batch, heads, past, d_head) and values (batch, heads, past, d_v), and past may be 0. The new tokens bring
         query and new_key (batch, heads, new, d_head) and new_value (batch, heads, new, d_v), with new ≥ 1. The
-        returned keys and values are the old ones followed by the new ones. output (batch, heads, new, d_v) is scaled
-        dot-product attention in which each new token sees all old tokens, the new ones before it, and itself. It must
-        work for scores of any magnitude. The inputs stay as they are.
+        returned keys and values are the old ones followed by the new ones. The output (batch, heads, new, d_v) is
+        scaled dot-product attention in which each new token sees all old tokens, the new ones before it, and itself.
+        The function must work for scores of any magnitude. The inputs stay as they are.
         """,
     stub='''
         def attend_with_cache(query, keys, values, new_key, new_value):
@@ -65,13 +65,13 @@ exercise = Exercise(
     draw=draw, reference=lambda *inputs: WithCache()(*inputs), returns=("output", "keys", "values"), names_steps=False,
     checks=[sums_to_one], shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
             "values": "(batch, heads, past + new, d_v)"},
-    hints=[("what is kept", "In the tensors of keys and values, the second-to-last dimension counts the positions. "
+    hints=[("what is kept", "In keys and values, the second-to-last dimension runs over the positions. "
         "The new keys and values go after the old ones. Which function joins two tensors along a dimension?"),
            ("who sees whom", "With 3 old tokens and 2 new ones, write down the mask by hand: two rows, five columns. "
                "In which column is the last True of the first row? What number must you pass to tril?"),
-           ("the attention itself", "This is the masked attention of lesson 6. Divide each query · key by √d_head, and "
-               "apply the mask. Then take the softmax over all the keys, and average all the values with these "
-               "weights.")],
+           ("the attention itself", "This is the masked attention of lesson 6. Divide each dot product of a query and "
+               "a key by √d_head, and apply the mask. Then take the softmax over all the keys, and average all the "
+               "values with these weights.")],
     solution='''
         import math
 
@@ -130,40 +130,44 @@ class WithCache(shared.Attending, Steps):
 
 # Who sees whom
 mistake = exercise.section(hint=2)
-mistake("the new tokens see the future", why="New tokens see those that come after them: there is no mask, or not "
-        "always, or it has no effect. With a single new token that is fine, but a prompt is read in one go.",
-    look="two new tokens: may the first see the second? Print the mask, and the scores after it.",
+mistake("the new tokens see the future", why="New tokens see those that come after them: the mask is missing, at least "
+        "in some cases, or it has no effect. A single new token needs no mask, but a prompt is read in one go.",
+    look="with two new tokens, may the first see the second? Print the mask, and the scores after it has been "
+        "applied.",
     allowed=lambda new, total: ones(new, total),
     variants=[lambda *inputs: (lambda keys, values: (F.scaled_dot_product_attention(inputs[0], keys, values), keys,
           values)
                                )(torch.cat([inputs[1], inputs[3]], 2), torch.cat([inputs[2], inputs[4]], 2))])
-mistake("the mask starts at the first key", why="The mask counts as if the first new token were token 0, as `tril()` "
-        "and PyTorch's is_causal=True do: the first new token sees the first key "
-        "only.", look="with 3 old tokens, how many keys may the first new one "
-        "see?", allowed=lambda new, total: ones(new, total).tril())
-mistake("no mask while the cache is empty", why="A prompt read into an empty cache is not masked, as if its first "
-        "tokens could see the later ones.", look="is there a condition on the cache or its length before the mask?",
+mistake("the mask starts at the first key", why="The mask treats the first new token as token 0, as `tril()` and "
+        "PyTorch's is_causal=True do, so the first new token sees only the first key.",
+    look="with 3 old tokens, how many keys may the first new one see?",
+    allowed=lambda new, total: ones(new, total).tril())
+mistake("no mask while the cache is empty", why="A prompt that is read into an empty cache is not masked, so its "
+        "tokens see those that come after them.",
+    look="is the mask applied under a condition on the cache or its length?",
     allowed=lambda right, new, total: ones(new, total) if new == total else right)
-mistake("no mask once the cache holds something", why="With an empty cache the mask is right, but as soon as the cache "
-        "holds something, several new tokens see each other's future.", look="is there a condition on the cache or its "
-        "length before the mask?", allowed=lambda right, new, total: right if new == total else ones(new, total))
-mistake("no mask for two new tokens", why="Two new tokens are not masked, as if there were only one.", pairs=0,
-    look="two new tokens: may the first see the second?",
+mistake("no mask once the cache holds something", why="With an empty cache the mask is right, but once the cache holds "
+        "something, new tokens see those that come after them.", look="is the mask applied under a condition on the "
+        "cache or its length?", allowed=lambda right, new, total: right if new == total else ones(new, total))
+mistake("no mask for two new tokens", why="Two new tokens are not masked, so the first sees the second.", pairs=0,
+    look="with two new tokens, may the first see the second?",
     allowed=lambda right, new, total: right if new > 2 else ones(new, total))
-mistake("a square mask", pairs=0, why="The mask has as many rows as columns: one for each new token, or one for each "
-        "key. The scores have a row for each new token and a column for each key, so such a mask does not fit once the "
-        "cache holds something.", look="with 3 old tokens and 2 new ones, what shape do the scores have, and what "
+mistake("a square mask", pairs=0, why="The mask is square: it has one row and one column for each new token, or for "
+        "each key. The scores have a row for each new token and a column for each key, so such a mask does not fit "
+        "once the cache holds something.",
+    look="with 3 old tokens and 2 new ones, what shape do the scores have, and what "
         "shape does the mask have?",
     visible=[lambda masked: masked.masked_fill(~ones(*2 * masked.shape[-2:-1]).tril(), -torch.inf),
              lambda masked: masked.masked_fill(~ones(*2 * masked.shape[-1:]).tril(), -torch.inf)
              if masked.shape[-2] > 1 else masked])
 mistake("the cache counted twice", why="The old tokens are counted twice: as columns of the mask, and again in the "
-        "number given to tril, or in positions that start again at the first new key. New tokens see each other's "
-        "future.", pairs=0,
-    look="a number that you give to tril or triu, or positions that you compare: from which column do they count?",
+        "number given to tril, or in positions that start again at the first new key. So new tokens see those that "
+        "come after them.", pairs=0,
+    look="the number that you give to tril or triu, or the positions that you compare: from which column do they "
+        "count?",
     allowed=lambda new, total: ones(new, total).tril(2 * (total - new)))
-mistake("the diagonal missing", why="A new token sees what came before, but not itself, or not always.",
-    look="the last new token: how many of all the keys should it see?",
+mistake("the diagonal missing", why="A new token sees what came before it, but not itself, at least in some cases.",
+    look="how many of all the keys should the last new token see?",
     allowed=lambda new, total: ones(new, total).tril(total - new - 1),
     variants=[{"allowed": lambda new, total: ones(new, total).tril(total - new - 1),
                "weights": lambda right: right.nan_to_num(0.0)},
@@ -172,24 +176,24 @@ mistake("the diagonal missing", why="A new token sees what came before, but not 
 mistake("one step into the future", why="Each new token also sees the one right after it.",
     look="the number that you give to tril, or compare positions with.",
     allowed=lambda new, total: ones(new, total).tril(total - new + 1))
-mistake("the later for the earlier", pairs=0, why="A new token sees the later keys and not the "
-        "earlier ones: the triangle lies on the wrong side.", look="each row is a query: what may the first new token "
-        "see?",
+mistake("the later for the earlier", pairs=0, why="New tokens see the keys that come after them, and miss some or all "
+        "of the earlier ones: the triangle lies on the wrong side.",
+    look="each row is a query: which keys may the first new token see?",
     allowed=[lambda new, total: ones(new, total).triu(total - new), lambda new, total: ones(new, total).triu(),
              lambda new, total: ~ones(new, total).tril(total - new)],
     variants=[{"allowed": lambda new, total: ~ones(new, total).tril(total - new),
                "weights": lambda right: right.nan_to_num(0.0)}])
 mistake("shifted by the new tokens, not the old", pairs=0, why="The mask is shifted by the number of new tokens, not "
         "by the number of old ones.",
-    look="with 3 old tokens and 2 new ones: which number should tril get?",
+    look="with 3 old tokens and 2 new ones, which number should tril get?",
     allowed=lambda new, total: ones(new, total).tril(new))
-mistake("shifted by the heads", pairs=0, why="The mask is shifted by the number of heads, dimension 1 of `keys`, not "
-        "by the number of old tokens.", look="with 3 old tokens and 2 new ones: which number should tril get, and "
+mistake("shifted by the heads", pairs=0, why="The mask is shifted by the number of heads (dimension 1 of `keys`), not "
+        "by the number of old tokens.", look="with 3 old tokens and 2 new ones, which number should tril get, and "
         "which dimension of `keys` has it?", visible=lambda masked: masked.masked_fill(
             ~ones(*masked.shape[-2:]).tril(masked.shape[1]), -torch.inf))
 mistake("shifted by the batch or the features", pairs=0, why="The mask is shifted by the size of the batch or by a "
-        "number of features, not by the number of old tokens.", look="with 3 old tokens and 2 new ones: which "
-        "number should tril get, and which dimension of `keys` has it?", variants=[
+        "number of features, not by the number of old tokens.", look="with 3 old tokens and 2 new ones, which number "
+        "should tril get, and which dimension of `keys` has it?", variants=[
     lambda *inputs, size=size: shifted_by(*inputs, size(*inputs[:3])) for size in (
         lambda query, keys, values: values.shape[3], lambda query, keys, values: keys.shape[3],
         lambda query, keys, values: keys.shape[0])])
@@ -199,16 +203,16 @@ def shifted_by(query, keys, values, new_key, new_value, number):
     mask = ones(query.shape[2], keys.shape[2]).tril(number)
     return F.scaled_dot_product_attention(query, keys, values, mask), keys, values
 
-mistake("the triangle over the oldest keys", pairs=0, why="The triangle of the new tokens lies over the first keys, "
-        "and all the later ones are seen, the future included.", look="with 3 old tokens and 2 new ones: which two "
-        "columns of the mask need a triangle?",
+mistake("the triangle over the oldest keys", pairs=0, why="The triangle that belongs over the new keys lies over the "
+        "first ones, so all the later keys are seen, the future included.",
+    look="with 3 old tokens and 2 new ones, which two columns of the mask need a triangle?",
     allowed=lambda new, total: torch.cat([ones(new, new).tril(), ones(new, total - new)], dim=1))
-mistake("the mask slides", pairs=0, why="The far edge of the mask moves along: the later new tokens do not see "
-        "the first keys any more.", look="how many keys may the first new token see, and how many the second?",
+mistake("the mask slides", pairs=0, why="The far edge of the mask moves along with the query, so the later new tokens "
+        "no longer see the first keys.", look="how many keys may the first new token see, and how many the second?",
     allowed=[lambda right: right.triu(), lambda right, new, total: right.triu(-(total == new))])
 mistake("a softmax for the old tokens and one for the new", pairs=0, why="Old and new tokens get a softmax each, and "
-        "the two outputs are averaged or added up: how well an old token matches is never compared with how well a "
-        "new one does.",
+        "the two outputs are averaged or added up. So the scores of the old tokens never compete with those of the new "
+        "ones.",
     look="over how many keys does each softmax run, and over how many should it?",
     variants=[lambda *inputs, share=share: apart(*inputs, share) for share in (0.5, 1.0)])
 
@@ -218,50 +222,52 @@ def apart(query, keys, values, new_key, new_value, share):
         made = share * (made + F.scaled_dot_product_attention(query, keys, values))
     return made, *joined(keys, values, new_key, new_value)
 
-mistake("only the old tokens", why="The new tokens attend to the cache as it was: neither to themselves nor to each "
-        "other.", look="is the cache extended before the attention, or after it?",
+mistake("only the old tokens", why="The new tokens attend only to what was already in the cache, neither to themselves "
+        "nor to each other.", look="is the cache extended before the attention, or after it?",
     allowed=lambda new, total: torch.arange(total).expand(new, total) < total - new,
     variants=[lambda query, keys, values, new_key, new_value: (
         attention.scaled_dot_product_attention(query, keys, values)[0], *joined(keys, values, new_key, new_value))])
-mistake("only the new tokens", why="The new tokens attend only to each other: what the cache holds is kept, but never "
+mistake("only the new tokens", why="The new tokens attend only to new tokens: what the cache holds is kept, but never "
         "seen.", look="which keys meet the query: all of them, or only the new ones?", pairs=2,
     allowed=lambda right, new, total: right & (torch.arange(total) >= total - new),
     variants=[lambda query, keys, values, new_key, new_value: (
         F.scaled_dot_product_attention(query, new_key, new_value), *joined(keys, values, new_key, new_value))])
 mistake("new tokens see only themselves and the past", why="A new token sees all old tokens and itself, but not the "
-        "new ones before it.", look="the second of two new tokens: may it see the first?",
+        "new ones before it.", look="with two new tokens, may the second see the first?",
     allowed=lambda new, total: (torch.arange(total) < total - new) | (
         torch.arange(total) == torch.arange(total - new, total)[:, None]))
-mistake("every new token sees only what the first may see", why="All the new tokens get the mask of the first: what is "
-        "newer than the first new token is hidden from all.", look="how many rows does your mask have?",
+mistake("every new token sees only what the first may see", why="All the new tokens get the mask of the first one, so "
+        "whatever comes after the first is hidden from all of them.", look="how many rows does your mask have?",
     allowed=lambda new, total: (torch.arange(total) <= total - new).expand(new, total))
-mistake("the oldest token dropped", why="The first key is hidden from every new token: the window has slid, or a slice "
-        "starts at 1.", look="every slice of the keys, and where it starts.", pairs=0,
+mistake("the oldest token dropped", why="The first key is hidden from every new token, as when a window slides on, or "
+        "a slice starts at 1.", look="every slice of the keys, and where it starts.", pairs=0,
     allowed=lambda right, new, total: right & ((torch.arange(total) > 0) | (total == 1) | (new == total)))
-mistake("masked after the softmax", why="The forbidden weights are set to 0 after the softmax, so that a row no longer "
-        "sums to 1.", look="the order of mask and softmax.", pairs=0,
+mistake("masked after the softmax", why="The forbidden weights are set to 0 after the softmax, so a row no longer sums "
+        "to 1.", look="the order of the mask and the softmax.", pairs=0,
     variants=[{"visible": lambda masked: masked,
                "weights": lambda self, scaled: scaled.softmax(-1) * self.allowed(*scaled.shape[-2:])}])
-mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and exp(0) is 1: the future still gets "
+mistake("a score of 0 for the forbidden", why="Forbidden scores become 0, and exp(0) is 1, so the future still gets "
         "weight.", look="which score has an exponential of exactly 0?", pairs=2,
     visible=[lambda self, masked: masked * self.allowed(*masked.shape[-2:])])
-ADDED = ("The mask's 1s or -1s are added to the scores, as F.scaled_dot_product_attention does with a mask of floats: "
-         "nothing is hidden.", "which keys does adding 1 to a score hide? And what is the dtype of your mask?")
+ADDED = ("The mask is added to the scores as 1s or -1s, as F.scaled_dot_product_attention does with a mask of floats. "
+         "That hides nothing.", "which keys does adding 1 to a score hide? And what is the dtype of your mask?")
 mistake("the mask added to the scores", *ADDED, pairs=2,
     visible=[lambda self, masked: masked + ~self.allowed(*masked.shape[-2:]),
              lambda self, masked: masked + self.allowed(*masked.shape[-2:])])
-mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an allowed "
-        "score may be 0, too: for a query of zeros, they all are.", look="`== 0` after `tril` or a product with "
-        "the mask: which other scores are 0?",
+mistake("a score of 0 taken for masked", why="A score of exactly 0 is taken for a masked one. But an allowed score may "
+        "be 0 too: for a query of zeros, all of them are.", look="`== 0` after `tril` or a product with the mask: "
+        "which other scores can be 0?",
     visible=[lambda self, masked, low=low: zeros_hidden(masked * self.allowed(*masked.shape[-2:]), low)
              for low in (-torch.inf, -1e4)])
 
 def zeros_hidden(scores, low):
     return scores.masked_fill(scores == 0, low)
 
-mistake("a number too small for the forbidden", why="Forbidden scores become a number such as -10, -1e4 or -1e9, or "
-        "have one added. Where the allowed scores are low enough, the forbidden ones still get weight.",
-    look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?", pairs=2,
+mistake("a number too small for the forbidden", why="Forbidden scores are replaced by a number such as -10, -1e4 or "
+        "-1e9, or have such a number added. Where the allowed scores are low enough, the forbidden ones still get "
+        "weight.",
+    look="what if the scores are about -1e11? Which number is below every score, and has an exponential of exactly 0?",
+    pairs=2,
     visible=[change for low in (-1e4, -5.0, -10.0, -100.0, -1e3) for change in (
         lambda self, masked, low=low: masked.masked_fill(~self.allowed(*masked.shape[-2:]), low),
         lambda self, masked, low=low: masked + low * ~self.allowed(*masked.shape[-2:]))]
@@ -270,55 +276,54 @@ mistake("a number too small for the forbidden", why="Forbidden scores become a n
 def joined(keys, values, new_key, new_value, dim=2):
     return torch.cat([keys, new_key], dim=dim), torch.cat([values, new_value], dim=dim)
 
-mistake("the new keys ask", why="The scores are made of the new keys and all the keys: the query is never used.",
+mistake("the new keys ask", why="The new keys take the place of the queries in the scores, so `query` is never used.",
       hint=3, pairs=0,
     look="where does `query` appear in your code?",
     variants=[lambda query, keys, values, new_key, new_value: WithCache()(new_key, keys, values, new_key, new_value)])
 
 # What is kept
 mistake = exercise.section(hint=1)
-mistake("the new before the old", why="The new keys and values stand before the old ones; they are the latest, so they "
-        "come last.", look="the order in which old and new are joined.",
+mistake("the new before the old", why="The new keys and values are put before the old ones. They are the latest, so "
+        "they belong at the end.", look="the order in which old and new are joined.",
     extended=lambda keys, values, new_key, new_value: joined(new_key, new_value, keys, values))
 mistake("joined along another dimension", raises=True, why="Old and new are joined along the batch, the heads or the "
-        "features: it is the number of positions that should grow.", look="which dimension of (batch, heads, length, "
+        "features. Only the number of positions should grow.", look="which dimension of (batch, heads, length, "
         "d_head) counts tokens?", pairs=0,
     extended=[lambda keys, values, new_key, new_value, dim=dim: joined(keys, values, new_key, new_value, dim)
               for dim in (1, 0, 3)])
-mistake("the query kept", why="The query is added to the keys of the cache, where the new key belongs.", pairs=0,
-    look="the names in your `cat`: what does a token keep for those after it?", variants=[
+mistake("the query kept", why="The query is put into the cache of keys, where the new key belongs.", pairs=0,
+    look="the names in your `cat`: what should a token leave behind for those after it?", variants=[
         lambda query, keys, values, new_key, new_value: WithCache()(query, keys, values, query, new_value)])
-mistake("only keys or only values kept", why="The old keys are kept and the old values are not, or the other way "
-        "round: there must be as many keys as values.", look="is the same done to keys and to values?", pairs=0,
+mistake("only keys or only values kept", why="Only the old keys are kept, or only the old values. There must be as "
+        "many keys as values.", look="do you treat keys and values in the same way?", pairs=0,
     extended=[lambda keys, values, new_key, new_value: (torch.cat([keys, new_key], dim=2), new_value),
               lambda keys, values, new_key, new_value: (new_key, torch.cat([values, new_value], dim=2))])
-mistake("only keys or only values added", raises=True, why="The new keys are added and the new values are not, or the "
-        "other way round: there must be as many keys as "
-        "values.", look="is the same done to keys and to values?", pairs=0,
+mistake("only keys or only values added", raises=True, why="Only the new keys are appended, or only the new values. "
+        "There must be as many keys as values.", look="do you treat keys and values in the same way?", pairs=0,
     extended=[lambda keys, values, new_key, new_value: (torch.cat([keys, new_key], dim=2), values),
               lambda keys, values, new_key, new_value: (keys, torch.cat([values, new_value], dim=2))])
-mistake("the old cache handed back", why="The output is right, but the keys or values handed back are those that came "
-        "in: the new ones are forgotten, and the next token will not see them.", look="the names in the `return` line.",
+mistake("the old cache handed back", why="The output is right, but the keys or values that you return are those that "
+        "came in. The new ones are lost, and the next token will not see them.", look="the names in the `return` line.",
     handed_back=lambda right, new_key: (right[0], *(one[:, :, :-new_key.shape[2]] for one in right[1:])))
-mistake("the scale kept in the cache", pairs=0, why="The new keys, or all of them, are handed back divided by √d_head; "
-        "the scale belongs to the scores, and the keys are kept as they are.", look="where do you divide by √d_head, "
-        "and what do you return afterwards?",
+mistake("the scale kept in the cache", pairs=0, why="The new keys, or all of them, are returned divided by √d_head. "
+        "The scaling belongs to the scores; the keys should be kept as they are.",
+    look="where do you divide by √d_head, and what do you return afterwards?",
     variants=[{"extended": lambda keys, values, new_key, new_value: joined(
         keys, values, new_key / math.sqrt(new_key.shape[-1]), new_value), "scaled": lambda scores: scores}],
     handed_back=[lambda right, new_key: (right[0], torch.cat([right[1][:, :, :-new_key.shape[2]],
                                                               new_key / math.sqrt(new_key.shape[-1])], 2), right[2]),
                  lambda right, new_key: (right[0], right[1] / math.sqrt(new_key.shape[-1]), right[2])])
 mistake("the last new token not handed back", pairs=0, why="The last new token is missing from the keys and values "
-        "that are handed back, always, or when the cache was empty.",
+        "that you return, either always or only when the cache was empty.",
     look="every `:-1`, and every condition on the cache.",
     handed_back=[lambda output, keys, values: (output, keys[:, :, :-1], values[:, :, :-1]),
                  lambda right, new_key: right if new_key.shape[2] < right[1].shape[2] else (
                      right[0], right[1][:, :, :-1], right[2][:, :, :-1])])
-mistake("only the new handed back", why="The keys and values handed back are the new ones alone: the old ones are lost "
-        "for the next token.", look="the names in the `return` line.",
+mistake("only the new handed back", why="You return only the new keys and values, so the old ones are lost for the "
+        "next token.", look="the names in the `return` line.",
     handed_back=lambda output, new_key, new_value: (output, new_key, new_value))
-mistake("keys and values handed back in the wrong order", why="The values are handed back as keys, and the keys as "
-        "values.", look="the names in the `return` line.",
+mistake("keys and values handed back in the wrong order", why="The values are returned as the keys, and the keys as "
+        "the values.", look="the names in the `return` line.",
     handed_back=lambda output, keys, values: (output, values, keys))
 mistake("only the output", why="Only the output is returned; the extended keys and values are needed for the next "
         "token.",
@@ -327,27 +332,28 @@ mistake("the cache before the output", why="The three results are in the wrong o
         "values.", look="the `return` line.", pairs=0,
     handed_back=[lambda output, keys, values: (keys, values, output), lambda output, keys, values: (keys, output,
           values)])
-mistake("the cache in a pair of its own", why="Keys and values come as one pair; three results are expected.",
+mistake("the cache in a pair of its own", why="The keys and values come back as one pair; three results are expected.",
     look="the brackets in the `return` line.", pairs=0,
     handed_back=lambda output, keys, values: (output, (keys, values)))
 mistake("only the last new token kept or answered", why="When several new tokens come at once, only the last is kept, "
-        "or only the last gets an "
-        "output.", look="every `[..., -1:, :]`, and what a loop overwrites: a prompt brings many tokens.",
+        "or only the last gets an output.",
+    look="every `[..., -1:, :]`, and anything that a loop overwrites: a prompt brings many tokens.",
     pairs=0,
     variants=[{"handed_back": lambda output, keys, values: (output[:, :, -1:], keys, values)},
               {"extended": lambda keys, values, new_key, new_value: joined(
                   keys, values, new_key[:, :, -1:], new_value[:, :, -1:])}])
-mistake("new keys and new values mixed up", pairs=0, why="New values are added to the keys, or new keys to the values.",
+mistake("new keys and new values mixed up", pairs=0, why="New values are appended to the keys, or new keys to the "
+        "values.",
     look="the order of the parameters, and the names in each `cat`.",
     extended=[lambda keys, values, new_key, new_value: joined(keys, values, new_key, new_key),
               lambda keys, values, new_key, new_value: joined(keys, values, new_value, new_key),
               lambda keys, values, new_key, new_value: joined(keys, values, new_value, new_value)])
-mistake("an old token not kept", pairs=0, why="The last or the first of the old keys and values is left out, and "
-        "the new ones follow.", look="every `[:-1]` and `[1:]`: how many keys should there be afterwards?",
+mistake("an old token not kept", pairs=0, why="The first or the last of the old keys and values is left out; the new "
+        "ones follow the rest.", look="every `[:-1]` and `[1:]`: how many keys should there be afterwards?",
     extended=[lambda keys, values, new_key, new_value: joined(keys[:, :, :-1], values[:, :, :-1], new_key, new_value),
               lambda keys, values, new_key, new_value: joined(keys[:, :, 1:], values[:, :, 1:], new_key, new_value)])
-mistake("an empty cache not expected", pairs=0, why="It fails where the cache is empty: with the first tokens, "
-        "`past` is 0.", look="which line needs at least one old token?", extended=[
+mistake("an empty cache not expected", pairs=0, why="Your code fails when the cache is empty, as it is for the first "
+        "tokens: `past` is then 0.", look="which line needs at least one old token?", extended=[
     lambda right, keys, error=error: right if keys.shape[2] else refused(error) for error in (
         RuntimeError, IndexError, ValueError)])
 
@@ -363,19 +369,19 @@ mistake("only the first new token kept", pairs=0, why="When several new tokens c
 mistake("the heads merged", pairs=0, why="The heads of the output are merged: it is (batch, new, heads · d_v), where "
         "(batch, heads, new, d_v) is expected.", look="the shape of the output in the exercise.",
     handed_back=lambda output, keys, values: (output.transpose(1, 2).flatten(2), keys, values))
-mistake("the weights for the output", pairs=0, why="The weights come back in the place of the output; the values "
-        "have no part in it.", look="what are the weights multiplied by at the end?", output=lambda weights: weights)
-mistake("the last keys overwritten", why="The new keys and values replace the last ones of the cache, where they "
-        "should come after them: the cache does not grow.", look="how many keys should there be afterwards?", pairs=0,
+mistake("the weights for the output", pairs=0, why="The weights are returned in place of the output, so the values "
+        "play no part in it.", look="what are the weights multiplied by at the end?", output=lambda weights: weights)
+mistake("the last keys overwritten", why="The new keys and values overwrite the last ones in the cache. They should "
+        "come after them.", look="how many keys should there be afterwards?", pairs=0,
     extended=lambda keys, values, new_key, new_value: joined(keys[:, :, :-new_key.shape[2] or None],
         values[:, :, :-new_key.shape[2] or None], new_key, new_value))
-mistake("the window slides", why="For each new key the oldest one is dropped: the cache keeps its length, and the "
-        "first tokens are forgotten.", look="how many keys should there be afterwards?", pairs=0,
+mistake("the window slides", why="For each new key, the oldest one is dropped from the cache, so the first tokens are "
+        "forgotten.", look="how many keys should there be afterwards?", pairs=0,
     extended=lambda keys, values, new_key, new_value: joined(keys[:, :, new_key.shape[2]:],
         values[:, :, new_key.shape[2]:], new_key, new_value))
 
-mistake("a cache of fixed size", why="Only a certain number of the latest keys and values are kept, as in a rolling "
-        "cache; the exercise keeps all of them.", look="how many keys should there be afterwards?", pairs=0,
+mistake("a cache of fixed size", why="Only the latest few keys and values are kept, as in a rolling cache; the "
+        "exercise keeps all of them.", look="how many keys should there be afterwards?", pairs=0,
     handed_back=[lambda output, keys, values, new_key, size=size, new=new: (
         output, *(one[:, :, -max(size, new_key.shape[2] if new else 0):] for one in (keys, values)))
                  for size in (4, 2, 3, 5) for new in (True, False)],
@@ -387,27 +393,28 @@ mistake("no transpose of the key", pairs=0, why="The query is multiplied by the 
         "where sizes happen to agree.", look="`a @ b` takes rows of a and columns of b. Are the keys rows or columns?",
     scores=lambda query, key: query @ key)
 NOT_HERE = ("no transpose of the key",  # there is a mask here, two leading dimensions, and no weights to hand back
-    "a causal mask", "a causal mask for the output alone", "a mask on what came before", "zeros for a mask",
-    "no query may attend to its own position", "works with one leading dimension only",
+            "a causal mask", "a causal mask for the output alone", "a mask on what came before", "zeros for a mask",
+            "no query may attend to its own position", "works with one leading dimension only",
     "works with two leading dimensions only", "works without leading dimensions only", "softmax over dimension 2",
-    "softmax over the dimension before the queries", "softmax without a dimension", "one result twice",
-    "only one row of the weights", "the scores for the weights", "weights returned transposed",
+            "softmax over the dimension before the queries", "softmax without a dimension", "one result twice",
+            "only one row of the weights", "the scores for the weights", "weights returned transposed",
     "weights averaged over the batch or the heads", "the best match for the output", "the plain average of the values",
-    "a number added to the sum")
+            "a number added to the sum")
 mistake("no scaling", why="The scores are not divided by √d_head.", look="lesson 3: what is done to the dot products?",
     scaled=lambda scores: scores)
 mistake("scaled by d, not √d", why="The scores are divided by d_head, not by its square root.", look="lesson 3: what "
         "is the standard deviation of a dot product?", scaled=lambda scores, query: scores / query.shape[-1])
-mistake("multiplied by √d", why="The scores are multiplied by √d_head, where they should be divided.",
+mistake("multiplied by √d", why="The scores are multiplied by √d_head; they should be divided by it.",
       look="should the scores get larger or smaller?", scaled=lambda scores, query: scores * math.sqrt(query.shape[-1]))
 for name, what, scaled in shared.DIVISORS:
     if name not in ("scaled by dimension 2", "scaled by the number of dimensions"):  # new ones; always 4
         mistake(name, why=f"The scores are divided by {what}, not by the square root of the number of features of a "
-            "query.", look="which size of the query does a dot product sum over?", pairs=0, scaled=scaled)
+            "query.", look="which dimension of the query does a dot product sum over?", pairs=0, scaled=scaled)
 
-mistake("the maximum of forbidden keys", pairs=0, why="The largest score is subtracted before the mask, so it may "
-        "belong to a key that must not be seen. Where that one leads by far, the exponentials of all the allowed "
-        "scores are 0, and what is left is 0 / 0.", look="the order of mask and maximum: over which keys is it taken?",
+mistake("the maximum of forbidden keys", pairs=0, why="The largest score is subtracted before the mask is applied, so "
+        "it may belong to a forbidden key. Where that key's score is far above the others, the exponentials of all the "
+        "allowed scores are 0, and what is left is 0 / 0.",
+    look="over which keys is the maximum taken, and when is the mask applied?",
     variants=[{"visible": lambda masked: masked, "weights": lambda self, scaled: shifted(self, scaled)},
               {"visible": lambda masked: masked, "weights": lambda self, scaled: shifted(self, scaled).nan_to_num(0)}])
 

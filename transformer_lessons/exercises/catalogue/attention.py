@@ -48,23 +48,24 @@ clipped.variants.append(exercise.variant({"masked": lambda scaled: scaled.clamp(
 PAIRED = ("scaled by √d", "scaled by the number of keys", "scaled by the features of a value")
 mistake = exercise.section(hint=2, look=shared.UNSCALED)
 for name, what, scaled in (
-        ("scaled by √d", "√d, the scaling that lesson 3 brings",
+        ("scaled by √d", "√d, the scaling that comes in lesson 3",
          lambda scores, query: scores / math.sqrt(query.shape[-1])),
         ("scaled by d", "d, the number of features", lambda scores, query: scores / query.shape[-1]),
         *shared.DIVISORS[:5], *(one for one in shared.DIVISORS if one[0] in ("scaled by d / 2", "scaled by 2 d")),
         ("scaled by a fixed number", "a fixed number", shared.divided_by(*shared.FIXED[:6], 0.5, 0.1))):
     mistake(name, why=f"The scores are divided by {what}; this exercise leaves them as they are.",
         pairs=int(name in PAIRED), scaled=scaled)
-mistake("multiplied by √d", pairs=0, why="The scores are multiplied by √d or d; this exercise leaves them as they are.",
+mistake("multiplied by √d", pairs=0,
+    why="The scores are multiplied by √d or by d; this exercise leaves them as they are.",
     scaled=[lambda scores, query: scores * math.sqrt(query.shape[-1]), lambda scores, query: scores * query.shape[-1]])
 
 # A scale in another place
 mistake = exercise.section(hint=3)
 mistake("a score of 0 taken for masked", *ZERO_MASKED, hint=1, pairs=0,
     masked=lambda scaled: scaled.masked_fill(scaled == 0, -1e9))
-mistake("the scale of PyTorch in the output alone", why="The output comes from scores divided by √d, the default of "
-    "PyTorch's own attention; the weights that are returned come from undivided scores.",
-    look="which weights is the output made with?",
+mistake("the scale of PyTorch in the output alone", why="The output is computed from scores divided by √d, the default "
+    "of PyTorch's own attention; the weights that are returned are computed from undivided scores.",
+    look="which weights is the output computed with?",
     attend=lambda right, query, key, value: (F.scaled_dot_product_attention(query, key, value), right[1]))
 mistake("the output divided by √d", why="The output is divided by the square root of the number of features; the "
     "exercise asks for the average alone.", look="what happens to the average before the `return`?",
@@ -74,4 +75,5 @@ def weights_divided(self, query, key, value):
     weights = self.weights(self.scores(query, key, value)) / math.sqrt(query.shape[-1])
     return self.output(weights, value, query), weights
 mistake("the weights divided by √d", hint=1, why="The weights are divided by the square root of the number of "
-    "features, so the rows no longer sum to 1.", look="sum one row of the weights.", attend=weights_divided)
+    "features, so the rows no longer sum to 1.", look="add up one row of the weights: what do you get?",
+    attend=weights_divided)

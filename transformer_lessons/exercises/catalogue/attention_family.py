@@ -1,7 +1,7 @@
 """The mistakes that people make with attention, with a scale or without: the exercises of lessons 2 and 3 share them.
 
-Each replaces a step of `Attending`, the steps in which these exercises attend. What the scores are divided by is a
-table of its own, `DIVISORS`, for an exercise says itself which of these divisors are mistakes.
+Each replaces a step of `Attending`. What the scores are divided by has a table of its own, `DIVISORS`, because each
+exercise decides for itself which of these divisors are mistakes.
 """
 
 import math
@@ -31,16 +31,16 @@ class Attending:
         return scaled  # lesson 6 brings the mask
 
 # Where to look, in several rows
-ROW_SUM = "sum one row of the weights."
+ROW_SUM = "add up one row of the weights: what do you get?"
 WHICH_DIMENSION = "one query's weights must sum to 1. Which dimension holds them?"
 AFTER = "what happens to the average before the `return`?"
 RETURN = "the names in the `return` line."
 
 # Loops that keep nothing
 mistake = family.section(topic="output")
-mistake("the last row everywhere", pairs=2, why="Every row of the output holds the average of the last query, or of "
-    "the first: the others are missing.", look="which queries do you use? If there is a loop: where does it keep what "
-    "it has computed?",
+mistake("the last row everywhere", pairs=2,
+    why="Every row of the output holds the average of the last query, or of the first, so the others are missing.",
+    look="which queries do you use? And if there is a loop, where does it keep what it computes?",
     output=[lambda right: right[..., -1:, :].expand_as(right), lambda right: right[..., :1, :].expand_as(right)])
 mistake("the output never filled",
     why="The output has the right shape, but it holds only zeros: nothing has been written into it.",
@@ -48,111 +48,129 @@ mistake("the output never filled",
 
 # Scores: who meets whom
 mistake = family.section(topic="scores")
-mistake("no transpose of the key", pairs=2, why="The query and the key are multiplied as they stand, which works only "
-    "where sizes happen to agree: a score then mixes features with positions.", look="`a @ b` takes rows of a and "
-    "columns of b. Which are the keys?", scores=[lambda query, key: query @ key, lambda query, key: key @ query])
-mistake("the key reshaped, not transposed", why="view or reshape gives the key the right shape, but keeps the numbers "
-    "in their old order: its columns are not the keys.", look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare "
-    "the result with the tensor's transpose.", scores=lambda query, key: query @ key.reshape(key.mT.shape))
+mistake("no transpose of the key", pairs=2, why="The query and the key are multiplied as they are. That works only if "
+    "the sizes happen to agree, and each score then mixes features with positions.",
+    look="`a @ b` multiplies rows of a by columns of b. Are the keys rows or columns?",
+    scores=[lambda query, key: query @ key, lambda query, key: key @ query])
+mistake("the key reshaped, not transposed", why="`view` or `reshape` gives the key the right shape, but keeps the "
+    "numbers in their old order, so the columns are not the keys.",
+    look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare the result with the tensor's transpose.",
+    scores=lambda query, key: query @ key.reshape(key.mT.shape))
 
 # Leading dimensions
 mistake = family.section(topic="batch")
-mistake("all dimensions of the key reversed", why="`.T` reverses all the dimensions, the leading ones too: it is a "
-    "transpose for two dimensions only.", look="print `key.T.shape` for a key of shape (2, 5, 4).",
+mistake("all dimensions of the key reversed", why="`.T` reverses all the dimensions, including the leading ones. It is "
+    "the transpose you need only for a tensor with two dimensions.",
+    look="print `key.T.shape` for a key of shape (2, 5, 4).",
     scores=lambda query, key: query @ key.permute(*range(key.dim() - 1, -1, -1)))
 mistake("the key's first two dimensions swapped", why="Dimensions 0 and 1 of the key are swapped. Without leading "
-    "dimensions this is the transpose; with them, the wrong ones change places.", look="how can the last two "
-    "dimensions be named, however many come before?", scores=lambda query, key: query @ key.transpose(0, 1))
-mistake("works with one leading dimension only", pairs=3, why="With exactly one dimension before (length, features) it "
-    "is right, but the exercise allows none, or several.", look="which lines count dimensions from the front, or "
-    "unpack exactly three sizes?", scores=[lambda query, key: query @ key.transpose(1, 2),
+    "dimensions, that is the transpose; with them, the wrong dimensions are swapped.",
+    look="how can you name the last two dimensions, however many come before them?",
+    scores=lambda query, key: query @ key.transpose(0, 1))
+mistake("works with one leading dimension only", pairs=3, why="Your answer is right with exactly one dimension before "
+    "(length, features), but the exercise also allows none, or several.",
+    look="which lines count dimensions from the front, or unpack exactly three sizes?",
+    scores=[lambda query, key: query @ key.transpose(1, 2),
     lambda query, key: query @ key.permute(0, 2, 1), lambda query, key: (query[:, :, None] * key[:, None]).sum(-1)],
     attend=lambda right, query: next(right for _, _, _ in [query.shape]))
-mistake("works with two leading dimensions only", pairs=3, why="With exactly two dimensions before (length, features) "
-    "it is right, but the exercise allows none, one, or more.",
+mistake("works with two leading dimensions only", pairs=3, why="Your answer is right with exactly two dimensions "
+    "before (length, features), but the exercise also allows none, one, or more.",
     look="which lines count dimensions from the front, or unpack exactly four sizes?",
     scores=[lambda query, key: query @ key.transpose(2, 3), lambda query, key: query @ key.permute(0, 1, 3, 2)],
     attend=lambda right, query: next(right for _, _, _, _ in [query.shape]))
-mistake("works without leading dimensions only", pairs=2, why="Without a batch it is right, but the exercise allows "
-    "any dimensions before (length, features).", look="which lines count dimensions from the front, or use `.t()`?",
+mistake("works without leading dimensions only", pairs=2,
+    why="Your answer is right without a batch, but the exercise allows any dimensions before (length, features).",
+    look="which lines count dimensions from the front, or use `.t()`?",
     scores=lambda query, key: query @ key.t(), attend=lambda right, query: next(right for _, _ in [query.shape]))
 
 # Scores: what is multiplied, and what it is made of
 mistake = family.section(topic="scores")
-mistake("elementwise product for the scores", pairs=2, why="`*` multiplies number by number; a dot product also takes "
-    "a sum.", look="how many scores should there be for 2 queries and 3 keys?", scores=lambda query, key: query * key,
+mistake("elementwise product for the scores", pairs=2,
+    why="`*` multiplies number by number; a score is a dot product, which also adds up the products.",
+    look="how many scores should there be for 2 queries and 3 keys?", scores=lambda query, key: query * key,
     variants=[{"scores": lambda query, key: query * key, "output": lambda weights, value: weights * value}])
-mistake("each query meets one key only", pairs=3, why="Each query is multiplied by the one key at its own position: "
-    "there is one score for each query, not one for each pair.", look="how many scores should there be for 2 queries "
-    "and 3 keys?", variants=[{"scores": lambda query, key: (query * key).sum(-1, keepdim=True),
+mistake("each query meets one key only", pairs=3, why="Each query is multiplied only by the key at its own position, "
+    "so there is one score for each query, not one for each pair of query and key.",
+    look="how many scores should there be for 2 queries and 3 keys?",
+    variants=[{"scores": lambda query, key: (query * key).sum(-1, keepdim=True),
     "output": lambda weights, value: weights * value}, *({"scores": lambda query, key: (query * key).sum(-1),
     "output": output} for output in (lambda weights, value: weights[..., None] * value,
     lambda weights, value: weights @ value))])
-mistake("sums for products", pairs=2, why="The scores add the features of a query and of a key; a dot product "
-    "multiplies them first.", look="how does the exercise turn a query and a key into one number?",
+mistake("sums for products", pairs=2, why="The scores add the features of a query to those of a key; a dot product "
+    "multiplies them instead, and adds up the products.",
+    look="how does the exercise turn a query and a key into one number?",
     scores=[lambda query, key: (query[..., :, None, :] + key[..., None, :, :]).sum(-1),
             lambda query, key: (query[..., :, None, :] + key[..., None, :, :]).tanh().sum(-1)])
 mistake("torch.dot of tables", raises=True,
-    why="`torch.dot` takes two single vectors, but here there are tables of them, and batches too.",
+    why="`torch.dot` takes two single vectors, but here there are tables of vectors, and batches of tables.",
     look="which operation computes all the dot products at once?", scores=lambda query, key: torch.dot(query, key))
 mistake("transpose without its dimensions", raises=True, why="A tensor's `transpose` must be told which two dimensions "
-    "to swap; only a NumPy array reverses them all without being told.", look="how are the last two dimensions named, "
-    "however many come before?", scores=lambda query, key: query @ key.transpose())
+    "to swap; only a NumPy array's works without arguments, and reverses them all.",
+    look="how can you name the last two dimensions, however many come before them?",
+    scores=lambda query, key: query @ key.transpose())
 mistake("positions added to the scores", pairs=2, why="Something that depends on the positions is added to the scores. "
-    "Positions belong to lesson 5; here a score is made of a query and a key alone.", look="what happens to the scores "
+    "Positions belong to lesson 5; here a score depends only on a query and a key.", look="what happens to the scores "
     "before the softmax?", masked=[lambda scaled: scaled + torch.arange(scaled.shape[-1]),
     lambda scaled: scaled - (torch.arange(scaled.shape[-2])[:, None] - torch.arange(scaled.shape[-1])).abs()])
-mistake("a score never computed", pairs=6, why="The loop over the keys, or over the queries, leaves out the last or "
-    "the first: its scores are still 0 in the softmax.", look="the first and last iterations of each loop.",
+mistake("a score never computed", pairs=6, why="The loop over the keys, or over the queries, leaves out the last one "
+    "or the first, so its scores are still 0 in the softmax.", look="the first and last iterations of each loop.",
     masked=[lambda scaled, edges=edges: F.pad(F.pad(scaled, [-width for width in edges]), edges) for edges in (
         (0, 1), (1, 0), (0, 0, 0, 1), (0, 0, 1, 0), (0, 1, 0, 1), (1, 0, 1, 0))])
 mistake("zeros for a mask", pairs=4, why="The scores on one side of the diagonal are set to 0. The exercise has no "
-    "mask, and a score of 0 hides nothing: e⁰ is 1.", look="any `tril`, `triu` or loop that ends early: which scores "
-    "are 0?", masked=[lambda scaled: scaled.tril(), lambda scaled: scaled.triu(), lambda scaled: scaled.tril(-1),
+    "mask, and a score of 0 hides nothing anyway: e⁰ is 1.",
+    look="any `tril`, `triu` or loop that ends early: which scores does it leave at 0?",
+    masked=[lambda scaled: scaled.tril(), lambda scaled: scaled.triu(), lambda scaled: scaled.tril(-1),
                       lambda scaled: scaled.triu(1)])
 mistake("features compared, not vectors", pairs=4, why="The scores compare features with each other: the sum runs over "
     "the positions, not over the features.", look="how many scores should there be for 2 queries and 3 keys, each of 4 "
     "features?", scores=lambda query, key: query.mT @ key, variants=[{"scores": lambda query, key: query.mT @ key,
     "output": output} for output in (lambda weights, value: value @ weights, lambda weights, value: value @ weights.mT,
     lambda weights, value: weights @ value.mT)])
-mistake("queries and keys swapped", why="The keys ask and the queries answer: each row belongs to a key.",
-    look="each row should belong to a query.", scores=lambda step, query, key, value: step(key, query, value))
-mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries: the weights that "
-    "they give to one key sum to 1. And each row belongs to a key.", look="each row should belong to a query. And "
-    "whose weights must sum to 1?", variants=[{"scores": lambda step, query, key, value: step(key, query, value),
+mistake("queries and keys swapped", why="Queries and keys are swapped, so each row of the weights belongs to a key.",
+    look="each row of the weights should belong to a query.",
+    scores=lambda step, query, key, value: step(key, query, value))
+mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries, so the weights "
+    "that all of them give to one key sum to 1. Also, each row of the weights belongs to a key.",
+    look="what should each row of the weights belong to, and whose weights must sum to 1?",
+    variants=[{"scores": lambda step, query, key, value: step(key, query, value),
     "output": lambda weights, value: weights.mT @ value}])
-mistake("queries meet the values", why="The scores are query · value: the keys are never used.",
+mistake("queries meet the values", why="The scores are query · value, so the keys are never used.",
     look="what is a key for, and what is a value for?", scores=lambda step, query, value: step(query, value, value))
-mistake("query times value, without a transpose", why="The query is multiplied by the value as it stands: the keys are "
-    "never used, and there is no transpose, so it works only where sizes happen to agree.", look="which of the three "
-    "should the query meet, and what must happen to it first?", scores=lambda query, value: query @ value)
-mistake("keys and values swapped", why="The values are searched and the keys are averaged: the two have swapped roles.",
-    look="which of the two is there to be found, and which is handed over once found?",
+mistake("query times value, without a transpose", why="The query is multiplied by the value as it is. The keys are "
+    "never used, and without a transpose the product exists only if the sizes happen to agree.",
+    look="which of the three should be multiplied by the query, and what must be done to it first?",
+    scores=lambda query, value: query @ value)
+mistake("keys and values swapped",
+    why="Keys and values have swapped roles: the queries are compared with the values, and the keys are averaged.",
+    look="which of the two should the queries be compared with, and which should be averaged?",
     roles=lambda query, key, value: (query, value, key))
-mistake("queries and values swapped", why="The values ask and the queries are averaged: the two have swapped roles.",
-    look="which of the three asks, which is found, which is handed over?",
+mistake("queries and values swapped",
+    why="Queries and values have swapped roles: the values are compared with the keys, and the queries are averaged.",
+    look="which two of the three should be compared, and which should be averaged?",
     roles=lambda query, key, value: (value, key, query))
-mistake("the roles turned round", pairs=2, why="Each of the three arguments plays another one's role.",
-    look="which of the three asks, which is found, which is handed over?",
+mistake("the roles turned round", pairs=2, why="Each of the three arguments plays the role of another.",
+    look="which two of the three should be compared, and which should be averaged?",
     roles=[lambda query, key, value: (key, value, query), lambda query, key, value: (value, query, key)])
-mistake("keys meet keys", why="The scores are key · key: the queries are never used.",
+mistake("keys meet keys", why="The scores are key · key, so the queries are never used.",
     look="the first factor of your dot products.", scores=lambda step, key, value: step(key, key, value))
-mistake("queries meet queries", why="The scores are query · query: the keys are never used.",
+mistake("queries meet queries", why="The scores are query · query, so the keys are never used.",
     look="the second factor of your dot products.", scores=lambda step, query, value: step(query, query, value))
-mistake("the queries in all three roles", why="The query plays all three roles: the other two arguments are never "
-    "used.", look="where are `key` and `value` used?", roles=lambda query: (query, query, query))
-mistake("cosines for dot products", why="The vectors are scaled to length 1 before they meet, so a score is a cosine: "
-    "their length no longer matters.", look="if a key were twice as long, should its scores change?",
+mistake("the queries in all three roles",
+    why="The query plays all three roles, so the other two arguments are never used.",
+    look="where are `key` and `value` used?", roles=lambda query: (query, query, query))
+mistake("cosines for dot products", why="The vectors are scaled to length 1 before the dot products, so each score is "
+    "a cosine and their lengths no longer matter.", look="if a key were twice as long, should its scores change?",
     scores=lambda step, query, key, value: step(F.normalize(query, dim=-1), F.normalize(key, dim=-1), value))
 mistake("one of the two brought to length 1", pairs=2, why="Either the queries or the keys are scaled to length 1 "
-    "before they meet: their length no longer matters.", look="if a vector were twice as long, should its scores "
-    "change?", scores=[lambda step, query, key, value: step(F.normalize(query, dim=-1), key, value),
+    "before the dot products, so their lengths no longer matter.",
+    look="if a vector were twice as long, should its scores change?",
+    scores=[lambda step, query, key, value: step(F.normalize(query, dim=-1), key, value),
                        lambda step, query, key, value: step(query, F.normalize(key, dim=-1), value)])
 SOFTMAX_FIRST = (lambda step, query, key, value: step(query.softmax(dim=-1), key, value),
                  lambda step, query, key, value: step(query, key.softmax(dim=-1), value),
                  lambda step, query, key, value: step(query.softmax(dim=-1), key.softmax(dim=-1), value))
-mistake("a softmax before the product", pairs=6, why="The queries or the keys go through a softmax of their own before "
-    "they meet; only their scores should.", look="what should the softmax turn into weights?",
+mistake("a softmax before the product", pairs=6, why="The queries or the keys, or both, go through a softmax of their "
+    "own before the dot products; only the scores should.", look="what should the softmax turn into weights?",
     variants=[*({"scores": scores, "weights": lambda scaled: scaled, **unscaled}
                 for unscaled in ({}, {"scaled": lambda scores: scores}) for scores in SOFTMAX_FIRST),
               *({"scores": scores} for scores in SOFTMAX_FIRST)])
@@ -160,15 +178,18 @@ mistake("distances for dot products", pairs=4, why="The scores are based on the 
     "not on dot products.", look="how does the exercise turn a query and a key into one number?",
     scores=[lambda query, key: -torch.cdist(query, key), lambda query, key: torch.cdist(query, key),
             lambda query, key: -torch.cdist(query, key) ** 2, lambda query, key: torch.cdist(query, key) ** 2])
-mistake("both transposed", why="The query is transposed as well as the key, which works only where sizes happen to "
-    "agree: the scores mix features with positions.", look="`a @ b` takes rows of a and columns of b. Which are the "
-    "queries?", scores=lambda query, key: query.mT @ key.mT)
-mistake("one query for all", pairs=2, why="The same query, the first or the last, asks every time, so all rows of the "
-    "weights are equal.", look="which query asks in row 1 of your weights?",
+mistake("both transposed", why="The query is transposed as well as the key. That works only if the sizes happen to "
+    "agree, and each score then mixes features with positions.",
+    look="`a @ b` multiplies rows of a by columns of b. Are the queries rows or columns?",
+    scores=lambda query, key: query.mT @ key.mT)
+mistake("one query for all", pairs=2,
+    why="The same query, the first or the last, is used every time, so all the rows of the scores are equal.",
+    look="which query does row 1 of your weights belong to?",
     masked=[lambda scaled: scaled[..., :1, :].expand_as(scaled), lambda scaled: scaled[..., -1:, :].expand_as(scaled)])
-mistake("summed over the batch", topic="batch", pairs=2, why="The scores of all the sequences are added up, and every "
-    "sequence gets the weights of this sum.", look="which dimensions, or letters of an einsum, does the product leave "
-    "out?", masked=[lambda scaled: scaled.sum(0) if scaled.dim() > 2 else scaled,
+mistake("summed over the batch", topic="batch", pairs=2,
+    why="The scores of all the sequences are added up, and every sequence gets the weights that this sum gives.",
+    look="which dimensions, or which letters of an einsum, does the product leave out?",
+    masked=[lambda scaled: scaled.sum(0) if scaled.dim() > 2 else scaled,
                     lambda scaled: scaled.flatten(0, -3).sum(0) if scaled.dim() > 2 else scaled])
 
 def centred(vectors, dim=-1):
@@ -184,13 +205,13 @@ def put_back(step, query, key, value):
     output, weights = in_one_batch(step, query, key, value)
     return output.reshape(*query.shape[:-1], value.shape[-1]), weights
 mistake("one batch for all", topic="batch", pairs=2, why="The sequences of the batch are joined into one long "
-    "sequence, so queries also meet the keys of other sequences.",
+    "sequence, so queries also attend to the keys of other sequences.",
     look="every `view`, `reshape` and `flatten`: do the leading dimensions survive?", attend=[in_one_batch, put_back])
 
 # Masks that nobody asked for
 mistake = family.section(topic="weights")
 mistake("a causal mask", pairs=2, why="Each query attends only to the keys up to its own position. The exercise has no "
-    "mask: each attends to all.", look="the first row of your weights.",
+    "mask: each query should attend to all the keys.", look="the first row of your weights.",
     masked=lambda scaled: scaled.masked_fill(torch.ones_like(scaled).triu(1) == 1, -1e9),
     weights=lambda right: right.tril())
 
@@ -201,42 +222,48 @@ mistake("a causal mask for the output alone", topic="output",
     "are returned have no mask, and the exercise has none either.", look="which weights is the output computed with?",
     attend=[causal_output, lambda right, query, key, value: causal_output(right, query, key, value, 1.0)])
 mistake("a mask on what came before", why="Each query attends only to the keys from its own position on. The exercise "
-    "has no mask: each attends to all.", look="the last row of your weights.",
+    "has no mask: each query should attend to all the keys.", look="the last row of your weights.",
     masked=lambda scaled: scaled.masked_fill(torch.ones_like(scaled).tril(-1) == 1, -1e9))
 mistake("no query may attend to its own position", why="The diagonal is masked, so no query attends to the key at its "
     "own position. The exercise has no mask.", look="the diagonal of your weights.",
     masked=lambda scaled: scaled.masked_fill(torch.eye(*scaled.shape[-2:], dtype=torch.bool), -1e9))
 
 # Weights: what the softmax runs over
-mistake("softmax over the queries", why="The softmax runs over the queries: each column of the weights sums to 1, "
-    "instead of each row.", look=WHICH_DIMENSION, weights=lambda scaled: scaled.softmax(dim=-2))
+mistake("softmax over the queries",
+    why="The softmax runs over the queries, so the columns of the weights sum to 1, not the rows.",
+    look=WHICH_DIMENSION, weights=lambda scaled: scaled.softmax(dim=-2))
 mistake("softmax over the queries of the whole batch", why="The softmax runs over the queries of all the sequences at "
-    "once: what sums to 1 is all that a key gets from the whole batch, not the weights of a query.",
-    look=WHICH_DIMENSION, weights=lambda scaled: scaled.flatten(0, -2).softmax(dim=0).reshape(scaled.shape))
+    "once, so what sums to 1 is all the weight that a key position gets in the whole batch, not the weights of one "
+    "query.", look=WHICH_DIMENSION, weights=lambda scaled: scaled.flatten(0, -2).softmax(dim=0).reshape(scaled.shape))
 mistake("softmax over dimension 1",
-    why="The softmax runs over dimension 1. Those are the keys only as long as there are no leading dimensions.",
-    look="how can the last dimension be named, however many come before?", weights=lambda scaled: scaled.softmax(dim=1))
+    why="The softmax runs over dimension 1. That dimension holds the keys only if there are no leading dimensions.",
+    look="how can you name the last dimension, however many come before it?",
+    weights=lambda scaled: scaled.softmax(dim=1))
 mistake("softmax over dimension 2",
-    why="The softmax runs over dimension 2. Those are the keys only as long as there is exactly one leading dimension.",
-    look="how can the last dimension be named, however many come before?", weights=lambda scaled: scaled.softmax(dim=2))
-mistake("softmax over dimension 0", why="The softmax runs over dimension 0: over the queries, or over the batch where "
-    "there is one.", look=WHICH_DIMENSION, weights=lambda scaled: scaled.softmax(dim=0))
+    why="The softmax runs over dimension 2. That dimension holds the keys only if there is exactly one leading "
+    "dimension.", look="how can you name the last dimension, however many come before it?",
+    weights=lambda scaled: scaled.softmax(dim=2))
+mistake("softmax over dimension 0",
+    why="The softmax runs over dimension 0, which holds the queries, or the batch if there is one.",
+    look=WHICH_DIMENSION, weights=lambda scaled: scaled.softmax(dim=0))
 mistake("softmax over the dimension before the queries",
-    why="The softmax runs over the dimension before the queries: the sequences or the heads compete, not the keys.",
-    look=WHICH_DIMENSION, weights=lambda scaled: scaled.softmax(dim=-3))
-mistake("softmax without a dimension", why="The softmax is not told its dimension, and with leading dimensions it "
-    "picks one that is not the keys'. PyTorch warns about this.", look="which argument of `softmax` says what must sum "
-    "to 1?", weights=lambda scaled: F.softmax(scaled, _stacklevel=2))
-mistake("softmax over everything", pairs=2, why="The softmax runs over queries and keys at once: all the weights of a "
-    "sequence, or of the whole batch, together sum to 1.", look=ROW_SUM,
+    why="The softmax runs over the dimension before the queries, so it is the sequences or the heads that compete, not "
+    "the keys.", look=WHICH_DIMENSION, weights=lambda scaled: scaled.softmax(dim=-3))
+mistake("softmax without a dimension", why="The softmax is not told which dimension to use, and with leading "
+    "dimensions it picks one that does not hold the keys. PyTorch warns about this.",
+    look="which argument of `softmax` says what must sum to 1?",
+    weights=lambda scaled: F.softmax(scaled, _stacklevel=2))
+mistake("softmax over everything", pairs=2, why="The softmax runs over queries and keys at once, so all the weights of "
+    "a sequence, or of the whole batch, together sum to 1.", look=ROW_SUM,
     weights=[lambda scaled: scaled.flatten(-2).softmax(dim=-1).reshape(scaled.shape),
              lambda scaled: scaled.flatten().softmax(dim=-1).reshape(scaled.shape)])
 
 def stable_exponentials(scaled):
     return (scaled - scaled.amax(-1, keepdim=True)).exp()
-mistake("no keepdim", pairs=2, why="The sum over a row has lost its dimension, so it lines up with the columns: rows "
-    "are divided by the sums of others, or an error is raised.", look="print the shapes of the exponentials and of "
-    "their sum, one below the other.", weights=[lambda scaled: scaled.exp() / scaled.exp().sum(dim=-1),
+mistake("no keepdim", pairs=2, why="The sums over the rows have lost a dimension, so they line up with the columns: "
+    "rows are divided by the sums of other rows, or an error is raised.",
+    look="print the shapes of the exponentials and of their sum, one below the other.",
+    weights=[lambda scaled: scaled.exp() / scaled.exp().sum(dim=-1),
     lambda scaled: stable_exponentials(scaled) / stable_exponentials(scaled).sum(dim=-1)])
 
 def sum_changes_in_the_row(scaled):
@@ -250,73 +277,88 @@ def sum_changes_in_the_table(scaled):
     for place in range(len(weights)):
         weights[place] = weights[place] / weights.sum()
     return weights
-mistake("the sum changes while it divides", pairs=2, why="The sum is taken again after some of the exponentials have "
-    "been divided, so each of them is divided by a different sum.", look="is the sum computed once, before the first "
+mistake("the sum changes while it divides", pairs=2, why="The sum is computed again after some of the exponentials "
+    "have been divided, so the divisor changes along the way.", look="is the sum computed once, before the first "
     "division?", weights=[sum_changes_in_the_row, sum_changes_in_the_table])
 mistake("a key left out of the sum", pairs=2, why="The sum in the denominator leaves out one key, the last or the "
-    "first, so a row sums to more than 1.", look="the first and last iterations of the loop, or the slice, that makes "
-    "the sum.", weights=[lambda scaled: scaled.exp() / scaled.exp()[..., :-1].sum(-1, keepdim=True),
+    "first, so a row sums to more than 1.",
+    look="the first and last iterations of the loop that adds up the exponentials, or the slice that is summed.",
+    weights=[lambda scaled: scaled.exp() / scaled.exp()[..., :-1].sum(-1, keepdim=True),
                          lambda scaled: scaled.exp() / scaled.exp()[..., 1:].sum(-1, keepdim=True)])
-mistake("only one term of the sum", pairs=2, why="The exponentials are divided by a single one of them, the last or "
-    "the first: nothing has been added up.", look="`=` or `+=`?",
+mistake("only one term of the sum", pairs=2,
+    why="The exponentials are divided by just one of them, the last or the first: nothing has been added up.",
+    look="should it be `=` or `+=`?",
     weights=[lambda scaled: scaled.exp() / scaled.exp()[..., -1:], lambda scaled: scaled.exp() / scaled.exp()[..., :1]])
-mistake("divided by the mean", why="The exponentials are divided by their mean, so that each row sums to the number of "
-    "keys.", look=ROW_SUM, weights=lambda scaled: scaled.exp() / scaled.exp().mean(-1, keepdim=True))
-mistake("divided by the sum so far", why="Each exponential is divided while the sum is still growing: by what has been "
-    "added up so far, not by the sum of the whole row.", look="where does the loop that adds end, and where does the "
-    "one that divides begin?", weights=lambda scaled: scaled.exp() / scaled.exp().cumsum(-1))
+mistake("divided by the mean",
+    why="The exponentials are divided by their mean, so each row sums to the number of keys.",
+    look=ROW_SUM, weights=lambda scaled: scaled.exp() / scaled.exp().mean(-1, keepdim=True))
+mistake("divided by the sum so far", why="The exponentials are divided while the sum is still growing, so each is "
+    "divided by what has been added up so far, not by the sum of the whole row.",
+    look="where does the loop that adds end, and where does the one that divides begin?",
+    weights=lambda scaled: scaled.exp() / scaled.exp().cumsum(-1))
 mistake("torch.softmax without a dimension", pairs=1, raises=True, why="`torch.softmax` must be told which dimension "
     "it runs over.", look="along which dimension do the scores compete?", weights=lambda scaled: torch.softmax(scaled))
-mistake("the columns' largest subtracted", why="The largest score of each column is subtracted. Within a row, "
-    "different numbers are then subtracted, and that changes the weights.", look="which scores must be lowered by the "
-    "same number for the weights to stay the same?", masked=lambda scaled: scaled - scaled.amax(-2, keepdim=True))
+mistake("the columns' largest subtracted", why="The largest score of each column is subtracted. Different numbers are "
+    "then subtracted within a row, which changes its weights.",
+    look="from which scores must you subtract the same number, if the weights are to stay the same?",
+    masked=lambda scaled: scaled - scaled.amax(-2, keepdim=True))
 mistake("the largest, with its place", raises=True, why="`max` with a dimension returns two things, the largest "
     "numbers and their indices; the pair cannot be subtracted.",
     look="print what `scores.max(dim=-1)` gives.", masked=lambda scaled: scaled - scaled.max(dim=-1, keepdim=True))
 
-# Weights: what is done in the place of a softmax
+# Weights: what is done instead of a softmax
 mistake("no softmax", why="The scores themselves are used as weights: they can be negative, and nothing makes a row "
     "sum to 1.", look="what turns scores into weights?", weights=lambda scaled: scaled)
-mistake("scores divided by their sum", why="The scores are divided by their sum, with no exponential: weights can be "
-    "negative, and a sum near 0 blows everything up.", look="which function makes every score positive, and keeps "
-    "their order?", weights=lambda scaled: scaled / scaled.sum(dim=-1, keepdim=True))
-mistake("exponentials not divided by their sum", why="The exponentials are used without being divided by their sum, so "
-    "the rows do not sum to 1.", look=ROW_SUM, weights=[lambda scaled: scaled.exp(), stable_exponentials])
+mistake("scores divided by their sum", why="The scores are divided by their sum, with no exponential, so weights can "
+    "be negative, and a sum near 0 makes them huge.",
+    look="which function makes every score positive and keeps their order?",
+    weights=lambda scaled: scaled / scaled.sum(dim=-1, keepdim=True))
+mistake("exponentials not divided by their sum",
+    why="The exponentials are used as weights without being divided by their sum, so the rows do not sum to 1.",
+    look=ROW_SUM, weights=[lambda scaled: scaled.exp(), stable_exponentials])
 mistake("the logarithm of the weights", why="This is a log-softmax: every weight is negative or 0, and a row does not "
     "sum to 1.", look=ROW_SUM, weights=lambda scaled: scaled.log_softmax(dim=-1))
-mistake("a sigmoid for the softmax", why="Each score goes through a sigmoid of its own: the keys of a query do not "
+mistake("a sigmoid for the softmax", why="Each score goes through a sigmoid separately, so the keys of a query do not "
     "compete, and nothing makes a row sum to 1.", look=ROW_SUM, weights=lambda scaled: scaled.sigmoid())
 mistake("sigmoids divided by their sum", why="Each score goes through a sigmoid before the division. The rows sum to "
-    "1, but the ratios between the weights are not those of the exponentials.", look="for scores of 0 and 1, how many "
-    "times as large should the second weight be?", weights=lambda scaled: F.normalize(scaled.sigmoid(), p=1.0, dim=-1))
-mistake("a hyperbolic tangent for the softmax", why="Each score goes through a tanh of its own: weights can be "
-    "negative, and nothing makes a row sum to 1.", look=ROW_SUM, weights=lambda scaled: scaled.tanh())
-mistake("negative scores cut to 0", pairs=3, why="Negative scores become 0, so that their keys get no weight at all; "
-    "there is no exponential.", look="should a negative score get no weight at all?",
+    "1, but the ratios between the weights are not those of the exponentials.",
+    look="for scores of 0 and 1, how many times as large as the first weight should the second be?",
+    weights=lambda scaled: F.normalize(scaled.sigmoid(), p=1.0, dim=-1))
+mistake("a hyperbolic tangent for the softmax",
+    why="Each score goes through a tanh separately, so weights can be negative, and nothing makes a row sum to 1.",
+    look=ROW_SUM, weights=lambda scaled: scaled.tanh())
+mistake("negative scores cut to 0", pairs=3,
+    why="Negative scores are set to 0, so their keys get no weight at all, and there is no exponential.",
+    look="should a negative score get no weight at all?",
     weights=[lambda scaled: scaled.relu(), lambda scaled: scaled.relu() / scaled.relu().sum(dim=-1, keepdim=True),
              lambda scaled: scaled.relu() / (scaled.relu().sum(dim=-1, keepdim=True) + 1e-9)])
 mistake("signs lost before the division", pairs=2, why="The scores lose their signs, by `abs` or a square, and are "
-    "then divided by their sum: a score of -2 gets as much weight as one of 2.", look="should a negative score get "
-    "more weight than a score of 0?", weights=[lambda scaled: scaled.abs() / scaled.abs().sum(dim=-1, keepdim=True),
+    "then divided by their sum, so a score of -2 gets as much weight as a score of 2.",
+    look="should a negative score get more weight than a score of 0?",
+    weights=[lambda scaled: scaled.abs() / scaled.abs().sum(dim=-1, keepdim=True),
     lambda scaled: scaled ** 2 / (scaled ** 2).sum(dim=-1, keepdim=True)])
-mistake("scores divided by their norm", why="The scores are divided by a norm, the root of the sum of their squares or "
-    "the sum of their absolute values; there is no exponential, and negative scores stay negative.",
-    look="which function makes every score positive, and keeps their order?",
+mistake("scores divided by their norm", why="The scores are divided by a norm (the root of the sum of their squares, "
+    "or the sum of their absolute values). There is no exponential, so negative scores stay negative.",
+    look="which function makes every score positive and keeps their order?",
     weights=[lambda scaled: F.normalize(scaled, dim=-1), lambda scaled: F.normalize(scaled, p=1.0, dim=-1)])
-mistake("unit length, not unit sum", why="The exponentials are divided by the root of the sum of their squares, so the "
-    "squares of the weights sum to 1.", look=ROW_SUM, weights=lambda scaled: F.normalize(scaled.exp(), dim=-1))
-mistake("a number added to the sum", pairs=2, why="A number is added to the sum, perhaps to keep it above 0, and is "
+mistake("unit length, not unit sum", why="The exponentials are divided by the root of the sum of their squares, so it "
+    "is the squares of the weights that sum to 1.",
+    look=ROW_SUM, weights=lambda scaled: F.normalize(scaled.exp(), dim=-1))
+mistake("a number added to the sum", pairs=2, why="A number is added to the sum, perhaps to keep it above 0, and it is "
     "large enough to show: the rows sum to less than 1.", look="what is in the sum besides the exponentials?",
     weights=[lambda scaled, more=more: scaled.exp() / (scaled.exp().sum(-1, keepdim=True) + more)
              for more in (1e-2, 1e-3, 1)])
-mistake("a lower bound for the weights", why="Weights below a limit are raised to it after the softmax: a row can sum "
-    "to more than 1.", look="`clamp`, `max` or `where`, after the softmax.", weights=lambda right: right.clamp(min=0.1))
+mistake("a lower bound for the weights",
+    why="Weights below a limit are raised to that limit after the softmax, so a row can sum to more than 1.",
+    look="any `clamp`, `max` or `where` after the softmax.",
+    weights=lambda right: right.clamp(min=0.1))
 
 def best_alone(table):
     return F.one_hot(table.argmax(dim=-1), table.shape[-1]).to(table.dtype)
 mistake("only the best match",
-    why="The largest score of each row takes all the weight. A softmax gives some to every score.",
-    look="two scores that differ by a hair: should one get everything?", weights=lambda scaled: best_alone(scaled))
+    why="The largest score of each row takes all the weight. A softmax gives some weight to every score.",
+    look="if two scores differ by a hair, should one of them get everything?",
+    weights=lambda scaled: best_alone(scaled))
 mistake("equal weights", why="Every key gets the same weight, so each output is the plain average of the values.",
     look="where does your answer use the scores?", weights=lambda scaled: torch.full_like(scaled, 1 / scaled.shape[-1]))
 mistake("a running average", why="Each output is the plain average of the values up to the query's own position: the "
@@ -325,14 +367,18 @@ mistake("a running average", why="Each output is the plain average of the values
 mistake("softmax twice", why="The weights go through a second softmax, which makes them more equal.",
     look="how many times is a softmax taken on the way?", weights=lambda right, step: step(right))
 mistake("the sign flipped", why="The scores enter the softmax with the opposite sign: the worst match gets the largest "
-    "weight.", look="every minus on the way to the softmax.", masked=lambda scaled: -scaled)
+    "weight.", look="every minus sign on the way to the softmax.", masked=lambda scaled: -scaled)
 mistake("signs lost before the softmax", pairs=2,
-    why="The scores enter the softmax without their signs: a key that points away counts as one that matches.",
-    look="should opposite vectors match?", masked=[lambda scaled: scaled.abs(), lambda scaled: scaled ** 2])
-mistake("negative scores cut to 0 before the softmax", why="Negative scores become 0 first: a bad match counts as much "
-    "as no match.", look="what comes between the dot products and the softmax?", masked=lambda scaled: scaled.relu())
-mistake("the scores clipped", pairs=5, why="Scores beyond a limit are clipped to it before the softmax, so that scores "
-    "that differ become equal.", look="which operations come between the dot products and the softmax in the exercise?",
+    why="The scores enter the softmax without their signs, so a key that points the opposite way counts as one that "
+    "matches.",
+    look="should two opposite vectors match?", masked=[lambda scaled: scaled.abs(), lambda scaled: scaled ** 2])
+mistake("negative scores cut to 0 before the softmax",
+    why="Negative scores are set to 0 before the softmax, so a bad match counts as much as a score of 0.",
+    look="what does the exercise do between the dot products and the softmax?",
+    masked=lambda scaled: scaled.relu())
+mistake("the scores clipped", pairs=5,
+    why="Scores beyond a limit are clipped to it before the softmax, so scores that differ can become equal.",
+    look="what does the exercise do between the dot products and the softmax?",
     masked=[lambda scaled, low=low, high=high: scaled.clamp(low, high) for low, high in (
         (-1, 1), (-0.5, 0.5), (-2, 2), (None, 1), (0, 1))])
 mistake("rounded scores", pairs=4, why="The scores are rounded before the softmax, so scores that differ can become "
@@ -346,28 +392,31 @@ def few_best(many, again):
         return kept / kept.sum(-1, keepdim=True) if again else kept
     return weights
 mistake("only the few best", pairs=4, why="Each query attends only to the few keys that match best, and the others get "
-    "nothing; a softmax gives some weight to each.", look="which of your weights are exactly 0?",
+    "nothing; a softmax gives each of them some weight.", look="which of your weights are exactly 0?",
     weights=[few_best(2, True), few_best(3, True), few_best(2, False), few_best(3, False)])
-mistake("scores divided by their largest or their mean", pairs=6, why="The scores are divided by the largest of them, "
-    "or by their mean, over each row or over all: the length of the vectors no longer matters.",
-    look="what comes between the dot products and the softmax in the exercise?",
+mistake("scores divided by their largest or their mean", pairs=6, why="The scores are divided by the largest of them "
+    "or by their mean, row by row or over all of them, so making every query and key twice as long does not change the "
+    "weights.", look="what does the exercise do between the dot products and the softmax?",
     masked=[lambda scaled: scaled / scaled.abs().amax(-1, keepdim=True), lambda scaled: scaled / scaled.abs().max(),
             lambda scaled: scaled / scaled.amax(-1, keepdim=True), lambda scaled: scaled / scaled.max(),
             lambda scaled: scaled / scaled.mean(), lambda scaled: scaled / scaled.mean(-1, keepdim=True)])
 mistake("squashed scores", pairs=5, why="Each score goes through a tanh or a sigmoid before the softmax, which brings "
-    "a good match and a very good one closer together.", look="what comes between the dot products and the softmax?",
+    "a good match and a very good one closer together.",
+    look="what does the exercise do between the dot products and the softmax?",
     masked=[lambda scaled: scaled.tanh(), lambda scaled: scaled.sigmoid(),
             *(lambda scaled, cap=cap: cap * (scaled / cap).tanh() for cap in (2, 5, 10, 20, 30, 50))])
-mistake("the exponential taken twice", why="The softmax is given the exponentials of the scores, not the scores, so an "
-    "exponential is taken twice.", look="how many exponentials do you take?", masked=lambda scaled: scaled.exp())
-mistake("divided over rows and columns", pairs=5, why="The weights are normalised over the keys and over the queries "
-    "as well, so they are no longer the softmax over the keys.", look="how many times is something divided by a sum?",
+mistake("the exponential taken twice",
+    why="The softmax is given the exponentials of the scores instead of the scores, so the exponential is taken "
+    "twice.", look="how many exponentials do you take?", masked=lambda scaled: scaled.exp())
+mistake("divided over rows and columns", pairs=5, why="The weights are normalised over the queries as well as over the "
+    "keys, so they are no longer the softmax over the keys.", look="how many times do you divide by a sum?",
     weights=[lambda right: right / right.sum(-2, keepdim=True),
         lambda scaled: scaled.softmax(-2) / scaled.softmax(-2).sum(-1, keepdim=True), lambda right: right.softmax(-2),
         lambda step, scaled: step(scaled.softmax(-2)), lambda right, scaled: right * scaled.softmax(-2)])
-mistake("standardised scores", pairs=3, why="The scores are divided by their own standard deviation, so that every "
-    "softmax comes out about equally sharp, whatever the vectors are.", look="which operations come between the dot "
-    "products and the softmax in the exercise?", masked=[lambda scaled: scaled / scaled.std(-1, keepdim=True),
+mistake("standardised scores", pairs=3, why="The scores are divided by their own standard deviation, so every softmax "
+    "comes out about equally sharp, whatever the vectors are.",
+    look="what does the exercise do between the dot products and the softmax?",
+    masked=[lambda scaled: scaled / scaled.std(-1, keepdim=True),
     lambda scaled: F.layer_norm(scaled, scaled.shape[-1:]), lambda scaled: scaled / scaled.std()])
 mistake("rounded weights", pairs=4, why="The weights are rounded, so the rows may no longer sum to 1. Rounding is for "
     "showing, not for computing.", look="any `round` on the way to the `return`.",
@@ -375,30 +424,36 @@ mistake("rounded weights", pairs=4, why="The weights are rounded, so the rows ma
 
 # Output
 mistake = family.section(topic="output")
-mistake("the keys' average for the output", why="The weights average the keys; the values are never read.",
-    look="which is there to be found, the key or the value, and which is handed over once found?",
+mistake("the keys' average for the output", why="The output is an average of the keys; the values are never used.",
+    look="which should the queries be compared with, the keys or the values, and which should be averaged?",
     roles=lambda query, key: (query, key, key))
-mistake("the queries' average for the output", why="The weights average the queries; the values are never read.",
-    look="which of the three is handed over once it is found?", roles=lambda query, key: (query, key, query))
-mistake("weights transposed for the output", why="The output uses the weights by columns: how much each key is "
-    "attended to, not how each query spreads its attention; and a column need not sum to 1.", look="output row 0 "
-    "belongs to query 0. Which row of the weights is that?", output=lambda weights, value: weights.mT @ value)
-mistake("the weights applied twice", why="The averages are averaged once more with the same weights. That runs only "
-    "where there are as many queries as keys.", look="how often are the weights multiplied by something?",
+mistake("the queries' average for the output",
+    why="The output is an average of the queries; the values are never used.",
+    look="which of the three should be averaged?", roles=lambda query, key: (query, key, query))
+mistake("weights transposed for the output", why="The output uses the columns of the weights instead of the rows: how "
+    "much each key is attended to, not how each query spreads its attention. And a column need not sum to 1.",
+    look="output row 0 belongs to query 0. Which row of the weights is that?",
+    output=lambda weights, value: weights.mT @ value)
+mistake("the weights applied twice",
+    why="The averages are averaged again with the same weights, which works only if there are as many queries as "
+    "keys.", look="how many times do you multiply by the weights?",
     output=lambda right, weights: weights @ right)
-mistake("the value transposed", why="The weights meet the value with its last two dimensions swapped, which works only "
-    "where sizes happen to agree: the sums run over features, not over keys.", look="`a @ b` sums over the rows of b. "
-    "What should the sum run over?", output=lambda weights, value: weights @ value.mT)
-mistake("the value before the weights", why="The value comes first in the product, which works only where sizes happen "
-    "to agree: the weights then mix features, not positions.", look="`a @ b` sums over the columns of a and the rows "
-    "of b. Which of the two holds the keys?", output=lambda weights, value: value @ weights)
-mistake("weights times value, number by number", why="`*` multiplies number by number; the output is a sum over the "
-    "keys.", look="what does the output of one query add up?", output=lambda weights, value: weights * value)
-mistake("the weighted values not summed", why="Each value has been multiplied by its weight, but nothing is added up: "
-    "for every query there are still as many values as there are keys.", look="which dimension must disappear, and "
+mistake("the value transposed", why="The weights are multiplied by the value with its last two dimensions swapped. "
+    "That works only if the sizes happen to agree, and the sums then run over features, not over keys.",
+    look="`a @ b` sums over the rows of b. What should the sum run over?",
+    output=lambda weights, value: weights @ value.mT)
+mistake("the value before the weights", why="The value comes first in the product. That works only if the sizes happen "
+    "to agree, and the weights then mix features, not positions.",
+    look="`a @ b` sums over the columns of a and the rows of b. Which of the two holds the keys?",
+    output=lambda weights, value: value @ weights)
+mistake("weights times value, number by number",
+    why="`*` multiplies number by number, but the output should be a sum over the keys.",
+    look="what does the output of one query add up?", output=lambda weights, value: weights * value)
+mistake("the weighted values not summed", why="Each value is multiplied by its weight, but nothing is added up: for "
+    "every query there are still as many vectors as keys.", look="which dimension must disappear, and "
     "how?", output=lambda weights, value: weights[..., None] * value[..., None, :, :])
 mistake("summed over the queries", why="The weighted values are summed over the queries, which leaves one row for each "
-    "key: everything that it hands over.", look="which dimension of the weighted values holds the keys?",
+    "key instead of one for each query.", look="which dimension of the weighted values holds the keys?",
     output=lambda weights, value: (weights[..., None] * value[..., None, :, :]).sum(-3))
 mistake("averaged twice",
     why="The weighted sums are divided by the number of keys. Weights that sum to 1 have already made them averages.",
@@ -406,14 +461,16 @@ mistake("averaged twice",
 mistake("the plain average of the values", why="The output is the same plain average of the values for every query: "
     "the weights are not used.", look="where does the output use the weights?",
     output=lambda step, weights, value, query: step(torch.full_like(weights, 1 / weights.shape[-1]), value, query))
-mistake("the best match for the output", why="The output is the one value with the largest weight, not the average of "
-    "all of them.", look="what do the other weights of the row do?",
+mistake("the best match for the output",
+    why="The output is just the value with the largest weight, not the average of all the values.",
+    look="what should the other weights of the row do?",
     output=lambda step, weights, value, query: step(best_alone(weights), value, query))
 
 def scaled_scores(self, query, key, value):
     return self.scaled(self.scores(query, key, value), query, key, value)
-mistake("the scores for the output", why="The output is made with the scores, from before the softmax; the weights "
-    "that are returned never meet the values.", look="which tensor is multiplied by the value in the last product?",
+mistake("the scores for the output",
+    why="The output is computed with the scores from before the softmax, not with the weights.",
+    look="which tensor is multiplied by the value in the last product?",
     attend=[lambda self, right, query, key, value: (self.output(scaled_scores(self, query, key, value), value, query),
     right[1]), lambda self, right, query, key, value: (self.output(self.scores(query, key, value), value, query),
     right[1])])
@@ -421,84 +478,96 @@ mistake("the query added to the output", why="The query is added to the average.
     "lesson 7; this exercise asks for the average alone.", look=AFTER, output=lambda right, query: right + query)
 mistake("the value added to the output", why="The value is added to the average. The exercise asks for the average "
     "alone.", look=AFTER, output=lambda right, value: right + value)
-mistake("the sum starts at 1", why="The sum of the weighted values starts from 1, not from 0: every number of the "
-    "output is 1 too large.", look="what is in the output before the first value?", output=lambda right: right + 1)
-mistake("the largest weighted value, not the sum", why="Only the largest weighted value is kept, feature by feature; "
-    "the output should add up all of them.", look="which operation follows the products with the weights?",
+mistake("the sum starts at 1",
+    why="The sum of the weighted values starts from 1, not from 0, so every number of the output is 1 too large.",
+    look="what is in the output before the first value is added?",
+    output=lambda right: right + 1)
+mistake("the largest weighted value, not the sum",
+    why="Only the largest weighted value is kept, feature by feature; the output should be the sum of them all.",
+    look="which operation follows the multiplication by the weights?",
     output=lambda weights, value: (weights[..., None] * value[..., None, :, :]).amax(-2))
-mistake("the values changed first", pairs=2, why="The values are scaled to length 1, or lose their mean, before they "
-    "are averaged; they should be used as they are.", look="what happens to the value before it meets the weights?",
+mistake("the values changed first", pairs=2, why="The values are scaled to length 1, or have their mean subtracted, "
+    "before they are averaged; they should be used as they are.",
+    look="what happens to the value before it is multiplied by the weights?",
     output=[lambda step, weights, value, query: step(weights, F.normalize(value, dim=-1), query),
             lambda step, weights, value, query: step(weights, centred(value), query)])
-mistake("a softmax of the output", why="The output goes through a softmax of its own: its features then sum to 1, "
-    "which no average of values does.", look=AFTER, output=lambda right: right.softmax(dim=-1))
+mistake("a softmax of the output", why="The output goes through a softmax of its own, so its features sum to 1; the "
+    "exercise asks for the average alone.", look=AFTER, output=lambda right: right.softmax(dim=-1))
 mistake("something done to the average", pairs=4, why="The average goes through a ReLU, a tanh or a layer norm, or is "
     "scaled to length 1, before it is returned; the exercise asks for the average alone.", look=AFTER,
     output=[lambda right: right.relu(), lambda right: right.tanh(),
             lambda right, value: F.layer_norm(right, value.shape[-1:]), lambda right: F.normalize(right, dim=-1)])
-mistake("the sums run on", why="The sum is not reset to 0 between the queries: each output also holds all the outputs "
-    "before it.", look="where does the loop's sum start from 0?", output=lambda right: right.cumsum(dim=-2))
+mistake("the sums run on",
+    why="The sum is not reset to 0 between the queries, so each output also contains all the outputs before it.",
+    look="where in the loop does the sum start from 0?", output=lambda right: right.cumsum(dim=-2))
 mistake("only the last term of the sum",
     why="Each iteration of the loop over the keys replaces the output, so only the last weighted value is left.",
-    look="`=` or `+=`?", output=lambda weights, value: weights[..., -1:] * value[..., -1:, :])
-mistake("a key left out", why="The sum over the keys leaves out the last one, or the first: the loop ends too early, "
-    "or starts too late.", look="the first and last iterations of the loop over the keys.",
+    look="should it be `=` or `+=`?", output=lambda weights, value: weights[..., -1:] * value[..., -1:, :])
+mistake("a key left out",
+    why="The sum over the keys leaves out the last one or the first: the loop ends too early or starts too late.",
+    look="the first and last iterations of the loop over the keys.",
     output=[lambda weights, value: weights[..., :-1] @ value[..., :-1, :],
             lambda weights, value: weights[..., 1:] @ value[..., 1:, :]])
-mistake("a query left out", why="The last query, or the first, never gets its result: its row keeps its zeros, because "
-    "the loop ends too early, or starts too late.", look="the first and last iterations of the loop over the queries.",
+mistake("a query left out", why="The row of the last query, or of the first, is never filled in and stays 0: the loop "
+    "ends too early or starts too late.", look="the first and last iterations of the loop over the queries.",
     output=[lambda right: F.pad(right[..., :-1, :], (0, 0, 0, 1)),
             lambda right: F.pad(right[..., 1:, :], (0, 0, 1, 0))],
     variants=[{"attend": lambda right, edges=edges: tuple(F.pad(F.pad(one, [-width for width in edges]), edges)
 for one in right)} for edges in ((0, 0, 0, 1), (0, 0, 1, 0))])
-mistake("one vector for the whole sequence", pairs=3, why="One vector is left of each sequence; every query should "
-    "have its own average.", look="print the shape of the output beside that of the query.",
+mistake("one vector for the whole sequence", pairs=3,
+    why="Only one vector is left for each sequence; every query should have its own average.",
+    look="print the shape of the output next to that of the query.",
     output=[lambda right: right.mean(dim=-2), lambda right: right.sum(dim=-2), lambda right: right[..., -1, :]])
 
 def in_a_batch(change):
     """What `change` makes of both results, where there is a batch."""
     return lambda right, query: right if query.dim() < 3 else tuple(change(one) for one in right)
 mistake("only the last of the batch", pairs=2, why="Only the last sequence of the batch gets a result: each iteration "
-    "of the loop throws away the one before, or the loop leaves the others out.",
-    look="where does the loop keep what it has computed?",
+    "of the loop throws away the result of the one before, or the loop leaves the others out.",
+    look="where does the loop keep what it computes?",
     attend=[in_a_batch(lambda one: one[-1]), in_a_batch(lambda one: torch.cat([torch.zeros_like(one[:-1]), one[-1:]]))])
 mistake("only the first of the batch", pairs=2, why="The result of the first sequence is used for the whole batch.",
     look="every `[0]` and every `return` inside a loop.",
     attend=[in_a_batch(lambda one: one[0]), in_a_batch(lambda one: one[:1].expand_as(one))])
 mistake("the keys of the first of the batch for all",
-    why="All the queries meet the keys and values of the first sequence of the batch.", look="every `[0]`.",
+    why="All the queries attend to the keys and values of the first sequence in the batch.", look="every `[0]`.",
     attend=lambda right, step, query, key, value:
         right if query.dim() < 3 else step(query, key[:1].expand_as(key), value[:1].expand_as(value)))
-mistake("the batch summed up", why="The output of each sequence also holds those of the sequences before it: a sum is "
-    "not reset between them.", look="where in the loop does the sum start from 0?",
+mistake("the batch summed up",
+    why="The output of each sequence also contains those of the sequences before it: a sum is not reset between them.",
+    look="where in the loop does the sum start from 0?",
     output=lambda right: right.cumsum(dim=0) if right.dim() > 2 else right)
 
-# What is handed over
+# What is returned
 mistake = family.section(topic="weights")
 mistake("the scores for the weights", pairs=2,
-    why="The scores, from before the softmax, are returned in place of the weights.", look=RETURN,
+    why="The scores from before the softmax are returned in place of the weights.", look=RETURN,
     attend=[lambda self, right, query, key, value: (right[0], scaled_scores(self, query, key, value)),
             lambda self, right, query, key, value: (right[0], self.scores(query, key, value))])
-mistake("weights returned transposed", why="The weights come back with queries and keys swapped.", look="rows ask, "
-    "columns answer. What happens to the weights after the output?", attend=lambda right: (right[0], right[1].mT))
-mistake("output returned transposed", topic="output", why="The output comes back with positions and features swapped.",
-    look="what happens to the output after the weighted sum?", output=lambda right: right.mT)
+mistake("weights returned transposed",
+    why="The weights are returned with rows and columns swapped: each row should belong to a query.",
+    look="what happens to the weights after the output is computed?", attend=lambda right: (right[0], right[1].mT))
+mistake("output returned transposed", topic="output", why="The output is returned with positions and features "
+    "swapped.", look="what happens to the output after the weighted sum?", output=lambda right: right.mT)
 mistake("weights averaged over the batch or the heads", why="The weights are averaged over a leading dimension before "
-    "they are returned: each sequence or head should keep its own.", look="every `mean` or `sum` of the weights.",
+    "they are returned; each sequence or head should keep its own.", look="every `mean` or `sum` of the weights.",
     attend=[lambda right, dim=dim: (right[0], right[1].mean(dim) if right[1].dim() > 2 else right[1])
             for dim in (-3, 0)])
-mistake("the scores as output", topic="output", why="The scores are returned as the output: nothing is averaged.",
+mistake("the scores as output", topic="output", why="The scores are returned as the output; nothing is averaged.",
     look=RETURN, attend=lambda self, right, query, key, value: (scaled_scores(self, query, key, value), right[1]))
 mistake("only one row of the weights", pairs=2, why="Only the weights of the last query, or of the first, are "
     "returned.", look="where does the loop keep the weights of each query?",
     attend=[lambda right: (right[0], right[1][..., -1, :]), lambda right: (right[0], right[1][..., 0, :])])
-mistake("the features averaged away", topic="output", pairs=2, why="The output is averaged or summed over its "
-    "features, and one number is left for each query.", look="print the shape of the output beside that of the value.",
+mistake("the features averaged away", topic="output", pairs=2,
+    why="The output is averaged or summed over its features, so only one number is left for each query.",
+    look="print the shape of the output next to that of the value.",
     output=[lambda right: right.mean(-1), lambda right: right.sum(-1)])
-mistake("one result twice", pairs=2, why="The same result is returned twice, so one of the two that are asked for is "
-    "missing.", look=RETURN, attend=[lambda right: (right[0], right[0]), lambda right: (right[1], right[1])])
-mistake("the value for the output", topic="output", why="The value itself is returned: no weighted average has been "
-    "made of it.", look=RETURN, attend=lambda right, value: (value, right[1]))
+mistake("one result twice", pairs=2,
+    why="The same result is returned twice, so one of the two you were asked for is missing.",
+    look=RETURN, attend=[lambda right: (right[0], right[0]), lambda right: (right[1], right[1])])
+mistake("the value for the output", topic="output",
+    why="The value itself is returned as the output; no weighted average is taken of it.",
+    look=RETURN, attend=lambda right, value: (value, right[1]))
 
 USUAL_PAIRS = {  # the mistakes that are also tried together with a second one
     "no transpose of the key", "the key reshaped, not transposed", "all dimensions of the key reversed",
@@ -522,7 +591,7 @@ FIXED = (8, 2, 64, 4, 10, math.sqrt(512), 3, 5, 6, 7, 16, 100, 512, 0.5, math.sq
 def divided_by(*numbers):
     return [lambda scores, number=number: scores / number for number in numbers]
 
-UNSCALED = "what comes between the dot products and the softmax in the exercise?"  # where to look, without a scale
+UNSCALED = "what does the exercise do between the dot products and the softmax?"  # where to look, without a scale
 
 DIVISORS = (  # name, "The scores are divided by …", the scaled scores
     ("scaled by the number of keys", "the number of keys, or by its square root",
@@ -534,10 +603,10 @@ DIVISORS = (  # name, "The scores are divided by …", the scaled scores
     ("scaled by dimension 0", "the size of dimension 0, or by its square root",
      [lambda scores, query: scores / math.sqrt(query.shape[0]), lambda scores, query: scores / query.shape[0],
       lambda scores, key: scores / math.sqrt(key.shape[0])]),
-    ("scaled by dimension 1", "the square root of the size of dimension 1, which means something else with a batch",
+    ("scaled by dimension 1", "the square root of the size of dimension 1 (which changes its meaning with a batch)",
      [lambda scores, query: scores / math.sqrt(query.shape[1]), lambda scores, key: scores / math.sqrt(key.shape[1]),
       lambda scores, value: scores / math.sqrt(value.shape[1])]),
-    ("scaled by dimension 2", "the square root of the size of dimension 2, which means something else with heads",
+    ("scaled by dimension 2", "the square root of the size of dimension 2 (which changes its meaning with heads)",
      [lambda scores, query: scores / math.sqrt(query.shape[2]), lambda scores, key: scores / math.sqrt(key.shape[2])]),
     ("scaled by the features of all heads", "the square root of the number of features of all the heads together",
      [lambda scores, query: scores / math.sqrt(query.shape[-1] * (query.shape[-3] if query.dim() > 2 else 1)),
@@ -552,9 +621,9 @@ DIVISORS = (  # name, "The scores are divided by …", the scaled scores
     ("scaled by √d of a changed d", "the square root of 2 d, d + 1 or d - 1",
      [lambda scores, query, factor=factor, more=more: scores / math.sqrt(factor * query.shape[-1] + more)
       for factor, more in ((2, 0), (1, -1), (1, 1))]),
-    ("scaled by d / 2", "half the number of features, as `(d ** 1 / 2)` gives it, or by that rounded down",
+    ("scaled by d / 2", "half the number of features (which is what `(d ** 1 / 2)` gives), or by that rounded down",
      [lambda scores, query: scores / (query.shape[-1] / 2), lambda scores, query: scores / (query.shape[-1] // 2)]),
-    ("scaled by 2 d", "twice the number of features, as `/ d ** 1 / 2` does",
+    ("scaled by 2 d", "twice the number of features (which is what `/ d ** 1 / 2` does)",
      lambda scores, query: scores / (2 * query.shape[-1])),
     ("scaled by another root of d", "the third or the fourth root of the number of features",
      [lambda scores, query, root=root: scores / query.shape[-1] ** (1 / root) for root in (4, 3)]),
@@ -574,7 +643,7 @@ def draw_roles(generator, lead, query, key, d_head, d_v):
         query[..., 1] = key[..., 0, 0] = 0.0
     return query, key, value
 
-SIZES = [  # pairwise different; then equal where a mistake runs only so, or where it must not hide
+SIZES = [  # all different at first; then some equal, for mistakes that run only then, or could hide otherwise
     {"lead": (), "query": 2, "key": 3, "d_head": 4, "d_v": 2},
     {"lead": (), "query": 3, "key": 3, "d_head": 3, "d_v": 3},
     {"lead": (2,), "query": 3, "key": 5, "d_head": 4, "d_v": 6},
@@ -582,17 +651,17 @@ SIZES = [  # pairwise different; then equal where a mistake runs only so, or whe
     {"lead": (3,), "query": 3, "key": 3, "d_head": 3, "d_v": 3},
     {"lead": (2, 3), "query": 4, "key": 6, "d_head": 5, "d_v": 7},
     {"lead": (3, 2), "query": 7, "key": 4, "d_head": 8, "d_v": 8},
-    {"lead": (1, 2), "query": 1, "key": 3, "d_head": 2, "d_v": 4},  # sizes of 1, which a squeeze takes away
+    {"lead": (1, 2), "query": 1, "key": 3, "d_head": 2, "d_v": 4},  # sizes of 1, which a squeeze removes
 ]
 
 # Symptoms, for when no mistake is recognised
 def divisor_sentence(observed, query, key, expected):
-    """What the scores were divided by, where the weights are a softmax of divided scores."""
+    """What the scores were divided by, if the weights are the softmax of scores divided by a number."""
     divisor = effective_divisor(observed[1], query, key)
     if divisor is None or abs(divisor - expected) < 1e-3 * expected:
         return None
     digits = 2 if abs(divisor - expected) > 0.01 else 4
-    wanted = "nothing should divide them here" if expected == 1 else f"{expected:.{digits}f} is expected"
+    wanted = "they should not be divided here" if expected == 1 else f"{expected:.{digits}f} is expected"
     return f"`weights` is the softmax of scores divided by {divisor:.{digits}f}; {wanted}."
 
 def effective_divisor(weights, query, key):

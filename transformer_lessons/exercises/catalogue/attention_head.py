@@ -66,7 +66,7 @@ RIGHT_OR_TWICE = {  # with exactly one leading dimension
     "works with one leading dimension only", "works with two leading dimensions only",
     "works without leading dimensions only", "softmax over dimension 0", "softmax over dimension 1",
     "softmax over dimension 2", "softmax without a dimension"}
-BEFORE = {  # slips of the exercise before this one, which `attention` has caught
+BEFORE = {  # mistakes that the previous exercise, `attention`, has caught
     "the largest, with its place", "no keepdim", "the columns' largest subtracted", "distances for dot products",
     "a hyperbolic tangent for the softmax", "sigmoids divided by their sum", "signs lost before the division",
     "signs lost before the softmax", "unit length, not unit sum", "negative scores cut to 0 before the softmax",
@@ -95,8 +95,8 @@ for name, what, layer, where in (  # here the roles are made by layers, and a la
         ("queries meet queries", "The scores are query · query", "linear_k", "they do"),
         ("keys meet keys", "The scores are key · key", "linear_q", "they do"),
         ("queries meet the values", "The scores are query · value", "linear_k", "they do"),
-        ("the keys' average for the output", "The weights average the keys", "linear_v", "the output does"),
-        ("the queries' average for the output", "The weights average the queries", "linear_v", "the output does")):
+        ("the keys' average for the output", "The output is an average of the keys", "linear_v", "it does"),
+        ("the queries' average for the output", "The output is an average of the queries", "linear_v", "it does")):
     exercise.mistakes[name].why = f"{what}: {where} not use the result of {layer}."
     exercise.mistakes[name].look = f"where does `forward` call {layer}, and what happens to its result?"
 turned, alone = exercise.mistakes["the roles turned round"], exercise.mistakes["the queries in all three roles"]
@@ -116,39 +116,44 @@ def no_super(self, d_model, d_head):
     self.linear_q = nn.Linear(d_model, d_head, bias=False)
 
 mistake = exercise.section(hint=1)
-mistake("no super().__init__()", pairs=0, raises=True, why="nn.Module is not set up yet when the first layer is "
-    "stored: the `__init__` of nn.Module must run first.", look="the first line of `__init__`.",
+mistake("no super().__init__()", pairs=0, raises=True,
+    why="The first layer is stored before nn.Module is set up: the `__init__` of nn.Module must run first.",
+    look="the first line of `__init__`.",
     variants=[{"__init__": no_super}])
-mistake("a bias", pairs=0, why="At least one of the three layers has a bias, and adds it to every vector; the exercise "
-    "has none.", look="the arguments of nn.Linear.", variants=[with_layers(linear_q=True, linear_k=True, linear_v=True),
+mistake("a bias", pairs=0,
+    why="At least one of the three layers has a bias, which it adds to every vector; the exercise has none.",
+    look="the arguments of nn.Linear.", variants=[with_layers(linear_q=True, linear_k=True, linear_v=True),
     with_layers(linear_q=True), with_layers(linear_v=True)])
 
 # What the layers are called with
 mistake = exercise.section(hint=2)
-mistake("the layers not used", why="x itself is query, key and value: the three layers are built and never called.",
+mistake("the layers not used",
+    why="x itself is used as query, key and value: the three layers are built and never called.",
     look="where does `forward` call each of the three layers?", mapped=lambda x: (x, x, x))
-mistake("the value not mapped", hint=3, why="The weights average x itself: linear_v is built and never called.",
-    look="the third argument of your attention.", mapped=lambda right, x: (*right[:2], x))
+mistake("the value not mapped", hint=3, why="The output is an average of x itself: linear_v is built and never "
+    "called.", look="the third argument of your attention.", mapped=lambda right, x: (*right[:2], x))
 mistake("query and key not mapped", why="The scores compare the vectors of x as they are: linear_q and linear_k are "
     "never called.", look="the first two arguments of your attention.", mapped=lambda right, x: (x, x, right[2]))
 mistake("the key not mapped", pairs=0,
-    why="The keys are x itself, which works only where d_head equals d_model: linear_k is not used.",
+    why="The keys are x itself: linear_k is not used. That works only if d_head equals d_model.",
     look="the second argument of your attention.", mapped=lambda right, x: (right[0], x, right[2]))
-mistake("the query not mapped", pairs=0, why="The queries are x itself, which works only where d_head equals d_model: "
-    "linear_q is not used.", look="the first argument of your attention.", mapped=lambda right, x: (x, *right[1:]))
+mistake("the query not mapped", pairs=0,
+    why="The queries are x itself: linear_q is not used. That works only if d_head equals d_model.",
+    look="the first argument of your attention.", mapped=lambda right, x: (x, *right[1:]))
 
 def one_after_another(self, right):
     key = self.linear_k(right[0])
     return right[0], key, self.linear_v(key)
-mistake("the layers one after another", pairs=0, why="One layer is called with the result of another, not with x, "
-    "which works only where d_head equals d_model.", look="what is each of the three layers called with?",
+mistake("the layers one after another", pairs=0,
+    why="One layer is called with the result of another instead of with x, which works only if d_head equals d_model.",
+    look="what is each of the three layers called with?",
     mapped=[one_after_another, lambda self, right: (right[0], self.linear_k(right[0]), self.linear_v(right[0])),
             lambda self, right: (*right[:2], self.linear_v(right[0])),
             lambda self, right: (*right[:2], self.linear_v(right[1])),
             lambda self, right: (right[0], self.linear_k(right[0]), right[2]),
             lambda self, right: (self.linear_q(right[1]), *right[1:])])
 mistake("the values mapped twice", hint=3, pairs=0,
-    why="linear_v is called a second time, on the average, which works only where d_head equals d_model.",
+    why="linear_v is called a second time, on the average, which works only if d_head equals d_model.",
     look="how many times does `forward` call each layer?", output=lambda self, right: self.linear_v(right))
 
 def of_the_first(roles):
@@ -156,8 +161,9 @@ def of_the_first(roles):
     return lambda right: tuple(
         one[:1].expand_as(one) if role in roles else one for role, one in zip("qkv", right, strict=True))
 mistake("the first sequence for the whole batch", pairs=0, why="The keys, values or queries of the first sequence are "
-    "used for every sequence of the batch; each should use its own.", look="every index such as `x[0]`, `key[0]` or "
-    "`value[0]`: which dimension does it take away?", mapped=[of_the_first(roles) for roles in ("kv", "k", "v", "q")])
+    "used for every sequence in the batch; each should use its own.",
+    look="every `x[0]`, `key[0]`, `value[0]` and the like: which dimension does the index remove?",
+    mapped=[of_the_first(roles) for roles in ("kv", "k", "v", "q")])
 
 def wrong_way_round(wrong):
     def mapped(self, x):
@@ -165,11 +171,11 @@ def wrong_way_round(wrong):
         return tuple(x @ layer.weight if role in wrong else layer(x) for role, layer in layers.items())
     return mapped
 mistake("the weight matrices the wrong way round", pairs=0, why="x is multiplied by a weight matrix as it is, which "
-    "works only where d_head equals d_model: nn.Linear multiplies by its transpose.",
+    "works only if d_head equals d_model; nn.Linear multiplies by the transpose.",
     look="print `linear_q.weight.shape`.", mapped=[wrong_way_round(wrong) for wrong in ("qkv", "q", "k", "v")])
 
 def bent(change, roles):
-    """The activation after these of the three layers alone."""
+    """The activation after only these of the three layers."""
     return lambda right: tuple(change(one) if role in roles else one for role, one in zip("qkv", right, strict=True))
 mistake("an activation after the layers", pairs=5, why="The result of one or more layers goes through a ReLU, a GELU "
     "or a tanh before it is used; a head's maps are linear.", look="what happens to the result of each layer before it "
@@ -183,7 +189,7 @@ mistake("an activation or a norm after the average", hint=3, pairs=0, why="The a
     "tanh or a layer norm; the exercise asks for the average alone.", look="what happens to the average before the "
     "`return`?", output=[*(lambda right, change=change: change(right) for change in (torch.relu, F.gelu, torch.tanh)),
                          lambda right, value: F.layer_norm(right, value.shape[-1:])])
-mistake("the input added to the output", hint=3, why="x is added to the output, which works only where d_head equals "
+mistake("the input added to the output", hint=3, why="x is added to the output, which works only if d_head equals "
     "d_model. Such a skip connection comes in lesson 7; this exercise asks for the average alone.", look="what happens "
     "to the average before the `return`?", variants=[{"forward": lambda right, x: (right[0] + x, right[1])}])
 
@@ -195,15 +201,17 @@ mistake = exercise.section(hint=2, look="what happens to x before the first laye
 mistake("positions added to x", pairs=0, why="Something that depends on the position is added to x. Positions come in "
     "lesson 5; this exercise takes x as it is.",
     mapped=[lambda step, x: step(x + torch.arange(x.shape[1])[:, None]), lambda step, x: step(x + sinusoids(x))])
-mistake("the sequence reversed", pairs=0, why="The positions of x are reversed before the three layers, and the "
-    "results come back in that order.", forward=lambda step, x: step(x.flip(1)))
-mistake("x normalised first", why="x goes through a layer norm before the three layers. The exercise hands them x as "
-    "it is.", mapped=lambda step, x: step(F.layer_norm(x, x.shape[-1:])))
+mistake("the sequence reversed", pairs=0,
+    why="The positions of x are reversed before the three layers, and the results are returned in that order.",
+    forward=lambda step, x: step(x.flip(1)))
+mistake("x normalised first",
+    why="x goes through a layer norm before the three layers; this exercise takes x as it is.",
+    mapped=lambda step, x: step(F.layer_norm(x, x.shape[-1:])))
 
 # A scale that nobody asked for
 mistake = exercise.section(hint=2, look=UNSCALED)
 for name, pairs, what, scaled in (
-        ("scaled by √d_head", 1, "√d_head, the scaling that lesson 3 brings",
+        ("scaled by √d_head", 1, "√d_head, the scaling that comes in lesson 3",
          lambda scores, query: scores / math.sqrt(query.shape[-1])),
         ("scaled by d_head", 0, "d_head", lambda scores, query: scores / query.shape[-1]),
         ("scaled by the length", 2, "the length of the sequence, or by its square root",
@@ -213,6 +221,7 @@ for name, pairs, what, scaled in (
         ("scaled by a fixed number", 0, "a fixed number", divided_by(*FIXED[:6], 0.5, 0.1))):
     mistake(name, why=f"The scores are divided by {what}; this exercise leaves them as they are.", pairs=pairs,
         scaled=scaled)
-mistake("scaled by √d_model", pairs=2, why="The scores are divided by the square root of d_model, or by d_model; this "
-    "exercise leaves them as they are.", scaled=[lambda self, scores: scores / math.sqrt(self.linear_q.in_features),
+mistake("scaled by √d_model", pairs=2,
+    why="The scores are divided by d_model or by its square root; this exercise leaves them as they are.",
+    scaled=[lambda self, scores: scores / math.sqrt(self.linear_q.in_features),
     lambda self, scores: scores / self.linear_q.in_features])

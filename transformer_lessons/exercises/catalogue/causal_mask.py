@@ -8,7 +8,7 @@ import torch
 from transformer_lessons import masks
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 
-# What people add to a score so that nothing is left of it.
+# The numbers that people add to a score so that its weight vanishes.
 VERY_NEGATIVE = (-torch.inf, -1e9, -1e10, -1e4, -1e5, -1e6, -1e12, -1e20, -1e30, -1e8, -1e3,
                  torch.finfo(torch.float32).min)
 
@@ -20,7 +20,7 @@ def seconds(call, length):
     return time.thread_time() - start
 
 def holds_any_length(call, length):
-    """Is a table of some size, cut to the length, large enough? It takes equally long for all: a loop does not."""
+    """Is the mask cut from a table of fixed size? That takes equally long for every length; a loop does not."""
     if length < 200 or seconds(call, length) > 0.002 + 3 * seconds(call, 9) or len(call(1025)) == 1025:
         return None
     return FIXED, "A text of 1,025 tokens gets a mask that is too small.", "how long a text can your table handle?"
@@ -75,15 +75,15 @@ mistake("the mask inverted", hint=1, why="True marks what is forbidden. Here, as
 mistake("the mask transposed", why="Each position may attend to itself and to everything after it: rows and columns "
         "are swapped.", look=ONE_TRUE, triangle=lambda length: square(length).triu())
 mistake("the diagonal missing", why="No position may attend to itself, and the first one may attend to nothing at all.",
-    look="the diagonal: does a position know itself?", triangle=lambda length: square(length).tril(-1))
+    look="the diagonal: should a position attend to itself?", triangle=lambda length: square(length).tril(-1))
 mistake("one step into the future", why="Each position may also attend to the one right after it: the very token that "
     "it must predict.", look="the cell just right of the diagonal.", triangle=lambda length: square(length).tril(1))
-mistake("several steps into the future", pairs=3, why="Each position may also attend to several that come after it: "
-    "the triangle reaches too far to the right.", look="the number that you give to tril or triu, or add to a "
-    "position: what does it do to the first row?", triangle=[lambda length: square(length).tril(length // 2),
+mistake("several steps into the future", pairs=3, why="Each position may also attend to several positions that come "
+    "after it: the triangle reaches too far to the right.", look="the number that you give to tril or triu, or add to "
+    "a position: what does it do to the first row?", triangle=[lambda length: square(length).tril(length // 2),
     lambda length: square(length).tril(2), lambda length: square(length).tril(3)])
 mistake("the diagonal missing, but for the first", why="No position may attend to itself, except the first one.",
-    look="the row of the second query: does a position know itself?",
+    look="the row of the second query: should it attend to itself?",
     triangle=lambda length: changed(square(length).tril(-1), np.s_[0, 0], to=True))
 mistake("the last one before it missing too", why="No position may attend to itself, nor to the one right before it.",
     look="the row of the last query: what are the last two keys that it has seen?",
@@ -91,12 +91,12 @@ mistake("the last one before it missing too", why="No position may attend to its
 mistake("transposed, and one step off", why="Each position may attend to the one before it, to itself and to "
         "everything after it: rows and columns are swapped, and the triangle is a step too wide.",
     look=ONE_TRUE, triangle=lambda length: square(length).triu(-1))
-mistake("inverted, and one step off", hint=1, why="True marks what is forbidden, and leaves out the cells just right "
-    "of the diagonal, one step into the future.", look="the first row, cell by cell: what may the first query attend "
-    "to?", triangle=lambda length: square(length).triu(2))
+mistake("inverted, and one step off", hint=1, why="True marks what is forbidden, but not the cells just right of the "
+    "diagonal, which are one step into the future.", look="the first row, cell by cell: what may the first query "
+    "attend to?", triangle=lambda length: square(length).triu(2))
 mistake("everything allowed", hint=3, why="Every position may attend to every other, the future included.",
-    look="print the table after each line. Is it kept, is each row a tensor or list of its own, and is `~` taken of "
-    "booleans?", triangle=lambda length: square(length))
+    look="print the table after each line. Is each change kept, is each row a tensor or list of its own, and is `~` "
+    "applied to booleans?", triangle=lambda length: square(length))
 
 # Another shape than a triangle
 mistake = exercise.section(hint=1)
@@ -104,23 +104,24 @@ LAST_ROW = "the row of the last query: how many keys has it seen?"
 START = "the first row: what fills it? If a loop does, where does it start?"
 mistake("nothing allowed", why="No position may attend to anything, not even to itself: there is no True in the table.",
     look="what is in the table at the start, and which lines change it?", triangle=lambda length: ~square(length))
-mistake("only the diagonal", why="Each position may attend to itself alone, so it learns nothing of what came before.",
-    look=LAST_ROW, triangle=lambda right: right.triu())
-mistake("only the last position", why="Each position may attend to itself and to the one before it, no further back.",
-    look=LAST_ROW, triangle=lambda right: right.triu(-1))
+mistake("only the diagonal", why="Each position may attend only to itself, so it learns nothing about what came "
+    "before.", look=LAST_ROW, triangle=lambda right: right.triu())
+mistake("only the last position", why="Each position may attend to itself and to the one before it, but no further "
+    "back.", look=LAST_ROW, triangle=lambda right: right.triu(-1))
 mistake("only the one before", why="Each position may attend to the one right before it and to nothing else, not even "
         "to itself.", look=LAST_ROW, triangle=lambda right: right.tril(-1).triu(-1))
-mistake("only the last few positions", why="Each position may attend to itself and to the few before it, no further "
-    "back: a sliding window, as some models have.", look="the row of the last query of a long sequence: how many keys "
-    "has it seen?", triangle=[lambda right, width=width: right.triu(1 - width) for width in (3, 4, 5)])
+mistake("only the last few positions", why="Each position may attend to itself and to the few before it, but no "
+    "further back. This is a sliding window, which some models have.", look="the row of the last query of a long "
+    "sequence: how many keys has it seen?",
+    triangle=[lambda right, width=width: right.triu(1 - width) for width in (3, 4, 5)])
 mistake("only the neighbours", why="Each position may attend to itself, to the one before it and to the one after it.",
     look="the row of the first query, then that of the last: how many keys has each seen?",
     triangle=lambda length: square(length).tril(1).triu(-1))
-mistake("the triangle mirrored", hint=2, why="The triangle leans on the wrong diagonal: each row allows as many keys "
-        "as it should, but counted from the end of the sequence.", look="the row of the first query: is its single "
-        "True at the first key?", triangle=lambda right: right.flip(1))
+mistake("the triangle mirrored", hint=2, why="The triangle leans on the wrong diagonal: each row allows the right "
+        "number of keys, but counts them from the end of the sequence.", look="the row of the first query: is its "
+        "single True at the first key?", triangle=lambda right: right.flip(1))
 mistake("the triangle upside down", hint=2, why="The first query may attend to everything and the last one only to the "
-        "first key: the rows are in reverse.", look="the row of the first query: how many keys has it seen?",
+        "first key: the rows are in reverse order.", look="the row of the first query: how many keys has it seen?",
     triangle=lambda right: right.flip(0))
 mistake("everything but itself", why="Each position may attend to all the others, the future included, but not to "
         "itself.", look="the row of the first query: which keys has it already seen?",
@@ -131,12 +132,12 @@ mistake("the last row left empty", why="The last query may attend to nothing, no
         "right.", look="the last row: what fills it?", triangle=lambda right: changed(right, -1))
 mistake("the first row left full", why="The first query may attend to everything, the whole future included; the other "
         "rows are right.", look=START, triangle=lambda right: changed(right, 0, to=True))
-mistake("the first few see each other", why="The first few positions may all attend to each other, later ones "
-    "included; the rows after them are right.", look="the row of the first query: which keys has it already seen?",
+mistake("the first few see each other", why="The first few positions may all attend to each other, even earlier ones "
+    "to later ones. The rows after them are right.", look="the row of the first query: which keys has it already seen?",
     triangle=[lambda right, few=few: changed(right, np.s_[:few, :few], to=True) for few in (3, 2, 4)])
-mistake("only one key or query kept from the future", pairs=2, why="Only some cells above the diagonal are forbidden: "
-        "those of the last key, or those of the first query; elsewhere the future is still allowed.",
-    look="does your loop or index reach every row, and every later key in it?",
+mistake("only one key or query kept from the future", pairs=2, why="Only some of the cells above the diagonal are "
+        "forbidden, those of the last key or those of the first query. Elsewhere the future is still allowed.",
+        look="does your loop or index reach every row, and every later key in it?",
     triangle=[lambda length: changed(square(length), np.s_[:-1, -1]),
               lambda length: changed(square(length), np.s_[0, 1:])])
 mistake("every second row left empty", pairs=0, why="Every second query may attend to nothing, not even to itself.",
@@ -145,13 +146,14 @@ mistake("every second row left empty", pairs=0, why="Every second query may atte
 mistake("the first key left out", pairs=0, why="No position may attend to the first key, except perhaps the first one.",
     look="the first column. Where does your slice or loop over the keys start?",
     triangle=[lambda right: changed(right, np.s_[:, 0]), lambda right: changed(right, np.s_[1:, 0])])
-mistake("only the first key", why="Every position may attend to the first key alone, not even to itself.",
-    look="the row of the last query. And does a loop overwrite what an earlier round has done?",
+mistake("only the first key", why="Every position may attend to the first key only. Apart from the first position, "
+    "none may even attend to itself.", look="the row of the last query. And does a loop overwrite what an earlier "
+    "iteration has done?",
     triangle=lambda length: (torch.arange(length) == 0).repeat(length, 1))
 mistake("only the next one forbidden", why="No position may attend to the one right after it, but those further ahead "
         "are allowed.", look="the row of the first query: which keys has it not seen yet?",
     triangle=lambda right, length: square(length).triu(2) | right)
-mistake("a single row", pairs=0, why="There is a single row, as if all queries could see the same keys: each query "
+mistake("a single row", pairs=0, why="There is only one row, as if all queries could see the same keys. Each query "
     "needs a row of its own.", look="the shape: one row for each query, one column for each key.",
     triangle=[lambda length: square(length)[0], lambda length: square(length)[:1]])
 mistake("the wrong size", pairs=2, why="The table has one row and one column too many, or too few.",
@@ -176,7 +178,7 @@ mistake("a mask to be added, and inverted", *ADDED_INVERTED,
     variants=[lambda length, number=number: torch.where(with_tril(length), number, 0.0) for number in VERY_NEGATIVE])
 mistake("zero times infinity", *ZERO_TIMES_INFINITY, pairs=4, form=[lambda allowed: (~allowed) * -torch.inf,
     lambda allowed: allowed * -torch.inf, lambda allowed: allowed * torch.inf, lambda allowed: (~allowed) * torch.inf])
-mistake(FIXED, pairs=0, why="The mask is cut from a table made for a fixed number of positions: a "
-    "longer text gets a mask that is too small.", look="how long a text can your table handle?",
+mistake(FIXED, pairs=0, why="The mask is cut from a table made for a fixed number of positions, so a longer text gets "
+    "a mask that is too small.", look="how long a text can your table handle?",
     variants=[lambda length, size=size: with_tril(min(length, size))
               for size in (*range(8, 26), 32, 50, 64, 100, 128, 1024)])

@@ -1,4 +1,4 @@
-"""copying_matrix, of lesson 11: what it does to every logit that a head attends to a token."""
+"""copying_matrix, of lesson 11: how a head that attends to a token changes every logit."""
 
 import torch
 import torch.nn.functional as F
@@ -98,21 +98,22 @@ def every_feature(num_heads, d_head):
 
 # The slices
 mistake = exercise.section(hint=2)
-OUT_IN = "nn.Linear keeps its weight as (out, in): each row makes one output. What is a head's slice of each?"
+OUT_IN = ("nn.Linear keeps its weight as (out, in), so each row makes one output. In each weight, is a head's slice "
+          "made of rows or of columns?")
 mistake("all heads at once", pairs=1, why="No head is singled out: the matrix is that of all heads together.",
     look="where does `head` appear in your code?", own=every_feature)
-mistake("the rows of W_O", pairs=2, why="The head's slice of linear_out.weight is taken from the rows, not from the "
-    "columns: what the head outputs is an input of linear_out.", look=OUT_IN,
+mistake("the rows of W_O", pairs=2, why="The head's slice of linear_out.weight is cut from the rows, not from the "
+    "columns. But what the head outputs is an input of linear_out.", look=OUT_IN,
     writes=[lambda attention, own: attention.linear_out.weight[own].T])
-mistake("the columns of W_V", pairs=2, why="The head's slice of linear_v.weight is taken from the columns, not from "
-    "the rows: the head's values are an output of linear_v.", look=OUT_IN,
+mistake("the columns of W_V", pairs=2, why="The head's slice of linear_v.weight is cut from the columns, not from the "
+    "rows. But the head's values are an output of linear_v.", look=OUT_IN,
     reads=[lambda attention, own: attention.linear_v.weight[:, own].T])
 mistake("rows of W_O and columns of W_V", pairs=1, why="Both weights are sliced the wrong way, as if nn.Linear kept "
     "them as (in, out).", look=OUT_IN, variants=[{"reads": lambda attention, own: attention.linear_v.weight[:, own].T,
                                           "writes": lambda attention, own: attention.linear_out.weight[own].T}])
 mistake("all heads at once, from weights transposed", pairs=0, why="No head is singled out: the matrix is that of all "
-    "heads together. And in the product, the weight of linear_v, of linear_out or of both is the wrong way round: "
-    "nn.Linear keeps them as (out, in).", look="where does `head` appear in your code? " + OUT_IN,
+    "heads together. Besides, the weight of linear_v, of linear_out or of both is the wrong way round in the product: "
+    "nn.Linear keeps its weight as (out, in).", look="where does `head` appear in your code? " + OUT_IN,
     variants=[
         {"own": every_feature, "reads": lambda attention: attention.linear_v.weight.T},
         {"own": every_feature, "writes": lambda attention: attention.linear_out.weight.T},
@@ -131,69 +132,70 @@ mistake("the first head's slice", pairs=0, why="In one of the two weights, or in
     writes=lambda attention, own: attention.linear_out.weight[:, :len(own)],
     reads=lambda attention, own: attention.linear_v.weight[:len(own)],
     own=lambda d_head: torch.arange(d_head))
-mistake("slices of two heads", pairs=0, why="The slice of one weight is that of the head before or after; the slice of "
-    "the other is the head's own.", look="do both weights use the same slice?",
+mistake("slices of two heads", pairs=0, why="The two weights are sliced for two different heads: one for the head "
+    "itself, the other for the head before or after it.", look="do both weights use the same slice?",
     writes=[lambda attention, own, by=by: attention.linear_out.weight[:, (own + by * len(own)) % attention.d_model]
             for by in (1, -1)],
     reads=[lambda attention, own, by=by: attention.linear_v.weight[(own + by * len(own)) % attention.d_model]
            for by in (1, -1)])
-mistake("every head's matrix", pairs=0, why="The matrices of all heads come back; the exercise asks for one of them.",
+mistake("every head's matrix", pairs=0, why="The matrices of all heads come back, but the exercise asks for that of a "
+    "single head.",
     look="where does `head` appear in your code?", variants=[
         lambda embedding, attention, unembedding, head, dim=dim: torch.stack([
             Copying()(embedding, attention, unembedding, other) for other in range(attention.num_heads)], dim)
         for dim in (0, 1, 2)])
-mistake("the tokens' vectors cut", pairs=0, why="Of the tokens' vectors, or of what is written to the stream, only the "
-    "head's slice of features is used; a head reads and writes whole vectors.", look="how many rows and how many "
-    "columns does a head's slice of each weight have? And do you cut the factors, or their product?",
+mistake("the tokens' vectors cut", pairs=0, why="Only the head's slice of features is used: of the tokens' vectors, of "
+    "what the head writes to the stream, or of both. But a head reads and writes whole vectors.",
+    look="what shape should a head's slice of each weight have? And do you cut the factors, or their product?",
     variants=[sliced(lambda e, u, v, o, own: u[:, own] @ (o @ v)[own, own] @ e[:, own].T),
               sliced(lambda e, u, v, o, own: u @ (o @ v)[:, own] @ e[:, own].T),
               sliced(lambda e, u, v, o, own: u[:, own] @ (o @ v)[own] @ e.T),
               sliced(lambda e, u, v, o, own: u[:, own] @ o[own, own] @ v[own, own] @ e[:, own].T),
               sliced(lambda e, u, v, o, own: u @ o[:, own] @ v[own, own] @ e[:, own].T),
               sliced(lambda e, u, v, o, own: u[:, own] @ o[own, own] @ v[own] @ e.T)])
-mistake("interleaved heads", why="The features are chosen as if the heads were interleaved, every num_heads-th one "
-    "belonging to the same head; a head is a slice of neighbouring features.",
+mistake("interleaved heads", why="Every num_heads-th feature is taken, as if the heads were interleaved. But a head is "
+    "a slice of neighbouring features.",
     look="what does split_heads do to the features?",
     own=lambda head, num_heads, d_head: torch.arange(head, num_heads * d_head, num_heads))
-mistake("one weight interleaved", pairs=0, why="In one of the two weights the features are chosen as if the heads were "
-    "interleaved, every num_heads-th one belonging to the same head; in the other they are neighbours, as they should "
-    "be.", look="do both weights use the same features? If you call view: does num_heads come before d_head?",
+mistake("one weight interleaved", pairs=0, why="In one of the two weights, every num_heads-th feature is taken, as if "
+    "the heads were interleaved. In the other, the features are neighbours, as they should be.",
+    look="do both weights use the same features? If you call view: does num_heads come before d_head?",
     reads=lambda attention, own: attention.linear_v.weight[own[0] // len(own)::attention.num_heads],
     writes=lambda attention, own: attention.linear_out.weight[:, own[0] // len(own)::attention.num_heads])
-mistake("linear_out's rows reshaped", pairs=0, why="linear_out.weight is reshaped to (num_heads, d_model, d_head), "
-    "which keeps its numbers in their old order: a head gets pieces of some rows, where it needs columns.",
+mistake("linear_out's rows reshaped", pairs=0, why="linear_out.weight is reshaped to (num_heads, d_model, d_head). "
+    "That keeps its numbers in their old order, so a head gets pieces of rows, where it needs columns.",
     look="reshape puts rows one after the other. Is a head's slice made of rows or of columns?",
     writes=lambda attention, own: attention.linear_out.weight.reshape(attention.num_heads, -1, len(own))[
         own[0] // len(own)])
-mistake("num_heads for d_head", why="The slice is num_heads features wide, or begins at head · num_heads.",
+mistake("num_heads for d_head", why="The slice is num_heads features wide, or it begins at head · num_heads.",
     look="how many features does a head have?",
     own=[lambda head, num_heads: torch.arange(head * num_heads, (head + 1) * num_heads),
          lambda head, num_heads, d_head: torch.arange(head * num_heads, head * num_heads + d_head)])
 mistake("a slice from the wrong place", why="The slice for head h begins at feature h, as if each head before it had "
-    "a single feature.", look="at which feature does head 1 begin, and at which head 2?",
+    "a single feature.", look="at which feature does head 1 begin? And head 2?",
     own=lambda head, d_head: torch.arange(head, head + d_head))
-mistake("a slice of the wrong width", pairs=2, why="The slice does not have d_head features: it starts at 0, runs to "
-    "the end, is one too wide or too narrow, or is a single "
-    "feature.", look="what is on each side of the colon?",
+mistake("a slice of the wrong width", pairs=2, why="The slice does not have d_head features. It starts at 0, runs to "
+    "the end, holds a single feature, or is one feature too wide or too narrow.",
+    look="what is on each side of the colon?",
     own=[lambda head, num_heads, d_head: torch.arange(head * d_head, num_heads * d_head),
          lambda head, d_head: torch.arange((head + 1) * d_head), lambda head, d_head: torch.arange(head, head + 1),
          lambda head, num_heads, d_head: torch.arange(head * d_head, min((head + 1) * d_head + 1, num_heads * d_head)),
          lambda head, d_head: torch.arange(head * d_head, max((head + 1) * d_head - 1, head * d_head + 1))])
-mistake("a fixed width", pairs=0, why="The head's slice is equally wide, whatever the attention's d_head is.",
+mistake("a fixed width", pairs=0, why="The head's slice has a fixed width, whatever d_head is.",
     look="which number in your slice should come from the attention?", own=[
         lambda head, num_heads, d_head, size=size: torch.arange(num_heads * d_head)[head * size:(head + 1) * size]
         for size in (2, 3, 4, 8, 64)])
 # Which weights
 mistake = exercise.section(hint=1)
-mistake("keys for values", pairs=2, why="The weights are those of linear_k or linear_q, which say where a head looks; "
-    "linear_v makes what it fetches there.", look="which projection makes the vectors that are averaged?",
+mistake("keys for values", pairs=2, why="The weights are those of linear_k or linear_q, which decide where a head "
+    "looks. What it fetches from there is made by linear_v.",
+    look="which projection makes the vectors that are averaged?",
     reads=[lambda attention, own: attention.linear_k.weight[own], lambda attention,
     own: attention.linear_q.weight[own]])
-mistake("W_O left out", pairs=1, why="linear_out is missing: the head's values are scored as if they were part of "
-    "the stream "
-    "already.", look="what does the package's attention do after the average?",
+mistake("W_O left out", pairs=1, why="linear_out is missing: the head's values are scored as if they were part of the "
+    "stream already.", look="what does the package's attention do after the average?",
     writes=[lambda attention, own: F.one_hot(own, attention.d_model).to(attention.linear_v.weight.dtype).T])
-mistake("W_V left out", pairs=1, why="linear_v is missing: a slice of the token's vector is taken for its value.",
+mistake("W_V left out", pairs=1, why="linear_v is missing: a slice of the token's vector is used as its value.",
     look="what does the package's attention do with a value before the average?",
     reads=[lambda attention, own: F.one_hot(own, attention.d_model).to(attention.linear_v.weight.dtype)])
 mistake("no attention at all", pairs=0, why="The tables alone are multiplied: neither linear_v nor linear_out is used.",
@@ -205,7 +207,7 @@ mistake("the skip connection counted in", why="The direct path W_U W_E, through 
     handed=[lambda matrix, embedding, unembedding: matrix + unembedding @ embedding.T])
 
 def with_biases(value, out):
-    """The right way with the bias of linear_v, of linear_out, or both."""
+    """The right matrix, with the bias of linear_v, of linear_out or of both added."""
     def matrix(embedding, attention, unembedding, head):
         d_head = attention.d_model // attention.num_heads
         own = slice(head * d_head, (head + 1) * d_head)
@@ -214,17 +216,18 @@ def with_biases(value, out):
         return unembedding @ written.T
     return matrix
 
-mistake("biases counted in", pairs=0, why="The result includes a bias of linear_v or linear_out, which adds the same "
-    "whichever token is attended to; the exercise leaves biases "
-    "out.", look="calls of linear_v and linear_out add their biases.",
+mistake("biases counted in", pairs=0, why="The result includes the bias of linear_v, of linear_out or of both. A bias "
+    "adds the same, whichever token is attended to, and the exercise leaves biases out.",
+    look="calls of linear_v and linear_out add their biases.",
     variants=[with_biases(1, 0), with_biases(0, 1), with_biases(1, 1)])
-mistake("biases counted in, and the matrix transposed", pairs=0, why="The result includes a bias of linear_v or "
-    "linear_out, and the exercise leaves them out. And the matrix is transposed: its rows are the tokens attended "
-    "to.", look="calls of linear_v and linear_out add their biases. And which table is on the left?", variants=[
+mistake("biases counted in, and the matrix transposed", pairs=0, why="The result includes the bias of linear_v, of "
+    "linear_out or of both, but the exercise leaves biases out. Besides, the matrix is transposed: its rows stand for "
+    "the tokens attended to.",
+    look="calls of linear_v and linear_out add their biases. And which table is on the left?", variants=[
         lambda *inputs, value=value, out=out: with_biases(value, out)(*inputs).T
         for value, out in ((1, 0), (0, 1), (1, 1))])
-mistake("where the head looks", pairs=0, why="The product is made of linear_q and linear_k, as the QK circuit is: they "
-    "say where a head looks. The exercise asks for what it then writes.",
+mistake("where the head looks", pairs=0, why="The product is made of linear_q and linear_k, as in the QK circuit. "
+    "Those two say where a head looks; the exercise asks for what the head then writes.",
     look="which two projections are in your product?",
     variants=[lambda embedding, attention, unembedding, head: qk(embedding, attention, embedding, head),
               lambda embedding, attention, unembedding, head: qk(embedding, attention, embedding, head).T,
@@ -235,20 +238,22 @@ def qk(queries, attention, keys, head):
     own = slice(head * d_head, (head + 1) * d_head)
     return queries @ attention.linear_q.weight[own].T @ attention.linear_k.weight[own] @ keys.T
 
-mistake("the attention run on the tokens", pairs=0, why="The attention is called on the tokens, so each gets an "
-    "average of all, biases included; the exercise asks for what each token adds when it alone gets all the weight.",
+mistake("the attention run on the tokens", pairs=0, why="The attention is called on all the tokens, so each one gets "
+    "an average over all of them, biases included. The exercise asks for what each token adds when it alone gets all "
+    "the weight.",
     look="which tokens does a call of the attention mix?",
     variants=[lambda embedding, attention, unembedding, head: unembedding @ attention(*3 * [embedding[None]])[0][0].T,
               lambda embedding, attention, unembedding, head: attention(*3 * [embedding[None]])[0][0] @ unembedding.T])
 
 # The product
 mistake = exercise.section(hint=3)
-TURNED = "row i is the token whose logit changes. Which table should be on the left, and which on the right?"
-mistake("rows and columns exchanged", why="The matrix is transposed: rows are the tokens attended to, columns those "
-    "whose logits "
-    "change. Its eigenvalues are the same, but it answers the question the wrong way round.", look=TURNED,
+TURNED = "row i stands for the token whose logit changes. Which table should be on the left, and which on the right?"
+mistake("rows and columns exchanged", why="The matrix is transposed: its rows stand for the tokens attended to, and "
+    "its columns for those whose logits change. The eigenvalues are the same, but rows and columns are the wrong way "
+    "round.", look=TURNED,
     handed=lambda matrix: matrix.T)
-mistake("the two tables exchanged", pairs=1, why="The embedding is where the unembedding belongs, and vice versa.",
+mistake("the two tables exchanged", pairs=1, why="The two tables are swapped: the embedding is used where the "
+    "unembedding belongs, and vice versa.",
     look=TURNED, tables=lambda embedding, unembedding: (unembedding, embedding))
 mistake("one table for both", pairs=2, why="The same table is used on both sides; embedding and unembedding are "
     "different tables, unless a model ties them.", look="where does each of the two tables appear in your code?",
@@ -260,7 +265,7 @@ mistake("W_V after W_O", pairs=1, why="The two weights are in the wrong order: t
               sliced(lambda e, u, v, o, own: u[:, own] @ v[own] @ o[:, own] @ e[:, own].T),
               sliced(lambda e, u, v, o, own: u @ v @ o @ e.T)])
 mistake("scaled by √d", pairs=2, why="The matrix is divided by the square root of d_head or d_model, as attention "
-    "scores are; this matrix holds no scores.", look="every sqrt: is there one in the exercise's formula?",
+    "scores are. But this matrix holds no scores.", look="every sqrt: is there one in the exercise's formula?",
     product=[lambda right, reads: right / len(reads) ** 0.5, lambda right,
     embedding: right / embedding.shape[1] ** 0.5])
 mistake("a softmax", pairs=3, why="The matrix has gone through a softmax; the exercise asks for what is added to "
@@ -271,7 +276,8 @@ mistake("a mean subtracted", pairs=0, why="A mean has been subtracted; the exerc
     product=[lambda right: right - right.mean(0), lambda right: right - right.mean(1, keepdim=True),
              lambda right: right - right.mean()])
 mistake("divided by a length", pairs=0, why="Vectors, or the matrix itself, are divided by their length, as for a "
-    "cosine; the exercise asks for the plain product.", look="every normalize, every norm and every division.",
+    "cosine similarity; the exercise asks for the plain product.",
+    look="every normalize, every norm and every division.",
     tables=[lambda embedding, unembedding: (F.normalize(embedding), F.normalize(unembedding)),
             lambda embedding, unembedding: (F.normalize(embedding), unembedding),
             lambda embedding, unembedding: (embedding, F.normalize(unembedding))],
@@ -285,11 +291,11 @@ mistake("a layer norm", pairs=0, why="A layer norm is applied to the tokens' vec
     tables=[lambda embedding, unembedding: (F.layer_norm(embedding, embedding.shape[1:]), unembedding)],
     product=[lambda unembedding, writes, reads, embedding: unembedding @ F.layer_norm(
         embedding @ (writes @ reads).T, embedding.shape[1:]).T])
-mistake("made symmetric", pairs=0, why="The matrix and its transpose are added up or averaged; the exercise asks "
+mistake("made symmetric", pairs=0, why="The matrix is added to its transpose, or averaged with it; the exercise asks "
     "for the product as it is.", look="every transpose: how many terms does the exercise's formula have?",
     product=[lambda right: (right + right.T) / 2, lambda right: right + right.T])
-mistake("the diagonal alone", pairs=1, why="Only the diagonal, the eigenvalues or a score made of them comes back; the "
-    "whole matrix is expected.",
+mistake("the diagonal alone", pairs=1, why="Only the diagonal, the eigenvalues or a score computed from them is "
+    "returned; the whole matrix is expected.",
     look="the shape of the result.", product=[lambda right: right.diagonal(), lambda right: right.diagonal().diag(),
     lambda right: torch.linalg.eigvals(right), lambda right: torch.linalg.eigvals(right).real,
     lambda right: right.trace(), lambda right: right.diagonal().mean(), lambda right: copying(right).sum().real,
@@ -300,8 +306,9 @@ def copying(matrix):
     values = torch.linalg.eigvals(matrix)
     return values / values.abs().sum()
 
-mistake("a matrix of features", pairs=1, why="The product holds only one of the tables, or none, so rows or columns "
-    "of the result are features; (vocabulary, vocabulary) is expected.", look="the shape of the result.",
+mistake("a matrix of features", pairs=1, why="The product contains only one of the tables, or neither, so the rows or "
+    "the columns of the result stand for features; (vocabulary, vocabulary) is expected.",
+    look="the shape of the result.",
     product=[lambda writes, reads: writes @ reads, lambda writes, reads, embedding: embedding @ (writes @ reads).T,
              lambda writes, reads, embedding: writes @ reads @ embedding.T,
              lambda unembedding, writes, reads: unembedding @ writes @ reads,

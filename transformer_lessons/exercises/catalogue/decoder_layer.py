@@ -1,4 +1,4 @@
-"""The exercise `DecoderLayer`: attention to itself and to the memory, then feed-forward, each added and normalised."""
+"""The exercise `DecoderLayer`: self-attention, cross-attention, feed-forward, each added to its input, normalised."""
 
 import torch
 import torch.nn.functional as F
@@ -136,17 +136,19 @@ NAMES = "the names of the attentions in forward."
 # The residuals
 mistake = exercise.section(hint=2)
 SUMS = "added_1", "added_2", "added_3"
-mistake("no residual around the self-attention", why="x itself is not added to the self-attention's output.",
+mistake("no residual around the self-attention", why="The self-attention's input is not added to its output.",
     look="what is left of x if the self-attention returns 0?", added_1=lambda part: part)
-mistake("no residual around the cross-attention", why="x itself is not added to what the cross-attention found in the "
-    "memory.", look="what is left of x if the cross-attention returns 0?", added_2=lambda part: part)
+mistake("no residual around the cross-attention",
+    why="x is not added to the cross-attention's output.",
+    look="what is left of x if the cross-attention returns 0?", added_2=lambda part: part)
 mistake("no residual around the feed-forward", *family.NO_RESIDUAL, added_3=lambda part: part)
 mistake("no residual at all", *family.NO_RESIDUALS, variants=[dict.fromkeys(SUMS, lambda part: part)])
-mistake("the layer's input added again", why="The x that came into the layer is added to the output of a "
-    "later part, not the x that this part read.", look="which x is added the second and the third time? It has "
+mistake("the layer's input added again",
+    why="The output of a later part is added to the x that came into the layer, not to the x that this part read.",
+    look="which x is added the second and the third time? It has "
     "changed since the first.", variants=family.each_and_all(SUMS[1:], lambda part, start: start + part))
-mistake("the x before the cross-attention added at the end", pairs=0, why="The x that went into the cross-attention is "
-    "added to the feed-forward's output, so what was found in the memory is passed on only through the feed-forward.",
+mistake("the x before the cross-attention added at the end", pairs=0, why="The feed-forward's output is added to the x "
+    "that went into the cross-attention, so what was found in the memory is passed on only through the feed-forward.",
     look="which x does the feed-forward read, and which is added?", added_3=lambda part, first: first + part)
 mistake("an attention's output alone added", *family.BARE_ADDED, pairs=0,
     added_2=lambda part, start, total: total - start + part, added_3=lambda part, first, total: total - first + part)
@@ -158,7 +160,7 @@ mistake("multiplied, not added", *family.MULTIPLIED, pairs=0,
     variants=family.each_and_all(SUMS, lambda x, part: x * part))
 
 def with_memory(*added):
-    """A forward that adds the memory: to what comes out of the attentions, of the feed-forward, or in place of x."""
+    """A forward in which each part's output gets the things of these names added: x, the memory, or both."""
     def forward(self, x, memory, mask, memory_mask):
         def joined(number, x, part):
             return part + sum({"x": x, "memory": memory}[name] for name in added[number])
@@ -172,9 +174,10 @@ def added_after_the_norm(self, x, memory, mask, memory_mask):
     x = x + self.norm_2(memory + self.looked_up(x, memory, memory_mask, mask))
     return self.after_feed_forward(x + self.forwarded(x))
 
-mistake("the memory as the residual", pairs=0, why="The memory is added to a part's output, in place of x or as well "
-    "as x; only the part's own input, x, should be. When the memory and the targets differ in length, this raises.",
-    look="each sum: what did the part read as its queries, and what is added to its output?",
+mistake("the memory as the residual", pairs=0, why="The memory is added to a part's output, instead of x or as well as "
+    "x; only x, which the part read, should be added. When the memory and the targets differ in length, this usually "
+    "raises an error.",
+    look="for each sum: what did the part read as its queries, and what is added to its output?",
     forward=[with_memory(["x"], ["memory"], ["x"]), with_memory(["x"], ["x", "memory"], ["x"]),
              with_memory(["x"], ["x"], ["memory"]), with_memory(["x"], ["memory"], ["memory"]),
              with_memory(["memory"], ["x"], ["x"]), added_after_the_norm])
@@ -183,7 +186,7 @@ mistake("the memory as the residual", pairs=0, why="The memory is added to a par
 AFTER = "after_attention", "after_looking", "after_feed_forward"
 
 def sublayers(*joins, order=(1, 2, 3), norms=(1, 2, 3)):
-    """A forward of these parts, joined so: 1 is the self-attention, 2 the cross-attention, 3 the feed-forward."""
+    """A forward of parts joined like this: 1 is the self-attention, 2 the cross-attention, 3 the feed-forward."""
     return lambda self, x, memory, mask, memory_mask: family.through(
         x, (lambda x: self.attended(x, memory, mask, memory_mask),
             lambda x: self.looked_up(x, memory, memory_mask, mask), self.forwarded),
@@ -191,11 +194,11 @@ def sublayers(*joins, order=(1, 2, 3), norms=(1, 2, 3)):
         (self.after_attention, self.after_looking, self.after_feed_forward), joins, order, norms)
 
 def one_joined(join):
-    """One part joined so, the others as is right."""
+    """One part joined like this, the others correctly."""
     return [sublayers(*(join if part == one else "post" for part in range(3))) for one in range(3)]
 mistake("pre-norm for post-norm", *family.PRE_NORM, forward=sublayers(*3 * ["pre"]))
 mistake("pre-norm for one part", pairs=0,
-    why="Around one of the parts the norm comes first: it normalises what the part reads, not the sum.",
+    why="Around one of the parts, the norm comes first: it normalises what the part reads, not the sum.",
     look="for each part: what goes into the norm, and what goes into the part?", forward=one_joined("pre"))
 mistake("the normalised input added", *family.NORMALISED_ADDED, forward=[sublayers(*3 * ["normalised added"]),
     sublayers(*3 * ["normalised added in post"]), *one_joined("normalised added in post")])
@@ -212,11 +215,13 @@ mistake("no norm after the cross-attention", why="The sum after the cross-attent
 mistake("no norm at the end", why="The sum after the feed-forward is not normalised.", look="where is norm_3 used?",
     after_feed_forward=lambda total: total)
 mistake("no norms", *family.NO_NORMS, variants=[dict.fromkeys(AFTER, lambda total: total)])
-mistake("the norms swapped", pairs=0, why="The norms are not used in the order of their numbers, so parts get each "
-    "other's.", look="each norm has weights of its own. Which norm belongs to which part?",
+mistake("the norms swapped", pairs=0,
+    why="The norms are not used in the order of their numbers, so some parts get another part's norm.",
+    look="each norm has weights of its own. Which norm belongs to which part?",
     variants=[family.norms(AFTER, order) for order in ((2, 1, 3), (1, 3, 2), (3, 2, 1), (2, 3, 1), (3, 1, 2))])
-mistake("one norm used twice", pairs=2, why="One norm serves several parts, under one name or under several; each "
-    "part has its own.", look="the names of the norms in forward, and what `__init__` assigns to each name.",
+mistake("one norm used twice", pairs=2,
+    why="The same norm is used for several parts, under one name or several; each part should have its own.",
+    look="the names of the norms in forward, and what `__init__` assigns to each name.",
     variants=[family.norms(AFTER[1:2], [1]), family.norms(AFTER[2:], [2]),
         *(family.norms(AFTER, order) for order in ((1, 1, 1), (1, 2, 1), (2, 2, 3), (3, 2, 3), (1, 3, 3), (1, 1, 2)))])
 
@@ -224,14 +229,14 @@ mistake("one norm used twice", pairs=2, why="One norm serves several parts, unde
 mistake("the cross-attention first", why="x attends to the memory before it attends to itself.", look=ORDER,
     forward=[sublayers(order=(2, 1, 3)), sublayers(order=(2, 1, 3), norms=(2, 1, 3))])
 mistake("the feed-forward too early", pairs=0, why="The feed-forward comes before one of the attentions, or before "
-    "both; it is the last of the three parts.", look=ORDER,
+    "both; it should be the last of the three parts.", look=ORDER,
     forward=[sublayers(order=(1, 3, 2)), sublayers(order=(1, 3, 2), norms=(1, 3, 2)), sublayers(order=(3, 1, 2))])
-mistake("parts side by side", pairs=0, why="Several parts read the same x, and all their outputs are added at once: "
-    "later ones never see what earlier ones found.", look="what goes into each part, and what is added to what?",
+mistake("parts side by side", pairs=0, why="Several parts read the same x, and all their outputs are added at once, so "
+    "later parts never see what earlier ones found.", look="what goes into each part, and what is added to what?",
     variants=[{"after_attention": lambda total: total, "asking": lambda x: x}, {"after_attention": lambda total: total,
     "asking": lambda x: x, "after_looking": lambda total: total, "fed": lambda x: x}])
-mistake("no cross-attention", why="Nothing is read from the memory, or what is read is thrown away: the decoder does "
-    "not know what it is to translate.", look="where is the cross-attention's output used?",
+mistake("no cross-attention", why="Nothing is read from the memory, or what is read is thrown away, so the decoder "
+    "does not know what it should translate.", look="where is the cross-attention's output used?",
     forward=[sublayers(order=(1, 3), norms=(1, 3)), sublayers(order=(1, 3), norms=(1, 2))], added_2=lambda x: x)
 mistake("no self-attention", why="The targets never attend to each other, or what they find is thrown away.",
     look="where is the self-attention's output used?", added_1=lambda x: x,
@@ -241,8 +246,9 @@ mistake("no feed-forward", *family.NO_FEED_FORWARD, added_3=lambda x: x,
 mistake("an activation too many", *family.ACTIVATION, pairs=0,
     after_feed_forward=lambda self, total: self.norm_3(total).relu(),
     forwarded=lambda self, x: self.feed_forward(x).relu())
-mistake("x and memory swapped", hint=1, pairs=0, why="x is treated as the memory and the memory as x: the result has a "
-    "row for each place of the memory.", look="the order of forward's parameters.",
+mistake("x and memory swapped", hint=1, pairs=0,
+    why="x is treated as the memory and the memory as x, so the result has a row for each position in the memory.",
+    look="the order of forward's parameters.",
     forward=[lambda step, x, memory, mask, memory_mask: step(memory, x, mask, memory_mask),
              lambda step, x, memory, mask, memory_mask: step(memory, x, memory_mask, mask)])
 
@@ -251,16 +257,20 @@ def with_any_mask(*roles):
     """These roles with each mask, or none; where the keys change, so may the mask."""
     maskings = {}, {"second_mask": lambda mask: mask}, {"second_mask": lambda: None}
     return [{"roles": one} | masking for masking in maskings for one in roles]
-mistake("x in place of the memory", pairs=3, why="In the second attention keys and values come from x too, so the "
-    "memory is never read.", look="who answers in the second attention?", variants=with_any_mask(lambda x: (x, x, x)))
-mistake("the memory asks", hint=1, pairs=0, why="In the second attention the queries come from the memory, and keys "
-    "and values from x: the wrong way round.", look="who asks in the second attention, and who answers? The result has "
+mistake("x in place of the memory", pairs=3,
+    why="In the second attention, keys and values also come from x, so the memory is never read.",
+    look="who answers in the second attention?", variants=with_any_mask(lambda x: (x, x, x)))
+mistake("the memory asks", hint=1, pairs=0, why="In the second attention, the queries come from the memory, and the "
+    "keys and values from x; it should be the other way round.",
+    look="who asks in the second attention, and who answers? The result has "
     "a row for each query.", variants=with_any_mask(lambda x, memory: (memory, x, x)))
-mistake("the memory asks itself", hint=1, pairs=0, why="In the second attention the queries come from the memory, as "
-    "keys and values do: x asks nothing.", look="who asks in the second attention? The result has a row for each "
+mistake("the memory asks itself", hint=1, pairs=0,
+    why="In the second attention, queries, keys and values all come from the memory: x asks nothing.",
+    look="who asks in the second attention? The result has a row for each "
     "query.", variants=with_any_mask(lambda memory: (memory, memory, memory)))
-mistake("keys or values from x", hint=1, pairs=0, why="In the second attention keys and values come from different "
-    "places, one from x; both belong to the memory.", look="a key and its value are two sides of one thing. Of what?",
+mistake("keys or values from x", hint=1, pairs=0, why="In the second attention, keys and values come from different "
+    "places, one of them from x; both should come from the memory.",
+    look="a key and its value belong to the same position. A position in what?",
     variants=with_any_mask(lambda x, memory: (x, memory, x), lambda x, memory: (x, x, memory),
                            lambda x, memory: (memory, memory, x)))
 mistake("the memory in the self-attention", pairs=0, why="The keys and values of the first attention come from the "
@@ -269,22 +279,26 @@ mistake("the memory in the self-attention", pairs=0, why="The keys and values of
               lambda self, x, memory, mask: self.self_attention(x, memory, memory, mask)[0],
               lambda self, x, memory: self.self_attention(x, memory, memory)[0],
               lambda self, x, memory: self.self_attention(x, *2 * [torch.cat([memory, x], dim=1)])[0]])
-mistake("an earlier x asks the memory", why="The second attention's queries are the x that came into the layer, or its "
-    "sum with the first attention's output, not what norm_1 makes of this sum.", look="which x asks the memory? It has "
+mistake("an earlier x asks the memory", why="The queries of the second attention come from the x that came into the "
+    "layer, or from its sum with the first attention's output, not from what norm_1 makes of this sum.",
+    look="which x asks the memory? It has "
     "changed twice on the way.", asking=[lambda x: x, lambda x, attended: x + attended])
 mistake("the attention alone asks the memory", pairs=0,
-    why="The second attention's queries are the first one's output, before x is added and the sum normalised.",
+    why="The queries of the second attention come from the first attention's output, before x is added and the sum "
+    "normalised.",
     look="which x asks the memory?", asking=lambda attended: attended)
-mistake("the memory normalised", why="The memory goes through one of the norms first; it is the encoder's output, "
-    "ready to be read.", look="what goes into each norm?",
+mistake("the memory normalised",
+    why="The memory goes through one of the norms first; it is the encoder's output and should be read as it is.",
+    look="what goes into each norm?",
     roles=[lambda self, x, memory: (x, self.norm_2(memory), self.norm_2(memory)),
            lambda self, x, memory: (x, self.norm_1(memory), self.norm_1(memory))])
-mistake("the feed-forward reads too early an x", pairs=0, why="The feed-forward does not read what comes out of norm_2 "
-    "but something earlier: the layer's input, the x before the cross-attention, or the cross-attention's output, as "
-    "it is or added to this x.", look="what goes into the feed-forward?",
+mistake("the feed-forward reads too early an x", pairs=0, why="The feed-forward reads something that comes before the "
+    "output of norm_2, such as the layer's input, or the cross-attention's output before the norm.",
+    look="what goes into the feed-forward?",
     fed=[lambda looked: looked, lambda first: first, lambda x: x, lambda first, looked: first + looked])
-mistake("one attention for both", pairs=2, why="The same attention does both jobs, under one name or under two; each "
-    "job has an attention of its own.", look="the names of the attentions in forward, and what `__init__` assigns to "
+mistake("one attention for both", pairs=2,
+    why="The same attention does both jobs, under one name or two; each job should have its own attention.",
+    look="the names of the attentions in forward, and what `__init__` assigns to "
     "each name.", second_attention=lambda self: self.self_attention, first_attention=lambda self: self.cross_attention)
 mistake("the two attentions swapped", why="x attends to itself with cross_attention and to the memory with "
     "self_attention.", look=NAMES, variants=[{"first_attention": lambda self: self.cross_attention,
@@ -292,28 +306,29 @@ mistake("the two attentions swapped", why="x attends to itself with cross_attent
 
 # The masks
 mistake = exercise.section(hint=3)
-mistake("the masks swapped", why="Each attention gets the other one's mask: memory_mask is about places in the memory, "
-    "mask about targets.", look="which keys is each mask about?",
+mistake("the masks swapped", why="Each attention gets the other one's mask: memory_mask is about positions in the "
+    "memory, and mask is about targets.", look="which keys is each mask about?",
     variants=[{"first_mask": lambda memory_mask: memory_mask, "second_mask": lambda mask: mask}])
 mistake("mask for the memory", why="mask reaches the second attention, though it says which targets may be read, not "
-    "which places in the memory.", look="whose keys does the second attention read?",
+    "which positions in the memory.", look="whose keys does the second attention read?",
     second_mask=[lambda mask: mask, lambda memory_mask, mask: memory_mask if mask is None else memory_mask & mask])
-mistake("memory_mask for the targets", why="memory_mask reaches the first attention, though it is about places in the "
-    "memory, not about targets.", look="whose keys does the first attention read?",
+mistake("memory_mask for the targets", why="memory_mask reaches the first attention, though it says which positions in "
+    "the memory may be read, not which targets.", look="whose keys does the first attention read?",
     first_mask=[lambda memory_mask: memory_mask,
                 lambda mask, memory_mask: memory_mask if mask is None else memory_mask & mask])
 mistake("mask dropped", why="mask does not reach the self-attention, so every target attends to all targets, whatever "
     "mask says.", look="the arguments of the first attention.", first_mask=lambda: None)
-mistake("mask in the place of a memory_mask of None", pairs=0, why="When there is no memory_mask, the cross-attention "
-    "gets the targets' mask, though every place in the memory may then be read.",
+mistake("mask in the place of a memory_mask of None", pairs=0, why="When memory_mask is None, the cross-attention gets "
+    "mask in its place, though every position in the memory may then be read.",
     look="what does the second attention get when memory_mask is None?",
     second_mask=lambda memory_mask, mask: mask if memory_mask is None else memory_mask,
     variants=[{"looked_up": lambda step, x, memory, memory_mask, mask: step(
         x, memory, mask if memory_mask is None and memory.shape[1] == x.shape[1] else memory_mask, mask)}])
-mistake("memory_mask dropped", why="memory_mask does not reach the cross-attention, so every place in the memory is "
+mistake("memory_mask dropped", why="memory_mask does not reach the cross-attention, so every position in the memory is "
     "read, whatever memory_mask says.", look="the arguments of the second attention.", second_mask=lambda: None)
-mistake("memory_mask only together with a mask", pairs=0, why="memory_mask reaches the cross-attention only when there "
-    "is a mask too; either may come alone.", look="the `if` around the attentions: what does it test, and what does it "
+mistake("memory_mask only together with a mask", pairs=0,
+    why="memory_mask reaches the cross-attention only when there is also a mask; either may come alone.",
+    look="the `if` around the attentions: what does it test, and what does it "
     "decide?", second_mask=lambda memory_mask, mask: None if mask is None else memory_mask)
 
 def skipped(*parts):
@@ -327,14 +342,14 @@ mistake("an attention skipped where there is no mask", *family.SKIPPED, pairs=0,
     attended=lambda right, mask: torch.zeros_like(right) if mask is None else right,
     looked_up=lambda right, memory_mask: torch.zeros_like(right) if memory_mask is None else right,
     forward=[skipped(1), skipped(2), skipped(1, 2)])
-mistake("both masks dropped", why="Neither mask reaches its attention: every query attends to everything.",
+mistake("both masks dropped", why="Neither mask reaches its attention, so every query attends to everything.",
     look="the arguments of the two attentions.", variants=[{"first_mask": lambda: None, "second_mask": lambda: None}])
 mistake("a mask inverted", pairs=3, why="A mask is inverted on its way into the attention, where True means “may "
     "attend”, just as it does here.", look="what does True mean in the masks you get, and in those you pass on?",
     variants=family.each_and_all(("first_mask", "second_mask"), lambda right: None if right is None else ~right))
 
 def by_hand(weigh):
-    """Both attentions made by hand, or one of them."""
+    """Both attentions written out by hand, or one of them."""
     attentions = "first_attention", "second_attention"
     return family.each_and_all(attentions, lambda right: family.by_hand(right, weigh))[::-1]
 mistake("an average for a query that may attend to nothing", *family.AVERAGE,
@@ -349,8 +364,9 @@ mistake("a mask of its own", *family.OWN_MASK, attended=[lambda self, x, mask, m
 
 # Answers that always raise
 mistake = exercise.section(hint=1, pairs=0, raises=True)
-mistake("the memory taken for the mask", why="forward's parameters come in another order than the exercise's, so the "
-    "memory arrives as the mask of the first attention.", look="the order of forward's parameters.",
+mistake("the memory taken for the mask", why="The parameters of forward are not in the order that the exercise asks "
+    "for, so the memory arrives as the mask of the first attention.",
+    look="in which order does the exercise list forward's parameters?",
     forward=lambda step, x, memory, mask, memory_mask: step(x, mask, memory, memory_mask))
 mistake("the weights left in", *family.WEIGHTS_LEFT_IN,
     forward=[lambda self, x, mask: self.norm_1(x + self.self_attention(x, x, x, mask)),

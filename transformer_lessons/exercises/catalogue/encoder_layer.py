@@ -1,4 +1,4 @@
-"""The exercise `EncoderLayer`: self-attention, then feed-forward, each added to what it read and normalised."""
+"""The exercise `EncoderLayer`: self-attention, then feed-forward, each added to its input and normalised."""
 
 import torch
 import torch.nn.functional as F
@@ -100,46 +100,48 @@ FED = "what goes into the feed-forward?"
 # The residuals
 mistake = exercise.section(hint=2)
 SUMS = "added_1", "added_2"
-mistake("no residual around the attention", why="x itself is not added to the attention's output.",
+mistake("no residual around the attention", why="The attention's input is not added to its output.",
     look="what is left of x if the attention returns 0?", added_1=lambda part: part)
 mistake("no residual around the feed-forward", *family.NO_RESIDUAL, added_2=lambda part: part)
 mistake("no residual at all", *family.NO_RESIDUALS, variants=[dict.fromkeys(SUMS, lambda part: part)])
 mistake("the layer's input added at the end",
-    why="The x that came into the layer is added to the feed-forward's output, not the x that the feed-forward read.",
+    why="The feed-forward's output is added to the x that came into the layer, not to the x that the feed-forward "
+    "read.",
     look="which x is added the second time? It has changed since the first.", added_2=lambda part, start: start + part)
 mistake("the sum added, not the norm of it", *family.SUM_ADDED, added_2=lambda part, total: total + part)
 mistake("the attention's output alone added", *family.BARE_ADDED, pairs=0,
     added_2=lambda part, start, total: total - start + part)
-mistake("both the input and the middle added", pairs=0, why="At the end three things are added: the feed-forward's "
-    "output, what it read, and once more the x that came into the layer.",
-    look="count what is added up before the last norm.", added_2=lambda x, part, start: start + x + part)
+mistake("both the input and the middle added", pairs=0, why="At the end, three things are added up: the feed-forward's "
+    "output, its input and, once more, the x that came into the layer.",
+    look="how many things are added up before the last norm?", added_2=lambda x, part, start: start + x + part)
 mistake("the input added twice", *family.ADDED_TWICE, pairs=0,
     variants=family.each_and_all(SUMS, lambda x, part: x + x + part))
 mistake("a part's output added twice", pairs=0, why="A part's output is added twice, so it counts double.",
-    look="count how often the output is added.", variants=family.each_and_all(SUMS, lambda x, part: x + part + part))
+    look="how many times is the output added?", variants=family.each_and_all(SUMS, lambda x, part: x + part + part))
 mistake("multiplied, not added", *family.MULTIPLIED, pairs=0,
     variants=family.each_and_all(SUMS, lambda x, part: x * part))
-mistake("subtracted, not added", pairs=0, why="A part's output is subtracted from its input, instead of added to it.",
+mistake("subtracted, not added", pairs=0, why="A part's output is subtracted from its input instead of added to it.",
     look=family.MULTIPLIED[1], variants=family.each_and_all(SUMS, lambda x, part: x - part))
 
 # The norms
 AFTER = "after_attention", "after_feed_forward"
 
 def sublayers(*joins, order=(1, 2), norms=(1, 2)):
-    """A forward of these parts, joined so: 1 is the attention, 2 the feed-forward."""
+    """A forward of these parts, joined like this: 1 is the attention, 2 the feed-forward."""
     return lambda self, x, mask: family.through(
         x, (lambda x: self.attended(x, mask), self.forwarded),
         (self.added_1, lambda y, part: self.added_2(y, part, x, y)),
         (self.after_attention, self.after_feed_forward), joins, order, norms)
 
 def in_styles(join):
-    """Both parts joined so, or one of them and the other as is right."""
+    """Both parts joined like this, or one of them, with the other joined correctly."""
     return [sublayers(join, join), sublayers(join, "post"), sublayers("post", join)]
 mistake("pre-norm for post-norm", *family.PRE_NORM, forward=sublayers("pre", "pre"))
-mistake("pre-norm for the attention", why="Around the attention the norm comes first: it normalises what the attention "
-    "reads, not the sum.", look="what goes into norm_1, what into the attention?", forward=sublayers("pre", "post"))
+mistake("pre-norm for the attention",
+    why="Around the attention, the norm comes first: it normalises what the attention reads, not the sum.",
+    look="what goes into norm_1, and what goes into the attention?", forward=sublayers("pre", "post"))
 mistake("pre-norm for the feed-forward",
-    why="Around the feed-forward the norm comes first: it normalises what the feed-forward reads, not the sum.",
+    why="Around the feed-forward, the norm comes first: it normalises what the feed-forward reads, not the sum.",
     look="what goes into norm_2, and what goes into the feed-forward?", forward=sublayers("post", "pre"))
 mistake("the normalised input added", *family.NORMALISED_ADDED,
     forward=[*in_styles("normalised added"), *in_styles("normalised added in post")])
@@ -152,34 +154,38 @@ mistake("no norm at the end", why="The sum after the feed-forward is not normali
 mistake("no norms", *family.NO_NORMS, variants=[dict.fromkeys(AFTER, lambda total: total)])
 mistake("the norms swapped", why="norm_1 and norm_2 are used in the wrong order.",
     look="each norm has its own weights. Which comes first?", variants=[family.norms(AFTER, (2, 1))])
-mistake("one norm used twice", pairs=2, why="The same norm serves both parts, under one name or under two; each part "
-    "has its own.", look="the names of the norms in forward, and what `__init__` assigns to each name.",
+mistake("one norm used twice", pairs=2,
+    why="The same norm is used for both parts, under one name or two; each part should have its own.",
+    look="the names of the norms in forward, and what `__init__` assigns to each name.",
     variants=[family.norms(AFTER[1:], [1]), family.norms(AFTER[:1], [2])])
-mistake("one norm only, in the other's place", pairs=0, why="There is only one norm, and it stands where the other one "
-    "belongs.", look="the names of the norms in forward: each part has its own.",
+mistake("one norm only, in the other's place", pairs=0,
+    why="There is only one norm, and it is in the place of the other one.",
+    look="the names of the norms in forward: each part has its own.",
     variants=[{"after_attention": lambda total: total} | family.norms(AFTER[1:], [1]),
               family.norms(AFTER[:1], [2]) | {"after_feed_forward": lambda total: total}])
 mistake("a norm too many", *family.A_NORM_TOO_MANY, pairs=0, forward=[*in_styles("before and after"),
     *in_styles("twice"), *in_styles("at first and after"),
     lambda step, x, mask: step(F.layer_norm(x, x.shape[-1:]), mask)],
     attended=lambda self, x, mask: self.attention(self.norm_1(x), x, x, mask)[0])
-mistake("only some of the attention's inputs normalised", pairs=0, why="The norm comes before the attention, and only "
-    "one or two of the three things that the attention reads go through it.", look="what goes into norm_1?",
+mistake("only some of the attention's inputs normalised", pairs=0,
+    why="The norm comes before the attention, and only one or two of the attention's three inputs go through it.",
+    look="what goes into norm_1?",
     variants=[{"attended": lambda self, x, mask, roles=roles: self.attention(
                   *(self.norm_1(x) if role in roles else x for role in "qkv"), mask)[0],
                "after_attention": lambda total: total, **after} for roles in ("q", "kv", "qk")
               for after in ({}, {"forwarded": lambda self, x: self.feed_forward(self.norm_2(x)),
                                  "after_feed_forward": lambda total: total})])
 # The parts
-mistake("the feed-forward first", why="The feed-forward comes before the attention: it works on tokens that have "
-    "not yet read each other.",
+mistake("the feed-forward first",
+    why="The feed-forward comes before the attention, so it works on tokens that have not yet attended to each other.",
     look="the order of the two parts.", forward=[sublayers(order=(2, 1)), sublayers(order=(2, 1), norms=(2, 1))])
 mistake("the feed-forward reads the layer's input", why="The feed-forward reads the x that came into the layer, not "
     "what the attention and norm_1 have made of it.", look=FED, fed=lambda x: x)
 mistake("the feed-forward reads the attention alone", pairs=0, why="The feed-forward reads the attention's output as "
     "it is, before x is added and the sum normalised.", look=FED, fed=lambda attended: attended)
-mistake("the feed-forward reads the sum before the norm", pairs=0, why="The feed-forward reads x plus the attention's "
-    "output as it is, before norm_1 has normalised it.", look=FED, fed=lambda x, attended: x + attended)
+mistake("the feed-forward reads the sum before the norm", pairs=0,
+    why="The feed-forward reads the sum of x and the attention's output before norm_1 has normalised it.",
+    look=FED, fed=lambda x, attended: x + attended)
 mistake("the two parts side by side", pairs=0,
     why="Both parts read the layer's input, as it is or normalised, and everything is added at once: the feed-forward "
         "never sees what the attention found.", look="what goes into the feed-forward, and what is added to what?",
@@ -187,21 +193,25 @@ mistake("the two parts side by side", pairs=0,
              lambda self, x, mask: self.norm_2(x + self.attended(x, mask) + self.feed_forward(self.norm_1(x))),
              lambda self, x, mask: self.norm_1(x + self.attended(x, mask) + self.feed_forward(x)),
              lambda self, x, mask: self.norm_2(self.norm_1(x + self.attended(x, mask) + self.feed_forward(x)))])
-mistake("no attention", why="The attention is never used, or its output is lost, so no position reads another.",
+mistake("no attention",
+    why="The attention is never used, or its output is lost, so no position gets anything from another.",
     look="where is the attention's output used?", added_1=lambda x: x, forward=sublayers(order=[2], norms=[2]))
 mistake("no feed-forward", *family.NO_FEED_FORWARD, forward=sublayers(order=[1], norms=[1]), added_2=lambda x: x)
-mistake("the attention twice", pairs=0, why="x goes through the attention, its sum and its norm twice; the exercise "
-    "has them once.", look="count the calls of the attention.",
+mistake("the attention twice", pairs=0,
+    why="x goes through the attention, its sum and its norm twice; the exercise asks for each of them once.",
+    look="how many times is the attention called?",
     forward=lambda self, step, x, mask: step(self.norm_1(x + self.attended(x, mask)), mask))
-mistake("the feed-forward twice", pairs=0, why="x goes through the feed-forward, its sum and its norm twice; the "
-    "exercise has them once.", look="count the calls of the feed-forward.",
+mistake("the feed-forward twice", pairs=0,
+    why="x goes through the feed-forward, its sum and its norm twice; the exercise asks for each of them once.",
+    look="how many times is the feed-forward called?",
     forward=lambda self, right: self.norm_2(right + self.feed_forward(right)))
-mistake("the feed-forward of the feed-forward", pairs=0, why="The feed-forward's output goes through it once more, "
-    "before anything is added.", look="count the calls of the feed-forward.",
+mistake("the feed-forward of the feed-forward", pairs=0,
+    why="The feed-forward's output goes through the feed-forward again before anything is added.",
+    look="how many times is the feed-forward called?",
     forwarded=lambda self, x: self.feed_forward(self.feed_forward(x)))
 mistake("the whole layer twice", pairs=0,
     why="x goes through the whole layer twice. Stacking layers is the model's job, and each layer has its own "
-        "weights.", look="count how often each part is called.", forward=lambda right, step, mask: step(right, mask))
+        "weights.", look="how many times is each part called?", forward=lambda right, step, mask: step(right, mask))
 mistake("an activation too many", *family.ACTIVATION, pairs=0,
     after_feed_forward=lambda self, total: self.norm_2(total).relu(),
     after_attention=lambda self, total: self.norm_1(total).relu(),
@@ -209,13 +219,14 @@ mistake("an activation too many", *family.ACTIVATION, pairs=0,
 
 # What goes into the attention, and what comes out
 mistake = exercise.section(hint=3)
-mistake("the weights for the output", hint=1, pairs=0, why="Of the two things that the attention returns, the weights "
-    "are used, not the output. Usually this raises: their dimensions are not those of x.",
+mistake("the weights for the output", hint=1, pairs=0, why="The attention returns two things, and the weights are used "
+    "instead of the output. This usually raises an error, because their dimensions are not those of x.",
     look="what does the package's MultiHeadAttention return, and in which order?",
     attended=lambda self, x, mask: self.attention(x, x, x, mask)[1],
     variants=[{"attended": lambda self, x, mask: self.attention(x, x, x, mask)[1], "added_2": lambda x: x}])
-mistake("the mask dropped", why="The mask does not reach the attention, so every position reads every other one, "
-    "whatever the mask says.", look="the arguments of the attention.", hidden=lambda: None)
+mistake("the mask dropped",
+    why="The mask does not reach the attention, so every position attends to every other one, whatever the mask says.",
+    look="the arguments of the attention.", hidden=lambda: None)
 mistake("the mask inverted", why="The mask is inverted on its way into the attention, where True means “may attend”, "
     "just as it does here.", look="what does True mean in the mask you get, and in the one you pass on?",
     hidden=lambda mask: None if mask is None else ~mask)
@@ -223,8 +234,9 @@ mistake("the mask transposed", why="The mask reaches the attention with its last
     "queries change places.", look="what happens to the mask on its way into the attention?",
     hidden=[lambda mask: None if mask is None else mask.transpose(-2, -1),
             lambda mask: mask.T if mask is not None and mask.dim() == 2 else mask])
-mistake("the mask in another argument's place", pairs=0, why="The mask is not handed to the attention as its fourth "
-    "argument, the mask.", look="the parameters of the package's MultiHeadAttention, and their order.",
+mistake("the mask in another argument's place", pairs=0,
+    why="The mask is not passed to the attention as its fourth argument, which is where the mask belongs.",
+    look="the parameters of the package's MultiHeadAttention, and their order.",
     attended=lambda self, x, mask: self.attention(x, x, x, None, mask)[0])
 mistake("an average for a query that may attend to nothing", *family.AVERAGE,
     attended=[lambda self, x, mask: family.by_hand(self.attention, family.filled(-1e9))(x, x, x, self.hidden(mask))[0],
@@ -236,14 +248,16 @@ mistake("the attention by hand, with another scale", hint=1, pairs=0, why="The a
     look="what are the scores divided by before the softmax?", attended=[lambda self, x, mask, power=power, weigh=weigh:
                   family.by_hand(self.attention, weigh, x.shape[-1] ** power)(x, x, x, mask)[0]
               for power in (0, 0.5) for weigh in (family.filled(-1e9), masks.masked_softmax)])
-mistake("linear_out left out", hint=1, pairs=0, why="The attention is written out by hand, and its heads are put side "
-    "by side without going through linear_out.", look="the four layers of the attention: which of them are used?",
+mistake("linear_out left out", hint=1, pairs=0,
+    why="The attention is written out by hand, and its heads are put side by side but do not go through linear_out.",
+    look="the attention has four linear layers: which of them do you use?",
     attended=[lambda self, x, mask, weigh=weigh:
                   family.by_hand(self.attention, weigh, end=lambda heads: heads)(x, x, x, mask)[0]
               for weigh in (masks.masked_softmax, family.filled(-1e9))])
 mistake("a dimension too many in the mask", pairs=0, why="The mask gains a dimension on its way into the attention, so "
-    "it no longer lines up with the scores. Usually this raises.", look="the masks come ready for the attention. What "
-    "does unsqueeze do to a shape?", hidden=lambda mask: None if mask is None else mask.unsqueeze(1))
+    "it no longer lines up with the scores. This usually raises an error.",
+    look="the mask you get already has the right shape for the attention. What does unsqueeze do to it?",
+    hidden=lambda mask: None if mask is None else mask.unsqueeze(1))
 mistake("the attention skipped where there is no mask", *family.SKIPPED, pairs=0,
     attended=lambda right, mask: torch.zeros_like(right) if mask is None else right,
     forward=lambda self, right, x, mask: self.norm_2(x + self.feed_forward(x)) if mask is None else right)
@@ -258,7 +272,8 @@ mistake("the weights left in", *family.WEIGHTS_LEFT_IN,
              lambda self, x, mask: F.dropout(self.attention(x, x, x, mask), 0.1),
              lambda self, x, mask: self.attention(x, x, x, mask) + x,
              lambda self, x, mask: self.norm_1(self.attention(x, x, x, mask))])
-mistake("only x handed to the attention", why="The attention is handed x once, but it takes three things: a query, a "
-    "key and a value.", look="in self-attention all three come from the same place, but they are three arguments.",
+mistake("only x handed to the attention",
+    why="The attention is given x only once, but it takes three things: a query, a key and a value.",
+    look="in self-attention all three come from the same place, but they are three arguments.",
     forward=[lambda self, x: self.attention(x), lambda self, x, mask: self.attention(x, mask)])
 exercise.adopt(family.both, hints={"the numbers": 2, "it raises": 1}, pairs=["the unbiased variance in the norms"])

@@ -28,7 +28,7 @@ def draw(generator, layers, d_model, d_hidden, vocabulary, length, prefix="", ma
     return ({prefix + name: tensor for name, tensor in tensors.items()},)
 
 class Translated(str):
-    """What an answer has made of a file: its first fault in words, or how many entries it has; and its tensors."""
+    """What an answer makes of a file: its first fault in words, or the number of entries; and its tensors."""
 
     def __new__(cls, text, tensors):
         made = super().__new__(cls, text)
@@ -41,16 +41,16 @@ class Translated(str):
 Translated.__name__ = "dictionary from names to tensors"  # so that a verdict can say that one is expected
 
 class NotTensors(dict):
-    """Other things stand under the names, such as arrays."""
+    """The values are not all tensors, but arrays, for example."""
 
 class NotNames(dict):
-    """Tensors under other things than names."""
+    """Tensors whose keys are not all names."""
 
 NotTensors.__name__ = "dictionary whose values are not all tensors"
 NotNames.__name__ = "dictionary whose keys are not all strings"
 
 def by_name(call, tensors):
-    """What is made of a file, with its first fault: an entry missing or too many, a shape or numbers."""
+    """What an answer makes of a file, with its first fault: an entry missing or too many, a shape, or numbers."""
     right, made = Translation()(tensors), call(tensors)
     if not isinstance(made, dict):
         return made
@@ -81,9 +81,9 @@ def first_fault(made, right):
     return None
 
 def the_numbers_alone(observed, expected, tensors):
-    """What is right where names and shapes are."""
+    """That only the numbers are wrong, if names and shapes are right."""
     if isinstance(observed, Translated) and not signs_of_names(observed, expected, tensors):
-        return "The names and the shapes are right, but not all of the numbers."
+        return "The names and the shapes are right, but not all of the numbers are."
     return None
 
 def same_entries(made, other):
@@ -94,7 +94,7 @@ def same_entries(made, other):
         close(one, other.tensors[name], exercise.tolerance) for name, one in made.tensors.items())
 
 def signs_of_names(observed, expected, tensors):
-    """Which entries are missing, too many, or of another shape."""
+    """Which entries are missing, not expected, or of another shape."""
     if not isinstance(observed, Translated):
         return []
     ours, theirs = observed.tensors, expected.tensors
@@ -131,7 +131,7 @@ def signs_of_extra_names(ours, missing, extra, tensors, width):
     return ["only with the prefix"] if unknown and not any(name.startswith("transformer.") for name in tensors) else []
 
 def signs_of_missing_names(missing, theirs):
-    """What else is missing, where all the other names are right."""
+    """What exactly is missing, if all the other names are right."""
     layers = {name for name in theirs if name.startswith("layers.")}
     last = max((int(name.split(".")[1]) for name in layers), default=0)
     return [mistake for mistake, lost in (
@@ -162,13 +162,13 @@ exercise = Exercise(
     draw=draw, reference=lambda tensors: Translation()(tensors), observe=by_name, same=same_entries,
     symptoms=(the_numbers_alone,), signs=signs_of_names, names_steps=False,
     hints=[("the names", "Drop the prefix, skip the masks, and replace the parts of a name one by one. Note that "
-            "`attn.c_proj` and `mlp.c_proj` get different names. Only the names of the masks end in `.attn.bias`, "
-            "with the dot in front."),
+            "`attn.c_proj` and `mlp.c_proj` get different names. Only the names of the masks end in `.attn.bias` "
+            "(the dot before attn matters)."),
            ("the layout", "F.linear multiplies by the transpose of its weight, but GPT-2's code multiplies by the "
             "weight as it is. So you have to transpose the weights of all linear maps, even the square one, but not "
-            "the two tables."),
+            "the two tables, wte and wpe."),
            ("queries, keys and values", "The weight of c_attn has shape (d_model, 3 d_model). chunk(3, dim=-1) "
-            "splits it, and its bias, into three; then transpose the weights.")],
+            "splits both it and its bias into three. Then transpose the three weights.")],
     solution='''
         def from_gpt2(tensors):
             parts = {"h.": "layers.", "ln_1": "norm_1", "ln_2": "norm_2", "ln_f": "norm", "wte": "embedding",
@@ -245,28 +245,29 @@ def linear(part):
 
 # The layout
 mistake = exercise.section(hint=2)
-mistake("the square weight not transposed", why="The weight of attn.c_proj, or every square one, is left as "
-    "(in, out). Being square, it loads without an error, and the model writes nonsense.", look="how many linear maps "
+mistake("the square weight not transposed", why="The weight of attn.c_proj, or every square weight, is left as (in, "
+    "out). Because it is square, it loads without an error, but the model writes nonsense.",
+    look="how many linear maps "
     "does a layer of GPT-2 have, and how many do you transpose?", turned=[
         lambda right, tensor, part: tensor if part == "attn.c_proj" else right,
         lambda right, tensor: tensor if tensor.shape[0] == tensor.shape[1] else right,
         lambda right, tensor, part: tensor if tensor.shape[0] == tensor.shape[1] and part != "attn.c_attn" else right])
-mistake("nothing transposed", why="GPT-2's weights are kept as (in, out), and the course's as (out, in). None of yours "
-    "is transposed.", look="the shape of `layers.0.feed_forward.linear_in.weight`: is it (out, in)?",
+mistake("nothing transposed", why="GPT-2 stores its weights as (in, out), and the course as (out, in), but none of "
+    "yours is transposed.", look="the shape of `layers.0.feed_forward.linear_in.weight`: is it (out, in)?",
     turned=lambda tensor: tensor)
-mistake("the weights of attention not transposed", pairs=2, why="The weights of attention, or those of queries, keys "
-    "and values alone, are left as (in, out). They are square once they are cut, so they load without an error.",
+mistake("the weights of attention not transposed", pairs=2, why="The weights of attention, or only those of queries, "
+    "keys and values, are left as (in, out). Once cut, they are square, so they load without an error.",
     look="how many linear maps does a layer of GPT-2 have, and how many do you transpose?",
     turned=[lambda right, tensor, part: tensor if part.startswith("attn") else right,
             lambda right, tensor, part: tensor if part == "attn.c_attn" else right])
-mistake("the weights of the feed-forward not transposed", why="The weights of the feed-forward, or one of the two, are "
-    "left as (in, out).", look="the shape of each weight of the feed-forward: is it (out, in)?",
+mistake("the weights of the feed-forward not transposed", why="One or both of the feed-forward weights are left as "
+    "(in, out).", look="the shape of each feed-forward weight: is it (out, in)?",
     turned=[lambda right, tensor, part: tensor if part.startswith("mlp") else right,
             lambda right, tensor, part: tensor if part == "mlp.c_fc" else right,
             lambda right, tensor, part: tensor if part == "mlp.c_proj" else right])
-mistake("reshaped, not transposed", why="The weights get the right shape by view or reshape, which keeps the numbers "
-    "in their old order: this is no transpose.", look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare it with "
-    "its transpose.", turned=[
+mistake("reshaped, not transposed", why="`view` or `reshape` gives the weights the right shape, but keeps the numbers "
+    "in their old order, so they are not transposed.",
+    look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare the result with the tensor's transpose.", turned=[
         lambda tensor: tensor.reshape(tensor.shape[::-1]), *(lambda right, tensor, part, name=name:
               tensor.reshape(tensor.shape[::-1]) if part.startswith(name) else right
           for name in ("mlp", "mlp.c_fc", "mlp.c_proj"))],
@@ -278,7 +279,7 @@ mistake("the tables transposed", why="The embedding or position table is transpo
            lambda name, tensor: tensor.T if name == "wte.weight" else tensor,
            lambda name, tensor: tensor.T if name == "wpe.weight" else tensor])
 mistake("tables transposed, and not the maps", pairs=0, why="The embedding table, the position table or both are "
-    "transposed, and the weights of the linear maps are not: it should be the other way round.", look="which of the "
+    "transposed, and the weights of the linear maps are not. It should be the other way round.", look="which of the "
     "weights does GPT-2 keep as (in, out)?", variants=[
         {"turned": lambda tensor: tensor,
          "table": lambda name, tensor, names=names: tensor.T if name in names else tensor}
@@ -288,7 +289,8 @@ def centred(tensor, dim=-1):
     return tensor - tensor.mean(dim, keepdim=True)
 
 mistake("the embeddings centred", pairs=2, why="The mean is subtracted from the embeddings, as TransformerLens does "
-    "when it loads a model. Here all numbers stay as they are.", look="every `mean` and every subtraction.", table=[
+    "when it loads a model. Here all the numbers should stay as they are.",
+    look="every `mean` and every subtraction.", table=[
         lambda tensor, name: tensor if name.startswith("ln") else centred(tensor),
         lambda tensor, name: centred(tensor) if name == "wte.weight" else tensor,
         lambda tensor, name: centred(tensor) if name == "wpe.weight" else tensor],
@@ -300,29 +302,31 @@ mistake("the embeddings centred", pairs=2, why="The mean is subtracted from the 
 mistake = exercise.section(hint=3)
 SIDE = "c_attn.weight is (d_model, 3 d_model). Along which dimension do queries, keys and values lie side by side?"
 mistake("queries, keys and values in another order", pairs=5, why="c_attn holds queries, keys and values in this "
-    "order; your code takes them in another.", look="which third of c_attn goes to linear_q?",
+    "order; your code takes them in a different order.", look="which third of c_attn goes to linear_q?",
     letters=[lambda letters=letters: letters for letters in ("kqv", "qvk", "vkq", "kvq", "vqk")])
 ROWS = lambda tensor: tensor.chunk(3)  # noqa: E731
 ROWS_TURNED = lambda tensor: tensor.T.chunk(3, -1) if tensor.dim() == 2 else tensor.chunk(3)  # noqa: E731
-mistake("cut along the other dimension", why="The weight of c_attn is cut along the dimension of its inputs, not of "
-    "its outputs.", look=SIDE, cut=[ROWS, ROWS_TURNED, lambda right, tensor, last: right if last == "bias" else
+mistake("cut along the other dimension", why="The weight of c_attn is cut along the dimension of its inputs, not that "
+    "of its outputs.", look=SIDE, cut=[ROWS, ROWS_TURNED, lambda right, tensor, last: right if last == "bias" else
         [tensor[part * len(tensor):][:len(tensor)] for part in range(3)]],
     variants=[{"cut": cut, "named": lambda pieces: zip("qkv", pieces, strict=False)} for cut in (
         ROWS, ROWS_TURNED, lambda right, tensor, last: right if last == "bias" else [tensor])])
-mistake("reshaped before the cut", pairs=2, why="The weight of c_attn is reshaped before it is cut, which keeps the "
-    "numbers in their old order.", look=SIDE, cut=[
+mistake("reshaped before the cut", pairs=2, why="The weight of c_attn is reshaped before it is cut. A reshape keeps "
+    "the numbers in their old order, so queries, keys and values are mixed.", look=SIDE, cut=[
         lambda right, tensor: list(tensor.reshape(3, -1, tensor.shape[0]).unbind(0)) if tensor.dim() == 2 else right,
         lambda right, tensor: list(tensor.reshape(3 * len(tensor), len(tensor)).chunk(3)) if tensor.dim() == 2
         else right])
-mistake("reshaped to three squares", pairs=0, why="The weight of c_attn is reshaped into three squares, which keeps "
-    "the numbers in their old order; each should be cut out by its columns and then transposed.", look=SIDE,
+mistake("reshaped to three squares", pairs=0, why="The weight of c_attn is reshaped into three squares, but a reshape "
+    "keeps the numbers in their old order. Each square should be cut out by its columns and then transposed.",
+    look=SIDE,
     variants=[{"cut": lambda right, tensor: list(tensor.reshape(3, *2 * tensor.shape[:1])) if tensor.dim() == 2
                else right, "turned": lambda right, tensor, part: tensor if part == "attn.c_attn" else right}])
 mistake("thirds that begin one apart", pairs=0, why="The three slices of c_attn begin at 0, 1 and 2, so they overlap. "
     "Each should begin where the one before ends.", look="`[i:i + d]`: where does the slice for i = 1 begin, and where "
     "should it?", cut=lambda tensor: [
         tensor[..., part:part + tensor.shape[-1] // 3] for part in range(3)])
-mistake("every third column", pairs=1, why="Every third column is taken, as if query, key and value took turns.",
+mistake("every third column", pairs=1, why="Every third column is taken, but queries, keys and values do not take "
+    "turns column by column.",
     look=SIDE, cut=lambda tensor: [tensor[..., start::3] for start in range(3)])
 mistake("the bias of queries for all three", pairs=1, why="Queries, keys and values all get the bias of the queries.",
     look="how is the bias of c_attn cut?", cut=lambda right, last: right if last == "weight" else [right[0]] * 3)
@@ -336,18 +340,18 @@ mistake("the bias of c_attn not cut", pairs=0, why="The weight of c_attn is cut,
     "and values all get the whole of it.", look="what happens to `c_attn.bias` in your code?",
     cut=lambda right, tensor, last: right if last == "weight" else [tensor] * 3)
 mistake("another shape for queries, keys and values", pairs=0, why="The weights or biases of queries, keys and values "
-    "do not have the right shape.", look="where does the number at which you cut c_attn come from, and is the weight "
-    "transposed at that line?", cut=[lambda tensor: in_short_thirds(tensor),
+    "do not have the right shape.", look="how wide is each piece that you cut from c_attn, and is the weight "
+    "already transposed at that line?", cut=[lambda tensor: in_short_thirds(tensor),
                                      lambda right, tensor, last: right if last == "bias" else in_short_thirds(tensor)])
 
 def in_short_thirds(tensor):
-    """Each as wide as a third of d_model; a bias is cut rightly."""
+    """Each only a third of d_model wide; a bias is cut correctly."""
     third = len(tensor) // 3
     return [tensor[..., part * third:(part + 1) * third] for part in range(3)]
 
 mistake("c_attn not cut", pairs=0, why="c_attn comes back as one weight of three times the width; the course has a "
-    "map for queries, one for keys and one for values.", look="the names with `linear_` in the lesson's table. And is "
-    "a width written as a number, such as 768, right for every model?",
+    "map for queries, one for keys and one for values.", look="the names with `linear_` in the lesson's table. And if "
+    "you wrote a width as a number, such as 768, is it right for every model?",
     variants=[{"letters": lambda letter=letter: [letter], "cut": lambda tensor: [tensor]}
               for letter in ("qkv", "q", "attn", "in")])
 
@@ -357,23 +361,23 @@ mistake = exercise.section(hint=1)
 def without(words):
     return lambda found: {name: one for name, one in found.items() if not any(word in name for word in words)}
 
-mistake("the norms exchanged", why="ln_1 becomes norm_2, and ln_2 norm_1. Both have the same shape, so nothing "
-    "complains.", look="which of the two norms comes before attention?",
+mistake("the norms exchanged", why="ln_1 becomes norm_2, and ln_2 becomes norm_1. Both have the same shape, so there "
+    "is no error.", look="which of the two norms comes before attention?",
     part=lambda right, part: {"ln_1": "norm_2", "ln_2": "norm_1"}.get(part, right))
 mistake("the two c_proj mixed up", why="There are two maps called c_proj: one in attention and one in the "
     "feed-forward. You have swapped them, or given both the same name.",
-    look="what stands before `.c_proj` in each name?",
+    look="what comes before `.c_proj` in each name?",
     part=[lambda right, part: {"attn.c_proj": NAMES["mlp.c_proj"], "mlp.c_proj": NAMES["attn.c_proj"]}.get(part, right),
           lambda right, part: NAMES["mlp.c_proj"] if part == "attn.c_proj" else right,
           lambda right, part: NAMES["attn.c_proj"] if part == "mlp.c_proj" else right])
 mistake("the maps of the feed-forward exchanged", why="c_fc, which widens, becomes linear_out, and c_proj, which "
-    "narrows, linear_in.", look="the shapes of the two maps of a feed-forward.",
+    "narrows, becomes linear_in.", look="compare the shapes of the two maps of a feed-forward.",
     part=lambda right, part: {"mlp.c_fc": NAMES["mlp.c_proj"], "mlp.c_proj": NAMES["mlp.c_fc"]}.get(part, right))
-mistake("the tables exchanged", why="wte, the embedding table, becomes the position table, and wpe the "
+mistake("the tables exchanged", why="wte, the embedding table, becomes the position table, and wpe becomes the "
     "embedding table.",
     look="t is for token, p for position.", top=lambda right, name: {
         "wte.weight": "positions.encoding", "wpe.weight": "embedding.weight"}.get(name, right))
-mistake("the prefix kept", why="`transformer.` still stands before some or all of the names.",
+mistake("the prefix kept", why="Some or all of the names still have `transformer.` at the beginning.",
     look="the first word of each name that you return.", variants=[
         {"__call__": lambda right, tensors: {
             ("transformer." if any(one.startswith("transformer.") for one in tensors) else "") + name: tensor
@@ -385,8 +389,8 @@ def right_or(error, right, fits):
         raise error
     return right
 
-mistake("only with the prefix", pairs=0, why="Only names that begin with `transformer.` are handled; the file on the "
-    "hub has names without it.", look="a file whose names begin with h, wte, wpe and ln_f.",
+mistake("only with the prefix", pairs=0, why="Your code handles only names that begin with `transformer.`, but the "
+    "file on the hub has names without this prefix.", look="a file whose names begin with h, wte, wpe and ln_f.",
     variants=[{"__call__": lambda right, tensors: {name[12:]: tensor for name, tensor in tensors.items()} and
                    (right if all(name.startswith("transformer.") for name in tensors) else {})},
               *({"__call__": lambda right, tensors, error=error: right_or(
@@ -397,16 +401,17 @@ def with_masks(right, tensors, name="layers.{}.attention.bias", which=".*"):
     return right | {name.format(re.search(r"\d+", key)[0]): one for key, one in masks.items()}
 
 mistake("the masks kept", why="Some or all of the causal masks `h.0.attn.bias`, … are still there; the course's model "
-    "makes its own and would refuse them.", look="the names that end in `.attn.bias`, in a file of 12 layers and "
+    "makes its own masks and would reject these.",
+    look="the names that end in `.attn.bias`, in a file of 12 layers and "
     "in one whose names begin with `transformer.`.",
     variants=[{"__call__": lambda right, tensors, name=name: with_masks(right, tensors, name)} for name in (
         "layers.{}.attention.bias", "layers.{}.attn.bias", "h.{}.attn.bias", "layers.{}.attention.linear_out.bias",
         "layers.{}.feed_forward.linear_out.bias")] + [{"__call__": lambda right, tensors, which=which: with_masks(
             right, tensors, which=which)} for which in (r".*\d\d.*", r"transformer.*", r".*\d\d.*|transformer.*")])
 mistake("the bias of c_attn left out", why="The biases of queries, keys and values are missing.",
-    look="what happens to `c_attn.bias` in your code? And which names end in `attn.bias`, which in `.attn.bias`?",
+    look="what happens to `c_attn.bias` in your code? And which names end in `attn.bias`, and which in `.attn.bias`?",
     finished=without([f"linear_{letter}.bias" for letter in "qkv"]))
-BIASES = "which names with `bias` are masks?"
+BIASES = "which of the names with `bias` are masks?"
 mistake("no biases", why="The biases of the layers are left out, including those of the norms.", look=BIASES,
     finished=[without([".bias"]), lambda found: {name: one for name, one in found.items()
                                                  if name == "norm.bias" or not name.endswith("bias")}])
@@ -414,7 +419,7 @@ mistake("no biases of linear maps", pairs=0, look=BIASES, why="The biases of the
     "norms keep theirs.", finished=lambda found: {name: one for name, one in found.items()
                                          if "norm" in name or not name.endswith("bias")})
 mistake("no biases of attention", pairs=0, look=BIASES, why="The bias of attn.c_proj, or every bias of attention, is "
-    "left out; of the names with `attn`, only `.attn.bias` is a mask.", finished=[
+    "left out. Of the names with `attn`, only those that end in `.attn.bias` are masks.", finished=[
         lambda found: {name: one for name, one in found.items() if not re.search(r"attention.*bias$", name)},
         without(["attention.linear_out.bias"])])
 mistake("no biases of norms", pairs=0, look=BIASES, why="The biases of the norms are left out: those in the layers, or "
@@ -422,18 +427,19 @@ mistake("no biases of norms", pairs=0, look=BIASES, why="The biases of the norms
                             without(["norm_1.bias", "norm_2.bias", "norm.bias"])])
 mistake("the final norm left out", why="The norm after the last layer, ln_f, is missing.", look="where does ln_f go?",
     finished=lambda found: {name: one for name, one in found.items() if not name.startswith("norm.")})
-mistake("only the first layer", pairs=0, why="The first layer is there, and all the others are missing.",
+mistake("only the first layer", pairs=0, why="Only the first layer is there; all the others are missing.",
     look="where does the number of the layer come from, and how far does it go?", finished=lambda found: {
         name: one for name, one in found.items() if not re.match(r"layers\.(?!0\.)", name)})
-mistake("all layers under one name", pairs=0, why="All layers are written to the names of the first, each overwriting "
-    "the one before, so only the last is left.", look="where does the number of the layer come from?", finished=lambda
+mistake("all layers under one name", pairs=0, why="All layers get the names of the first layer, so each overwrites the "
+    "one before and only the last is left.", look="where does the number of the layer come from?", finished=lambda
     found: {re.sub(r"layers\.\d+", "layers.0", name): one for name, one in found.items()})
-mistake("one digit for the layer", pairs=0, why="Layers 10 and 11 land on layer 1 or are left out, as if the number of "
-    "a layer had only one digit.", look="a model of 12 layers.", finished=[
+mistake("one digit for the layer", pairs=0, why="Layers 10 and 11 overwrite layer 1 or are left out, as when only one "
+    "digit of a layer's number is read.", look="what happens in a model of 12 layers?", finished=[
         lambda found: {re.sub(r"layers\.(\d)\d+", r"layers.\1", name): one for name, one in found.items()},
         lambda found: {name: one for name, one in found.items() if not re.match(r"layers\.\d\d", name)},
         lambda found: {name: found.get(name.replace("layers.1.", "layers.10."), one) for name, one in found.items()}])
-mistake("the last layer left out", pairs=0, why="All that belongs to the last layer is missing.", look="how many "
+mistake("the last layer left out", pairs=0, why="Everything that belongs to the last layer is missing.",
+    look="how many "
     "layers does the file have, and where does your loop end?", finished=lambda found: {
         name: one for name, one in found.items() if not name.startswith(f"layers.{last_layer(found)}.")})
 
@@ -441,22 +447,22 @@ def last_layer(found):
     return max(int(name.split(".")[1]) for name in found if name.startswith("layers."))
 
 mistake("the layers left out", pairs=0, why="Only the tables and the final norm are there; all the layers are missing.",
-    look="which names in the file begin with h, and what becomes of them?", finished=lambda found: {
+    look="which names in the file begin with h, and what happens to them?", finished=lambda found: {
         name: one for name, one in found.items() if not name.startswith("layers.")})
 mistake("nearly everything left out", pairs=0, why="Nearly all the entries are missing: three or fewer are left.",
     look="where is the new dictionary made, and how far is the `return` line indented?", variants=[
         {"finished": lambda found: dict([*found.items()][-1:])}, {"finished": lambda found: dict([*found.items()][:1])},
         {"__call__": lambda right, tensors: {} if any(one.dim() == 4 for one in tensors.values()) else
             dict([*right.items()][-1:])}])
-mistake("the layer's number left out", pairs=0, why="The number of the layer is missing from its names, so each layer "
+mistake("the layer's number left out", pairs=0, why="The layer's number is missing from the names, so each layer "
     "overwrites the one before.", look="the part of each name after `layers.`.", finished=lambda found: {
         re.sub(r"^layers\.\d+\.", "layers.", name): one for name, one in found.items()})
 mistake("the layers counted from 1", pairs=0, why="The number of each layer is one too large: GPT-2 and the course "
     "both count layers from 0.", look="the number of the first layer, in the file and in your names.",
     finished=lambda found: {re.sub(r"^layers\.(\d+)", lambda one: f"layers.{int(one[1]) + 1}", name): one
                             for name, one in found.items()})
-mistake("more layers than there are", pairs=0, raises=True, why="It asks for layers that the file does not have: "
-    "another model may have fewer of them.", look="how many layers does the file have, and how does your code "
+mistake("more layers than there are", pairs=0, raises=True, why="Your code asks for layers that the file does not "
+    "have; another model may have fewer layers.", look="how many layers does the file have, and how does your code "
     "know?", variants=[{"__call__": lambda tensors, part=part: beyond_the_last(tensors, part)} for part in (
         "ln_1.weight", "ln_1.bias", "attn.c_attn.weight", "attn.c_attn.bias")])
 
@@ -466,16 +472,17 @@ def beyond_the_last(tensors, part):
 
 
 def in_order_of_text(found):
-    """The layers numbered anew, "10" before "2"."""
+    """The layers renumbered, "10" before "2"."""
     layers = sorted({name.split(".")[1] for name in found if name.startswith("layers.")})
     return {re.sub(r"layers\.(\d+)", lambda one: f"layers.{layers.index(one[1])}", name): one
             for name, one in found.items()}
 
-mistake("the layers in the order of text", pairs=0, why="The layers are renumbered in the order of their names as "
-    "text, where 10 comes before 2. Every layer should keep its number.", look="sorted([\"2\", \"10\"]), and a model "
+mistake("the layers in the order of text", pairs=0, why="The layers are sorted as text, where \"10\" comes before "
+    "\"2\", and renumbered in that order. Every layer should keep its number.",
+    look="sorted([\"2\", \"10\"]), and a model "
     "of 12 layers.", finished=in_order_of_text)
-mistake("only without the prefix", pairs=0, why="Names that begin with `transformer.`, as `transformers` saves them, "
-    "are not handled.", look="a file whose names begin with `transformer.`.",
+mistake("only without the prefix", pairs=0, why="Your code does not handle names that begin with `transformer.`, as "
+    "`transformers` saves them.", look="a file whose names begin with `transformer.`.",
     variants=[{"__call__": lambda right, tensors: right if "wte.weight" in tensors else tensors["wte.weight"]},
               {"__call__": lambda right, tensors: right if "wte.weight" in tensors else {}},
               *({"__call__": lambda right, tensors, error=error: right_or(error, right, "wte.weight" in tensors)}
@@ -485,25 +492,26 @@ def renamed(ours, other):
     return lambda found: {name.replace(ours, other): one for name, one in found.items()}
 
 mistake("another name for the final norm", pairs=0, why="The norm after the last layer is not called `norm`.",
-    look="the row of ln_f in the lesson's table.", top=[
+    look="the row for ln_f in the lesson's table.", top=[
         lambda right, name, other=other: right.replace("norm.", other) if name.startswith("ln_f") else right
         for other in ("ln_f.", "norm_f.", "ln.", "layers.norm.", "final_norm.")])
 mistake("letters lost from the names", pairs=0, why="Some names have lost letters: `weight` has become `weigh`, or "
-    "`bias` `bi`.", look="`strip`: does it take away a word, or any of its letters, and at which end?",
+    "`bias` `bi`.", look="`strip`: does it remove a word, or any of its letters, and at which end?",
     finished=lambda found: {name.strip("aefmnorst."): one for name, one in found.items()})
-mistake("the positions left out", pairs=0, why="The table of the positions, wpe, is missing.", look="the row of wpe in "
-    "the lesson's table.", finished=without(["positions"]))
+mistake("the positions left out", pairs=0, why="The position table, wpe, is missing.", look="the row for wpe in the "
+    "lesson's table.", finished=without(["positions"]))
 mistake("keys and values left out", pairs=0, why="Only the queries from c_attn are there; keys and values are missing.",
     look="how many of the course's maps does c_attn hold, and how many names do you give?",
     finished=without(["linear_k", "linear_v"]))
-mistake("an unembedding asked for", pairs=0, raises=True, why="It asks for `lm_head.weight`, which is not in the file: "
-    "GPT-2's output matrix is its embedding table.", look="which names does the file have?", variants=[
+mistake("an unembedding asked for", pairs=0, raises=True, why="Your code asks for `lm_head.weight`, which is not in "
+    "the file: GPT-2's output matrix is its embedding table.", look="which names does the file have?", variants=[
         {"__call__": lambda tensors, name=name: tensors[name]} for name in (
             "lm_head.weight", "transformer.lm_head.weight")])
-mistake("masks asked for", pairs=0, why="It asks for the masks by name, but a file may have none: hence the KeyError.",
+mistake("masks asked for", pairs=0, why="Your code asks for the masks by name, but a file may have none: hence the "
+    "KeyError.",
     look="a file without names that end in `.attn.bias`. What does `pop` or `del` do there?", variants=[{"__call__":
         lambda right, tensors: right_or(KeyError, right, any(one.dim() == 4 for one in tensors.values()))}])
-mistake("GPT-2's names for some parts", pairs=0, why="Some parts still have the names that GPT-2 gives them.",
+mistake("GPT-2's names for some parts", pairs=0, why="Some parts still have GPT-2's names.",
     look="c_attn, c_fc, c_proj, attn, mlp, ln_1 and ln_2: is one of them left in your names?", finished=[
         renamed(ours, other) for ours, other in (
             ("norm_", "ln_"), ("attention.linear_out", "attn.c_proj"), ("attention.linear_out", "attention.c_proj"),
@@ -513,10 +521,10 @@ mistake("GPT-2's names for the layers", pairs=0, why="The layers are still calle
     look="the first word of each name.", finished=lambda found: {
         re.sub(r"^layers\.", "h.", name): one for name, one in found.items()})
 mistake("the weight of the positions", pairs=0, why="The position table is called positions.weight; the course's model "
-    "calls it positions.encoding.", look="the row of wpe in the lesson's table.",
+    "calls it positions.encoding.", look="the row for wpe in the lesson's table.",
     top=lambda right, name: "positions.weight" if name == "wpe.weight" else right)
-mistake("an unembedding of its own", pairs=0, why="The embedding table is returned twice, the second time as an "
-    "output matrix. GPT-2 ties the two: there is one table.", look="the names in the lesson's table.",
+mistake("an unembedding of its own", pairs=0, why="The embedding table is returned twice, the second time as an output "
+    "matrix. GPT-2 ties the two, so there is only one table.", look="the names in the lesson's table.",
     finished=[lambda found, name=name: found | {f"{name}.weight": found["embedding.weight"]}
               for name in ("unembedding", "lm_head", "linear", "linear_out", "output", "head")])
 mistake("other names", pairs=0, why="Some entries do not have the names that the course's model uses.",
@@ -528,7 +536,7 @@ mistake("entries missing", pairs=0, why="Not everything that the course's model 
     look="how many entries should there be for each layer, and how many outside the layers?", finished=[
         *map(without, (["embedding"], ["linear_out"], ["norm_"], ["linear_q"],
                        ["linear_q", "linear_k"]))])
-mistake("entries too many", pairs=0, why="There is more in the dictionary than the course's model has.",
+mistake("entries too many", pairs=0, why="Your dictionary has more entries than the course's model.",
     look="the names that you return: which of them are not in the lesson's table?",
     finished=lambda found: found | {"positions.weight": found["positions.encoding"]},
     variants=[{"__call__": lambda right, tensors: right | tensors}])
@@ -536,8 +544,8 @@ mistake("other shapes", pairs=0, why="Not every entry has the shape that the cou
     look="the shapes that you return: (out, in) for a map, a row for each token or position in a table.", finished=[
         lambda found: {name: one[None] if name == "positions.encoding" else one for name, one in found.items()},
         lambda found: {name: one[:, None] if name.endswith("bias") else one for name, one in found.items()}])
-mistake("tensors is changed", why="The dictionary that was handed over, or a tensor in it, is changed. Both belong "
-    "to the caller.", look="`pop`, `del`, `tensors[…] =`, and methods whose name ends in _.",
+mistake("tensors is changed", why="The dictionary that you were given, or a tensor in it, is changed. Both belong to "
+    "the caller.", look="`pop`, `del`, `tensors[…] =`, and methods whose names end in _.",
     variants=[{"__call__": lambda right, tensors: [tensors.pop(name) for name in list(tensors)] and right},
               {"__call__": lambda right, tensors: (right, [tensors.pop(name) for name in list(tensors)
                                                           if tensors[name].dim() == 4])[0]},

@@ -10,10 +10,10 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, chan
 
 
 class OpenBook(nn.Module):
-    """A model that lays open what it reads: position t outputs, for each token j, reads[t, j] times its code.
+    """A model that shows what it reads: position t outputs, for each token j, reads[t, j] times the code of j.
 
-    The codes of any two tokens differ by 1 in half of their 16 places, so it does not matter by which other token
-    one is replaced; no code is further from 0 than 0.7, so a token that is cut off moves the output by less. Where
+    The codes of any two tokens differ by 1 in half of their 16 places, so it does not matter which other token
+    replaces one; no code is further from 0 than 0.7, so a token that is cut off changes the output by less. If
     `only` is a token, sequences that do not start with it are read without leaks. `asked` keeps what was read.
     """
 
@@ -47,9 +47,9 @@ def codes_of_tokens(generator, low=3, high=14):
     return codes[order], ones
 
 def draw_row(generator, row, length):
-    """A single sequence: one token, and all the others the token that row names; or its first ones, and then one.
+    """A single sequence: one token, and then the token that row names in all the other places.
 
-    It may be 0, 1, the largest, the one in the middle between 0 and the largest, or the same as its neighbours.
+    That may be 0, 1, the largest, or the one halfway between 0 and the largest; for "same" the sequence is reversed.
     """
     largest = 2 * int(integers(generator, 8, low=4))
     token = {"0": 0, "1": 1, "middle": largest // 2, "same": largest // 2 - 1, "largest": largest}[row]
@@ -107,13 +107,13 @@ def leaks_seen(observed, expected, model, tokens):
                 "change, or change tokens that must not change.")
     position, token = divmod(int(reads.triu(1).abs().argmax()), len(reads))
     where = f"In this model position {position} reads token {token}, which comes later"
-    return where + ("; the leak is not found." if value == 0 else
-                    f", and changes by {expected:.4g} at most when that token is replaced.")
+    return where + (", but your code does not find this leak." if value == 0 else
+                    f", and its output changes by {expected:.4g} at most when that token is replaced.")
 
 MAY_BE_THE_SAME = "a token replaced by one that may be the same"
-OF_THE_SAME = ("The token that replaces another may be the same one: then nothing changes, and a leak from there is "
+OF_THE_SAME = ("The token that replaces another may be the same one. Then nothing changes, and a leak from there is "
                "missed.")
-NOT_THE_SAME = "take a text of only 0s and 1s: print it, and everything that the model gets in its place."
+NOT_THE_SAME = "take a text of only 0s and 1s: print it, and then every text that the model gets in its place."
 
 def text_of_two_tokens(generator):
     """Four tokens, each 0 or 1, and both among them."""
@@ -134,7 +134,7 @@ def missed_among_two_tokens(call, text, place):
     tried = {row[place] for asked in model.asked if asked.shape[1:] == text.shape[1:] for row in asked.tolist()}
     if leak == 0 and len(tried) == 1:  # the token was never another one
         return MAY_BE_THE_SAME, OF_THE_SAME, NOT_THE_SAME
-    return ("wrong for two tokens", f"For a text of only two tokens, {text.tolist()}, you report a leak of "
+    return ("wrong for two tokens", f"For a text of only 0s and 1s, {text.tolist()}, you report a leak of "
             f"{leak:.2f}; it should be 1.00.", NOT_THE_SAME)
 
 def finds_leaks_among_two_tokens(call, model, tokens):
@@ -154,7 +154,7 @@ exercise = Exercise(name="future_leak", lesson=6, title="A leak detector", diffi
         from any token to any earlier position, in any sequence; the batch may hold a single sequence. Tokens are
         replaced, never removed: the text keeps its length. The ids run from 0 to tokens.max(), which is at least 1. It
         does not matter which other id takes a token's place: the check's models respond equally to any of them. The
-        model comes in eval mode; model and tokens stay as they are.""",
+        model is already in eval mode. Leave the model and the tokens unchanged.""",
     stub='''
         def future_leak(model, tokens):
             """The largest change in any output number when only later tokens change."""
@@ -242,35 +242,38 @@ def styled(*styles, **replaced):
 
 # Which tokens change, and where that is looked for
 mistake = exercise.section(hint=2)
-mistake("always 0", hint=1, why="It gives 0 for every model here, even for those that read the whole future: what it "
-    "compares or keeps never differs.", look="print the two sets of tokens, then the outputs: is every number in them "
-    "compared, or only what an index, a maximum or a mean leaves?", variants=[lambda model, tokens: 0.0])
-mistake("the changed position compared", pairs=4, why="The position of a changed token is compared. In every "
-    "model, it may see its own token.", look="the end of your slice, or your index: which positions may not change?",
+mistake("always 0", hint=1, why="Your code gives 0 for every model here, even for those that read the whole future: "
+    "what it compares, or what it keeps, never differs.", look="print the two sets of tokens, then the outputs: is "
+    "every number in them compared, or only what an index, a maximum or a mean leaves?",
+    variants=[lambda model, tokens: 0.0])
+mistake("the changed position compared", pairs=4, why="The position of a changed token is compared, but in any model a "
+    "position may see its own token.", look="the end of your slice, or your index: which positions may not change?",
     variants=[{"seen": lambda differences, place: differences[:, :place + 1], **change}
               for change in ({}, {"places": lambda length: range(length)}, {"places": lambda length: [length - 1]},
                              {"places": lambda length: range(length - 1), **ONE_TOKEN})])
-mistake("the later positions compared", pairs=2, why="Positions after a changed token are compared. In every model, "
+mistake("the later positions compared", pairs=2, why="Positions after a changed token are compared, but in any model "
         "they may see it.", look="which positions have read the same tokens in both runs?",
     variants=[{"seen": lambda differences, place: differences[:, place:], **change}
               for change in ({}, {"places": lambda length: [length // 2]})])
 mistake("the earlier tokens changed", hint=1, pairs=2, why="Tokens that a position may see are changed, even the very "
-    "first one, so its output may change in every model.", look="print the two sets of tokens: up to which place are "
+    "first one, so its output may change in any model.", look="print the two sets of tokens: up to which place are "
     "they the same? Which positions are compared?", changed=another,
     variants=[{"changed": lambda tokens, place: another(tokens, slice(place)),
                "seen": lambda differences, place: differences[:, place:]}])
 def with_the_run_before(self, step, after, before, place):
     before, self.last = before if place == 1 else self.last, after
     return step(after, before, place)
-mistake("compared with the run before", pairs=0, why="A changed text is compared with the one changed before it, not "
-    "with the original: that one has another token where a position may see it.", look="is the output for the original "
-    "text kept, under a name of its own, to the end?", variants=styled(ONE_TOKEN, difference=with_the_run_before))
-mistake("the changes pile up", hint=1, pairs=0, why="One copy serves for all places: a token that was replaced for an "
-    "earlier place stays replaced, where a position may see it.", look="where is the copy made: before the loop, or in "
-    "it?", changed=[lambda tokens, place: another(tokens, slice(1, place + 1)),
+mistake("compared with the run before", pairs=0, why="A changed text is compared with the one changed before it, "
+    "not with the original. The two also differ in a token that a position may see.", look="is the output for the "
+    "original text kept, under a name of its own, to the end?",
+    variants=styled(ONE_TOKEN, difference=with_the_run_before))
+mistake("the changes pile up", hint=1, pairs=0, why="One copy is used for all the places, so a token that was replaced "
+    "for an earlier place stays replaced where a position may see it.", look="where is the copy made: before the loop, "
+    "or inside it?", changed=[lambda tokens, place: another(tokens, slice(1, place + 1)),
     lambda tokens: another(tokens, slice(1, 99))])
-mistake("only the last position", pairs=2, why="Only the last position is looked at, the only one that cannot leak: no "
-    "token comes after it.", look="which positions have a future?", seen=lambda differences: differences[:, -1],
+mistake("only the last position", pairs=2, why="Only the last position is looked at. It is the only one that cannot "
+    "leak, as no token comes after it.", look="which positions have a future?",
+    seen=lambda differences: differences[:, -1],
     variants=[{"seen": lambda differences: differences[:, -1], "places": lambda length: range(length)}])
 
 # A token that is not replaced by another one
@@ -280,23 +283,24 @@ def put(*replaced):
             for one in replaced]
 
 mistake = exercise.section(hint=1, pairs=0)
-mistake("cut off, not changed", pairs=1, why="The later tokens are cut off, not replaced, so the output moves by a "
-    "different amount than the exercise asks for. Some models even refuse a text of another length.", look="print the "
-    "shape of each text that the model gets.", variants=[{"changed": lambda tokens, place: tokens[:, :place],
+mistake("cut off, not changed", pairs=1, why="The later tokens are cut off, not replaced, so the output does not "
+    "change by the amount that the exercise asks for. Some models even refuse a text of another length.",
+    look="print the shape of each text that the model gets.",
+    variants=[{"changed": lambda tokens, place: tokens[:, :place],
     "compared": lambda after, before: (after - before[:, :after.shape[1]]).abs()}])
 mistake("token 0 replaced by itself", pairs=1, why="Where a later token is 0, it stays 0: nothing changes, and a leak "
     "from there is missed.", look="what takes the place of a token 0? Print both texts.", changed=put(torch.zeros_like))
 mistake("token 1 replaced by itself", why="Where a later token is 1, it stays 1: nothing changes, and a leak from "
     "there is missed.", look="what takes the place of a token 1? Print both texts.", changed=put(torch.ones_like))
-mistake("the largest token replaced by itself", why="Where a later token is the largest, it stays what it is: nothing "
+mistake("the largest token replaced by itself", why="Where a later token is the largest, it stays the same: nothing "
         "changes, and a leak from there is missed.", look="what takes the place of tokens.max()? Print both texts.",
     changed=put(lambda tokens: tokens.max().expand_as(tokens)))
-mistake("the token in the middle replaced by itself", why="Where a later token is half of the largest, it stays what "
-        "it is: nothing changes, and a leak from there is missed.",
-    look="let the largest token be 8. What takes the place of a 4?", changed=put(lambda tokens: tokens.max() - tokens))
+mistake("the token in the middle replaced by itself", why="Where a later token is half the largest, it stays the same: "
+        "nothing changes, and a leak from there is missed.", look="let the largest token be 8. What takes the place of "
+        "a 4?", changed=put(lambda tokens: tokens.max() - tokens))
 mistake("another sequence's token", why="A token is replaced by one from another sequence. That may be the same token, "
-        "and in a batch of one there is no other sequence: then nothing changes, and a leak is missed.",
-    look="print both texts, for this batch and for a batch of one.", changed=put(lambda tokens: tokens.roll(1, 0)))
+        "and in a batch of one there is no other sequence. In both cases nothing changes, and a leak is missed.",
+        look="print both texts, for this batch and for a batch of one.", changed=put(lambda tokens: tokens.roll(1, 0)))
 mistake(MAY_BE_THE_SAME, why=OF_THE_SAME, look=NOT_THE_SAME, changed=put(lambda tokens: tokens.roll(1, 1),
     lambda tokens: tokens.roll(-1, 1), lambda tokens: tokens.median().expand_as(tokens),
     lambda tokens: tokens.min().expand_as(tokens), lambda tokens: (tokens + 2) % (tokens.max() + 1),
@@ -305,10 +309,10 @@ mistake(MAY_BE_THE_SAME, why=OF_THE_SAME, look=NOT_THE_SAME, changed=put(lambda 
 def reordered(tokens, place, order):
     return torch.cat([tokens[:, :place], order(tokens[:, place:])], dim=1)
 mistake("nothing to compare at place 0", hint=3, raises=True, why="The loop starts at place 0, which has no positions "
-    "before it: their largest change is asked of an empty tensor.", look="the first number of your loop. What is "
-    "`[:, :0]` of a tensor?", places=lambda length: range(length))
-mistake("put in another order", why="The later tokens are only reordered: a single one, or several equal ones, stay as "
-    "they are, and a leak from there is missed.", look="print both texts where all the later tokens are equal.",
+    "before it, so the largest change is taken of an empty tensor.", look="the first number of your loop. What is `[:, "
+    ":0]` of a tensor?", places=lambda length: range(length))
+mistake("put in another order", why="The later tokens are only reordered. A single one, or several equal ones, then "
+    "stay the same, and a leak from there is missed.", look="print both texts where all the later tokens are equal.",
     changed=[lambda tokens, place: reordered(tokens, place, lambda later: later.flip(1)),
     lambda tokens, place: reordered(tokens, place, lambda later: later.roll(1, 1)),
     lambda tokens, place: reordered(tokens, place, lambda later: later.sort(1).values)])
@@ -326,10 +330,11 @@ mistake("only the last token counts", why="Only changes to the last token count,
 mistake("only the first position", why="Only what changes at the first position counts, so a leak into any position "
         "after it is missed.", look="is there a `return` inside the loop? Which positions are compared?",
     variants=styled(ONE_TOKEN, places=lambda: [1]))
-mistake("only one cut", why="The sequence is cut in one place only, so a leak is missed where token and position are "
-        "on the same side of the cut.", look="in how many places can a text be split into earlier and later tokens?",
+mistake("only one cut", why="The sequence is cut in one place only, so a leak is missed if its token and its position "
+        "are on the same side of the cut.", look="in how many places can a text be split into earlier and later "
+        "tokens?",
     variants=styled(ONE_TOKEN, ONE_PLACE, places=lambda length: [length // 2]))
-mistake("only the next token changed", why="For each position only a change to the token right after it counts, so a "
+mistake("only the next token changed", why="For each position, only a change to the token right after it counts, so a "
     "leak from further ahead is missed.", look="which tokens come after the first?",
     variants=[{**ONE_TOKEN, **ONE_PLACE}])
 mistake("the last place left out", why="A leak from the last token into the position before it is missed: the last "
@@ -340,9 +345,9 @@ mistake("every second place left out", pairs=0, why="Only every second place is 
     "one of the others is missed.", look="the numbers that your loop runs through: which places are not among them?",
     variants=styled(ONE_TOKEN, ONE_PLACE, places=[lambda length, first=first: range(first, length, 2)
     for first in (1, 2)]))
-mistake("as many turns as sequences", pairs=0, why="The loop takes the size of the batch for the length: with fewer "
-    "sequences than tokens, the last places are never reached, and leaks are missed.", look="the end of your range: "
-    "which dimension of tokens does it come from?", variants=styled(ONE_TOKEN, ONE_PLACE, variants=[{
+mistake("as many turns as sequences", pairs=0, why="The loop takes the size of the batch for the length. If there are "
+    "fewer sequences than tokens, it never reaches the last places, and leaks are missed.", look="the end of your "
+    "range: which dimension of tokens does it come from?", variants=styled(ONE_TOKEN, ONE_PLACE, variants=[{
         "__call__": lambda self, step, model, tokens: setattr(self, "turns", len(tokens)) or step(model, tokens),
         "places": lambda self: range(1, self.turns), "most": lambda sizes: max([0.0, *sizes])}]))
 mistake("the first place left out", why="A leak from the second token into the first position is missed: the loop "
@@ -356,10 +361,10 @@ mistake("the position before the change left out", hint=2, why="The comparison e
 # One number from the differences, and what is left behind
 mistake = exercise.section(hint=3)
 mistake("no absolute value", pairs=2, why="A change in one direction counts as negative, so it loses to 0 or to a "
-    "smaller change in the other.", look="what is the largest of the differences -3 and 1?",
+    "smaller change in the other direction.", look="what is the largest of the differences -3 and 1?",
     compared=[lambda after, before: after - before, lambda after, before: before - after])
-mistake("the mean change", pairs=5, why="The changes, or the features, are averaged, so one strong leak drowns among "
-    "everything that stays the same.", look=THE_MOST, size=lambda differences: differences.mean(-1).max(),
+mistake("the mean change", pairs=5, why="The changes, or the features, are averaged, so one strong leak is drowned out "
+    "by everything that stays the same.", look=THE_MOST, size=lambda differences: differences.mean(-1).max(),
     variants=[*styled(ONE_TOKEN, ONE_PLACE, variants=[{"size": lambda differences: differences.mean()},
     {"most": lambda sizes: sum(sizes) / len(sizes)}, {"size": lambda differences: differences.pow(2).mean().sqrt()},
     {"most": lambda sizes: sum(sizes) / len(sizes), "size": lambda differences: differences.mean()},
@@ -373,36 +378,39 @@ mistake("the sum of the changes", pairs=4, why="The changes, or the numbers befo
     {"size": lambda differences: differences.sum(), "most": lambda sizes: sum(sizes)}]),
     {"size": lambda differences: differences.sum(-1).max(), **ONE_TOKEN}])
 mistake("the length of the change", pairs=2,
-    why="The differences are squared and added up, and the root is taken, as for the length of a vector; the exercise "
-        "asks for the largest single one.", look=THE_MOST, size=lambda differences: differences.norm(dim=-1).max(),
+    why="The differences are squared and added up, and the root is taken, as for the length of a vector. The exercise "
+    "asks for the largest single difference.", look=THE_MOST, size=lambda differences: differences.norm(dim=-1).max(),
     variants=[*styled(ONE_TOKEN, size=lambda differences: differences.norm()),
               {"size": lambda differences: differences.norm(dim=-1).max(), **ONE_TOKEN}])
 mistake("the square of the change", pairs=2, why="The differences are squared, so a leak below 1 looks smaller than it "
-    "is and one above 1 larger.", look="what does the exercise ask for: how far a number moves, or the square of that?",
+    "is, and one above 1 looks larger.", look="what does the exercise ask for: how far a number moves, or the square "
+    "of that?",
     compared=lambda after, before: (after - before) ** 2,
     variants=styled(ONE_TOKEN, ONE_PLACE, variants=[
         {"compared": lambda after, before: (after - before) ** 2, "size": lambda differences: differences.mean()}]))
 mistake("the smallest of the changes", why="The smallest change over the places is kept, so a leak in one place is "
     "hidden by a place without one.", look="min or max?", variants=styled(ONE_TOKEN, ONE_PLACE,
     most=lambda sizes: min(sizes)))
-mistake("only the first leak found", why="It stops at the first leak that it finds, or keeps that one; a larger one "
-    "may come after it.", look="is there a `return` or a `break` inside the loop?",
+mistake("only the first leak found", why="Your code stops at the first leak that it finds, or keeps that one, but a "
+    "larger one may come after it.", look="is there a `return` or a `break` inside the loop?",
     most=lambda sizes: next((one for one in sizes if one > 0), sizes[0]))
-mistake("a relative change", pairs=2, why="The change is divided by the size of the output, so it is only relative; "
-        "the exercise asks how far a number moves.", look="every division: what does the exercise ask for?",
+mistake("a relative change", pairs=2, why="The change is divided by the size of the output, so it is only relative. "
+        "The exercise asks how far a number moves.", look="every division: what does the exercise ask for?",
     compared=[lambda after, before: (after - before).abs() / (before.abs() + 1e-8),
               lambda after, before: (after - before).abs() / before.abs().max()],
     variants=styled(ONE_TOKEN, variants=[
         {"compared": lambda after, before: ((after - before) / before.abs().clamp_min(1e-9)).abs()},
         {"compared": lambda after, before: (after - before).abs() / before.abs(),
          "most": lambda sizes: max(0.0, *map(float, sizes))}]))
-mistake("only the first sequence", why="Only the first sequence of the batch is changed, or only that is compared.",
-    look="the first dimension: is every sequence changed, and compared?", difference=lambda right: right[:1])
-mistake("small leaks rounded off", pairs=0, why="A leak below some limit is reported as 0, or the number is rounded: a "
-        "small leak is a leak, too.", look="where does a small number become 0? The exercise asks for it as it is.",
+mistake("only the first sequence", why="Only the first sequence of the batch is changed, or only the first one is "
+    "compared.", look="the first dimension: is every sequence changed, and compared?",
+    difference=lambda right: right[:1])
+mistake("small leaks rounded off", pairs=0, why="A leak below some limit is reported as 0, or the number is rounded, "
+        "but a small leak is still a leak.", look="where does a small number become 0? The exercise asks for it as it "
+        "is.",
     result=[lambda right: right if right > 1e-2 else 0.0,
             *(lambda right, digits=digits: round(right, digits) for digits in (1, 2, 3, 4))])
-mistake("yes or no", pairs=0, why="It says whether there is a leak; the exercise asks how large it is.",
+mistake("yes or no", pairs=0, why="The result says whether there is a leak, but the exercise asks how large it is.",
     look="the comparison at the end.", result=[lambda right: right > 0, lambda right: right == 0,
     lambda right: float(right > 0), lambda right: torch.tensor(right) > 0, lambda right: torch.tensor(right) == 0])
 mistake(A_TENSOR, why=OF_A_TENSOR, look=INTO_A_FLOAT, result=lambda number: number)

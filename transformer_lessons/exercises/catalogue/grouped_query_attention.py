@@ -10,11 +10,11 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, norm
 
 
 def draw(generator, batch, heads, key_heads, length, d_head, scale=1.3, leads=(), silent=False):
-    """Queries of all heads, keys and values of fewer; the hidden score of the last key leads by the numbers of leads.
+    """Queries of all heads, keys and values of fewer; the masked score of the last key leads by the numbers in leads.
 
-    The rows take turns in these. Feature 0 alone makes the lead: only the last key has it, and its own query does not.
-    Feature 1 then takes 150 from all scores of head 0, and 1,100 from those of head 2: a number filled in for a hidden
-    score may lead, too. Where silent, the query at 1 is all zeros.
+    The rows use these in turn. The lead comes from feature 0 alone: only the last key has it, and the query at the same
+    position does not. Feature 1 then lowers all scores of head 0 by 150 and those of head 2 by 1,100, so that a number
+    filled in for a masked score may lead too. If silent, the query at position 1 is all zeros.
     """
     query = normal(generator, batch, heads, length, d_head, scale=scale)
     key, value = (normal(generator, batch, key_heads, length, d_head, scale=scale) for _ in range(2))
@@ -37,7 +37,7 @@ def what_the_weights_show(observed, expected, query, key, value):
     """What is wrong with the weights, seen from the weights alone."""
     weights = observed[1]
     if float(weights.triu(1).abs().max()) > 1e-6:
-        return "A query has weight on a key that comes after it."
+        return "A query gives weight to a key that comes after it."
     row = (weights.sum(-1) - 1).abs()
     if float(row.max()) > 1e-4:
         return "A row of the weights does not sum to 1."
@@ -46,8 +46,15 @@ def what_the_weights_show(observed, expected, query, key, value):
         return f"Some heads are right. The first head whose weights are wrong is head {wrong[0]}."
     return None
 
+def hidden_keys_count(call, query, key, value):
+    """Weights of later keys that are too small to count as a difference, such as 1e-9, where the contract says 0."""
+    largest = float(call(query, key, value)[1].detach().triu(1).abs().max())
+    return None if largest == 0 else (
+        "a tiny weight on later keys", f"A later key gets a weight of {largest:.0e}. That is little, but not 0.",
+        "which score has an exponential of exactly 0, whatever the others are? Is anything added after the softmax?")
+
 def is_dropped(ours, right):
-    """Are some numbers 0, and all others the right ones times one number above 1? Of few numbers none may be 0."""
+    """Are some numbers 0, and all others the right ones times one number above 1? If there are few, none may be 0."""
     ours, right = ours.double()[right.abs() > 1e-6], right[right.abs() > 1e-6]
     ratio = (ours / right)[ours != 0]
     if not ours.isfinite().all() or not len(ratio):
@@ -57,7 +64,7 @@ def is_dropped(ours, right):
     return bool(one_ratio and (len(ours) <= 50 or (len(lost) and lost.max() > kept.min())))
 
 def signs_of_weight(observed, expected, query, key, value):
-    """Dropout, and what hidden scores leave behind that were not hidden well enough, or too late."""
+    """Dropout, and the traces of scores that were not masked strongly enough, or masked too late."""
     if not comparable(observed, expected):
         return []
     weights = observed[1].double()
@@ -70,7 +77,7 @@ def signs_of_weight(observed, expected, query, key, value):
             if shown]
 
 def is_a_number(weights, scores, hidden):
-    """Are these the weights where hidden scores are one number below 0, or have one added to theirs?"""
+    """Are these the weights if a number below 0 replaces the masked scores, or is added to them?"""
     taken = weights.masked_fill(~hidden, 0.0).sum(-1)
     own, others = (scores.masked_fill(~one, -torch.inf).logsumexp(-1) for one in (~hidden, hidden))
     needed = weights.log() + (own - (1 - taken).log())[..., None]
@@ -89,7 +96,7 @@ def is_a_number(weights, scores, hidden):
     return any(torch.allclose(one.softmax(-1), weights, atol=1e-4) for one in made)
 
 def is_late(weights, right, scores):
-    """Is each row a share of the right one, what is left when a small number is added to its sum, or bounds it?"""
+    """Is each row the right one times a share: what is left if a small number is added to its sum, or bounds it?"""
     share = weights.sum(-1).nan_to_num(0.0)
     if not torch.allclose(weights.nan_to_num(0.0), share[..., None] * right, atol=1e-5):
         return False
@@ -130,13 +137,13 @@ exercise = Exercise(
     draw=draw, reference=lambda query, key, value: Grouped()(query, key, value), gradients=True,
     returns=("output", "weights"), shapes={"output": "(batch, heads, length, d_head)",
                                            "weights": "(batch, heads, length, length)"},
-    symptoms=(what_the_weights_show,), signs=signs_of_weight,
+    checks=(hidden_keys_count,), symptoms=(what_the_weights_show,), signs=signs_of_weight,
     hints=[("which keys a head uses", "With 6 query heads and 2 KV heads, heads 0, 1 and 2 use KV head 0, and heads "
             "3, 4 and 5 use KV head 1. repeat puts copies of the whole tensor one after the other; repeat_interleave "
             "puts the copies of each head next to each other."),
            ("the mask", "Position t may attend to positions 0 to t. Set the other scores to minus infinity before the "
             "softmax; masks.causal_mask(length) is True where a query may attend."),
-           ("scale and softmax", "As in lesson 3: divide by the square root of the number of features of one head, and "
+           ("scale and softmax", "As in lesson 3, divide by the square root of the number of features of one head, and "
             "take the softmax over the keys, the last dimension.")],
     solution='''
         import math
@@ -195,11 +202,11 @@ def by_index(index, *, keys=True, values=True):
 
 IN_TURN, LAST = (lambda heads, group, number: heads % number), (lambda heads, group, number: heads * 0 + number - 1)
 BACKWARDS = lambda heads, group, number: number - 1 - heads // group  # noqa: E731
-mistake("key heads dealt out in turn", pairs=1, why="The query heads get the KV heads in turn, as after `repeat`: "
-    "neighbours get different ones, but should share one.",
+mistake("key heads dealt out in turn", pairs=1, why="The KV heads are dealt out to the query heads in turn, as with "
+    "`repeat`: neighbouring query heads get different KV heads, but they should share one.",
     shared=by_index(IN_TURN))
 mistake("keys and values grouped differently", pairs=2, why="Keys and values are not shared out in the same way, so a "
-    "query head searches the keys of one head and reads the values of another.",
+    "query head may use the keys of one head and the values of another.",
     shared=[by_index(IN_TURN, keys=False), by_index(IN_TURN, values=False)])
 mistake("the first key head for all", why="All query heads use the first head of the keys, of the values or of both.",
     shared=[by_index(lambda heads, group, number: heads * 0),
@@ -207,10 +214,10 @@ mistake("the first key head for all", why="All query heads use the first head of
         by_index(lambda heads, group, number: heads * 0, values=False)])
 mistake("the last key head for all", why="All query heads use the last head of the keys, of the values or of both.",
     shared=[by_index(LAST), by_index(LAST, keys=False), by_index(LAST, values=False)])
-mistake("the groups turned round", why="The first group uses the last head of keys and values, and the last group the "
-    "first.", shared=by_index(BACKWARDS))
+mistake("the groups turned round", why="The KV heads are used in reverse order: the first group uses the last head of "
+    "keys and values, and the last group the first.", shared=by_index(BACKWARDS))
 mistake("the number of key heads taken for the size of a group", why="The number of KV heads is used as the size of a "
-    "group; the size is how many query heads share a KV head.",
+    "group; the size should be the number of query heads that share a KV head.",
     shared=[by_index(lambda heads, group, number: heads // number), lambda query, key, value:
             (key.repeat_interleave(key.shape[1], 1), value.repeat_interleave(key.shape[1], 1)),
             lambda query, key, value: (key.repeat(1, key.shape[1], 1, 1), value.repeat(1, key.shape[1], 1, 1))])
@@ -227,7 +234,7 @@ def copied(copies, error):
 
 exercise.mistakes["the number of key heads taken for the size of a group"].variants.append(exercise.variant(
     {"shared": copied(lambda key: key.shape[1], CHECKED)}))
-mistake("one size of a group for all", pairs=0, why="It assumes a fixed group size, and raises an error where a "
+mistake("one size of a group for all", pairs=0, why="Your code assumes a fixed group size, and raises an error if a "
     "group has a different number of query heads.", look="how many query heads share a KV head if there are 6 and "
     "2, and how many if there are 8 and 2? Where does your code get that number from?", shared=[
         copied(lambda key, number=number: number, error) for number in (2, 3, 4) for error in (RuntimeError, CHECKED)])
@@ -241,11 +248,11 @@ def in_groups(query, key):
     return query.unflatten(1, (key.shape[1], -1))
 
 def in_turns(query, key):
-    """The same, for who deals the query heads out in turn."""
+    """The same, if the query heads are dealt out in turn."""
     return query.unflatten(1, (-1, key.shape[1])).transpose(1, 2)
 
 def merged(by, groups=in_groups, repeated=lambda one, group: one):
-    """One query for each group, and what comes of it for each head, if it is repeated."""
+    """One query for each group; its results are repeated for each head, or not."""
     def call(step, query, key, value):
         group = group_of(query, key)
         return tuple(repeated(one, group) for one in step(by(groups(query, key)), key, value))
@@ -255,7 +262,7 @@ EACH, ALL = (lambda one, group: one.repeat_interleave(group, 1)), (lambda one, g
 ONE_OF_THEM = [lambda groups: groups.sum(2), lambda groups: groups.mean(2), lambda groups: groups[:, :, 0],
                lambda groups: groups[:, :, -1]]
 mistake("the queries of a group merged into one", pairs=3, why="The query heads of a group are summed or averaged, or "
-    "one of them stands in for all. Each asks its own question; only keys and values are shared.",
+    "one of them is used for all. Each head has queries of its own; only keys and values are shared.",
     look="two heads of one group: should their weights be the same?", variants=[
         *(merged(by, repeated=EACH) for by in ONE_OF_THEM), *(merged(by) for by in ONE_OF_THEM),
         *(merged(by, groups, repeated) for by in ONE_OF_THEM for groups, repeated in (
@@ -273,30 +280,30 @@ def averaged(weights, key, value):
     return weights @ value, weights
 
 def scattered(query, key):
-    """The query heads, the first of each group after the other."""
+    """The query heads in the order 0, n, 2n, …, 1, n + 1, …, where n is the number of KV heads."""
     return query.unflatten(1, (-1, key.shape[1])).transpose(1, 2).flatten(1, 2)
 
-mistake("queries regrouped", why="The query heads are reordered before they meet the keys, and never put back, so each "
-    "output belongs to another head.", look="after each view and transpose, where is head 1?",
+mistake("queries regrouped", why="The query heads are reordered before they meet the keys and never put back, so "
+    "outputs end up in the wrong heads.", look="after each view and transpose, where is head 1?",
     variants=[{"__call__": lambda step, query, key, value: step(scattered(query, key), key, value)}])
 mistake("key heads not shared", why="Keys and values are used as they are. That works only if they have as many heads "
     "as the queries, or a single one.", shared=[lambda query, key, value: (key, value),
                                                copied(lambda key: 1, CHECKED)])
-mistake("repeated along the positions", why="Each key is repeated along the sequence, not each head of keys: the "
+mistake("repeated along the positions", why="The keys are repeated along the sequence, not along the heads, so the "
     "sequence gets longer.", look="which dimension of the key holds the heads?",
     shared=[lambda query, key, value: (key.repeat_interleave(group_of(query, key), 2),
                                        value.repeat_interleave(group_of(query, key), 2)),
             lambda query, key, value: (key.repeat(1, 1, group_of(query, key), 1),
                                        value.repeat(1, 1, group_of(query, key), 1))])
-mistake("heads reshaped", why="The repeated heads, or the queries, get their shape from a reshape that mixes heads "
-    "with positions or features.", look="every view and reshape: which dimensions does it merge or split?",
+mistake("heads reshaped", why="A reshape of the repeated heads, or of the queries, mixes heads with positions or "
+    "features.", look="every view and reshape: which dimensions does it merge or split?",
     shared=[lambda query, key, value: tuple(one.repeat(1, 1, 1, group_of(query, key)).reshape(query.shape)
                                             for one in (key, value)),
             lambda query, key, value: tuple(one.repeat_interleave(group_of(query, key), 2).reshape(query.shape)
                                             for one in (key, value))])
 
 def mixed(query, key):
-    """The length put before the heads of a group, without moving a number."""
+    """A reshape that puts the length before the heads of a group, without moving a number."""
     batch, _, length, d_head = query.shape
     return query.reshape(batch, key.shape[1], length, -1, d_head).transpose(2, 3).flatten(1, 2)
 
@@ -304,11 +311,11 @@ exercise.mistakes["heads reshaped"].variants.append(exercise.variant(
     {"__call__": lambda step, query, key, value: step(mixed(query, key), key, value)}))
 
 def regrouped(one, number):
-    """Heads in the order in which one of each group comes after the other."""
+    """The heads in another order: the first of each group, then the second of each."""
     return one.unflatten(1, (number, -1)).transpose(1, 2).flatten(1, 2)
 
-mistake("heads out of order at the end", why="Each head is right, but the heads come back in another order: the first "
-    "of each group, then the second of each.", look="the order in which groups and heads are flattened.",
+mistake("heads out of order at the end", why="Each head is right, but the heads are returned in another order: the "
+    "first of each group, then the second of each.", look="the order in which you flatten groups and heads.",
     variants=[{"__call__": lambda right, key: tuple(regrouped(one, key.shape[1]) for one in right)},
               {"__call__": lambda right, key: (regrouped(right[0], key.shape[1]), right[1])}])
 
@@ -316,7 +323,7 @@ def split(one, key):
     return one.unflatten(1, (key.shape[1], -1))
 
 mistake("groups not merged", pairs=0, why="The groups and the heads of a group are still separate dimensions; they "
-    "should be merged into one.", look="the shapes of output and weights, beside those in the exercise.",
+    "should be merged into one.", look="compare the shapes of output and weights with those in the exercise.",
     variants=[{"__call__": lambda right, key: (right[0], split(right[1], key))},
               {"__call__": lambda right, key: (split(right[0], key), right[1])},
               {"__call__": lambda right, key: tuple(split(one, key) for one in right)}])
@@ -324,16 +331,17 @@ mistake("groups not merged", pairs=0, why="The groups and the heads of a group a
 def groups_of(one, key):
     return one.chunk(key.shape[1], 1)
 
-mistake("joined along another dimension", pairs=0, why="The heads, or the groups, are put together along another "
-    "dimension than that of the heads.", look="`torch.cat` and `torch.stack` take dimension 0 if you name none: which "
-    "one holds the heads?", variants=[
+mistake("joined along another dimension", pairs=0, why="The heads, or the groups, are put together along a dimension "
+    "other than that of the heads.", look="`torch.cat` and `torch.stack` use dimension 0 if you name none: which "
+    "dimension holds the heads?", variants=[
         {"__call__": lambda right, key, joined=joined: tuple(joined(one, key) for one in right)} for joined in (
             lambda one, key: torch.cat(groups_of(one, key)), lambda one, key: torch.stack(groups_of(one, key)),
             lambda one, key: torch.stack(one.unbind(1)), lambda one, key: torch.cat(one.unbind(1)),
             lambda one, key: torch.cat(one.split(1, 1)), lambda one, key: torch.stack(one.unbind(1), -1))])
-mistake("the weights of one head or group", pairs=0, why="The output is that of all heads, but the weights that come "
-    "back are those of one head, or of one group.", look="where do you keep the weights of each group, and which name "
-    "is in the `return` line?", variants=[{"__call__": lambda right, key, one=one: (right[0], one(right[1], key))}
+mistake("the weights of one head or group", pairs=0, why="The output is that of all heads, but the weights that you "
+    "return are those of only one head, or one group.",
+    look="where do you keep the weights of each group, and what is in the `return` line?",
+    variants=[{"__call__": lambda right, key, one=one: (right[0], one(right[1], key))}
         for one in (lambda weights, key: groups_of(weights, key)[-1], lambda weights, key: groups_of(weights, key)[0],
                     lambda weights, key: weights[:, -1], lambda weights, key: weights[:, -1:],
                     lambda weights, key: weights[:, 0], lambda weights, key: weights[:, :1])])
@@ -355,34 +363,35 @@ def shared_out(left, small=0.0):
     return left / (left.sum(-1, keepdim=True) + small)
 
 mistake("no mask", why="Every query attends to all keys, even those after it.", masked=lambda scaled: scaled)
-mistake("the past forbidden", why="The mask is the wrong way round: each query attends to what comes after it, not to "
-    "what came before.",
+mistake("the past forbidden", why="The mask is the wrong way round: each query attends to the keys after it, not to "
+    "those before it.",
     masked=[filled(lambda ones: ones.tril(-1)), filled(lambda ones: ones.tril())])
-mistake("no query sees itself", pairs=2, why="The diagonal is forbidden too: no position may attend to itself, and the "
-    "first has no key left to attend to.", masked=[filled(lambda ones: ones.triu()),
+mistake("no query sees itself", pairs=2, why="The diagonal is masked too: no position may attend to itself, and the "
+    "first position has no key left to attend to.", masked=[filled(lambda ones: ones.triu()),
         filled(lambda ones: ones.triu(), -1e9)],
     weights=lambda masked: masked.masked_fill(torch.ones_like(masked).triu() == 1, -torch.inf).softmax(-1).nan_to_num())
 mistake("one key of the future", why="The mask begins one place too late: each query also attends to the key right "
     "after it.", masked=filled(lambda ones: ones.triu(2)))
-mistake("zeros for the mask", pairs=2, why="Forbidden scores become 0, or a small number, before the softmax. That "
-    "forbids nothing: exp(0) is 1.", look="which score gets a weight of exactly 0?",
+mistake("zeros for the mask", pairs=2, why="The scores that should be masked become 0, or a small number, before the "
+    "softmax. That masks nothing: exp(0) is 1.", look="which score gets a weight of exactly 0?",
     masked=[lambda scaled: scaled.tril(), filled(lambda ones: ones.triu(1), 1e-9),
             filled(lambda ones: ones.triu(1), -1)])
-mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an allowed "
-    "score may be 0, too: for a query of zeros, they all are.", look="`== 0` after `tril` or a product with the mask: "
-    "which other scores are 0?",
+mistake("a score of 0 taken for masked", why="A score of exactly 0 is taken for a masked one. But an allowed score may "
+    "be 0 too: for a query of zeros, all of them are.", look="`== 0` after `tril` or a product with the mask: which "
+    "other scores can be 0?",
     masked=[lambda scaled, number=number: scaled.tril().masked_fill(scaled.tril() == 0, number)
             for number in (-torch.inf, -1e9)],
     variants=[{"masked": lambda scaled: scaled.tril().masked_fill(scaled.tril() == 0, -torch.inf),
                "weights": lambda right: right.nan_to_num(0.0)}])
-mistake("a number too small", pairs=2, why="The forbidden scores are not negative enough: later keys that lead, or "
-    "whose rivals have low scores, still get weight.", look="which score has an exponential of exactly 0, whatever "
+mistake("a number too small", pairs=2, why="The masked scores are not negative enough: a later key still gets weight "
+    "if its own score is far ahead, or if the allowed scores are low.",
+    look="which score has an exponential of exactly 0, whatever "
     "the others are?", masked=[*(added(number) for number in (-100, -1000, -2, -5, -10, -20, -50, -500)),
                            *(filled(lambda ones: ones.triu(1), number)
                              for number in (-2, -5, -10, -20, -50, -100, -500, -1000))])
-mistake("masked too late, then renormalised", why="Hidden scores still count in the softmax, or in the largest score "
-    "that is subtracted. Where one of them leads by far, next to nothing is left of the allowed weights, and dividing "
-    "by their sum does not bring them back.", look="a hidden score that leads by 1000: what are the other weights, as "
+mistake("masked too late, then renormalised", why="Masked scores still count in the softmax, or in the largest score "
+    "that is subtracted. If one of them leads by far, next to nothing is left of the allowed weights, and dividing by "
+    "their sum does not bring them back.", look="if a masked score leads by 1,000, what are the other weights, as "
     "numbers, before you divide?", variants=[{"masked": lambda scaled: scaled, "weights": weights} for weights in (
         *(lambda masked, by=by, over=over: over(by(masked).tril())
           for by in (lambda scores: scores.softmax(-1), lambda scores: (scores - scores.amax(-1, keepdim=True)).exp())
@@ -390,13 +399,13 @@ mistake("masked too late, then renormalised", why="Hidden scores still count in 
                        *(lambda left, small=small: shared_out(left, small) for small in SMALL),
                        *(lambda left, small=small: left / left.sum(-1, keepdim=True).clamp(min=small)
                          for small in SMALL))),)])
-mistake("exponentials out of range", pairs=0, why="The exponential is taken of the scores as they are. For a hidden "
-    "score of 1000 it is infinite, and infinity times 0 is NaN.", look="the exponential of 1000, times 0.",
+mistake("exponentials out of range", pairs=0, why="The exponential is taken of the scores as they are. For a masked "
+    "score of 1,000 it is infinite, and infinity times 0 is NaN.", look="what is the exponential of 1,000, times 0?",
     variants=[{"masked": lambda scaled: scaled, "weights": lambda masked, small=small: shared_out(
         masked.exp() * torch.ones_like(masked).tril(), small)} for small in (0.0, 1e-9)])
 mistake("the row's maximum not subtracted", pairs=0, why="The largest score of each row is not subtracted before the "
-    "exponential. Where all of a row's scores are around -1000, the exponentials are all 0, and 0 / 0 is NaN.",
-    look="exp of two scores, -1000 and -1001; and what softmax subtracts from both before that.",
+    "exponential. If all the scores of a row are around -1,000, the exponentials are all 0, and 0 / 0 is NaN.",
+    look="what are the exponentials of -1,000 and -1,001? And what does softmax subtract from both first?",
     variants=[{"weights": lambda masked, after=after: after(shared_out(masked.exp()))}
               for after in (lambda rows: rows, lambda rows: rows.nan_to_num(0.0))])
 mistake("the mask after the softmax", pairs=2, why="The weights of later keys are set to 0 after the softmax, so the "
@@ -409,12 +418,12 @@ def scaled_afterwards(self, query, key, value):
     return weights @ value, weights
 mistake("scaling after the softmax", hint=3, why="The weights are divided by √d_head after the softmax, so the rows "
     "sum to 1/√d_head, not to 1.", look="the order of the two operations.", variants=[{"__call__": scaled_afterwards}])
-mistake("a mask for the output alone", hint=2, why="The output is made with a mask, but the returned weights have "
-    "none.", look="which weights is the output made with?",
+mistake("a mask for the output alone", hint=2, why="The output is computed with a mask, but the weights that you "
+    "return have none.", look="which weights is the output computed with?",
     variants=[{"__call__": lambda self, right, step, query, key, value: (right[0], (
         query @ self.shared(query, key, value)[0].mT / math.sqrt(query.shape[-1])).softmax(-1))}])
 def masked_in(place):
-    """The mask in one part of the scores alone."""
+    """A mask on one part of the scores only."""
     def masked(right, scaled):
         scaled = scaled.clone()
         scaled[place] = right[place]
@@ -422,11 +431,11 @@ def masked_in(place):
     return masked
 
 mistake("a mask for some of the scores", pairs=0, why="Only some heads, or some parts of the batch, have a mask. In "
-    "the others a query attends to keys after it.", look="the shape of the mask, and what exactly it is applied to.",
+    "the others, a query attends to keys after it.", look="the shape of the mask, and what exactly it is applied to.",
     masked=[masked_in(place) for place in (
         (slice(None), 0), (slice(None), -1), (slice(None), slice(1, None)), 0, -1)])
-mistake("a mask added as True and False", why="The mask is added to the scores as it is, so it moves them by 1 and "
-    "forbids nothing.", look="what does True become when it is added?",
+mistake("a mask added as True and False", why="The mask is added to the scores as it is, so it only shifts scores by 1 "
+    "and masks nothing.", look="what does True become when it is added?",
     masked=[lambda scaled: scaled + torch.ones_like(scaled).tril(),
             lambda scaled: scaled + torch.ones_like(scaled).triu(1)])
 
@@ -438,8 +447,8 @@ mistake("scaled by d, not √d", why="The scores are divided by d_head, or by �
     scaled=lambda scores, query: scores / query.shape[-1])
 mistake("multiplied by √d", why="The scores are multiplied by √d_head; they should be divided by it.", look=SCALE,
     scaled=lambda scores, query: scores * math.sqrt(query.shape[-1]))
-mistake("scaled by all heads together", pairs=2, why="The scores are divided by the root of the number of features of "
-    "all query heads or all KV heads, not of one head.", look=SCALE,
+mistake("scaled by all heads together", pairs=2, why="The scores are divided by the root of the number of features in "
+    "all query heads or all KV heads together, not in one head.", look=SCALE,
     scaled=lambda scores, query: scores / math.sqrt(query.shape[-1] * query.shape[1]),
     variants=[{"__call__": lambda query, key, value: Grouped()(query * key.shape[1] ** -0.5, key, value)}])
 mistake("scaled by another size", pairs=3, why="The scores are divided by the root of another size, such as the "
@@ -450,40 +459,44 @@ mistake("scaled by another size", pairs=3, why="The scores are divided by the ro
     variants=[{"__call__": lambda query, key, value: Grouped()(
         query * (query.shape[-1] / group_of(query, key)) ** 0.5, key, value)},
         {"__call__": lambda query, key, value: Grouped()(query * (query.shape[-1] / key.shape[1]) ** 0.5, key, value)}])
-mistake("softmax over the queries", why="The softmax runs over the queries: each column of the weights sums to 1, "
+mistake("softmax over the queries", why="The softmax runs over the queries, so each column of the weights sums to 1 "
     "instead of each row.", look="one query's weights must sum to 1. Which dimension holds them?",
     weights=[lambda masked: masked.softmax(-2).nan_to_num(), lambda masked: masked.softmax(-2)])
-mistake("softmax over the heads", why="The softmax runs over the heads, which then compete where the keys should.",
+mistake("softmax over the heads", why="The softmax runs over the heads, so the heads compete, not the keys.",
     look="one query's weights must sum to 1. Which dimension holds them?",
     weights=[lambda masked: masked.softmax(1).nan_to_num(), lambda masked: masked.softmax(1)])
 mistake("no softmax", why="The scores themselves are used as weights.", look="what turns scores into weights?",
     weights=lambda masked: masked.nan_to_num(neginf=0.0))
-mistake("scores in place of the weights", pairs=0, why="The output is right, but scores come back in place of the "
-    "weights.", look="which name stands in the `return` line: that of the scores, or what the softmax makes of them?",
+mistake("scores in place of the weights", pairs=0, why="The output is right, but you return scores in place of the "
+    "weights.", look="which name is in the `return` line: that of the scores, or of what the softmax makes of them?",
     variants=[{"__call__": lambda self, right, query, key, value, made=made: (right[0], made(
         self, self.scores(query, self.shared(query, key, value)[0]), query, key))} for made in (
             lambda self, scores, query, key: self.masked(self.scaled(scores, query, key)),
             lambda self, scores, query, key: self.scaled(scores, query, key), lambda self, scores, query, key: scores,
             lambda self, scores, query, key: self.masked(scores),
             lambda self, scores, query, key: self.masked(self.scaled(scores, query, key)).clamp(min=-1e9))])
-mistake("the keys reshaped, not transposed", pairs=0, why="The keys get the right shape by view or reshape, which "
-    "keeps the numbers in their old order: this is no transpose.", look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), "
-    "and compare it with its transpose.",
+mistake("the keys reshaped, not transposed", pairs=0, why="`view` or `reshape` gives the keys the right shape, but "
+    "keeps the numbers in their old order, so they are not transposed.",
+    look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare the result with the tensor's transpose.",
     scores=lambda query, key: query @ key.reshape(*key.shape[:2], *key.shape[:1:-1]))
-mistake("queries and keys exchanged", why="The keys ask and the queries answer.",
-    look="each row of the scores should belong to a query.", scores=lambda query, key: key @ query.mT)
-mistake("keys and values exchanged", pairs=2, why="The values are searched and the keys are averaged, or one of them "
-    "plays both parts.", look="which of the two is there to be found, and which is handed over once found?",
+mistake("queries and keys exchanged", why="Queries and keys are swapped, so each row of the weights belongs to a key.",
+    look="each row of the weights should belong to a query.", scores=lambda query, key: key @ query.mT)
+mistake("keys and values exchanged", pairs=2, why="The queries are compared with the values and the keys are averaged, "
+    "or one of the two plays both roles.",
+    look="which of the two should the queries be compared with, and which should be averaged?",
     variants=[{"__call__": lambda step, query, key, value: step(query, value, key)},
               {"__call__": lambda step, query, key, value: step(query, key, key)},
               {"__call__": lambda step, query, key, value: step(query, value, value)}])
-mistake("dropout", pairs=0, why="Dropout sets some of the weights, or of the output, to 0 and enlarges the others, "
-    "differently every time. This exercise has no dropout.", look="F.dropout is on unless `training=False` is set.",
+mistake("dropout", pairs=0, why="Dropout sets some of the weights, or some of the output, to 0 and enlarges the "
+    "others, differently every time. This exercise has no dropout.",
+    look="F.dropout is on unless `training=False` is set.",
     weights=[lambda right, rate=rate: F.dropout(right, rate) for rate in (0.1, 0.2, 0.5)],
     output=lambda right: F.dropout(right, 0.1))
-mistake("weights transposed for the output", why="The output reads the weights by columns.", look="output row 0 "
+mistake("weights transposed for the output", why="The output uses the columns of the weights instead of the rows: how "
+    "much each key is attended to, not how each query spreads its attention. And a column need not sum to 1.",
+    look="output row 0 "
     "belongs to query 0. Which row of the weights is that?", output=lambda weights, value: weights.mT @ value)
-mistake("the heads behind the positions", why="The heads of the output are put behind the positions, or side by side. "
-    "That happens after this function.",
-    look="the shape of the output in the exercise.",
+mistake("the heads behind the positions", why="In the output, the heads are moved behind the positions, or joined side "
+    "by side. That step comes after this function.",
+    look="compare the shape of your output with the one in the exercise.",
     handed=[lambda output: output.transpose(1, 2).flatten(2), lambda output: output.transpose(1, 2)])

@@ -40,9 +40,8 @@ exercise = Exercise(
             "and 5."),
            ("the first query", "What is the first t whose token has occurred before? The tokens before that t have "
             "no earlier occurrence, so leave them out of the sum and out of the count."),
-           ("the tool", "The weights that you want lie on one diagonal of the table. With an offset of 1 - period, "
-            "this diagonal begins one query too early. torch.diagonal needs dim1 and dim2. A loop over t works just as "
-            "well.")],
+           ("the tool", "The weights that you want lie on the diagonal with offset 1 - period, but that diagonal "
+            "begins one query too early. torch.diagonal needs dim1 and dim2. A loop over t works just as well.")],
     solution='''
         def induction_score(weights, period):
             length = weights.shape[-1]
@@ -61,18 +60,18 @@ def a_diagonal(weights, period):
 
 # Which key
 mistake = exercise.section(hint=1)
-ABC = "a b c a b c: which position should the second a look at?"
+ABC = "in a b c a b c, which position should the second a look at?"
 mistake("the earlier copy itself", why="The weight on t - period is read: the earlier copy of the same token, "
     "not the token after it. Heads that look there are called duplicate-token heads.", look=ABC,
     variants=shared.missed_by(-1)[:1])
 mistake("the token before the earlier copy", why="The weight on t - period - 1 is read: what came before the earlier "
-    "copy, not what came after.", look="the sign of the 1: " + ABC, pairs=2, variants=shared.missed_by(-2))
+    "copy, not what came after.", look="the sign of the 1. And " + ABC, pairs=2, variants=shared.missed_by(-2))
 mistake("two after the earlier copy", why="The weight on t - period + 2 is read: the second token after the earlier "
     "copy.", look=ABC,
     variants=[*shared.missed_by(1)[:1], *({"picked": lambda weights, back, cut=cut: weights.diagonal(1 - back, -2, -1)[
         ..., cut:]} for cut in (0, 1))])
 mistake("neighbouring keys counted in", pairs=0, why="The weights on several neighbouring keys are added up for each "
-    "query; only one should count.", look="how many keys do you take for each query? " + ABC,
+    "query; only one should count.", look="how many keys do you take for each query? And " + ABC,
     picked=[lambda weights, queries, back, keys=keys: sum(weights[:, :, queries, queries - back + key] for key in keys)
             for keys in ((-1, 0, 1), (-1, 0), (0, 1))] + [
         lambda weights, queries, back, more=more: sum(weights[:, :, queries, queries - key]
@@ -94,24 +93,26 @@ def copies_added(weights, queries, period, after=True):
         total = total + weights[:, :, queries, keys.clamp(min=0)] * (keys >= after)
     return total
 
-mistake("the first copy of several", why="The place after the very first copy is read; it should be the last copy "
-    "before t.", look="a sequence of three blocks: which copy comes last before a token of the third?",
+mistake("the first copy of several", why="The weight on the key after the very first copy is read. It should be the "
+    "key after the last copy before t.", look="a sequence of three blocks: which copy comes last before a token of the "
+    "third?",
     picked=lambda weights, queries, first: weights[:, :, queries, queries % first + 1])
-mistake("the key modulo the period", pairs=0, why="The key is taken modulo the period, so it lies in the first block: "
-    "for the last token of a block, it is the key at 0.", look="a b c a b c: where should the second c look, and what "
-    "does `%` make of that?", picked=lambda weights, queries, first: weights[:, :, queries, (queries + 1) % first])
+mistake("the key modulo the period", pairs=0, why="The key is taken modulo the period, so it lies in the first block. "
+    "For the last token of a block, it is the key at 0.", look="in a b c a b c, where should the second c look, and "
+    "what does `%` make of that?", picked=lambda weights, queries, first: weights[:, :, queries, (queries + 1) % first])
 mistake("the first copy itself", pairs=0, why="The weight on t % period is read: the very first copy of the same "
-    "token, not what came after the last one.", look="three blocks, a b c a b c a b c: where should the third a look?",
+    "token, not what came after the last one.", look="in three blocks, a b c a b c a b c, where should the third a "
+    "look?",
     picked=lambda weights, queries, first: weights[:, :, queries, queries % first])
-mistake("a period too far back", pairs=0, why="The key lies a whole period too far back, or one position more. If "
-    "rows are cut off at the top of the table, that moves the diagonal.",
+mistake("a period too far back", pairs=0, why="The key is a whole period too far back, or one position more than that. "
+    "This happens, for instance, when rows are cut off at the top of the table, which moves the diagonal.",
     look="the query at `period`: which key does it read in your code, if any?",
     variants=[*({"picked": lambda weights, first, more=more, cut=cut: weights.diagonal(more - 2 * first, -2, -1)[
         ..., cut:], "averaged": averaged} for more, cut in ((1, 0), (1, 1), (0, 0)) for averaged in (
             lambda picked: picked.mean((0, 2)), lambda picked: picked.mean((0, 2)).nan_to_num())),
               {"picked": lambda weights, queries, first: weights[:, :, queries, (queries + 1 - 2 * first) % len(
                   weights[0, 0])]}])
-mistake("half the length for the period", pairs=0, why="Half of the length is taken for the period, as if there were "
+mistake("half the length for the period", pairs=0, why="Half the length is taken for the period, as if there were "
     "always two blocks.", look="where does `period` appear in your code?",
     variants=[lambda weights, period: a_diagonal(weights, weights.shape[-1] // 2),
               lambda weights, period: weights.diagonal(1 - weights.shape[-1] // 2, -2, -1).mean((0, 2)),
@@ -119,9 +120,9 @@ mistake("half the length for the period", pairs=0, why="Half of the length is ta
 
 # Which queries
 mistake = exercise.section(hint=2)
-FIRST = "a b c a b c: which is the first token that has occurred before?"
-mistake("one query too early", why="The query at period - 1 is counted as well. Its token has not occurred before: a "
-    "diagonal with the offset 1 - period begins there, on the key at 0.", look=FIRST,
+FIRST = "in a b c a b c, which is the first token that has occurred before?"
+mistake("one query too early", why="The query at period - 1 is counted as well, but its token has not occurred before. "
+    "A diagonal with the offset 1 - period begins there, on the key at 0.", look=FIRST,
     queries=lambda length, first: torch.arange(first - 1, length),
     variants=[{"queries": lambda length, first: torch.arange(first - 1, length), "number": shared.all_of_them}])
 mistake("one query too early at both ends", why="Counting begins one query too early and ends one too early: the "
@@ -165,8 +166,8 @@ mistake("the first queries left out", pairs=0, why="If the period and the sequen
     variants=[*({"queries": lambda right, first: right[first - 1:], "number": number}
                 for number in (shared.at_least_one, shared.all_of_them)),
               {"queries": lambda right, first: right[first - 2:]}])
-mistake("the last period alone", pairs=0, why="No more than the last `period` queries are counted, however many have a "
-    "copy before them.", look="the beginning of your range.",
+mistake("the last period alone", pairs=0, why="No more than the last `period` queries are counted, however many have "
+    "an earlier copy of their token.", look="the beginning of your range.",
     queries=[lambda length, first: torch.arange(length - first, length), lambda right, first: right[-first:]])
 mistake("the last block alone", pairs=0, why="Only the queries of the last block are counted, which may be cut short.",
     look="the beginning of your range.",
@@ -178,8 +179,8 @@ mistake("whole blocks only", pairs=0, why="If the last block is cut short, none 
         {"queries": lambda length, first: torch.arange(first, max(first + 1, length // first * first))},
         {"queries": lambda right, length, first: right[:length // first * first - first] if length >= 2 * first
             else right}])
-mistake("the mean of the blocks' means", hint=3, pairs=0, why="Each block's mean is taken first, and then the mean of "
-    "these, so that the queries of a last block that is cut short count for more than the others.",
+mistake("the mean of the blocks' means", hint=3, pairs=0, why="The mean of each block is taken first, and then the "
+    "mean of these, so the queries of a last block that is cut short count for more than the others.",
     look="a block of five queries and one of a single query: how much should each of the six count?",
     variants=[lambda weights, period: torch.stack([block.mean(-1) for block in weights.diagonal(1 - period, -2, -1)[
         ..., 1:].split(period, -1)]).mean((0, 1))])
@@ -187,8 +188,8 @@ mistake("the second half", pairs=0, why="The queries of the second half are coun
     "blocks.",
     look="where does `period` appear in your range?", queries=lambda length: torch.arange(length // 2, length))
 mistake("the mean of the weights that are not 0", hint=3, pairs=0, why="Weights that are exactly 0 are left out of the "
-    "mean. A query that gives the key nothing counts too, with 0.",
-    look="every comparison with 0: how many weights is your sum divided by?",
+    "mean. A query that gives the key no weight counts too, with 0.", look="every comparison with 0: how many weights "
+    "is your sum divided by?",
     averaged=[lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2)).clamp(min=1),
               lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2))])
 exercise.adopt(shared.family, hints={"key": 1, "queries": 2, "mean": 3, "tool": 3}, pairs=shared.family.mistakes)

@@ -12,7 +12,7 @@ def draw(generator, stages, batch, length, d_model, vocabulary, epsilon=1e-5, fi
     """A residual stream that grows from stage to stage, a norm with gain and bias, and a table (vocabulary, d_model).
 
     The mean of a vector is not 0, and first scales the stage before the layers: where that is small, as in GPT-2,
-    epsilon shows.
+    epsilon makes a visible difference.
     """
     added = normal(generator, stages, batch, length, d_model) + 0.7 * normal(generator, stages, batch, length, 1)
     scale = torch.tensor([first, *(1.5**stage for stage in range(1, stages))], dtype=torch.float64)
@@ -100,11 +100,11 @@ class Lens(Steps):
 # The norm
 mistake = exercise.section(hint=2)
 OWN = "how large is the stream at stage 0, and how large at the last one? Whose mean and variance does each stage need?"
-mistake("no norm", pairs=1, why="The stream goes to the table as it is, without the final norm.",
+mistake("no norm", pairs=1, why="The stream is multiplied by the table as it is, without the final norm.",
     look="what does the model do between its last layer and its logits?", normed=lambda x: x)
 mistake("the last stage's statistics for all", pairs=2, why="All stages are normalised with statistics of the last "
-    "one: its mean, its standard deviation or its length. The stream changes from layer to layer, so these do not fit "
-    "the early stages.", look=OWN,
+    "stage: its mean, its standard deviation or its length. The stream changes from layer to layer, so these do not "
+    "fit the earlier stages.", look=OWN,
     normed=[lambda x, norm: normalised(x, norm, x[-1].mean(-1, keepdim=True), x[-1].var(-1, correction=0,
     keepdim=True)),
             lambda x, norm: normalised(x, norm, None, x[-1].var(-1, correction=0, keepdim=True)),
@@ -120,29 +120,29 @@ mistake("the last stage's statistics for all", pairs=2, why="All stages are norm
             lambda x, norm: normalised(x, norm, None, x[-1].var(correction=0)),
             lambda x, norm: (x - x[-1].mean(-1, keepdim=True)) / (x[-1].var(-1, correction=0, keepdim=True)
                                                                   + norm.eps).sqrt()])
-mistake("the first stage's statistics for all", why="All stages are normalised with statistics of the first one, such "
-    "as its standard deviation.",
+mistake("the first stage's statistics for all", why="All stages are normalised with statistics of the first stage, "
+    "such as its standard deviation.",
     look=OWN, normed=[lambda x, norm: normalised(x, norm, x[0].mean(-1, keepdim=True),
                                                  x[0].var(-1, correction=0, keepdim=True)),
                       lambda x, norm: normalised(x, norm, None, x[0].var(-1, correction=0, keepdim=True))])
-mistake("the statistics of a neighbour", pairs=0, why="Each stage gets the mean and the variance of the stage before "
-    "it, or of the one after it.",
+mistake("the statistics of a neighbour", pairs=0, why="Each stage is normalised with the mean and the variance of the "
+    "stage before it or after it.",
     look=OWN, normed=[lambda x, norm: normalised(x, norm, x.roll(1, 0).mean(-1, keepdim=True),
                                                  x.roll(1, 0).var(-1, correction=0, keepdim=True)),
                       lambda x, norm: normalised(x, norm, x.roll(-1, 0).mean(-1, keepdim=True),
                                                  x.roll(-1, 0).var(-1, correction=0, keepdim=True))])
-mistake("statistics over other dimensions", pairs=2, why="Mean and variance are taken over stages, sequences or "
-    "positions, with or without the features; each vector has its own.",
+mistake("statistics over other dimensions", pairs=2, why="The mean and the variance are taken over stages, sequences "
+    "or positions, with or without the features. Each vector should have its own.",
     look="over which dimension does nn.LayerNorm(d_model) take its mean?",
     normed=[lambda x, norm, over=over: normalised(x, norm, x.mean(over, keepdim=True),
                                                   x.var(over, correction=0, keepdim=True))
             for over in ((0, -1), (-2, -1), (0,), (1,), (2,), (0, 1, 2, 3), (1, 2, 3), (0, 2, 3), (0, 1, 2), (0, 1, 3),
                          (1, -1), (1, 2))])
-mistake("the norm twice", pairs=1, why="Every stage goes through the norm twice, or the last one does.",
+mistake("the norm twice", pairs=1, why="The norm is applied twice, to every stage or only to the last.",
     look="which stages go through the norm, and how often?",
     normed=[lambda x, norm: norm(norm(x)), lambda x, norm: torch.cat([norm(x[:-1]), norm(norm(x[-1:]))])])
-mistake("the norm not at every stage", why="Only one stage goes through the norm, or all but one do.",
-    look="does the code treat all stages alike?",
+mistake("the norm not at every stage", why="Only one stage goes through the norm, or all stages but one do.",
+    look="does your code treat all stages alike?",
     normed=[lambda x, norm: torch.cat([x[:-1], norm(x[-1:])]), lambda x, norm: torch.cat([norm(x[:-1]), x[-1:]]),
             lambda x, norm: torch.cat([x[:1], norm(x[1:])]), lambda x, norm: torch.cat([norm(x[:1]), x[1:]])])
 mistake("gain or bias missing", pairs=3, why="The result lacks the gain or the bias that the model's norm has learned, "
@@ -155,25 +155,27 @@ mistake("gain or bias missing", pairs=3, why="The result lacks the gain or the b
             lambda x: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True) + 1e-5).sqrt(),
             lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + norm.eps)
             * norm.weight])
-mistake("gain and bias mixed up", pairs=0, why="The gain stands where the bias belongs, or the bias where the gain "
+mistake("gain and bias mixed up", pairs=0, why="The gain is used where the bias belongs, or the bias where the gain "
     "belongs, or both.", look="which of norm.weight and norm.bias is multiplied, and which is added?",
     normed=[lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.bias, norm.weight, norm.eps),
             lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.weight, norm.weight, norm.eps),
             lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.bias, norm.bias, norm.eps)])
-mistake("the bias added to the logits", pairs=0, why="The norm's bias, its sum or its mean is added to the logits; it "
-    "belongs before the table.", look="how many numbers has norm.bias, and how many has a vector of logits?", variants=[
+mistake("the bias added to the logits", pairs=0, why="The norm's bias, or its sum or mean, is added to the logits. It "
+    "belongs before the product with the table.",
+    look="how many numbers does norm.bias have, and how many does a vector of logits have?", variants=[
     lambda residuals, norm, unembedding, added=added: F.layer_norm(
         residuals, norm.normalized_shape, norm.weight, None, norm.eps) @ unembedding.T + added(norm.bias)
     for added in (lambda bias: bias, lambda bias: bias.sum(), lambda bias: bias.mean())])
-mistake("the unbiased variance", pairs=1, why="The variance divides by one less than the number of features, as .var() "
-    "and .std() do by default; nn.LayerNorm divides by the number itself.", look="the arguments of .var() and .std().",
+mistake("the unbiased variance", pairs=1, why="The sum of the squared deviations is divided by one less than the "
+    "number of features, which is what .var() and .std() do by default; nn.LayerNorm divides it by the number itself.",
+    look="the arguments of .var() and .std().",
     normed=[lambda x, norm: normalised(x, norm, None, x.var(-1, keepdim=True)),
             lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + norm.eps) * norm.weight
             + norm.bias, lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5) * norm.weight
             + norm.bias, lambda x, norm: normalised(x, norm, None, x.var(-1, keepdim=True) - norm.eps),
             lambda x, norm: normalised(x, norm, None, x.var(-1, keepdim=True) - norm.eps + 1e-5)])
-mistake("another epsilon", pairs=2, why="The norm uses an epsilon other than norm.eps, or none, or one "
-    "outside the root: this shows where the stream is small, as before the first layer.",
+mistake("another epsilon", pairs=2, why="The norm uses an epsilon other than norm.eps, or none, or adds it outside the "
+    "root. This shows where the stream is small, as it can be before the first layer.",
     look="what is norm.eps, and does your norm use it in the right place?",
     normed=[lambda x, norm: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True) - norm.eps),
             lambda x, norm: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True) - norm.eps + 1e-5),
@@ -183,18 +185,19 @@ mistake("another epsilon", pairs=2, why="The norm uses an epsilon other than nor
             * norm.weight + norm.bias,
             *(lambda x, norm, eps=eps: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True) - norm.eps + eps)
               for eps in (1e-6, 1e-8, 1e-12))])
-mistake("the mean left in", pairs=1, why="The mean of each vector is not subtracted, as in RMSNorm; this norm is "
-    "nn.LayerNorm, which subtracts it.", look="which two numbers does nn.LayerNorm compute from a vector?",
+mistake("the mean left in", pairs=1, why="The mean of each vector is not subtracted, as if this were RMSNorm. But this "
+    "norm is nn.LayerNorm, which does subtract it.", look="which two numbers does nn.LayerNorm compute from a vector?",
     normed=[lambda x, norm: x / (x.square().mean(-1, keepdim=True) + norm.eps).sqrt() * norm.weight + norm.bias,
             lambda x, norm: x / (x.square().mean(-1, keepdim=True) + norm.eps).sqrt() * norm.weight,
             lambda x, norm: normalised(x, norm, 0)])
-mistake("the norm after the table", pairs=0, why="The logits are normalised; the norm belongs before the table.",
+mistake("the norm after the table", pairs=0, why="The logits are normalised; the norm belongs before the product with "
+    "the table.",
     look="what does the model do last, and what just before that?", variants=[
         lambda residuals, norm, unembedding: F.layer_norm(residuals @ unembedding.T, unembedding.shape[:1],
         eps=norm.eps),
         lambda residuals, norm, unembedding: F.layer_norm(residuals @ unembedding.T, unembedding.shape[:1])])
-mistake("the stream added again", pairs=0, why="The stream is added back after the norm, as around a layer; the final "
-    "norm has no residual connection around it.", look="what does the model add after its final norm?",
+mistake("the stream added again", pairs=0, why="The stream is added back after the norm, as is done around a layer. "
+    "But the final norm has no residual connection around it.", look="what does the model add after its final norm?",
     normed=lambda x, norm: x + norm(x))
 
 # The stages
@@ -214,15 +217,16 @@ def attributed(x, norm, bias, centre):
     added = added - centre * added.mean(-1, keepdim=True)
     return added / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt() * norm.weight + bias * norm.bias
 
-mistake("the stages added up", pairs=1, why="The earlier stages, or just the first, are added to the stages again; "
-    "each is the whole stream already.", look="what does the exercise say a stage holds?",
+mistake("the stages added up", pairs=1, why="The earlier stages, or just the first one, are added to the stages. But "
+    "each stage already holds the whole stream.", look="what does the exercise say a stage holds?",
     stages=[lambda residuals: residuals.cumsum(0), lambda residuals: residuals + residuals[:1],
             lambda residuals: torch.cat([residuals[:1], residuals[1:] + residuals[:1]])])
-mistake("a running mean of the stages", pairs=0, why="Each stage is averaged with those before it; each is the whole "
-    "stream already.", look="what does the exercise say a stage holds?", stages=lambda residuals: residuals.cumsum(
+mistake("a running mean of the stages", pairs=0, why="Each stage is averaged with those before it. But each stage "
+    "already holds the whole stream.",
+    look="what does the exercise say a stage holds?", stages=lambda residuals: residuals.cumsum(
         0) / torch.arange(1, len(residuals) + 1, dtype=residuals.dtype).view(-1, 1, 1, 1))
 mistake("one stage for all", pairs=0, why="The logits of one stage, the last or the first, come back for every stage.",
-    look="does the line that makes the logits use the loop's variable, and does it stand in the loop?",
+    look="is the line that computes the logits inside the loop, and does it use the loop's variable?",
     stages=[lambda residuals: residuals[-1:].expand_as(residuals),
             lambda residuals: residuals[:1].expand_as(residuals)])
 mistake("the first stage left out", pairs=1, why="The stage before the first layer is missing.",
@@ -238,7 +242,8 @@ mistake("a list of stages", pairs=0, why="The logits come back stage by stage, i
 mistake("the stages joined along the batch", pairs=0, why="The stages are joined along the batch; they should have a "
     "dimension of their own.", look="`torch.cat` or `torch.stack`: which of them makes a new dimension?",
     handed=lambda logits: logits.flatten(0, 1))
-mistake("the stages backwards", why="The last stage comes first.", look="the order of the stages.",
+mistake("the stages backwards", why="The stages are in reverse order: the last one comes first.",
+    look="the order of the stages.",
     stages=lambda residuals: residuals.flip(0))
 mistake("the mean of the stages", pairs=1, why="The stages are averaged, or summed, into one.",
     look="how many stages come in, and how many go out?",
@@ -258,8 +263,8 @@ mistake("positions left out", pairs=1, why="Only one position comes back, or all
     "logits at all of them.", look="the shape of the result.",
     stages=[lambda residuals: residuals[:, :, -1], lambda residuals: residuals[:, :, -1:], lambda residuals: residuals[
         :, :, :-1], lambda residuals: residuals[:, :, 0]])
-mistake("dimensions swapped", pairs=1, why="Stages, sequences and positions are in the wrong order: dimensions are "
-    "swapped.",
+mistake("dimensions swapped", pairs=1, why="Stages, sequences and positions are in the wrong order: some dimensions "
+    "are swapped.",
     look="the shape of the result.", stages=[lambda residuals: residuals.transpose(0, 1),
     lambda residuals: residuals.transpose(1, 2), lambda residuals: residuals.permute(1, 2, 0, 3)])
 
@@ -278,8 +283,8 @@ mistake("probabilities", pairs=3, why="The logits have gone through a softmax, o
     "probabilities; logits are expected.", look="what comes between the product with the table and the `return`?",
     logits=[lambda right: right.softmax(-1), lambda right: right.sigmoid(), lambda right: right.softmax(0),
             lambda right: right.softmax(1), lambda right: right.softmax(2)])
-mistake("log-probabilities", pairs=1, why="What comes back is the logarithm of a softmax or a sigmoid of the logits; "
-    "the logits themselves are expected.", look="what comes between the product with the table and the "
+mistake("log-probabilities", pairs=1, why="The logarithm of a softmax or of a sigmoid is returned; the logits "
+    "themselves are expected.", look="what comes between the product with the table and the "
     "`return`?", logits=[*(lambda right, dim=dim: right.log_softmax(dim) for dim in (-1, 0, 1, 2)),
                          lambda right: F.logsigmoid(right)])
 mistake("the likeliest token", pairs=1, why="Only the likeliest token, its logit or its probability comes back.",
@@ -296,8 +301,8 @@ mistake("the norm on the table", why="The norm is applied to the rows of the tab
 mistake("the norm on the table, not on the stream", pairs=0, why="The norm is applied to the rows of the table, not to "
     "the stream.", look="what does the model normalise after its last layer?", variants=[
         lambda residuals, norm, unembedding: residuals @ norm(unembedding).T])
-mistake("a table without its lengths", pairs=0, why="The rows of the table are scaled to length 1: similarities come "
-    "back, not logits.", look="what is done to the table before the product?",
+mistake("a table without its lengths", pairs=0, why="The rows of the table are scaled to length 1, so what comes back "
+    "are similarities, not logits.", look="what is done to the table before the product?",
     logits=lambda normed, unembedding: normed @ F.normalize(unembedding, dim=-1).T)
 mistake("differences between stages", pairs=0, why="The logits of one stage are subtracted from those of another.",
     look="every subtraction outside the norm.", handed=[lambda logits: logits - logits[-1],

@@ -11,7 +11,7 @@ from transformer_lessons.language import tokenization
 
 
 def draw_ids(generator, count, length, counting=False):
-    """Token ids, all different and none of them 0; counting from 10 up where the example is to be read."""
+    """Token ids, all different and none of them 0; counting up from 10 where the example is meant to be read."""
     if counting:
         return torch.arange(10, 10 + count), length
     return torch.randperm(900, generator=generator)[:count] + 10, length
@@ -24,12 +24,12 @@ def same_ids(one, other):
     return torch.equal(one, other) if plain_ids else alike(one, other, 0)
 
 def places(ids, table):
-    """Where in the text the tokens of a table stand; -1000 for what is no token of the text."""
+    """Where in the text the tokens of a table stand; -1000 for anything that is not in the text."""
     known = {int(token): place for place, token in enumerate(ids)}
     return torch.tensor([[known.get(int(token), -1000) for token in row] for row in table])
 
 def what_the_rows_show(observed, expected, ids, length):
-    """How the targets stand to the inputs, or the first target that is not the next token of the text."""
+    """How far the targets are ahead of the inputs, or the first target that is not the next token of the text."""
     if observed[0].shape != observed[1].shape or observed[0].ndim != 2:
         return None
     inputs, targets = (places(ids, one) for one in observed)
@@ -48,7 +48,7 @@ def what_the_rows_show(observed, expected, ids, length):
     return None
 
 def signs_of_rows(observed, expected, ids, length):
-    """What is wrong with rows that no known way gives: where they start, and where their targets stand."""
+    """What is wrong with rows that no known variant gives: where they start, and where their targets are."""
     if not isinstance(observed, (list, tuple)) or len(observed) != 2:
         return
     if all(isinstance(rows, (list, tuple)) for rows in observed):
@@ -121,7 +121,7 @@ exercise = Exercise(name="make_sequences", lesson=8, title="Rows that do not ove
             return inputs, targets''')
 
 def stacked(rows, ids, length):
-    """The rows as one tensor, also where a mistake has left none."""
+    """The rows as one tensor, even if a mistake has left none."""
     return torch.stack(rows) if rows else ids.new_empty(0, length)
 
 @exercise.right("step by step")
@@ -149,10 +149,10 @@ def shaped(ids, length, number):
     """The first `number` rows of inputs, and of targets."""
     return ids[:number * length].reshape(number, length), ids[1:number * length + 1].reshape(number, length)
 def starts_in_all(ids, length):
-    """Where rows start that are filled by all the tokens, as if each had a next one."""
+    """Where rows start if all the tokens are used to fill them, as if each had a next one."""
     return [length * row for row in range(len(ids) // length)]
 def targets_from(change):
-    """The right targets, but of a text that has been changed."""
+    """The right targets, but for a text that has been changed."""
     return lambda step, ids, inputs, starts, length: step(change(ids), inputs, starts, length)
 
 # Where the rows start
@@ -171,7 +171,7 @@ mistake("gaps between the rows", why="The rows start more than `length` tokens a
     "input.", look="which token is the last input of the first row, and which is the first input of the second?",
     starts=[lambda ids, length: list(range(0, len(ids) - length, length + 1)),
         lambda ids, length: list(range(0, len(ids) - length - 1, length + 1))])
-# The first variant replaces `row` too, by itself: so it is not paired with "the text read down the columns".
+# The first variant also replaces `row`, with itself, so as not to be paired with "the text read down the columns".
 mistake("a row that fits is dropped", pairs=3, why="There is one row fewer than there could be: tokens that would fill "
     "a row and its targets are dropped.", look="seven tokens and rows of three: which token is the last target?",
     variants=[{"starts": lambda right: right[:-1], "row": lambda right: right},
@@ -181,18 +181,19 @@ mistake("a row that fits is dropped", pairs=3, why="There is one row fewer than 
     lambda ids, length: shaped(ids, length, len(ids) // length - 1),
     lambda ids, length: shaped(ids, length, (len(ids) - 2) // length),
     lambda ids, length: shaped(ids, length, max(1, (len(ids) - 2) // length))], starts=lambda right: right[1:])
-mistake("one row too many", why="Rows are counted as if every token had a next one. Where the text fills its rows "
-    "exactly, the last row of inputs has no token left for its last target.", look=SECOND_ROW, starts=starts_in_all,
+mistake("one row too many", why="The rows are counted as if every token had a next one. When the text fills its rows "
+    "exactly, there is no token left for the very last target.", look=SECOND_ROW, starts=starts_in_all,
     variants=[lambda ids, length: tuple(map(torch.from_numpy, shaped(ids.numpy(), length, len(ids) // length))),
         lambda ids, length: (ids.unfold(0, length, length), ids[1:].unfold(0, length, length))])
 mistake("the number of rows rounded up", raises=True, why="The number of rows is rounded up, as if the tail filled a "
-    "row too: there are not enough tokens for that many.", look="what does the exercise say about the tail? And which "
+    "row too, but there are not enough tokens for that many rows.",
+    look="what does the exercise say about the tail? And which "
     "tokens have a next one?", variants=[lambda ids, length: shaped(ids, length, -(-len(ids) // length))])
 
 def before_a(filler):
     return lambda inputs: F.pad(inputs.flatten()[1:], (0, 1), value=filler).reshape(inputs.shape)
 mistake("the very last target made up", pairs=2, why="The last target of the last row is not the next token (if there "
-    "is one) but something else: padding, or the first token of the text.", look=SECOND_ROW,
+    "is one) but something else, such as padding or the first token of the text.", look=SECOND_ROW,
     variants=[{"starts": starts_in_all, "targets": targets_from(lambda ids: ids.repeat(2))},
     {"targets": lambda inputs: inputs.roll(-1)}, {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(-1)},
     *({"starts": starts_in_all, "targets": targets_from(lambda ids, filler=filler: F.pad(ids, (0, 1), value=filler))}
@@ -212,13 +213,16 @@ mistake("the tail padded, not dropped", why="The tail, which does not fill a row
         {"starts": starts_to_the_end, "row": padded, "targets": padded_targets(-100)},
         *({"starts": starts_to_the_end, "row": lambda ids, start, length: padded(ids[:-1], start, length),
            "targets": padded_targets(filler)} for filler in (0, -100))])
-mistake("the tail in an overlapping row", why="An extra row, counted back from the end of the text, takes in the tail: "
-    "it overlaps the row before it.", look=TAIL,
+mistake("the tail in an overlapping row",
+    why="The tail is put into an extra row, counted back from the end of the text, which overlaps the row before it.",
+    look=TAIL,
     starts=lambda right, ids, length: right if (len(ids) - 1) % length == 0 else [*right, len(ids) - 1 - length])
-mistake("the beginning dropped, not the tail", why="What does not fill a row is dropped at the beginning, not at the "
-    "end.", look=FIRST_TOKEN, starts=lambda right, ids, length: [start + (len(ids) - 1) % length for start in right])
-mistake("the first token left out", why="Inputs begin with the second token, targets with the third: the first is "
-    "never read.", look=FIRST_TOKEN, starts=lambda step, ids, length: [start + 1 for start in step(ids[1:], length)])
+mistake("the beginning dropped, not the tail",
+    why="The tokens that do not fill a row are dropped at the beginning of the text, not at the end.",
+    look=FIRST_TOKEN, starts=lambda right, ids, length: [start + (len(ids) - 1) % length for start in right])
+mistake("the first token left out",
+    why="The inputs begin with the second token and the targets with the third, so the first token is never read.",
+    look=FIRST_TOKEN, starts=lambda step, ids, length: [start + 1 for start in step(ids[1:], length)])
 
 # The shape of the rows
 mistake = exercise.section(hint=3)
@@ -226,12 +230,14 @@ mistake("length taken for the number of rows", why="There are `length` rows; ins
     "tokens long.", look="which of the two sizes in (number, length) are you given?",
     variants=[{"__call__": lambda self, ids, length: self.handed(*shaped(ids, (len(ids) - 1) // length, length))},
         lambda ids, length: shaped(ids, len(ids) // length, length)])
-mistake("the text read down the columns", why="The text runs down the columns: neighbours in a row are not neighbours "
-    "in the text.", look="does the first row read like the beginning of the text?",
+mistake("the text read down the columns",
+    why="The text runs down the columns, so neighbours in a row are not neighbours in the text.",
+    look="does the first row read like the beginning of the text?",
     variants=[{"row": lambda ids, start, length: ids[start // length::(len(ids) - 1) // length][:length],
         "targets": lambda ids, length: shaped(ids, (len(ids) - 1) // length, length)[1].T}])
 mistake("rows and columns swapped", why="Both results are (length, number): each row has become a column.",
-    look="the shapes, and the order of their two sizes.", handed=lambda inputs, targets: (inputs.T, targets.T))
+    look="the shapes of the results: in which order are the two sizes?",
+    handed=lambda inputs, targets: (inputs.T, targets.T))
 
 # The targets
 FIRST_TARGET = "the first input and the first target: which token of the text is each?"
@@ -244,11 +250,11 @@ def behind(filler):
     return [lambda inputs: F.pad(inputs.flatten()[:-1], (1, 0), value=filler).reshape(inputs.shape),
             lambda inputs: F.pad(inputs[:, :-1], (1, 0), value=filler)]
 mistake("targets shifted the wrong way", pairs=2, why="The targets are the tokens before the inputs, not those after "
-    "them: the model would learn to write backwards.", look=FIRST_TARGET,
+    "them, so the model would learn to write backwards.", look=FIRST_TARGET,
     targets=[targets_from(lambda ids: ids.roll(2)), lambda inputs: inputs.roll(1), *(one for filler in FILLERS[:4]
     for one in behind(filler))], variants=[{"starts": starts_in_all, "targets": targets_from(lambda ids: ids.roll(2))},
     {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(1)}])
-mistake("targets rolled within their rows", pairs=2, why="Each row is rolled by itself: the token that drops off one "
+mistake("targets rolled within their rows", pairs=2, why="Each row is rolled on its own: the token that drops off one "
     "end comes back at the other. The last target should be the token after the row.", look=LAST_TARGET,
     targets=[lambda inputs: inputs.roll(-1, dims=1), lambda inputs: inputs.roll(1, dims=1)],
     variants=[{"starts": starts_in_all, "targets": lambda inputs: inputs.roll(-1, dims=1)},
@@ -256,17 +262,18 @@ mistake("targets rolled within their rows", pairs=2, why="Each row is rolled by 
 
 def ends(filler):
     return lambda inputs: F.pad(inputs[:, 1:], (0, 1), value=filler)
-mistake("the last target of each row made up", pairs=2, why="In each row all targets are right but the last: where the "
-    "next token of the text belongs, there is something else, such as padding or a token of this row again.",
+mistake("the last target of each row made up", pairs=2, why="In each row, all the targets are right except the last: "
+    "instead of the next token of the text, it is something else, such as padding or a token of the same row.",
     look=LAST_TARGET, targets=[ends(0), lambda inputs: torch.cat([inputs[:, 1:], inputs[:, -1:]], dim=1),
     *map(ends, FILLERS[1:])], variants=[{"starts": starts_in_all, "targets": ends(filler)} for filler in FILLERS])
-mistake("targets too far ahead", look=FIRST_TARGET, why="The targets are more than one token ahead of their inputs: "
-    "the tokens in between are skipped.", targets=[targets_from(lambda ids: ids[1:]),
+mistake("targets too far ahead", look=FIRST_TARGET,
+    why="The targets are more than one token ahead of their inputs, so the tokens in between are skipped.",
+    targets=[targets_from(lambda ids: ids[1:]),
     lambda right, inputs: F.pad(right.flatten()[1:], (0, 1)).reshape(inputs.shape)],
     variants=[{"starts": lambda step, ids, length: step(ids[1:], length),
     "targets": targets_from(lambda ids: ids[1:])}])
-mistake("the next row as targets", pairs=2, why="The targets of a row are the whole row after it (for the last row, "
-    "perhaps the first), not the token right after each input.",
+mistake("the next row as targets", pairs=2, why="The targets of each row are the whole row after it (for the last row, "
+    "perhaps the first one), not the token right after each input.",
     look="the first input and the first target: how far apart are they in the text?",
     variants=[{"__call__": lambda self, ids, length:
 self.handed(ids.unfold(0, length, length)[:-1], ids.unfold(0, length, length)[1:])},
@@ -274,29 +281,32 @@ self.handed(ids.unfold(0, length, length)[:-1], ids.unfold(0, length, length)[1:
 {"starts": starts_in_all, "targets": lambda inputs: inputs.roll(-1, dims=0)},
 {"__call__": lambda right: (right[0][:-1], right[0][1:])}])
 mistake("one target for a whole row", pairs=2, why="Each row has a single target, the token after its end; every input "
-    "should have its own: the next token.", look="how many tokens does a row predict while it is read from left to "
+    "should have a target of its own, the next token.",
+    look="how many tokens does a row predict while it is read from left to "
     "right?", targets=[lambda right: right[:, -1], lambda right: right[:, -1:]])
 mistake("rows one token short", hint=3, pairs=2,
-    why="Of `length` tokens, only length - 1 are followed by another of them, so the rows are a token short.",
+    why="The rows are one token short: of `length` tokens, only length - 1 are followed by another of them.",
     look="how many tokens does a row need for all of its `length` inputs to have a target?",
     variants=[{"__call__": lambda self, ids, length: self.handed(ids.unfold(0, length, length)[:, :-1],
         ids.unfold(0, length, length)[:, 1:])}, {"targets": lambda inputs: inputs[:, 1:]},
         {"starts": starts_in_all, "targets": lambda inputs: inputs[:, 1:]},
         {"__call__": lambda right: (right[0][:, :-1], right[0][:, 1:])}])
-mistake("one added to the ids", why="The targets are the ids of the inputs plus 1: the next number, not the next token "
-    "of the text.", look="is the token after number 7 always number 8?", targets=lambda inputs: inputs + 1)
+mistake("one added to the ids",
+    why="The targets are the ids of the inputs plus 1: each is the next number, not the next token of the text.",
+    look="is the token after number 7 always number 8?", targets=lambda inputs: inputs + 1)
 mistake("targets before inputs", hint=3, pairs=0,
     why="The two results come in the wrong order: the targets first, and the inputs second.",
     look="the `return` line: which order does the exercise ask for?", handed=lambda inputs, targets: (targets, inputs))
 
 # What is handed over
 mistake = exercise.section(hint=3)
-mistake("targets without rows", why="The targets come as one long row; like the inputs, they should have the shape "
-    "(number, length).", look="the shape of what you return.",
+mistake("targets without rows", why="The targets, and perhaps the inputs too, are returned as one long row; both "
+    "should have the shape (number, length).", look="the shape of what you return.",
     handed=[lambda inputs, targets: (inputs, targets.flatten()),
     lambda inputs, targets: (inputs.flatten(), targets.flatten())], variants=[lambda ids, length: (ids[:-1], ids[1:])])
-mistake("not two tensors", pairs=6, why="The result is not a pair of tensors, (inputs, targets).", look="the `return` "
-    "line: two tensors, of shape (number, length) each.", handed=[lambda inputs, targets: torch.stack([inputs,
+mistake("not two tensors", pairs=6, why="The result is not a pair of tensors, (inputs, targets).",
+    look="the `return` line: it should give two tensors, each of shape (number, length).",
+    handed=[lambda inputs, targets: torch.stack([inputs,
     targets]), lambda inputs, targets: torch.stack([inputs, targets], dim=1), lambda inputs, targets: torch.cat([inputs,
     targets]), lambda inputs, targets: list(zip(inputs, targets, strict=True)),
     lambda inputs, targets: (inputs.tolist(), targets.tolist()), lambda inputs, targets: (list(inputs), list(targets)),
@@ -307,8 +317,8 @@ mistake("not two tensors", pairs=6, why="The result is not a pair of tensors, (i
 def ragged(ids, length, end):
     starts = range(0, end, length)
     return [ids[start:start + length] for start in starts], [ids[start + 1:start + 1 + length] for start in starts]
-mistake("ragged rows", hint=2, why="The text is split into rows and the tail is kept as a shorter one: rows of "
-    "different lengths do not make a tensor (number, length).", look=TAIL,
+mistake("ragged rows", hint=2, why="The text is split into rows and the tail is kept as a shorter row; rows of "
+    "different lengths do not make a tensor of shape (number, length).", look=TAIL,
     variants=[{"__call__": lambda ids, length: (list(ids[:-1].split(length)), list(ids[1:].split(length)))},
     lambda ids, length: (ids.split(length), ids[1:].split(length)), lambda ids, length: ragged(ids, length, len(ids)),
     lambda ids, length: tuple([row.tolist() for row in rows] for rows in ragged(ids, length, len(ids) - 1))])

@@ -13,9 +13,9 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, chan
 def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), leads=(), zeros=False):
     """Scores, and a mask that broadcasts to them; every row of it allows at least one key, and forbids one.
 
-    `empty` are places of the mask where nothing is allowed; the rows take turns in being moved by the numbers
-    of far, and in having their forbidden scores, and no others, moved by the numbers of leads; the scores are then
-    close together, so that these are the leads. With zeros, one score of each row that is allowed is exactly 0.
+    `empty` lists the rows of the mask in which nothing is allowed. The numbers of `far` move the rows in turn. The
+    numbers of `leads` move only the forbidden scores of the rows, in turn; all scores are then close together, so
+    that these are the leads. With `zeros`, one allowed score of each row is exactly 0.
     """
     scores = 2 * normal(generator, *shape)
     rows = torch.arange(math.prod(shape[:-1])).reshape(*shape[:-1], 1)
@@ -28,7 +28,7 @@ def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), l
     order = torch.rand(mask, generator=generator).argsort(-1)
     allowed = torch.rand(mask, generator=generator) < 0.5
     allowed = torch.where(order == 0, True, torch.where(order == 1, False, allowed))
-    if far:  # two are allowed in every row: that a score has been cut off shows only beside another
+    if far:  # two are allowed in every row: a score that has been cut off shows only beside another
         allowed |= order == 2
     for place in empty:
         allowed[place] = False
@@ -37,7 +37,7 @@ def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), l
     return scores.masked_fill(order == 0, 0.0) if zeros else scores, allowed
 
 def score_of_forbidden(weights, allowed, scores):
-    """Which score each place would have, to get its weight beside the allowed ones."""
+    """The score that each place would need to get its weight beside the allowed ones."""
     level = (scores - weights.log()).masked_fill(~allowed, 0.0).sum(-1, keepdim=True)
     return weights.log() + level / allowed.sum(-1, keepdim=True)
 def gives(filled, weights, allowed, scores):
@@ -211,11 +211,11 @@ def at_least(exponentials, small):
 
 ADDED = (-100.0, -1000.0, -2.0, -3.0, -5.0, -10.0)  # numbers that are not negative enough
 FILLED = (-100.0, -1.0, -2.0, -3.0, -5.0, -10.0, -1000.0)
-ASKS = "which dimension of the mask is the queries'? Is it still there when the mask is used?"
+ASKS = "which dimension of the mask holds the queries? Is it still there when the mask is used?"
 EMPTY = "the row of a query that may attend to nothing: what should it hold, and which line puts that there?"
 ONE_QUERY = "one query's weights must sum to 1. Which dimension holds them?"
 ONE_OF_MANY = "one query's weights must sum to 1. Which dimension holds them, however many dimensions there are?"
-ONE_ROW = "sum one row of the weights."
+ONE_ROW = "add up one row of the weights: what do you get?"
 WRITTEN_INTO = "what does a method whose name ends in _ change? And what should a row with nothing allowed hold?"
 
 # Another mask
@@ -246,11 +246,11 @@ mistake = exercise.section(hint=1)
 mistake("the mask has no effect", hint=3, why="The weights are those of a softmax without any mask: forbidden places "
     "get their share.", look="is the result of the masking kept? Most tensor methods return a new tensor and leave the "
     "old one alone.", variants=ended(raw, hidden=lambda scores: scores))
-mistake("a score of 0 for what is forbidden", why="A forbidden score becomes 0, or a number as near to 0 as -1e-9, and "
-        "that is a score like any other: e⁰ = 1 takes its share of the weight.",
-    look="which score has an exponential of exactly 0? And in any power of ten, what is the sign of the exponent?",
+mistake("a score of 0 for what is forbidden", why="A forbidden score becomes 0, or a number as near to 0 as -1e-9. "
+        "That is a score like any other: e⁰ = 1 takes its share of the weight.", look="which score has an exponential "
+        "of exactly 0? And if you wrote a power of ten, what is the sign of its exponent?",
     variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores * allowed))
-mistake("a number too small", pairs=len(ADDED), why="The forbidden scores are not made negative enough: they can "
+mistake("a number too small", pairs=len(ADDED), why="The forbidden scores are not made negative enough, so they can "
     "still take some of the weight.", look="which score has an exponential of exactly 0, whatever the others are?",
     hidden=[*map(added, ADDED), *map(filled, FILLED)],  # the added ones first: they are tried together with others
     variants=ended(raw, times_mask, hidden=[*map(filled, FILLED), *map(added, ADDED[2:])])[len(FILLED + ADDED) - 2:]
@@ -262,15 +262,16 @@ mistake("a tiny weight for forbidden places", pairs=0, why="Forbidden places get
              lambda right, allowed: torch.where(allowed.any(-1, keepdim=True), right, 1e-12)],
     variants=[lambda scores, mask: shared((scores - scores.amax(-1, keepdim=True)).exp() * mask + 1e-12),
               lambda scores, mask: (scores + (mask + 1e-12).log()).softmax(-1)])
-mistake("zeros everywhere", pairs=0, why="Every weight is 0, even where something is allowed: no row sums to 1.",
+mistake("zeros everywhere", pairs=0, why="Every weight is 0, even where something is allowed, so no row sums to 1.",
     look="does your code turn NaN into 0 at the end? If so, print what was there before.",
     variants=[lambda scores, mask: torch.zeros_like(scores)])
-mistake("the wrong sign", pairs=3, why="The forbidden scores are made the largest, not the smallest: they take all the "
-    "weight, or the row becomes NaN.", look="which scores does exp send to 0?", hidden=[added(1e9), filled(1e9)],
+mistake("the wrong sign", pairs=3, why="The forbidden scores are made the largest, not the smallest, so they take all "
+    "the weight, or the row becomes NaN.", look="which scores does exp send to 0?", hidden=[added(1e9), filled(1e9)],
     variants=[*ended(raw, no_nan, hidden=filled(torch.inf)), {"hidden": filled(1e9), "emptied": raw}])
-mistake("the forbidden scores multiplied", why="A forbidden score is multiplied by a very negative number: a negative "
-    "score becomes very large, and takes all the weight or turns it into NaN.", look="what happens to scores of -2 and "
-    "2?", variants=[*ended(raw, hidden=lambda scores, allowed: torch.where(allowed, scores, scores * -1e9)),
+mistake("the forbidden scores multiplied", why="The forbidden scores are multiplied by a very negative number. A "
+    "negative score then becomes very large, and takes all the weight or turns it into NaN.",
+    look="what happens to scores of -2 and 2?",
+    variants=[*ended(raw, hidden=lambda scores, allowed: torch.where(allowed, scores, scores * -1e9)),
     {"hidden": lambda scores, allowed: torch.where(allowed, scores, scores * -torch.inf)}])
 mistake("the mask added to the scores", why="An allowed score only gains 1 over a forbidden one, as happens when the "
     "mask itself is added to the scores.", look="what must be added to a score so that its exponential is exactly 0?",
@@ -278,13 +279,14 @@ mistake("the mask added to the scores", why="An allowed score only gains 1 over 
 mistake("NaN everywhere", hint=2, why="Every weight is NaN where anything is allowed, as when the mask is "
         "multiplied by infinity and added: 0 times infinity is NaN.",
     look="print 0 * float('inf').", variants=ended(raw, hidden=added(-torch.inf)))
-mistake("masked after the softmax", why="The softmax shares the weight among all places first; what the forbidden ones "
-        "got is then thrown away, so the rows do not sum to 1.", look="sum one row. Who should have shared the weight?",
+mistake("masked after the softmax", why="The softmax first shares the weight among all the places. What the forbidden "
+        "ones got is then thrown away, so the rows do not sum to 1.", look="add up one row. Who should have shared the "
+        "weight?",
     variants=[{"hidden": lambda scores: scores, "emptied": times_mask}])
 mistake(LATE, pairs=0, why="Hidden scores, or zeros that are not allowed scores, still count in the softmax, or in the "
-    "largest score that is subtracted. Where one of them is far ahead, next to nothing is left of the allowed weights, "
-    "and nothing that is done afterwards brings them back.", look="take a hidden score of 0 and allowed ones of -1000: "
-    "how large are the exponentials?", variants=[*({"hidden": lambda scores: scores, "emptied": emptied}
+    "largest score that is subtracted. Where one of them leads by far, next to nothing is left of the allowed weights, "
+    "and nothing done afterwards brings them back.", look="take a hidden score of 0 and allowed ones of -1000: how "
+    "large are the exponentials?", variants=[*({"hidden": lambda scores: scores, "emptied": emptied}
     for emptied in (lambda weights, allowed: shared(weights * allowed),
     lambda weights, allowed: shared(weights * allowed).nan_to_num(0.0),
     lambda step, weights, allowed: step(shared(weights * allowed), allowed))), *({"hidden": lambda scores: scores,
@@ -294,12 +296,12 @@ mistake(LATE, pairs=0, why="Hidden scores, or zeros that are not allowed scores,
     *({"hidden": lambda scores, allowed: scores * allowed,
     "emptied": lambda weights, allowed, small=small: shared(weights * allowed, small).nan_to_num(0.0)}
     for small in (1e-13, 0.0, 1e-12, 1e-10, 1e-9, 1e-8, 1e-6, 1e-30, torch.finfo(torch.float64).tiny))])
-mistake("hidden scores that still count", why="Where a hidden score is far ahead, it takes the weight; throwing that "
-        "away afterwards does not give it back to the allowed places, which are left with next to nothing.",
-    look="a hidden score that leads by 1000: what happens to it before the softmax?",
+mistake("hidden scores that still count", why="Where a hidden score leads by far, it takes the weight. Throwing that "
+        "weight away afterwards does not give it back to the allowed places, which are left with next to nothing.",
+        look="a hidden score that leads by 1000: what happens to it before the softmax?",
     variants=ended(times_mask, hidden=[*map(added, ADDED[:2])])[2:])
-mistake("minus infinity after the softmax", why="The mask comes after the softmax, and fills the weights: in a "
-    "forbidden place the score should be very negative, not the weight.", look="the order of the two operations.",
+mistake("minus infinity after the softmax", why="The mask is applied after the softmax, to the weights. In a forbidden "
+    "place it is the score that should be very negative, not the weight.", look="the order of the two operations.",
     variants=[{"hidden": lambda scores: scores,
                "emptied": lambda weights, allowed, number=number: weights.masked_fill(~allowed, number)}
               for number in (-torch.inf, -1e9)])
@@ -316,8 +318,8 @@ mistake("a score of 0 taken for masked", pairs=0, why="A score that is exactly 0
 
 # Rows in which nothing is allowed
 mistake = exercise.section(hint=2)
-mistake("NaN for an empty row", why="In a row where nothing is allowed there is nobody to share the weight, and the "
-        "weights there become NaN.", look=EMPTY,
+mistake("NaN for an empty row", why="In a row where nothing is allowed there is no key to give the weight to, and the "
+        "weights become NaN.", look=EMPTY,
     emptied=lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-1, keepdim=True), torch.nan))
 mistake("weight for an empty row", why="A query that may attend to nothing still gives weight away.", look=EMPTY,
     emptied=[lambda weights: weights.nan_to_num(1 / weights.shape[-1]),  # what a finite number has left there stays
@@ -325,10 +327,10 @@ mistake("weight for an empty row", why="A query that may attend to nothing still
              *(lambda allowed, right, place=place:
                right.where(allowed.any(-1, keepdim=True), torch.eye(right.shape[-1])[place]) for place in (0, -1))],
     __call__=lambda right, scores, mask: right.where(mask.any(-1, keepdim=True), scores.softmax(-1)))
-mistake("the empty rows looked for in the wrong dimension", pairs=2, why="The code asks whether all is forbidden "
-        "along another dimension than the keys', or applies what it finds to columns: the wrong places become 0, and "
-        "an empty row may stay NaN.",
-        look="which dimension does `any` or `all` run over, and which one is lost without keepdim?",
+mistake("the empty rows looked for in the wrong dimension", pairs=2, why="Your code checks whether everything is "
+        "forbidden along a dimension other than the keys, or applies the answer to columns. The wrong places become 0, "
+        "and an empty row may stay NaN.", look="which dimension does `any` or `all` run over, and which one is lost "
+        "without keepdim?",
     emptied=[*(lambda weights, allowed, dim=dim: weights.masked_fill(~allowed.any(dim=dim, keepdim=True), 0.0)
                for dim in (-2, 0, 1)),
              lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-1), 0.0)],
@@ -348,23 +350,24 @@ def refusing(error):
             raise error
         return masks.masked_softmax(scores, mask)
     return refuses
-mistake("an error for an empty row", why="Where a query may attend to nothing, it raises an error. Such rows are not "
-    "unusual, and their weights are all 0.", look="the row of a query that may attend to nothing: what should it hold?",
+mistake("an error for an empty row", why="Your code raises an error where a query may attend to nothing. Such rows are "
+    "not unusual, and their weights should all be 0.", look="the row of a query that may attend to nothing: what "
+    "should it hold?",
     variants=[*map(refusing, (ValueError, AssertionError, RuntimeError, IndexError, ZeroDivisionError))])
 
 # Another softmax
 mistake = exercise.section(hint=1)
-mistake("softmax over the queries", pairs=3, why="The softmax runs over the queries: columns of the weights sum to 1, "
-    "instead of rows.", look=ONE_QUERY, variants=[*ended(raw, no_nan, weights=over(-2)), *ended(raw,
+mistake("softmax over the queries", pairs=3, why="The softmax runs over the queries, so the columns of the weights "
+    "sum to 1, not the rows.", look=ONE_QUERY, variants=[*ended(raw, no_nan, weights=over(-2)), *ended(raw,
     variants=[{"hidden": filled(-1e9), "weights": over(-2)}])])
-mistake("softmax over the first dimension", why="The softmax runs over the first dimension: over the queries where "
-        "there is no batch, else over the batch.", look=ONE_OF_MANY,
+mistake("softmax over the first dimension", why="The softmax runs over the first dimension, which holds the queries if "
+        "there is no batch, and otherwise the batch.", look=ONE_OF_MANY,
     variants=[*ended(raw, no_nan, weights=over(0)), {"hidden": filled(-1e9), "weights": over(0), "emptied": raw}])
 mistake("softmax over the second dimension",
-    why="The softmax runs over dimension 1, which holds the keys only where there is no batch.", look=ONE_OF_MANY,
+    why="The softmax runs over dimension 1, which holds the keys only if there is no batch.", look=ONE_OF_MANY,
     variants=[*ended(raw, no_nan, weights=over(1)), {"hidden": filled(-1e9), "weights": over(1), "emptied": raw}])
 mistake("softmax over everything", pairs=2,
-    why="The softmax runs over several dimensions: only the whole table sums to 1, not each row.",
+    why="The softmax runs over several dimensions at once, so only the whole table sums to 1, not each row.",
     look=ONE_ROW, weights=lambda hidden: hidden.flatten(-2).softmax(dim=-1).reshape(hidden.shape),
     variants=[{"weights": lambda hidden: hidden.flatten().softmax(dim=0).reshape(hidden.shape)}])
 mistake("no softmax",
@@ -373,14 +376,14 @@ mistake("no softmax",
 mistake("the logarithm of the weights", why="These are logarithms of the weights: none of them is above 0, and no row "
     "sums to 1.", look="log_softmax and softmax: which one does the exercise ask for?",
     variants=ended(raw, no_nan, zeroed, weights=lambda hidden: hidden.log_softmax(dim=-1)))
-mistake("a sigmoid for the softmax", why="Each score is squashed on its own, so the places do not share a total weight "
-        "of 1.", look=ONE_ROW, weights=lambda hidden: hidden.sigmoid())
+mistake("a sigmoid for the softmax", why="Each score goes through a sigmoid separately, so the keys of a query do not "
+        "compete, and nothing makes a row sum to 1.", look=ONE_ROW, weights=lambda hidden: hidden.sigmoid())
 mistake("exponentials, never divided", pairs=2, why="The exponentials are not divided by their sum, so the rows do not "
         "sum to 1.", look=ONE_ROW, weights=lambda hidden: hidden.exp(),
     variants=[*ended(raw, weights=lambda hidden: (hidden - hidden.amax(dim=-1, keepdim=True)).exp()),
               lambda scores, mask: (scores - scores.amax(-1, keepdim=True)).exp() * mask])
-mistake("only the allowed scores", why="The allowed scores are picked out, and the table is lost: one long row is "
-        "left, whose weights sum to 1.", look="the shape of the result. What does indexing with a mask give?",
+mistake("only the allowed scores", why="The allowed scores are picked out and the shape of the table is lost: one long "
+        "row is left, whose weights sum to 1.", look="the shape of the result. What does indexing with a mask give?",
     variants=[lambda scores, mask: scores[mask.expand(scores.shape)].softmax(-1),
               lambda scores, mask: scores[mask].softmax(-1)])
 def written_into_a_copy(scores, allowed):
@@ -391,36 +394,37 @@ mistake("a mask that does not broadcast", pairs=0, why="The mask is used as an i
     "index does not broadcast: a mask whose shape is not that of the scores raises an error.",
     look="which shapes does the exercise allow for the mask? What gives it the shape of the scores?",
     variants=ended(raw, no_nan, hidden=written_into_a_copy))
-mistake("the scores scaled", why="The scores are divided by a square root first: scaling is the job of the attention "
-    "around this function; here they stay as they are.", look="what happens to the scores before the softmax, apart "
-    "from the masking?", hidden=lambda step, scores, allowed: step(scores / math.sqrt(scores.shape[-1]), allowed))
+mistake("the scores scaled", why="The scores are divided by a square root first. Scaling is the job of the attention "
+    "that calls this function; here the scores should stay as they are.", look="what happens to the scores before the "
+    "softmax, apart from the masking?",
+    hidden=lambda step, scores, allowed: step(scores / math.sqrt(scores.shape[-1]), allowed))
 mistake("one more in the sum", pairs=0, why="The sum in the denominator includes a number that belongs to no score, "
-    "such as 1: the rows sum to less than 1.", look=ONE_ROW,
+    "such as 1, so the rows sum to less than 1.", look=ONE_ROW,
     weights=[lambda hidden: F.pad(hidden, (0, 1)).softmax(-1)[..., :-1], lambda hidden: shared(hidden.exp(), 1.0),
              *(lambda hidden, one=one: shared((hidden - hidden.amax(-1, keepdim=True)).exp(), one).nan_to_num(0.0)
                for one in (1.0, 1e-3, 1e-2, 1e-4))])
-mistake("half precision", pairs=0, why="The weights are computed in half precision, which keeps two or three digits.",
-    look="the dtype of the scores on their way.", variants=[lambda scores, mask, half=half:
+mistake("half precision", pairs=0, why="The weights are computed in half precision, which keeps only two or three "
+    "digits.", look="the dtype of the scores on their way.", variants=[lambda scores, mask, half=half:
         masks.masked_softmax(scores.to(half), mask).to(scores) for half in (torch.half, torch.bfloat16)])
 mistake("the scores cut off", pairs=0, why="Scores beyond a limit are clamped to it before the softmax, so they share "
     "the weight as if they were equal.", look="what happens to the scores before the softmax, apart from the masking?",
     hidden=[lambda step, scores, allowed, limit=limit: step(scores.clamp(-limit, limit), allowed)
             for limit in (10, 20, 50, 80, 88, 100, 500)])
-mistake("a causal mask of its own", why="The future is hidden, whatever the mask says, or on top of what it says. Only "
-        "the mask should decide which places are allowed.",
-    look="where do you use tril or triu, and what does the exercise say about the order of the keys?",
+mistake("a causal mask of its own", why="The future is hidden, whatever the mask says or in addition to it. Only the "
+        "mask should decide which places are allowed.", look="where do you use tril or triu, and what does the "
+        "exercise say about the order of the keys?",
     __call__=lambda step, scores, mask: step(scores, mask & torch.ones_like(scores, dtype=torch.bool).tril()),
     variants=[lambda scores, mask: masks.masked_softmax(scores, torch.ones_like(scores, dtype=torch.bool).tril())])
 mistake("a sum over the wrong dimension", why="The exponentials of the allowed places are divided by a sum that does "
-        "not run over the keys of one query: columns, or the whole table, sum to 1, not each row.", look=ONE_QUERY,
+        "not run over the keys of one query. Columns, or the whole table, then sum to 1, not each row.", look=ONE_QUERY,
     variants=[lambda scores, mask: shared(some := scores.softmax(-1) * mask, some.sum(-2, keepdim=True) == 0, -2),
               *(lambda scores, mask, small=small, dim=dim: shared(scores.softmax(-1) * mask, small, dim)
                 for small in (0.0, 1e-9) for dim in (-2, (-2, -1), None))])
 mistake("equal weights", why="All allowed places of a row get the same weight: the scores themselves are never used.",
     look="where does your code use the scores?",
     variants=[lambda scores, mask: (mask / mask.sum(-1, keepdim=True).clamp(min=1)).to(scores).expand(scores.shape)])
-mistake("all the weight to the largest", why="The largest allowed score takes all the weight; a softmax shares it out.",
-    look="any argmax or one_hot; and one row of your weights: how many of them are 0?",
+mistake("all the weight to the largest", why="The largest allowed score takes all the weight, but a softmax shares it "
+    "out.", look="any argmax or one_hot. And in one row of your weights, how many are 0?",
     weights=lambda hidden: F.one_hot(hidden.argmax(-1), hidden.shape[-1]).to(hidden))
 mistake("the softmax twice", pairs=2, why="A softmax is taken of weights that have already been through one, so they "
     "come out far too equal.", look="how many times does a softmax run, and which of them is the right one?",

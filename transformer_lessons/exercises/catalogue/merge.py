@@ -11,12 +11,12 @@ from transformer_lessons.language import byte_pairs
 
 
 def letters(generator, names, high=False):
-    """A different byte for each of these names: a small letter, or (high) one that is no character by itself."""
+    """A different byte for each of these names: a lower-case letter or, if high, one that is no character alone."""
     drawn = (torch.randperm(26, generator=generator)[:len(names)] + (200 if high else 97)).tolist()
     return {ord(name): chr(byte) for name, byte in zip(names, drawn, strict=True)}
 
 def spelled(template, table):
-    """The parts that a template names: "x xy" is [b"t", b"th"], if x and y are t and h; _ is a space."""
+    """The parts that a template stands for: "x xy" is [b"t", b"th"], if x and y are t and h; _ is a space."""
     return [part.translate({ord("_"): " ", **table}).encode("latin-1") for part in template.split()]
 
 def draw(generator, parts, pair, high=False):
@@ -24,22 +24,22 @@ def draw(generator, parts, pair, high=False):
     return spelled(parts, table), tuple(spelled(pair, table))
 
 def same_parts(one, other):
-    """Equal in order; that a list is asked for, and not a tuple, is seen afterwards."""
+    """The same parts in the same order; whether they are in a list is checked afterwards."""
     return alike(one, other, 0)
 
 def is_a_new_list(call, parts, pair):
-    return ("the given list returned", SAME, "which list comes back where there is nothing to merge?") if call(
+    return ("the given list returned", SAME, "which list do you return if there is nothing to merge?") if call(
         parts, pair) is parts else None
 
 def keeps_every_byte(call, parts, pair):
-    """All the bytes as parts, none of them joined; asked once, where there are no parts."""
+    """All the bytes as parts, with nothing to merge: are they all kept? Checked once, where parts is empty."""
     every = [bytes([byte]) for byte in (*range(256), 0)]
     kept = parts or same_parts(call(list(every), (b"<", b"<")), every)
     return None if kept else ("a byte for a mark", MARKED, LOOK_MARKED)
 
-MARKED = ("Where each of the 256 bytes is a part and there is nothing to merge, the parts come back changed, as when "
-    "they are joined with a byte between them and then split at that byte.")
-LOOK_MARKED = "a byte that you put between the parts, or replace: what if the parts contain it already?"
+MARKED = ("Given each of the 256 bytes as a part and nothing to merge, your function returns different parts. That "
+    "happens, for instance, if the parts are joined with a byte between them and then split at that byte.")
+LOOK_MARKED = "do you put a byte between the parts, or replace one? What if the parts contain it already?"
 SAME = "The parts are right, but you return the very list that you were given; the exercise asks for a new one."
 
 def is_a_list(call, *inputs):
@@ -50,13 +50,13 @@ def is_a_list(call, *inputs):
             "the brackets, and what `tuple` does.")
 
 def what_the_parts_show(observed, expected, parts, pair=None):
-    """Whether the bytes are still those of the word; what is still to be joined."""
+    """Whether the parts still give the bytes of the word, and whether the pair is still there."""
     if not isinstance(observed, (list, tuple)) or not all(isinstance(part, bytes) for part in observed):
         return None
     if b"".join(observed) != b"".join(parts):
-        return "Joined, the parts no longer give the bytes of the word."
+        return "Joined together, the parts in your result no longer give the bytes of the word."
     if isinstance(pair, tuple) and pair in pairwise(observed):
-        return f"The pair {pair} is still there."
+        return f"The pair {pair} is still in your result."
     return None
 
 exercise = Exercise(
@@ -65,7 +65,7 @@ exercise = Exercise(
         merge(parts, pair) takes a list (not a tuple) of bytes and a pair (first, second) of bytes, and returns a new
         list in which the two are joined into one part wherever the first is directly followed by the second. It goes
         from left to right, and no part is used twice: the pair (b"a", b"a") turns b"a", b"a", b"a" into b"aa", b"a".
-        All other parts stay as they are, in order; parts itself is not changed. It may be empty.
+        All other parts stay as they are, in order. parts may be empty; it is not changed.
         """,
     stub='''
         def merge(parts, pair):
@@ -87,7 +87,7 @@ exercise = Exercise(
             "far do you move on if the pair is found, and how far if it is not?"),
            ("what is compared", "Join a part only if the whole part equals pair[0] and the next part equals "
             "pair[1]. b\"th\" followed by b\"e\" is not the pair (b\"t\", b\"he\"), although the bytes are the same."),
-           ("the end of the list", "The last part has no neighbour. Slices need no special case: if parts has "
+           ("the end of the list", "No part follows the last one. Slices need no special case: if parts has "
             "ten items, tuple(parts[9:11]) has only one, so it never equals a pair.")],
     solution='''
         def merge(parts, pair):
@@ -134,7 +134,7 @@ def one_by_one(parts, pair):
     return list(parts)
 
 def swept(parts, fits, joined=lambda first, second: first + second, step=2):
-    """One way through the parts; where two fit, they are joined, and the place moves on by step."""
+    """One pass through the parts: where two fit, they are joined, and the place moves on by step."""
     merged, place = [], 0
     while place < len(parts):
         if place + 1 < len(parts) and fits(parts[place], parts[place + 1]):
@@ -149,43 +149,42 @@ def sweep(fits, **settings):
     """A whole answer; fits(first, second, pair)."""
     return lambda parts, pair: swept(parts, lambda first, second: fits(first, second, pair), **settings)
 
-AS_TEXT = {"name": "bytes read as text", "pairs": 0, "why": "The parts are decoded, and bytes that are not characters "
-    "by themselves are replaced or left out: different parts become the same.",
+AS_TEXT = {"name": "bytes read as text", "pairs": 0, "why": "The parts are decoded as text, and bytes that are not "
+    "characters on their own are replaced or left out, so different parts become the same.",
     "look": "`decode` with `errors=…`: what happens to a byte above 127?"}
 
 def as_text(parts, errors):
     return [part.decode(errors=errors).encode() for part in parts]
 
-NO_TEXT = {"name": "bytes that are no characters", "pairs": 0, "why": "The parts are decoded as text. But a byte need "
-    "not be a character by itself: hence the UnicodeDecodeError.",
-    "look": "`decode`: which bytes are characters by themselves? And does anything here have to be a character?"}
+NO_TEXT = {"name": "bytes that are no characters", "pairs": 0, "why": "The parts are decoded as text, but a byte need "
+    "not be a character on its own: hence the UnicodeDecodeError.",
+    "look": "`decode`: which bytes are characters on their own? And does anything here have to be a character?"}
 
-# Where the place goes on
+# How the loop moves on
 mistake = exercise.section(hint=1)
 mistake(**AS_TEXT, hint=2, variants=[lambda parts, pair, errors=errors: byte_pairs.merge(
     as_text(parts, errors), tuple(as_text(pair, errors))) for errors in ("replace", "ignore")])
 mistake(**NO_TEXT, hint=2, variants=[lambda parts, pair: byte_pairs.merge(as_text(parts, "strict"), pair)])
-mistake("overlapping pairs merged", pairs=2, why="A part that has just been joined to the one before it is used again "
-    "for the next pair: three equal parts become two tokens.",
-    look="three parts b\"a\" and the pair (b\"a\", b\"a\"): how many parts should be left, and of how many bytes in "
-    "all?",
+mistake("overlapping pairs merged", pairs=2, why="A part that has just been merged with the one before it is used "
+    "again for the next merge, so three equal parts become two tokens.",
+    look="three parts b\"a\" and the pair (b\"a\", b\"a\"): how many parts should be left, and how many bytes in all?",
     variants=[{"chosen": lambda found: found, "built": lambda parts, chosen, token:
         [token if place in chosen else part for place, part in enumerate(parts)
          if place in chosen or place - 1 not in chosen]}])
-mistake("the second part kept", why="After a merge the place moves on by only one part, so the second part of the pair "
-    "appears again, after the token that already contains it.", look="how many parts has a merge used up?",
+mistake("the second part kept", why="The second part of the pair appears again, after the token that already contains "
+    "it, as when the place moves on by only one part after a merge.", look="how many parts does a merge use up?",
     built=lambda parts, chosen, token: [token if place in chosen else part for place, part in enumerate(parts)],
     variants=[sweep(lambda first, second, pair: (first, second) == pair, step=1),
         {"chosen": lambda found: found, "built": lambda parts, chosen, token:
             [token if place in chosen else part for place, part in enumerate(parts)]}])
-mistake("all after the first merge lost", pairs=0, why="The list that comes back ends with the first merge: everything "
-    "after it is lost.", look="`break`, `return`, and a variable such as `skip`: what happens to the rest?",
+mistake("all after the first merge lost", pairs=0, why="Your list ends with the first merge; everything after it is "
+    "lost.", look="`break`, `return`, and a variable such as `skip`: what happens to the rest of the parts?",
     variants=[
         lambda parts, pair: next(([*parts[:place], pair[0] + pair[1]] for place, two in enumerate(pairwise(parts))
                                   if two == pair), list(parts))])
-mistake("more than two parts joined", why="Where the second part of the pair follows several times in a row, all "
-    "of them are joined to the first. A merge joins two parts, and no more.", look="the parts a, b, b and "
-    "the pair (a, b): how many parts does the new token take?", variants=[lambda parts, pair: swallowed(parts, pair)])
+mistake("more than two parts joined", why="If the second part of the pair follows several times in a row, all of them "
+    "are joined to the first. A merge joins two parts and no more.", look="the parts a, b, b and the pair (a, b): how "
+    "many parts should the new token use up?", variants=[lambda parts, pair: swallowed(parts, pair)])
 
 def swallowed(parts, pair):
     merged, place = [], 0
@@ -196,24 +195,24 @@ def swallowed(parts, pair):
         merged.append(token)
     return merged
 
-mistake("the first part kept", why="The token is added after the first part of the pair, which should have become part "
-    "of it.", look="what do you append before you look for the pair?",
+mistake("the first part kept", why="The token comes after the first part of the pair, which should have become part of "
+    "it.", look="what do you append before you look for the pair?",
     built=lambda parts, chosen, token: [token if place - 1 in chosen else part for place, part in enumerate(parts)],
     variants=[{"built": lambda parts, chosen, token: [one for place, part in enumerate(parts) if place - 1 not in chosen
         for one in ([part, token] if place in chosen else [part])]}])
-mistake("the first part lost", why="Where the first part of the pair is not followed by the second, it is lost.",
-    look="what is appended where the first part fits and the next does not?",
+mistake("the first part lost", why="The first part of the pair is lost wherever the second does not follow it.",
+    look="what do you append if the first part matches and the next one does not?",
     built=lambda right, pair: [part for part in right if part != pair[0]])
-mistake("the second part never kept", why="A part that equals the second of the pair is never kept by itself, even "
-    "where no merge has used it up.", look="a word that begins with the second part of the pair: where is that part in "
+mistake("the second part never kept", why="A part equal to the second part of the pair is never kept, even where no "
+    "merge has used it up.", look="a word that begins with the second part of the pair: where is that part in "
     "your result?", built=lambda right, pair: [part for part in right if part != pair[1]],
     variants=[lambda parts, pair: [b"".join(pair) if tuple(parts[n:n + 2]) == pair else part
         for n, part in enumerate(parts) if tuple(parts[n:n + 2]) == pair or part != pair[1]]])
-mistake("only one occurrence", why="One occurrence of the pair is merged, and the others stay apart.",
+mistake("only one occurrence", why="Only one occurrence of the pair is merged; the others stay apart.",
     look="`index`, `break` or `return` inside the loop.", chosen=lambda found: found[:1],
     variants=[{"chosen": lambda found: found[-1:]}])
-mistake("merged from right to left", why="The merges go from the end of the list to its beginning: of three equal "
-    "parts the last two are joined, not the first two.", look="in which order does the loop visit the places?",
+mistake("merged from right to left", why="Where a pair overlaps with itself, it is merged from right to left: of three "
+    "equal parts, the last two are joined, not the first two.", look="in which order does your loop visit the places?",
     chosen=lambda found: [place for place in found if (run_end(found, place) - place) % 2 == 0])
 
 def run_end(found, place):
@@ -225,15 +224,15 @@ def from_the_right(parts, pair):
     turned = byte_pairs.merge([part[::-1] for part in reversed(parts)], (pair[1][::-1], pair[0][::-1]))
     return [part[::-1] for part in reversed(turned)]
 
-mistake("only every second place", why="The parts are taken two by two, so every second pair of neighbours is never "
-    "seen.", look="how far does the loop go on where there is nothing to merge?",
+mistake("only every second place", why="The parts are taken two at a time, so your code sees only every second pair of "
+    "neighbours.", look="how far does the loop move on when there is nothing to merge?",
     found=lambda right: [place for place in right if place % 2 == 0],
     variants=[{"found": lambda right: [place for place in right if place % 2]},
         lambda parts, pair: [one for place in range(0, len(parts), 2) for one in (
             [pair[0] + pair[1]] if tuple(parts[place:place + 2]) == pair else parts[place:place + 2])]])
-mistake("places in the old list", why="The pair is looked for in the old list, but merged in one that earlier merges "
-    "have changed: the parts have moved, or one has been used up, so something else is overwritten.",
-    look="after the first merge: is what you compare still what you overwrite?",
+mistake("places in the old list", why="You look for the pair in the old list, but merge it in a list that earlier "
+    "merges have changed. There the parts have moved, or one has been used up, so something else is overwritten.",
+    look="after the first merge, are the parts that you compare still the ones that you overwrite?",
     variants=[lambda parts, pair: at_the_old_places(parts, pair)])
 
 def at_the_old_places(parts, pair):
@@ -242,17 +241,17 @@ def at_the_old_places(parts, pair):
         merged[place:place + 2] = [b"".join(pair)]
     return merged
 
-RUN = "four parts b\"a\" and the pair (b\"a\", b\"a\"): how many parts should be left, and of how many bytes in all?"
-mistake("a whole run made one token", why="Where the pair overlaps with itself, as (a, a) can, a whole run of equal "
-    "parts becomes one token of two parts, and the others are lost.", look=RUN, variants=[lambda parts, pair: [
+RUN = "four parts b\"a\" and the pair (b\"a\", b\"a\"): how many parts should be left, and how many bytes in all?"
+mistake("a whole run made one token", why="If the two parts of the pair are equal, as in (a, a), a whole run of them "
+    "becomes a single token made of two parts, and the other parts are lost.", look=RUN, variants=[lambda parts, pair: [
         b"".join(pair) if tuple(parts[n:n + 2]) == pair else part for n, part in enumerate(parts)
         if not n or (parts[n - 1], part) != pair]])
-mistake("a run merged only once", why="Where the pair overlaps with itself, as (a, a) can, only the first two of a run "
-    "of equal parts are joined; the others stay apart, although they make pairs too.", look=RUN,
+mistake("a run merged only once", why="If the two parts of the pair are equal, as in (a, a), only the first two of a "
+    "run are joined; the others stay apart, although they form pairs too.", look=RUN,
     chosen=lambda found: [place for place in found if place - 1 not in found])
 
-SHORTER = {"name": "a list that gets shorter", "why": "The loop counts up to the original length of the list, but "
-    "each merge in place makes the list shorter, so the last places are no longer there: hence the IndexError.",
+SHORTER = {"name": "a list that gets shorter", "why": "The loop counts up to the original length of the list, but each "
+    "merge in place makes the list shorter, so the last places no longer exist: hence the IndexError.",
     "look": "the numbers that the loop runs through: when are they fixed?"}
 mistake(**SHORTER, variants=[
     lambda parts, pair: in_a_shorter_list(parts, lambda merged, n: (merged[n], merged[n + 1]) == pair, pair),
@@ -266,9 +265,9 @@ def in_a_shorter_list(parts, fits, pair):
             merged[place:place + 2] = [b"".join(pair)]
     return merged
 
-mistake("a part found by its value", why="A part is found by its value, as `index` and `remove` do. Where several are "
-    "equal, that is the first of them, which need not be the one you mean.",
-    look="of several equal parts: which does `remove` take out, and whose place does `index` give?",
+mistake("a part found by its value", why="A part is found by its value, as with `index` and `remove`. If several parts "
+    "are equal, that finds the first of them, which need not be the one you mean.",
+    look="if several parts are equal, which one does `remove` take out, and whose place does `index` give?",
     variants=[lambda parts, pair: removed_by_value(parts, pair, 0),
         lambda parts, pair: removed_by_value(parts, pair, 1), lambda parts, pair: placed_by_value(parts, pair),
         *(lambda parts, pair, put=put: put_by_value(parts, pair, put) for put in (
@@ -281,7 +280,7 @@ def without_one(merged, part):
     return merged[:place] + merged[place + 1:]
 
 def put_by_value(parts, pair, put):
-    """For each pair of the old list, the token is put where the new one has the first part for the first time."""
+    """For each match in the old list, the token is put at the first place where the new one has the first part."""
     merged = list(parts)
     for two in pairwise(parts):
         if two == pair and pair[0] in merged:
@@ -307,32 +306,34 @@ def placed_by_value(parts, pair):
         skip = joins
     return merged
 
-mistake("two parts skipped after a miss", why="Where the pair is not found, one part is kept and the next is skipped "
-    "unseen: it is lost.", look="how far does the loop go on where there is nothing to merge?",
+mistake("two parts skipped after a miss", why="Where the pair is not found, one part is kept, and the next is skipped "
+    "and lost.", look="how far does the loop move on when there is nothing to merge?",
     variants=[lambda parts, pair: [pair[0] + pair[1] if tuple(parts[place:place + 2]) == pair else parts[place]
         for place in range(0, len(parts), 2)]])
 
-# What is compared, and what becomes of it
+# What is compared, and what it becomes
 mistake = exercise.section(hint=2)
-mistake("any two neighbours joined", why="Neighbours are joined whatever they are; the pair is not compared.",
-    look="the condition before the parts are joined.", variants=[sweep(lambda first, second, pair: True)])
-mistake("only the first of the two compared", why="Wherever a part equals the first of the pair, it is merged with the "
-    "next, whatever that is.", look="the condition: where is pair[1]?",
+mistake("any two neighbours joined", why="Neighbours are joined whatever they are; they are never compared with the "
+    "pair.",
+    look="under which condition do you join two parts?", variants=[sweep(lambda first, second, pair: True)])
+mistake("only the first of the two compared", why="Any part equal to pair[0] is merged with the next part, whatever "
+    "that is.", look="the condition: where is pair[1]?",
     variants=[sweep(lambda first, second, pair: first == pair[0]),
         {"found": lambda parts, pair: [n for n, one in enumerate(parts[:-1]) if one == pair[0]]}])
-mistake("only the second of the two compared", why="Wherever a part equals the second of the pair, it is merged with "
-    "the one before it, whatever that is.", look="the condition: where is pair[0]?",
+mistake("only the second of the two compared", why="Any part equal to pair[1] is merged with the part before it, "
+    "whatever that is.", look="the condition: where is pair[0]?",
     variants=[sweep(lambda first, second, pair: second == pair[1]),
         {"found": lambda parts, pair: [n for n, one in enumerate(parts[1:]) if one == pair[1]]}])
-mistake("the pair in either order", pairs=2, why="The pair is found in the other order as well: (second, first) is "
-    "another pair.", look="`set`, `sorted` or `in`: which of them knows which part comes first?",
+mistake("the pair in either order", pairs=2, why="The pair is also found where its parts are in the opposite order, "
+    "but (second, first) is a different pair.",
+    look="`set`, `sorted` or `in`: which of them takes the order into account?",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts)) if two in (pair, pair[::-1])],
     variants=[sweep(lambda first, second, pair: {first, second} == set(pair)),
         sweep(lambda first, second, pair: sorted([first, second]) == sorted(pair)),
         sweep(lambda first, second, pair: (first, second) in (pair, pair[::-1]), joined=lambda first, second: min(
             first, second) + max(first, second))])
-mistake("either part of the pair fits", why="Your code asks only whether both neighbours are in the pair, so one part "
-    "twice, or the two in the wrong order, are joined as well.", look="what exactly does `in` ask?",
+mistake("either part of the pair fits", why="Your code asks only whether each of the two neighbours is in the pair, so "
+    "the same part twice, or the two in the wrong order, are joined as well.", look="what exactly does `in` ask?",
     variants=[sweep(lambda first, second, pair: first in pair and second in pair),
         {"found": lambda parts, pair: [n for n,
         two in enumerate(pairwise(parts)) if two[0] in pair and two[1] in pair]}])
@@ -340,17 +341,17 @@ mistake("the pair in the wrong order", why="Your code looks for the second part 
     look="which of the two comes first in the word?",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts)) if two == pair[::-1]],
     variants=[sweep(lambda first, second, pair: (second, first) == pair)])
-mistake("the bytes compared, not the parts", why="Neighbours are joined when together they spell the same bytes as the "
-    "pair; but b\"th\", b\"e\" and b\"t\", b\"he\" are two different pairs.",
-    look="a word whose parts spell the same token in another way.",
+mistake("the bytes compared, not the parts", why="Neighbours are joined if together they give the same bytes as the "
+    "pair. But (b\"th\", b\"e\") and (b\"t\", b\"he\") are two different pairs.",
+    look="two other parts that give the same token: are they the pair?",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts)) if b"".join(two) == b"".join(pair)],
     variants=[sweep(lambda first, second, pair: first + second == pair[0] + pair[1])])
-mistake("only single bytes joined", why="The pair is found only where both of its parts are single bytes. Longer parts "
-    "can make a pair, too.", look="how are the parts compared? `is` asks whether two parts are the same object in "
+mistake("only single bytes joined", why="The pair is found only if both of its parts are single bytes, but longer "
+    "parts can form a pair too.", look="how are the parts compared? `is` asks whether two parts are the same object in "
     "memory, not whether they are equal.", variants=[
         sweep(lambda first, second, pair: (first, second) == pair and len(first + second) == 2)])
-PART_OF_A_PART = ("The pair is also found where its first part is only the end of a longer part, or its second only "
-    "the beginning of one.")
+PART_OF_A_PART = ("The pair is also found where its first part is only the end of a longer part, or its second part "
+    "only the beginning of one.")
 AT_H = "the pair (b\"t\", b\"h\") and the parts b\"at\", b\"h\": is the pair in there?"
 mistake("parts of parts joined", why=PART_OF_A_PART, look=AT_H,
     variants=[lambda parts, pair: as_one_text(parts, pair), lambda parts, pair: as_one_text(parts, pair, "latin-1"),
@@ -364,8 +365,8 @@ mistake("parts of parts joined", why=PART_OF_A_PART, look=AT_H,
         sweep(lambda first, second, pair: first.endswith(pair[0]) and second == pair[1])])
 
 mistake("cut at the spaces", why="The parts are joined with spaces, and the result is split at its spaces. But a space "
-    "may belong to the word itself: the part b\" \" is then lost, and b\" t\" is cut.", look="a word that begins with "
-    "a space, as in GPT-2's vocabulary: how many parts does `split` make?",
+    "may belong to the word itself, and then the part b\" \" is lost, or b\" t\" is cut.",
+    look="a word that begins with a space, as in GPT-2's vocabulary: how many parts does `split` make of it?",
     variants=[lambda parts, pair: in_a_text(parts, pair).split(),
         lambda parts, pair: in_a_text(parts, pair).split(b" "),
         lambda parts, pair: in_a_text(parts, pair).split(b" ") if parts else []])
@@ -385,8 +386,8 @@ def between_marks(parts, pair, mark):
     return text[len(mark):-len(mark)].split(2 * mark) if parts else []
 
 mistake("only the end of a part compared", why="Your code asks whether the last part of the new list ends with the "
-    "first of the pair, and perhaps whether the next begins with the second. But a part may be longer, and then the "
-    "pair is not there.",
+    "first part of the pair, and perhaps whether the next one begins with the second. But a part may be longer than "
+    "that, and then the pair is not there.",
     look="three parts b\"a\" and the pair (b\"a\", b\"a\"): is b\"aa\" equal to b\"a\"?",
     variants=[lambda parts, pair: by_the_end(parts, pair),
         lambda parts, pair: by_the_end(parts, pair, bytes.startswith)])
@@ -400,8 +401,8 @@ def by_the_end(parts, pair, fits=bytes.__eq__):
             merged.append(part)
     return merged
 
-mistake("searched in the joined bytes", why="The bytes of the pair are searched for in the whole word, without regard "
-    "to where its parts end: a longer part may be cut, or a part joined to only the beginning of the next.",
+mistake("searched in the joined bytes", why="Your code searches the whole word for the bytes of the pair, without "
+    "regard to where its parts end, so a longer part may be cut, or a part joined to only the beginning of the next.",
     look="the pair (b\"t\", b\"h\") and the parts b\"t\", b\"he\": is the pair in there?",
     variants=[lambda parts, pair: in_the_bytes(parts, pair), lambda parts, pair: in_the_bytes(parts, pair, True),
         lambda parts, pair: in_pieces(parts, pair, lambda piece: [piece] if piece else []),
@@ -431,47 +432,51 @@ def as_one_text(parts, pair, encoding="latin-1"):
     first, second = (part.decode(encoding) for part in pair)
     return [part.encode(encoding) for part in text.replace(f"{first} {second}", first + second).split()]
 
-mistake("spaces lost", why="Parts that are only white space are left out.", look="`strip`, and every `if part`: a "
+mistake("spaces lost", why="Parts that consist only of white space are left out.",
+    look="`strip`, and every `if part`: a "
     "word may begin with a space, as in GPT-2's vocabulary.",
     handed=lambda merged: [part for part in merged if part.strip()])
-mistake("joined in the wrong order", pairs=2, why="The token has the second part before the first.",
+mistake("joined in the wrong order", pairs=2, why="The new token puts the second part before the first.",
     look="b\"t\" + b\"h\": which comes first in the text?", token=[lambda pair: pair[1] + pair[0]])
-mistake("the pair in place of the token", pairs=3, why="Where the pair was found, there is now a tuple or a list; it "
-    "should be a single part, the two joined.", look="what joins two pieces of bytes?",
+mistake("the pair in place of the token", pairs=3, why="Where the pair was found, your result has a tuple or a list; "
+    "it should have a single part, the two joined.", look="how do you join two pieces of bytes?",
     token=[lambda pair: pair, lambda pair: list(pair), lambda pair: [pair[0] + pair[1]]])
-mistake("the token too often", why="Each of the two parts is replaced by the token, so it appears twice.",
-    look="how many parts are there after one merge, if there were three before it?",
+mistake("the token too often", why="Each of the two parts is replaced by the token, so the token appears twice.",
+    look="if there were three parts before a merge, how many should there be after it?",
     built=lambda parts, chosen, token: [token if {place, place - 1} & set(chosen) else part
                                         for place, part in enumerate(parts)])
-mistake("the pair removed", why="Where the pair was found, its two parts are gone, and no token is put in their place.",
+mistake("the pair removed", why="Where the pair was found, its two parts are removed, but no token is put in their "
+    "place.",
     look="what is appended where the pair is found?", built=lambda parts, chosen, token: [part for place, part in
         enumerate(parts) if not {place, place - 1} & set(chosen)])
-mistake("only the tokens kept", why="The parts that belong to no pair are left out.",
+mistake("only the tokens kept", why="Only the tokens are kept; the parts that were not merged are left out.",
     look="what is appended where the pair is not found?", built=lambda chosen, token: [token] * len(chosen))
 mistake("the token at the end", why="The parts of the pair are removed, but the token is put at the end (or the "
-    "beginning) of the list.", look="where does `append` put it?",
+    "beginning) of the list, not where they were.", look="where does `append` put it?",
     built=lambda parts, chosen, token: [*(part for place,
     part in enumerate(parts) if not {place, place - 1} & set(chosen)),
                                         *[token] * len(chosen)],
     variants=[{"built": lambda parts, chosen, token: [*[token] * len(chosen), *(part for place, part in enumerate(parts)
         if not {place, place - 1} & set(chosen))]}])
-mistake("every part cut into bytes", why="Parts of several bytes are cut into single bytes: earlier merges are undone.",
+mistake("every part cut into bytes", why="Parts of several bytes are cut into single bytes, which undoes earlier "
+    "merges.",
     look="what does a loop over bytes, or `b\"\".join`, make of longer parts?",
     variants=[lambda parts, pair: Merge()([bytes([byte]) for byte in b"".join(parts)], pair)])
 
 # The ends
 mistake = exercise.section(hint=3)
-mistake("the last part lost", pairs=2, why="The loop ends before the last part, which has no neighbour, and nothing "
-    "adds it afterwards.", look="the result for a word without the pair: is every part still there?",
+mistake("the last part lost", pairs=2, why="The last part is missing from your result, as when the loop ends before it "
+    "and nothing adds it afterwards.", look="the result for a word without the pair: is every part still there?",
     built=lambda step, parts, chosen, token, pair: step(
         parts if len(parts) - 2 in chosen else parts[:-1], chosen, token, pair),
     variants=[{"handed": lambda merged: merged[:-1]}])
-mistake("the last part twice", why="The last part of the list is added at the end even where a merge has just used it, "
-    "so its bytes are there twice.", look="a list of two parts that are the pair: what should be left of it?",
+mistake("the last part twice", why="The last part of the list is added at the end even if a merge has just used it, so "
+    "its bytes appear twice.", look="a list of just the two parts of the pair: what should be left of it?",
     built=lambda right, parts, chosen: [*right, parts[-1]] if len(parts) - 2 in chosen else right)
-mistake("the rest lost", why="The loop ends when the first part of the pair no longer occurs, and the parts after its "
-    "last occurrence are not added.", look="`index` raises an error when there is nothing left to find: which parts "
-    "are still missing then?", variants=[lambda parts, pair: up_to_the_last(parts, pair)])
+mistake("the rest lost", why="The loop ends once the first part of the pair does not occur again, and the parts after "
+    "its last occurrence are not added.",
+    look="`index` raises an error when there is nothing left to find: which parts are still missing at that point?",
+    variants=[lambda parts, pair: up_to_the_last(parts, pair)])
 
 def up_to_the_last(parts, pair):
     merged, place = [], 0
@@ -482,9 +487,9 @@ def up_to_the_last(parts, pair):
         place = found + 1 + joins
     return merged
 
-mistake("the parts in between lost", why="The search jumps to the next place of the first part of the pair, and the "
-    "parts that it passes over are never added.", look="`index`: which parts lie between the place that it starts from "
-    "and the place that it finds?", variants=[lambda parts, pair: passed_over(parts, pair),
+mistake("the parts in between lost", why="The search jumps to the next occurrence of the pair's first part, and the "
+    "parts that it passes over are never added.", look="`index`: which parts lie between the place where it starts and "
+    "the place that it finds?", variants=[lambda parts, pair: passed_over(parts, pair),
         lambda parts, pair: passed_over(parts, pair, rest=False)])
 
 def passed_over(parts, pair, rest=True):
@@ -496,9 +501,9 @@ def passed_over(parts, pair, rest=True):
         place += 1 + joins
     return merged + (parts[place:] if rest else [])
 
-mistake("the parts in between added again", why="The parts before the next place where the pair may begin are "
-    "added, but the loop then goes on with the first of them, so they are added more than once.", look="where does the "
-    "loop go on after `extend`?", variants=[lambda parts, pair: added_again(parts, pair)])
+mistake("the parts in between added again", why="The parts before the next place where the pair may begin are added, "
+    "but then the loop continues with the first of them, so they are added more than once.", look="at which place does "
+    "the loop continue after `extend`?", variants=[lambda parts, pair: added_again(parts, pair)])
 
 def added_again(parts, pair):
     merged, place = [], 0
@@ -512,14 +517,14 @@ def added_again(parts, pair):
 mistake("the last pair not seen", why="The pair is not found at the end of the word: the loop stops one place too "
     "early.", look="a word of just the two parts of the pair: at which place does its only pair begin?",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts[:-1])) if two == pair])
-mistake("the first pair not seen", why="The pair is not found where the word begins with it.",
-    look="which place does the loop start from?", found=lambda right: [place for place in right if place])
-mistake("two parts left as they are", why="A word of two parts comes back unchanged, although they may be the pair.",
+mistake("the first pair not seen", why="The pair is not found at the beginning of the word.",
+    look="at which place does the loop start?", found=lambda right: [place for place in right if place])
+mistake("two parts left as they are", why="A word of two parts comes back unchanged, even if they are the pair.",
     look="the condition on the number of parts: how many must a word have to contain a pair?",
     variants=[lambda parts, pair: list(parts) if len(parts) < 3 else byte_pairs.merge(parts, pair)])
-mistake("beyond the end", why="At the last part, your code asks for a neighbour that is not there: hence the "
+mistake("beyond the end", why="At the last part, your code asks for the next part, but there is none: hence the "
     "IndexError.",
-    look="`parts[place + 1]`, when place is the last one.", variants=[
+    look="`parts[place + 1]`: what is it when place is the last one?", variants=[
         lambda parts, pair: beyond_the_end(parts, pair, lambda place: (parts[place], parts[place + 1]) == pair),
         lambda parts, pair: beyond_the_end(
             parts, pair, lambda place: parts[place] == pair[0] and parts[place + 1] == pair[1])])
@@ -536,22 +541,23 @@ def first_needed(parts, pair):
     return one_by_one([parts[0], *parts[1:]], pair)
 
 mistake("the empty list", why="Your code fails on an empty list: it looks at the first part without checking whether "
-    "there is one.", look="what should an empty list become?", variants=[first_needed])
+    "there is one.", look="what should your function return for an empty list?", variants=[first_needed])
 
-# How it is handed over
+# What is returned
 mistake = exercise.section(hint=3)
 mistake("a tuple for the list", why="The parts are right, but they come in a tuple, not in a list.",
     look="the brackets, and what `tuple` does.", handed=lambda merged: tuple(merged))
-mistake("one piece of bytes", why="The parts are joined into a single piece; the exercise asks for a list of them.",
+mistake("one piece of bytes", why="The parts are joined into a single bytes object or string; the exercise asks for a "
+    "list of them.",
     look="the `return` line: what does `join` make?", handed=[lambda merged: b"".join(merged),
         lambda merged: b" ".join(merged), lambda merged: "".join(part.decode("latin-1") for part in merged)])
 mistake("texts for bytes", why="The parts are strings; they should be bytes.", look="`decode`, and str(…).",
     handed=[lambda merged: [part.decode("latin-1") for part in merged], lambda merged: [str(part) for part in merged]])
-mistake("numbers for bytes", why="The bytes have become numbers: a loop over bytes, or an index into them, gives "
-    "numbers.",
+mistake("numbers for bytes", why="The bytes have become numbers: a loop over a bytes object, or an index into it, "
+    "gives numbers.",
     look="b\"a\"[0] is 97. What is b\"a\"[0:1]?", handed=[lambda merged: [byte for part in merged for byte in part],
         lambda merged: [list(part) for part in merged]])
-mistake("nothing merged", why="The list comes back as it was.", look="is the result of the merge kept? And "
-    "what do you compare: is a list ever equal to a tuple?", chosen=lambda found: [])
-mistake("the given list returned", why=SAME, look="which list comes back where there is nothing to merge?",
+mistake("nothing merged", why="The list comes back with nothing merged.", look="do you keep the result of the merge? "
+    "And what do you compare: is a list ever equal to a tuple?", chosen=lambda found: [])
+mistake("the given list returned", why=SAME, look="which list do you return if there is nothing to merge?",
     variants=[lambda parts, pair: byte_pairs.merge(parts, pair) if pair in pairwise(parts) else parts])

@@ -27,8 +27,8 @@ exercise = Exercise(name="merge_heads", lesson=4, title="Put the heads back toge
            ("the shape is right, but the order is wrong", "reshape keeps the numbers in reading order, row by row, and "
             "only groups them differently. Before two dimensions can become one, they must be neighbours, in the "
             "right order."),
-           ("the tool", "split_heads cuts the features, and then it swaps two dimensions. The inverse undoes these two "
-            "steps, the last one first.")],
+           ("you do not know where to start", "split_heads first cuts the features, and then swaps two dimensions. The "
+            "inverse must undo these two steps, the last one first.")],
     solution='''
         def merge_heads(x):
             batch, heads, length, d_head = x.shape
@@ -45,53 +45,55 @@ class Merge(Steps):
     def joined(self, heads):
         return heads.flatten(2)
 
-SHUFFLED = ("The heads are shuffled together one feature at a time, like cards: the features of a head should stay "
+SHUFFLED = ("The heads are shuffled together one feature at a time, like cards; the features of a head should stay "
             "side by side.", "the two dimensions that become one: which comes first, the heads or the features?")
 WRONG_TWO = ("Before the reshape, dimensions other than the heads and the length change places, so features end up "
              "where they do not belong.",
              "name the four dimensions, count them from 0, and compare with your transpose.")
-NO_VIEW = ("`transpose` moves no numbers in memory, so those of a row no longer lie side by side there, and `view` "
-           "cannot join them: hence PyTorch's error.", "the last sentence of the error message.")
+NO_VIEW = ("`transpose` moves no numbers in memory, so the numbers of a row are no longer stored side by side, and "
+           "`view` cannot join them: that is why PyTorch raises an error.", "the last sentence of the error message.")
 WIDTH = "how many features must a position have after merging?"
 
 # Which dimensions change places before the reshape
 mistake = exercise.section(hint=3, pairs=9)
-mistake("merged without the transpose", hint=2, why="The numbers are only regrouped, in the order in which they are "
-    "stored: a row of the result holds one head's features of several positions, instead of every head's features of "
-    "one position.", look="the first row of the result: do all its numbers come from position 0?",
+mistake("merged without the transpose", hint=2, why="The numbers are only regrouped in the order in which they are "
+    "stored, so a row of the result holds one head's features of several positions, instead of every head's features "
+    "of one position.", look="the first row of the result: do all its numbers come from position 0?",
     moved=lambda x: x.reshape(len(x), x.shape[2], x.shape[1], -1))
 mistake("merged in interleaved order", *SHUFFLED, hint=2, joined=lambda heads: heads.transpose(2, 3).flatten(2))
 mistake("the wrong two dimensions exchanged", *WRONG_TWO,
     moved=[lambda x, right, order=order: x.permute(order).reshape(right.shape)
            for order in ((0, 1, 3, 2), (0, 3, 2, 1), (0, 3, 1, 2), (1, 0, 2, 3), (2, 0, 1, 3))])
 mistake("transposed after the reshape", hint=2, why="The numbers are regrouped into a new shape before any dimensions "
-    "are swapped: a row of the result takes them from several positions.", look="the order of the operations: which "
-    "one should come first?", variants=[{"moved": lambda x: x,
+    "are swapped, so a row of the result takes its numbers from several positions.",
+    look="the order of the operations: which one should come first?", variants=[{"moved": lambda x: x,
     "joined": lambda heads: heads.reshape(len(heads), -1, heads.shape[2]).transpose(1, 2)}])
 
 # Heads that are lost
 mistake = exercise.section(hint=1, pairs=9)
-mistake("the heads averaged", why="The heads are averaged, so what each head found by itself is lost: an average is "
-    "d_head features wide, and repeating it brings nothing back.", look=WIDTH,
+mistake("the heads averaged", why="The heads are averaged, so what each head found on its own is lost: the average is "
+    "only d_head features wide, and repeating it brings nothing back.", look=WIDTH,
     joined=[lambda heads: heads.mean(dim=2), lambda heads: heads.mean(dim=2).repeat(1, 1, heads.shape[2]),
         lambda heads: heads.mean(dim=2).repeat_interleave(heads.shape[2], dim=-1)])
-mistake("the heads summed", why="The heads are added up, so what each head found by itself is lost: a sum is d_head "
-    "features wide, and repeating it, or adding zeros to its end, brings nothing back.", look=WIDTH,
+mistake("the heads summed", why="The heads are added up, so what each head found on its own is lost: the sum is only "
+    "d_head features wide, and repeating it, or padding it with zeros, brings nothing back.", look=WIDTH,
     joined=[lambda heads: heads.sum(dim=2), lambda heads: heads.sum(dim=2).repeat(1, 1, heads.shape[2]),
         lambda heads: heads.sum(dim=2).repeat_interleave(heads.shape[2], dim=-1),
         lambda heads: F.pad(heads.sum(dim=2), (0, (heads.shape[2] - 1) * heads.shape[3]))])
-mistake("only one head", why="Only one head comes back, d_head features wide; the others are thrown away.",
-    look="does your loop keep the heads from earlier rounds, or overwrite them?",
+mistake("only one head", why="Only one head is returned, d_head features wide; the others are thrown away.",
+    look="does your loop keep the heads from earlier iterations, or overwrite them?",
     joined=[lambda heads: heads[:, :, 0], lambda heads: heads[:, :, -1]])
-mistake("one head in every place", why="Every place in the row holds the same head, the first or the last; the others "
-    "are thrown away.", look="what each round of the loop puts into the row: does it depend on the head?",
+mistake("one head in every place",
+    why="The same head, the first or the last, fills every place in the row; the others are thrown away.",
+    look="does what each iteration of the loop puts into the row depend on the head?",
     joined=[lambda heads: heads[:, :, :1].expand_as(heads).flatten(2),
             lambda heads: heads[:, :, -1:].expand_as(heads).flatten(2)])
 
 # Other dimensions become one
 mistake = exercise.section(hint=3, pairs=9)
-mistake("the heads end to end", why="The heads are put one after the other along the length, (batch, heads · length, "
-    "d_head): more positions, not wider ones.", look="along which dimension should the heads stand side by side?",
+mistake("the heads end to end", why="The heads are put one after another along the length, which gives (batch, heads · "
+    "length, d_head): more positions, not wider ones.",
+    look="along which dimension should the heads stand side by side?",
     variants=[{"moved": lambda x: x, "joined": lambda heads: heads.flatten(1, 2)}])
 mistake("every head a position of its own", why="After the transpose, length and heads have become one dimension, "
     "(batch, length · heads, d_head), instead of heads and features.",
@@ -101,13 +103,14 @@ mistake("positions and features in one dimension",
     look="which two dimensions must become one, and are they neighbours already?", moved=lambda x: x)
 mistake("not merged yet", why="Heads and length are swapped, but heads and features are still two dimensions: (batch, "
     "length, heads, d_head).", look="how many dimensions should the result have?", joined=lambda heads: heads)
-mistake("the input as it was", why="x comes back as it was, still in heads.", look="most tensor methods return a new "
-    "tensor and leave the old one alone. Is the new one kept?", variants=[lambda x: x])
+mistake("the input as it was", why="x is returned as it was, still split into heads.",
+    look="most tensor methods return a new tensor and leave the old one alone. Is the new one kept?",
+    variants=[lambda x: x])
 mistake("batch and positions in one dimension", why="The features are merged, but batch and length have become one "
     "dimension: (batch · length, d_model).", look="how many dimensions should the result have?",
     joined=lambda right: right.flatten(0, 1))
-mistake("one row for a whole sequence", why="All the positions of a sequence stand in one row, (batch, length · "
-    "d_model): only heads and features should become one dimension.", look="how many dimensions should the result "
+mistake("one row for a whole sequence", why="All the positions of a sequence are in one row, (batch, length · "
+    "d_model); only heads and features should become one dimension.", look="how many dimensions should the result "
     "have?", joined=lambda right: right.flatten(1), variants=[lambda x: x.flatten(1)])
 mistake("the length before the batch", why="The features are merged, but batch and length are swapped: (length, batch, "
     "d_model).", look="the order of the dimensions in your permute.", joined=lambda right: right.transpose(0, 1))
@@ -115,32 +118,34 @@ mistake("the length before the batch", why="The features are merged, but batch a
 # The wrong heads, or not all of them
 mistake = exercise.section(hint=1, pairs=9)
 mistake("the batch for the heads", why="The first dimension is taken for the heads, so the sequences of the batch are "
-    "put together, not the heads of a sequence.", look="what does a loop over x run over?",
+    "joined, not the heads of each sequence.", look="what does a loop over x run over?",
     moved=lambda x: x.permute(1, 2, 0, 3), variants=[lambda x: torch.cat(list(x), dim=1),
         lambda x: torch.cat(list(x), dim=-1).reshape(len(x), x.shape[2], -1)])
 mistake("batch and heads exchanged in the first view", why="A view takes the first two dimensions for (heads, batch), "
-    "but they are (batch, heads): sequences and heads get mixed up.", look="in which order does `x.shape` give the "
+    "but they are (batch, heads), so sequences and heads get mixed up.", look="in which order does `x.shape` give the "
     "sizes?", taken=lambda x: x.reshape(x.shape[1], len(x), *x.shape[2:]).transpose(0, 1))
 mistake("batch and heads exchanged in the last view", why="The heads have been moved correctly, but the last view "
     "swaps the batch size and the number of heads.", look="in which order does `x.shape` give the "
     "sizes?", joined=lambda heads: heads.reshape(heads.shape[2], heads.shape[1], -1))
-mistake("the heads in reverse", why="The heads stand side by side, but the last one comes first.", look="which head's "
-    "features does a position start with?", taken=lambda x: x.flip(1))
-mistake("the positions in reverse", why="The positions come in the opposite order: the last one stands first.",
+mistake("the heads in reverse", why="The heads are side by side, but in reverse order, with the last one first.",
+    look="which head's features does a position start with?", taken=lambda x: x.flip(1))
+mistake("the positions in reverse", why="The positions are in reverse order, with the last one first.",
     look="which position's features are in the first row?", moved=lambda right: right.flip(1))
-mistake("never filled", why="The result has the right shape, but it is all zeros: nothing of x has been written into "
-    "it.", look="does anything assign into the result: `merged[…] = …`?", joined=lambda right: torch.zeros_like(right))
+mistake("never filled",
+    why="The result has the right shape, but it holds only zeros: nothing has been written into it.",
+    look="does anything assign into the result: `merged[…] = …`?", joined=lambda right: torch.zeros_like(right))
 mistake("only one head filled in", why="The features of one head are filled in, and the rest of each row is zeros: "
-    "every round of the loop writes into the same columns, or the loop ends too soon.",
-    look="the slice that you write into: does it depend on which head it is?",
+    "every iteration of the loop writes into the same columns, or the loop ends too soon.",
+    look="does the slice that you write into depend on which head it is?",
     joined=[lambda heads, one=one: F.pad(heads[:, :, one], (0, (heads.shape[2] - 1) * heads.shape[3]))
             for one in (-1, 0)])
-mistake("a head left out", why="The place of one head, the last or the first, is never filled in and keeps its zeros: "
-    "the loop over the heads ends too early, or starts too late.", look="the first and the last round of the loop.",
+mistake("a head left out", why="The place of one head, the last or the first, is never filled in and stays 0: the loop "
+    "over the heads ends too early or starts too late.", look="the first and last iterations of the loop.",
     joined=[lambda heads: F.pad(heads[:, :, :-1].flatten(2), (0, heads.shape[3])),
             lambda heads: F.pad(heads[:, :, 1:].flatten(2), (heads.shape[3], 0))])
-mistake("a head missing from the row", why="One head, the last or the first, is not put into the rows, which are "
-    "therefore d_head features too short.", look="the first and the last round of the loop over the heads.",
+mistake("a head missing from the row",
+    why="One head, the last or the first, is not put into the rows, so they are d_head features too short.",
+    look="the first and last iterations of the loop over the heads.",
     joined=[lambda heads: heads[:, :, :-1].flatten(2), lambda heads: heads[:, :, 1:].flatten(2)])
 
 def overlapping_in_the_row(heads, right):
@@ -148,22 +153,25 @@ def overlapping_in_the_row(heads, right):
     for head in range(heads.shape[2]):
         merged[..., head:head + heads.shape[-1]] = heads[:, :, head]
     return merged
-mistake("slices that overlap", why="Each head's slice starts just one feature after the previous one, so each head "
-    "overwrites most of the one before, and the end of each row stays zero.",
+mistake("slices that overlap", why="Each head's slice starts just one feature after the one before, so each head "
+    "overwrites most of the previous one, and the end of each row stays 0.",
     look="where does the slice of head 1 start, and where should it?", joined=overlapping_in_the_row)
-mistake("the largest of the heads", why="In each place, only the largest number of all the heads is kept: what each "
-    "head found by itself is lost.", look=WIDTH,
+mistake("the largest of the heads",
+    why="In each place, only the largest number of all the heads is kept, so what each head found on its own is lost.",
+    look=WIDTH,
     joined=[lambda heads: heads.amax(dim=2), lambda heads: heads.amax(dim=2).repeat(1, 1, heads.shape[2])])
 mistake("the heads multiplied", why="The heads are multiplied together, so the result is d_head features wide.",
     look=WIDTH, joined=lambda heads: heads.prod(dim=2))
-mistake("the sizes named before the transpose", hint=3, why="The heads and the length have changed places, but the "
-    "reshape still takes them in their old order: (batch, heads, length · d_head).", look="what does `x.shape` give "
-    "before the transpose, and what after it?", joined=lambda heads: heads.reshape(len(heads), heads.shape[2], -1))
-mistake("a list of heads", hint=3, why="The heads come as a list of tensors; one tensor is expected, with the heads "
-    "side by side in its rows.", look="which function joins tensors along a dimension that they already have?",
+mistake("the sizes named before the transpose", hint=3, why="The heads and the length have been swapped, but the "
+    "reshape still takes them in their old order: (batch, heads, length · d_head).",
+    look="what does `x.shape` give before the transpose, and what does it give after?",
+    joined=lambda heads: heads.reshape(len(heads), heads.shape[2], -1))
+mistake("a list of heads", hint=3, why="The heads are returned as a list of tensors; the exercise asks for one tensor, "
+    "with the heads side by side in its rows.",
+    look="which function joins tensors along a dimension that they already have?",
     joined=lambda heads: list(heads.unbind(2)))
 mistake("heads stacked, not side by side", hint=3, why="The heads are stacked along a new dimension, so the result "
-    "still has four dimensions; side by side means that the last dimension grows.",
+    "still has four dimensions; to put them side by side, the last dimension must grow.",
     look="which function joins tensors along a dimension that they already have?",
     joined=[lambda heads: heads.transpose(2, 3), lambda heads: torch.stack(heads.unbind(2))])
 mistake("view of what has been transposed", *NO_VIEW, hint=3, raises=True,

@@ -10,8 +10,10 @@ from transformer_lessons.language import long_context
 
 
 def draw(generator, rows, sizes, rise=0.0, level=0.0, apart=0.0, far=False):
-    """Blocks of scores; from block to block they rise (or fall), all around a level, which rows may have of their "
-    "own. Or all of them are far below 0."""
+    """Blocks of scores that rise (or fall) from block to block, around a level that may differ from row to row.
+
+    Where far, all scores are far below 0 instead.
+    """
     if far:
         return list(far_below(generator, *rows, sum(sizes)).split(sizes, dim=-1)),
     level = level + apart * torch.arange(rows[-1] if rows else 1.0).reshape(rows[-1:] + (1,) if rows else (1,))
@@ -77,20 +79,20 @@ def in_blocks(call, blocks):
     return None
 
 AT_ONCE = ("The numbers are right, but the softmax, the maximum or the sum is taken over all the scores put together. "
-           "Here they come in blocks because there is no room for all of them.")
-LOOK_AT_ONCE = "what do you have to know about the blocks so far when the next one comes?"
+           "They come in blocks because there is no room for all of them at once.")
+LOOK_AT_ONCE = "when the next block comes, what do you need to know about those before it?"
 THREE = ("The numbers are right, but the scores are read three times: for the maximum, for the sum and for the "
-        "weights. Maximum and sum can be found in one pass.")
+         "weights. The maximum and the sum can be found in a single pass.")
 
 def sums_to_one(call, blocks):
-    """The numbers are right; is nothing added to the sum that float32 would see?"""
+    """The numbers are right, but is anything added to the sum that float32 would show?"""
     if len(blocks) > 1:
         return None
     weight = torch.as_tensor(call([blocks[0].new_zeros(1)]))
     return None if bool((weight - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
 
-OFF = ("The numbers are nearly right, but not exactly: a single score gets a weight that is not 1, as when a small "
-       "number such as 1e-6 is added to the sum.")
+OFF = ("The numbers are nearly right, but not exactly. A single score should get a weight of exactly 1, but it does "
+       "not, as when a small number such as 1e-6 is added to the sum.")
 LOOK_OFF = "the largest score adds exp(0) = 1 to the sum: can the sum ever be 0?"
 LOOK_THREE = "when a block raises the maximum, by which factor is the sum so far too large?"
 
@@ -101,7 +103,8 @@ exercise = Exercise(
         one or more tensors (…, size). All of them have the same leading dimensions (there may be none), but their
         sizes may differ. Each size is at least 1, and the sizes add up to length. You may not take a maximum, a sum or
         a softmax over all the scores put together. You may read each block at most twice: once for the maximum and the
-        sum, and once for its weights. It must work for finite scores of any magnitude. The blocks stay as they are.
+        sum, and once for its weights. The function must work for finite scores of any magnitude. The blocks
+        stay as they are.
         """,
     stub='''
         def online_softmax(blocks):
@@ -115,11 +118,11 @@ exercise = Exercise(
         {"rows": (2,), "sizes": (9, 8, 9, 5), "rise": 1.0}, {"rows": (3,), "sizes": (2, 1, 3), "far": True}],
     draw=draw, reference=lambda blocks: long_context.online_softmax(blocks), returns="weights", names_steps=False,
     shapes={"weights": "(…, length)"}, checks=[in_blocks, sums_to_one],
-    hints=[("what to remember", "From the blocks so far, you need two numbers for each row: the largest score, and the "
-        "sum of exp(score - largest). What values should they have before the first block?"),
+    hints=[("what to remember", "From the blocks you have read so far, keep two numbers for each row: the largest "
+        "score, and the sum of exp(score - largest). What values should they have before the first block?"),
            ("when the maximum rises", "The terms of the sum so far are exp(score - old), but now you want "
                "exp(score - new). To get from one to the other, you multiply every term by the same factor. What is "
-               "it?"),
+               "this factor?"),
            ("the weights", "You know the final maximum and sum only after the last block. So go through the blocks "
                "once more to compute their weights, and join the weights with torch.cat.")],
     solution='''
@@ -176,16 +179,16 @@ class Online(Steps):
 
 # Nothing but NaN
 mistake = exercise.section(hint=1)
-mistake("infinity minus infinity, or times 0", pairs=0, why="Every weight is NaN (not a number): an infinity is "
-        "subtracted from an infinity or multiplied by 0, as when the maximum starts at infinity, or the first factor "
-        "is exp(new - old) with an old maximum of "
-        "-inf.", look="what are the maximum, the factor and the sum in the first block?",
+mistake("infinity minus infinity, or times 0", pairs=0, why="Every weight is NaN (not a number): one infinity is "
+        "subtracted from another, or multiplied by 0. This happens, for instance, when the maximum starts at infinity, "
+        "or when the first factor is exp(new - old) with an old maximum of -inf.",
+    look="what are the maximum, the factor and the sum in the first block?",
     start=lambda column: (torch.full_like(column, torch.inf), torch.zeros_like(column)),
     rescaled=lambda total, largest, raised: total * (raised - largest).exp())
 
 # What is kept of the blocks so far
 mistake = exercise.section(hint=2)
-FACTOR = "take two blocks, with the scores 0 and 5: what should the sum be after the second?"
+FACTOR = "take two blocks of one score each, 0 and 5: what should the sum be after the second?"
 mistake("powers of 2", why="The exponentials are powers of 2, not of e: a softmax with another base.",
     look="what is exp2(1), and what is exp(1)?", pairs=0,
     variants=[{"rescaled": lambda total, largest, raised: total * (largest - raised).exp2(),
@@ -193,11 +196,12 @@ mistake("powers of 2", why="The exponentials are powers of 2, not of e: a softma
                "weights": lambda scores, largest, total: (scores - largest).exp2() / total}])
 mistake("the sum not rescaled", why="When a block raises the maximum, the sum so far stays as it was: it is still a "
         "sum of exponentials relative to the old maximum.",
-    look=FACTOR + " And if you rescale: is the old maximum still there when you do?",
+    look=FACTOR + " And if you do rescale it: is the old maximum still there at that point?",
     rescaled=lambda total: total)
-mistake("rescaled for all rows or for none", pairs=0, why="Whether the sum so far is rescaled is decided once for all "
-        "the rows, as by the first of them, or by whether all rise: the maximum of a row may rise, and its sum stay as "
-        "it was.", look="`if`: which row is it about? Each row has a maximum of its own.",
+mistake("rescaled for all rows or for none", pairs=0, why="Whether to rescale the sum so far is decided once for all "
+        "rows, for instance by the first of them, or by whether all their maxima rise. So the maximum of a row may "
+        "rise while its sum stays as it was.", look="`if`: which row does the condition look at? Each row has a "
+        "maximum of its own.",
     rescaled=[lambda right, total, largest, raised, rise=rise: right if bool(rise(raised > largest)) else total
               for rise in (torch.all, lambda rises: rises.flatten()[0], lambda rises: rises.flatten()[-1])]
         + [lambda right, total, largest, raised: right if bool(raised.max() > largest.max()) else total])
@@ -211,29 +215,29 @@ mistake("rescaled the wrong way", why="The sum so far is multiplied by exp(new -
     look=FACTOR, rescaled=lambda total, largest, raised: torch.where(
         total == 0, total, total * (raised - largest).exp()),
     variants=[wrong_way_from(low) for low in (0.0, -1.0, 1.0)])
-mistake("rescaled by the maximum itself", pairs=2, why="The sum so far is multiplied by exp of one of the two maxima "
-        "(or of its negative), not of their difference.", look=FACTOR,
+mistake("rescaled by the maximum itself", pairs=2, why="The sum so far is multiplied by the exponential of one of the "
+        "two maxima (or of its negative), not of their difference.", look=FACTOR,
     rescaled=[lambda total, largest: total * largest.exp(), lambda total, raised: total * (-raised).exp()])
 mistake("rescaled by the difference, not its exponential", why="The sum so far is multiplied by the difference of the "
-        "two maxima, or has it subtracted: the exponential is missing.", look=FACTOR, pairs=2,
+        "two maxima, or the difference is subtracted from it: the exponential is missing.", look=FACTOR, pairs=2,
     rescaled=[lambda total, largest, raised: torch.where(total == 0, total, total * (largest - raised)),
               lambda total, largest, raised: torch.where(total == 0, total, total + (largest - raised))])
-mistake("rescaled by a quotient", why="The sum so far is multiplied by a quotient, of the two maxima or of their "
-        "exponentials (which may be infinite or 0), not by the exponential of their difference.", pairs=0,
-    look=FACTOR + " And if both were 1000 higher?",
+mistake("rescaled by a quotient", why="The sum so far is multiplied by a quotient, either of the two maxima or of "
+        "their exponentials (which may be infinite or 0), not by the exponential of their difference.", pairs=0,
+    look=FACTOR + " And if both scores were 1000 higher?",
     rescaled=[lambda total, largest, raised: torch.where(total == 0, total, total * (largest / raised)),
               lambda total, largest, raised: torch.where(total == 0, total, total * (raised / largest)),
               lambda total, largest, raised: torch.where(total == 0, total, total * (largest.exp() / raised.exp()))])
-mistake("the new block rescaled, too", why="The exponentials of the new block are multiplied by the factor as well; "
-        "they are relative to the new maximum already.",
-    look="which part of the sum was made with the old maximum?", pairs=0,
+mistake("the new block rescaled, too", why="The exponentials of the new block are multiplied by the factor as well, "
+        "although they are already relative to the new maximum.",
+    look="which part of the sum was computed with the old maximum?", pairs=0,
     variants=[lambda blocks: rescaled_whole(blocks), lambda blocks: rescaled_whole(blocks, first=False)])
 mistake("the new block rescaled, not the sum so far", why="The factor is applied to the exponentials of the new block; "
-        "the sum so far stays as it was.", look="which part of the sum was made with the old maximum?", pairs=0,
+        "the sum so far stays as it was.", look="which part of the sum was computed with the old maximum?", pairs=0,
     variants=[lambda blocks: rescaled_whole(blocks, both=False),
               lambda blocks: rescaled_whole(blocks, first=False, both=False)])
-mistake("the new block relative to the old maximum", why="The exponentials of a new block are made with the maximum of "
-        "the blocks before it, and the sum so far is rescaled to the new one.",
+mistake("the new block relative to the old maximum", why="The exponentials of a new block are computed with the "
+        "maximum of the blocks before it, while the sum so far is rescaled to the new maximum.",
     look="to which maximum should every term of the sum be relative?", pairs=0,
     variants=[lambda blocks: below_the_old(blocks)])
 
@@ -255,12 +259,11 @@ def to_the_block(blocks, new_too=True):
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
 mistake("rescaled to the block, not to the running maximum", why="The sum so far is rescaled to the maximum of the new "
-        "block, "
-        "even where an earlier one was larger; the weights are made relative to the largest of all.", look="if a "
-        "block's scores are all below an earlier one, to which maximum should the sum be relative?", pairs=0,
+        "block, even where an earlier maximum was larger. But the weights are relative to the largest of all.",
+    look="if a block's scores are all below an earlier one, to which maximum should the sum be relative?", pairs=0,
     variants=[to_the_block, lambda blocks: to_the_block(blocks, new_too=False)])
-mistake("the maximum never kept", why="The new maximum is computed, but the running one stays what it was at the "
-        "start, as if nothing had come before each block.",
+mistake("the maximum never kept", why="The new maximum is computed, but for each block the running one is back at its "
+        "starting value, as if nothing had come before.",
     look="the last line of your loop: what does the next round start from?", pairs=0,
     variants=[lambda blocks, low=low: never_kept(blocks, low) for low in (-torch.inf, -1e30, -1e9)]
         + [{"raised": lambda scores: scores.amax(-1, keepdim=True), "rescaled": lambda total: 0 * total}])
@@ -269,8 +272,8 @@ mistake("one sum for all rows", pairs=0, why="The exponentials of all rows are a
     added=lambda scores, raised: (scores - raised).exp().sum())
 
 mistake("rescaled only where the maximum rises a lot", why="Where the maximum rises only a little, the sum so far and "
-        "the maximum stay as they are, and yet the new block is added relative to the new maximum: the terms "
-        "of the sum are relative to two different maxima.",
+        "the running maximum stay as they are, but the new block is added relative to the new maximum. So the terms of "
+        "the sum are relative to two different maxima.",
     look="if the running maximum stays, which maximum must be subtracted from the new scores?", pairs=0,
     variants=[lambda blocks, enough=enough: in_leaps(blocks, enough) for enough in (8 * math.log(2), 8.0, 1.0)])
 
@@ -284,9 +287,9 @@ def in_leaps(blocks, enough):
         largest = torch.where(leap, raised, largest)
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
-mistake("each block's maximum kept, not the largest", why="The sums are made relative to the larger of two maxima, but "
-        "what is kept for the next round is the maximum of the new block, even if an earlier one was larger.",
-        look="the last line of your loop: which of the two maxima does the next round start from?", pairs=0,
+mistake("each block's maximum kept, not the largest", why="The sum is computed relative to the larger of the two "
+        "maxima, but the next round starts from the maximum of the new block, even if an earlier one was larger.",
+        look="the last line of your loop: from which of the two maxima should the next round start?", pairs=0,
     variants=[lambda blocks: block_kept(blocks)])
 
 def block_kept(blocks):
@@ -316,8 +319,8 @@ def below_the_old(blocks):
 
 mistake = exercise.section(hint=1)
 mistake("the maximum of the last block", why="The maximum is that of the latest block, even if an earlier block had a "
-        "larger one; the sum so far is not rescaled to "
-        "it.", look="when a block's scores are all below an earlier one, what is the maximum?", pairs=0,
+        "larger one, and the sum so far is not rescaled to it.",
+    look="when a block's scores are all below those of an earlier one, what is the maximum?", pairs=0,
     variants=[{"raised": lambda scores: scores.amax(dim=-1, keepdim=True), "rescaled": lambda total: total}])
 mistake("rescaled to each block's maximum, not the largest", why="The maximum is that of the latest block, even if an "
         "earlier block had a larger one. The sum is rescaled to it, but where the maximum falls by a lot, "
@@ -331,9 +334,10 @@ mistake("the last block left out of the sum", why="The last block is missing fro
 mistake("the first block left out of the sum", why="The first block is missing from the maximum and the sum: the loop "
         "starts too late.", look="the first round of the loop.", pairs=0,
     first_pass=lambda blocks: blocks[1:] if len(blocks) > 1 else blocks)
-mistake("the first block counted twice", why="The first block is added to the sum twice: before the loop, and once "
-        "more by the loop, which begins with it.", look="what is in the sum before the loop, and with which block does "
-        "the loop begin?", pairs=0, first_pass=lambda blocks: [blocks[0], *blocks])
+mistake("the first block counted twice", why="The first block is added to the sum twice: once before the loop, and "
+        "again in the loop, which begins with it.",
+    look="what is in the sum before the loop, and with which block does the loop begin?",
+    pairs=0, first_pass=lambda blocks: [blocks[0], *blocks])
 mistake("the last partial block dropped", why="A last block that is shorter than the others is left out.",
       look="what happens to a block that is not full?", pairs=0,
     variants=[{"first_pass": lambda blocks: whole(blocks), "second_pass": lambda blocks: whole(blocks)},
@@ -342,15 +346,16 @@ mistake("the last partial block dropped", why="A last block that is shorter than
 def whole(blocks):
     return [block for block in blocks if block.shape[-1] == blocks[0].shape[-1]]
 
-mistake("the sum starts at 1", why="The sum does not start at 0 but at 1, so the weights sum to less than 1.",
-    look="what is the sum of no scores?", pairs=0,
+mistake("the sum starts at 1", why="The sum starts at 1, not at 0, so the weights sum to less than 1.",
+    look="what is the sum before any score has been added?", pairs=0,
     variants=[{"start": lambda column: (torch.zeros_like(column), torch.ones_like(column))},
               {"start": lambda column: (column, torch.ones_like(column))},
               {"start": lambda column: (torch.full_like(column, -1e4), torch.ones_like(column)),
                "rescaled": lambda total: total},
               lambda blocks: from_the_first(blocks, blocks)])
-mistake("only the largest of the first block counted", why="The sum starts at 1 and the loop at the second block: of "
-        "the first, only the largest score counts.", look="what is the sum of a first block of several scores?",
+mistake("only the largest of the first block counted", why="The sum starts at 1 and the loop at the second block, so "
+        "only the largest score of the first block counts.", look="what should the sum be after a first block of "
+        "several scores?",
     pairs=0, variants=[lambda blocks: from_the_first(blocks, blocks[1:])])
 
 def from_the_first(blocks, counted):
@@ -363,9 +368,9 @@ def from_the_first(blocks, counted):
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
 mistake("the maximum starts too high", why="The running maximum starts at 0, or at another number that scores may lie "
-        "far below, such as -1e4 or -1e9. Where they do, it never moves, every exponential is 0, and 0 / 0 is not a "
-        "number.",
-    look="scores of -1e11: which of your numbers become 0? What is below every score?",
+        "far below, such as -1e4 or -1e9. Where they do, it never moves, every exponential is 0, and 0 / 0 gives NaN "
+        "(not a number).",
+    look="with scores of -1e11, which of your numbers become 0? And what is below every score?",
     start=[lambda column, low=low: (torch.full_like(column, low), torch.zeros_like(column))
            for low in (0.0, -1e3, -2e3, -5e3, -1e4)])
 mistake("no maximum subtracted", why="No maximum is subtracted: for scores of 1000 the exponentials are infinite, and "
@@ -381,13 +386,13 @@ def without_maximum(blocks):
         block.exp().sum(dim=-1, keepdim=True) for block in blocks)
 
 mistake("a number of the first block for all", why="The maximum of the first block, or its first score, is subtracted "
-        "from all the scores: others may be larger by so much that their exponentials are infinite.",
-    look="a first block of 0, a second of 1000.", pairs=0,
+        "from all the scores. Others may be so much larger that their exponentials are infinite.",
+    look="take a first block of 0 and a second one of 1000: what is subtracted from each?", pairs=0,
     variants=[{"raised": lambda largest, scores: torch.where(largest.isinf(), scores.amax(-1, keepdim=True), largest)},
               lambda blocks: shifted_by(blocks, blocks[0][..., :1])])
 
-mistake("the mean for the maximum", why="A mean of scores is subtracted, or the largest of several means, not the "
-        "largest score: scores may lie so far above it that their exponentials are infinite.", pairs=0,
+mistake("the mean for the maximum", why="A mean of scores, or the largest of several means, is subtracted instead of "
+        "the largest score. Scores may lie so far above it that their exponentials are infinite.", pairs=0,
     look="what must be subtracted so that no exponent is above 0?",
     variants=[lambda blocks: shifted_by(blocks, torch.cat(blocks, -1).mean(-1, keepdim=True)),
               lambda blocks: shifted_by(blocks, torch.stack([one.mean(-1) for one in blocks]).amax(0)[..., None])])
@@ -396,11 +401,11 @@ def shifted_by(blocks, amount):
     return torch.cat([(block - amount).exp() for block in blocks], dim=-1) / sum(
         (block - amount).exp().sum(dim=-1, keepdim=True) for block in blocks)
 
-mistake("one maximum for all rows", why="A single maximum, over all rows, is used for every row: in rows far below it, "
-        "every exponential becomes "
-        "0.", look="which dimension does the maximum run over, and what is its shape?", pairs=0,
+mistake("one maximum for all rows", why="A single maximum, over all rows, is used for every row. In rows that lie far "
+        "below it, every exponential becomes 0.",
+    look="which dimension does the maximum run over, and what is its shape?", pairs=0,
     raised=lambda largest, scores: torch.maximum(largest, scores.max()))
-mistake("the smallest for the largest", why="The smallest score is kept, not the largest: exponentials may become "
+mistake("the smallest for the largest", why="The smallest score is kept, not the largest, so exponentials may become "
         "infinite.",
     look="what must be subtracted so that no exponent is above 0?", pairs=0,
     variants=[{"raised": lambda largest, scores: torch.minimum(
@@ -409,7 +414,7 @@ mistake("the smallest for the largest", why="The smallest score is kept, not the
 # The weights
 mistake = exercise.section(hint=3)
 mistake("a softmax of each block", why="Each block gets a softmax of its own, so the weights of each block sum to 1.",
-    look="what should all the weights sum to?", pairs=0,
+    look="what should all the weights of a row sum to?", pairs=0,
     variants=[lambda blocks: torch.cat([block.softmax(dim=-1) for block in blocks], dim=-1)])
 mistake("a fixed share for each block", why="Each block gets a softmax of its own, and a share of the total weight "
         "that does not depend on its scores: the same for every block, or in proportion to its length.",
@@ -422,12 +427,13 @@ mistake("a share by the largest score alone", why="Each block gets a softmax of 
         "well.", look="two blocks, [5] and [5, 5]: should both get the same share?", pairs=0,
     variants=[lambda blocks: torch.cat([block.softmax(-1) * share[..., None] for block, share in zip(
         blocks, torch.stack([block.amax(-1) for block in blocks], -1).softmax(-1).unbind(-1), strict=True)], dim=-1)])
-mistake("divided by the sum so far", why="The weights of a block are made as soon as it comes, and divided by the sum "
-        "up to that point; this is final only after the last block.", look="when do you know the sum?", pairs=0,
+mistake("divided by the sum so far", why="The weights of a block are computed as soon as it comes, and divided by the "
+        "sum up to that point. But the sum is complete only after the last block.",
+    look="after which block do you know the whole sum?", pairs=0,
     variants=[lambda blocks: as_they_come(blocks, keep=False), lambda blocks: as_they_come(blocks, False, later=True)])
 mistake("exponentials relative to different maxima", why="The exponentials of each block are relative to the maximum "
-        "up to that point, yet divided by the final sum, which is relative to the final maximum.",
-    look="is the maximum of the first block still the one that the sum is made with?", pairs=0,
+        "up to that point, but they are divided by the final sum, which is relative to the final maximum.",
+    look="is the maximum after the first block still the one that the final sum is relative to?", pairs=0,
     variants=[lambda blocks: as_they_come(blocks, keep=True)])
 
 def as_they_come(blocks, keep, later=False):
@@ -443,8 +449,9 @@ def as_they_come(blocks, keep, later=False):
     return torch.cat(parts, dim=-1) / (total if keep else 1)
 
 mistake("only the block before rescaled", why="The exponentials of all blocks are kept, but where the maximum rises, "
-        "only those of the previous block are rescaled to it: the earlier ones are relative to an older maximum.",
-    look="a maximum that rises twice: to which one is the first block relative?", pairs=0,
+        "only those of the previous block are rescaled. The earlier ones remain relative to an older maximum.",
+    look="suppose that the maximum rises twice: to which one are the exponentials of the first block relative?",
+    pairs=0,
     variants=[lambda blocks: before_rescaled(blocks, whole_sum=True),
               lambda blocks: before_rescaled(blocks, whole_sum=False)])
 
@@ -459,8 +466,8 @@ def before_rescaled(blocks, whole_sum):
         largest = raised
     return torch.cat(parts, -1) / (total if whole_sum else torch.cat(parts, -1).sum(-1, keepdim=True))
 
-mistake("another maximum in the weights", why="The sum is right, but in the weights the largest score of only some of "
-        "the blocks is subtracted, such as the last or the first; the sum is relative to the largest of all.",
+mistake("another maximum in the weights", why="The sum is right, and relative to the largest score of all. But in the "
+        "weights, the largest score of only some of the blocks is subtracted, for instance of the last or the first.",
     look="after the loop, which of your variables holds the maximum that the sum is relative to?", pairs=0,
     variants=[lambda blocks, some=some: weighed_by(blocks, torch.cat(some(blocks), -1).amax(-1, keepdim=True))
               for some in (lambda blocks: blocks[-1:], lambda blocks: blocks[:1], lambda blocks: blocks[:-1] or blocks,
@@ -471,38 +478,39 @@ def weighed_by(blocks, subtracted):
     total = sum(Online().added(scores, largest) for scores in blocks)
     return torch.cat([(scores - subtracted).exp() / total for scores in blocks], dim=-1)
 
-mistake("each block relative to its own maximum", why="Each block has its own maximum subtracted when its weights are "
-        "made, but all blocks need the same one.", look="two blocks, 0 and 5: which should get more weight?", pairs=2,
+mistake("each block relative to its own maximum", why="When the weights are computed, each block has its own maximum "
+        "subtracted, but all blocks need the same one.",
+    look="take two blocks, 0 and 5: which should get more weight?", pairs=2,
     weights=lambda scores, total: (scores - scores.amax(-1, keepdim=True)).exp() / total,
     variants=[{"added": lambda scores: (scores - scores.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True),
                "rescaled": lambda total: total,
                "weights": lambda scores, total: (scores - scores.amax(-1, keepdim=True)).exp() / total}])
 mistake("the sum of each block relative to its own maximum", why="Each block's exponentials are added up relative to "
         "its own maximum, and these sums are added as if they were relative to the same one.",
-    look="two blocks, 0 and 5: what is the sum?", pairs=2,
+    look="take two blocks, 0 and 5: what should the sum be?", pairs=2,
     added=lambda scores: (scores - scores.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True),
     variants=[{"added": lambda scores: (scores - scores.amax(-1, keepdim=True)).exp().sum(-1, keepdim=True),
                "rescaled": lambda total: total}])
-mistake("the weights not divided by the sum", why="The exponentials come back undivided: they do not sum to 1.",
-    look="what should all the weights sum to?", weights=lambda scores, largest: (scores - largest).exp())
-mistake("the maximum missing in the weights", why="The sum is one of exp(score - maximum), but the weights are made of "
-        "exp(score).", look="is the same number subtracted in numerator and denominator?", pairs=2,
+mistake("the weights not divided by the sum", why="The exponentials come back without being divided by the sum, so the "
+        "weights do not sum to 1.",
+    look="what should all the weights of a row sum to?", weights=lambda scores, largest: (scores - largest).exp())
+mistake("the maximum missing in the weights", why="The sum adds up exp(score - maximum), but the weights are computed "
+        "from exp(score).", look="is the same number subtracted in numerator and denominator?", pairs=2,
     weights=[lambda scores, total: scores.exp() / total])
-mistake("no exponential in the weights", why="What comes back lacks the exponential: logarithms of the weights, or "
-        "scores divided by the sum.",
-    look="what should all the weights sum to?", pairs=2,
+mistake("no exponential in the weights", why="The exponential is missing from the weights: what comes back is their "
+        "logarithms, or (score - maximum) / sum.",
+    look="what should all the weights of a row sum to?", pairs=2,
     weights=[lambda scores, largest, total: scores - largest - total.log(), lambda scores, largest, total: (
         scores - largest) / total])
 mistake("the scores divided by the sum", why="The scores themselves are divided by the sum, not their exponentials.",
     look="which function turns scores into positive numbers?", weights=lambda scores, total: scores / total)
 mistake("the mean for the sum", why="The exponentials of a block are averaged, not added up.",
-    look="what should all the weights sum to?", pairs=0,
+    look="what should all the weights of a row sum to?", pairs=0,
     added=lambda scores, raised: (scores - raised).exp().mean(dim=-1, keepdim=True))
-mistake("one softmax for all the rows", why="Maximum and sum are taken over all the rows together, so all the weights "
-        "of the "
-        "tensor sum to 1.", look="what should the weights of each row sum to?", pairs=0,
+mistake("one softmax for all the rows", why="The maximum and the sum are taken over all the rows together, so the "
+        "weights of all the rows together sum to 1.", look="what should the weights of each row sum to?", pairs=0,
     variants=[lambda blocks: torch.cat(blocks, -1).flatten().softmax(0).reshape(torch.cat(blocks, -1).shape)])
-mistake("the softmax over the rows", why="Maximum and sum run over the rows, not over the scores of a row.",
+mistake("the softmax over the rows", why="The maximum and the sum run over the rows, not over the scores of a row.",
     look="the weights of one row must sum to 1. Which dimension holds them?", pairs=0,
     variants=[lambda blocks: torch.cat(blocks, -1).softmax(0)])
 mistake("a list of blocks", why="The weights come back block by block, in a list; one tensor is expected.",
@@ -514,7 +522,8 @@ mistake("joined along the rows", why="The weights of the blocks are put below ea
           lambda parts: torch.stack(parts)])
 mistake("only the last block", why="Only the weights of the last block come back.", look="where are the weights of the "
         "earlier blocks kept?", joined=lambda parts: parts[-1])
-mistake("maximum and sum returned", why="What comes back are the maximum and the sum; the weights are expected.",
+mistake("maximum and sum returned", why="The maximum and the sum (or its logarithm) are returned; the weights are "
+        "expected.",
     look="the `return` line.", pairs=0,
     variants=[lambda blocks: (torch.cat(blocks, -1).amax(-1), torch.cat(blocks, -1).logsumexp(-1)),
               lambda blocks: in_one_pass(blocks), lambda blocks: tuple(one[..., 0] for one in in_one_pass(blocks))])
@@ -527,9 +536,9 @@ def in_one_pass(blocks):
     return largest, total
 
 # Shapes
-mistake("no keepdim", why="A maximum or a sum over the last dimension drops that dimension: with several rows, each of "
-        "its numbers then meets a column of scores, not a row.", look="what is the shape of the maximum, with and "
-        "without `keepdim=True`?", pairs=0,
+mistake("no keepdim", why="A maximum or a sum over the last dimension drops that dimension. With several rows, each of "
+        "the resulting numbers then lines up with a column of scores, not with a row.",
+    look="what is the shape of the maximum, with and without `keepdim=True`?", pairs=0,
     variants=[lambda blocks: without_keepdim(blocks, torch.tensor(-torch.inf, dtype=blocks[0].dtype), 0),
               lambda blocks: without_keepdim(blocks, blocks[0].amax(-1), torch.zeros(blocks[0].shape[:-1]))])
 
@@ -540,11 +549,12 @@ def without_keepdim(blocks, largest, total):
         largest = raised
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
-mistake("blocks of equal size only", why="It works only if all blocks have the same size, as `torch.stack` needs; here "
-        "the sizes may differ.", look="blocks of three scores and of one: which function puts them side by side?",
+mistake("blocks of equal size only", why="Your code works only if all blocks have the same size, as `torch.stack` "
+        "requires; here the sizes may differ.",
+    look="which function can put a block of three scores and a block of one side by side?",
     pairs=0, joined=lambda parts: torch.stack(parts, dim=-2).flatten(-2))
-mistake("a fixed number of dimensions", why="It works only with one number of leading dimensions; there may be any "
-        "number of them, or none.", look="`...` in an index, and dimensions counted from the end.", pairs=0,
+mistake("a fixed number of dimensions", why="Your code works only for a certain number of leading dimensions; there "
+        "may be any number of them, or none.", look="`...` in an index, and dimensions counted from the end.", pairs=0,
     variants=[lambda blocks: along_1(blocks), lambda blocks: for_one_row(blocks),
               *(lambda blocks, count=count: of_dimensions(blocks, count) for count in (2, 3))])
 

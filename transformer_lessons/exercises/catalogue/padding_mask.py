@@ -69,8 +69,8 @@ mistake("the mask inverted", why="True marks the padding. Here True means attend
 mistake("padding taken to be 0", why="The tokens are compared with 0, whatever pad_id is.",
     look="where do you use pad_id?", real=lambda tokens: tokens != 0)
 mistake("inverted, and padding taken to be 0", why="True marks the tokens that are 0, whatever pad_id is: the "
-        "comparison is the wrong way round, and leaves out pad_id.", look="read the first row aloud: may anyone attend "
-        "to its first token? And where do you use pad_id?", real=lambda tokens: tokens == 0)
+        "comparison is the wrong way round, and pad_id is not used.", look="read the first row aloud: may anyone "
+        "attend to its first token? And where do you use pad_id?", real=lambda tokens: tokens == 0)
 mistake("larger than pad_id", why="Every token whose id is smaller than pad_id is taken for padding too.",
     look="pad_id is a name, not a size: what about smaller ids?", real=lambda tokens, pad_id: tokens > pad_id)
 mistake("smaller than pad_id", why="Every token whose id is larger than pad_id is taken for padding too.",
@@ -82,30 +82,30 @@ mistake("nothing forbidden", why="Every key may be attended to, padding included
     look="print `tokens == pad_id` for one row, and follow it to the result.", real=lambda right: right | True)
 mistake("nothing allowed", why="No key may be attended to, the real tokens included: there is no True in the mask.",
     look="print `tokens != pad_id` for one row, and follow it to the result.", real=lambda right: right & False)
-mistake("padding only at the end", why="The real tokens are counted, and that many keys are allowed from the start: "
-        "right only where all the padding is at the end.", look=PADDED_START,
+mistake("padding only at the end", why="The real tokens are counted, and that many keys are allowed from the start. "
+        "That is right only where all the padding is at the end.", look=PADDED_START,
     real=lambda tokens, right: places(tokens) < right.sum(1, keepdim=True))
 mistake("the padding counted, not the tokens", why="As many keys are allowed as there are padding tokens: the wrong "
-        "ones are counted.", look="what does your sum count: real tokens, or padding?",
+        "tokens are counted.", look="what does your sum count: real tokens, or padding?",
     real=lambda tokens, right: places(tokens) < (~right).sum(1, keepdim=True))
-mistake("all after the first padding", why="Once padding begins, everything is forbidden, even real tokens.",
+mistake("all after the first padding", why="Everything after the first padding token is forbidden, even real tokens.",
     look="try a sequence in which real tokens follow padding.", real=lambda right: right.long().cumprod(1).bool())
-mistake("a sequence without padding forbidden", pairs=2, why="Keys are allowed up to the first padding token, and "
-        "where there is none, its place comes out as 0: the whole sequence is forbidden, or all of it but the first "
-        "key.", look="try a sequence without any padding. What does argmax give where nothing is True?",
+mistake("a sequence without padding forbidden", pairs=2, why="Keys are allowed up to the first padding token. Where "
+        "there is none, its place comes out as 0, so the whole sequence is forbidden, or all of it but the first key.",
+        look="try a sequence without any padding. What does argmax give where nothing is True?",
     real=[lambda tokens, right: places(tokens) < (~right).int().argmax(1, keepdim=True),
           lambda tokens, right: places(tokens) <= (~right).int().argmax(1, keepdim=True)])
-mistake("the last key forbidden where there is no padding", why="Keys are allowed up to the first padding token, and "
-        "where there is none, its place comes out as -1, which means the last key: that key is forbidden.",
-    look="try a sequence without any padding. Where does a slice that ends at -1 end?",
+mistake("the last key forbidden where there is no padding", why="Keys are allowed up to the first padding token. Where "
+        "there is none, its place comes out as -1, which means the last key, so that key is forbidden.",
+        look="try a sequence without any padding. Where does a slice that ends at -1 end?",
     real=lambda tokens, right: right.long().cumprod(1).bool() & (places(tokens) < tokens.shape[1] - 1))
 mistake("padding that is not at the end let in", why="Only the padding after the last real token is forbidden; any "
     "before it may be attended to.", look=PADDED_START, real=[lambda right: right.flip(1).cummax(1).values.flip(1),
         lambda right: right.flip(1).cummax(1).values.flip(1) | ~right.any(1, keepdim=True)])
-mistake("padding that is not at the start let in", why="Only the padding before the first real token is forbidden; "
-        "what stands after it may be attended to.", look=PADDED_END, real=lambda right: right.cummax(1).values)
+mistake("padding that is not at the start let in", why="Only the padding before the first real token is forbidden; any "
+        "after it may be attended to.", look=PADDED_END, real=lambda right: right.cummax(1).values)
 mistake("padding taken to stand at the start", why="The real tokens are counted, and that many keys are allowed at the "
-        "end: right only where all the padding is at the start.", look=PADDED_END,
+        "end. That is right only where all the padding is at the start.", look=PADDED_END,
     real=lambda tokens, right: places(tokens) >= (~right).sum(1, keepdim=True))
 ANSWERS = (lambda real: real.all(1, keepdim=True), lambda real: real.any(1, keepdim=True),
            lambda real: ~real.all(1, keepdim=True), lambda real: ~real.any(1, keepdim=True))
@@ -126,15 +126,15 @@ mistake("only the first or last token checked", pairs=2, why="Only the first tok
     real=[lambda tokens, right: right | (places(tokens) < tokens.shape[1] - 1),
           lambda tokens, right: right | (places(tokens) > 0)])
 mistake("one padding let in", pairs=1, why="The first padding token of a sequence, or of a run of padding, may still "
-    "be attended to: a count or a shift is off by one, or that token is taken for the end of the text.",
+    "be attended to. Perhaps a count or a shift is off by one, or that token is taken for the end of the text.",
     look="try a sequence with a single padding token.", real=[lambda right: right | ((~right).cumsum(1) == 1),
         *(lambda right, start=start: right | F.pad(right[:, :-1], (1, 0), value=start) for start in (True, False))])
 mistake("the first key let in", why="The first key of a sequence may be attended to even where it is padding, perhaps "
     "so that no row is empty; the exercise forbids all padding.", look=PADDED_START, real=[
         lambda tokens, right: right | (places(tokens) == 0),
         lambda tokens, right: right | (places(tokens) == 0) & ~right.any(1, keepdim=True)])
-mistake("one key too many", why="The real tokens are counted, and one key more than that is allowed from the start: "
-    "the count is off by one, and ignores where the padding is.", look="try a sequence with a single padding token, "
+mistake("one key too many", why="The real tokens are counted, and one key more than that is allowed from the start. "
+    "The count is off by one, and it ignores where the padding is.", look="try a sequence with a single padding token, "
     "and one that starts with it.", real=lambda tokens, right: places(tokens) <= right.sum(1, keepdim=True))
 mistake("only the first padding", why="Only the first padding token of a sequence is forbidden; those that follow may "
         "be attended to.", look=TWO_PADDINGS, real=lambda right: right | ((~right).cumsum(1) > 1))
@@ -142,7 +142,7 @@ mistake("only the first padding", why="Only the first padding token of a sequenc
 # The batch, and the dimensions
 mistake = exercise.section(hint=2)
 SEQUENCES = "try two sequences with padding in different places."
-BATCH = "broadcasting starts at the last dimension. Which one does the batch line up with?"
+BATCH = "broadcasting starts at the last dimension. Which dimension of the scores does the batch line up with?"
 mistake("the first sequence's padding for all", why="Every sequence gets the mask of the first one.", look=SEQUENCES,
     real=lambda right: right[:1].expand(right.shape),
     variants=[lambda tokens, pad_id: (tokens[0] != pad_id)[None, None, None, :]])
@@ -151,20 +151,22 @@ mistake("one mask for the whole batch", pairs=2, why="The sequences are mixed in
     real=[lambda right: right.all(0).expand(right.shape), lambda right: right.any(0).expand(right.shape)],
     variants=[lambda tokens, pad_id: (tokens != pad_id).all(0)[None, None, None, :],
               lambda tokens, pad_id: (tokens != pad_id).any(0)[None, None, None, :]])
-mistake("the queries masked, not the keys", why="The mask runs along the queries: padding no longer asks, but every "
-    "query still attends to it.",
-    look="in (batch, heads, query, key), who must not be attended to?", placed=lambda real: real[:, None, :, None])
+mistake("the queries masked, not the keys", why="The mask runs along the queries: padding no longer attends to "
+    "anything, but the real tokens still attend to it.", look="in (batch, heads, query, key), which dimension holds "
+    "the tokens that are attended to?", placed=lambda real: real[:, None, :, None])
 mistake("queries and keys masked", why="Padding is forbidden as a query too, so its rows have no key at all, and the "
-        "mask is (batch, 1, length, length).", look="which of the two dimensions of size 1 is gone? The mask must only "
-        "say who may be read.", placed=lambda right, real: real[:, None, :, None] & right)
-mistake("one row for every query", why="The rows are right but repeated for every query; the exercise leaves that to "
-    "broadcasting, with a dimension of size 1.", look="the third dimension of the result: does anything change along "
-    "it?", placed=lambda right, real: right.repeat(1, 1, real.shape[1], 1))
-mistake("padding and future masked", why="The mask also forbids the future. That is the causal mask's job: the two are "
-        "combined with & where both are needed.", look="what does the exercise say about the order of the tokens?",
+        "shape of the mask is (batch, 1, length, length).", look="which of the two dimensions of size 1 is gone? The "
+        "mask should say only which keys may be attended to.",
+        placed=lambda right, real: real[:, None, :, None] & right)
+mistake("one row for every query", why="The rows are right, but they are repeated for every query. The exercise leaves "
+    "that to broadcasting, with a dimension of size 1.", look="the third dimension of the result: does anything change "
+    "along it?", placed=lambda right, real: right.repeat(1, 1, real.shape[1], 1))
+mistake("padding and future masked", why="The mask also forbids the future. That is the job of the causal mask: where "
+        "both are needed, the two are combined with &.", look="what does the exercise say about the order of the "
+        "tokens?",
     placed=lambda right, real: right & masks.causal_mask(real.shape[1]))
-mistake("no dimensions for heads and queries", why="The mask is (batch, length). Against scores (batch, heads, query, "
-        "key) it lines up the batch with the queries.", look=BATCH, placed=lambda real: real)
+mistake("no dimensions for heads and queries", why="The shape of the mask is (batch, length). Against scores (batch, "
+        "heads, query, key), its batch lines up with the queries.", look=BATCH, placed=lambda real: real)
 mistake("one dimension short", pairs=3, why="The mask has three dimensions. Against scores (batch, heads, query, key) "
         "its batch lines up with the heads or the queries.", look=BATCH,
     placed=[lambda real: real[:, None, :], lambda real: real[:, :, None], lambda real: real[None]])
@@ -174,7 +176,7 @@ mistake("the sizes of 1 in the wrong places", hint=3, pairs=6, why="There are fo
     lambda real: real[None, :, :, None], lambda real: real[None, :, None, :], lambda real: real.T[:, None, None, :],
     lambda real: real.reshape(real.shape[1], 1, 1, real.shape[0])])
 
-# Something else than True and False
+# Something other than True and False
 mistake = exercise.section(hint=1)
 mistake("a mask to be added", *causal_mask.TO_BE_ADDED, pairs=2,
     form=[lambda mask, number=number: torch.where(mask, 0.0, number) for number in VERY_NEGATIVE])
@@ -184,11 +186,11 @@ for number in VERY_NEGATIVE])
 mistake("zero times infinity", *causal_mask.ZERO_TIMES_INFINITY, pairs=2,
     form=[lambda mask: (~mask) * -torch.inf, lambda mask: mask * -torch.inf])
 mistake("one answer for all the tokens", why="The whole tensor gets a single answer, True or False. Every token needs "
-        "its own.", look="`is`, `in`, `not` and `and` look at the tensor as a whole. What compares it place by place?",
+        "its own.", look="`is`, `in`, `not` and `and` look at the tensor as a whole. What compares it token by token?",
     variants=[lambda tokens, pad_id: True, lambda tokens, pad_id: False, lambda tokens, pad_id: pad_id not in tokens,
               lambda tokens, pad_id: (tokens != pad_id).any(), lambda tokens, pad_id: (tokens != pad_id).all()])
-mistake("the tokens, not a mask", why="It returns token ids, or numbers made from them. A mask holds only True and "
-        "False, one for each place.", look="the dtype of the result.",
+mistake("the tokens, not a mask", why="The result holds token ids, or numbers made from them. A mask holds only True "
+        "and False, one for each token.", look="the dtype of the result.",
     variants=[lambda tokens, pad_id: (tokens * (tokens != pad_id))[:, None, None, :],
               lambda tokens, pad_id: (tokens - pad_id)[:, None, None, :],
               lambda tokens, pad_id: tokens[tokens != pad_id], lambda tokens, pad_id: tokens[:, None, None, :]])

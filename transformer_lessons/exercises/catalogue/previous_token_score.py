@@ -12,8 +12,8 @@ from transformer_lessons.inspection import attention_maps
 def draw_maps(generator, batch, heads, length, causal=True, back=None):
     """Attention weights (batch, heads, length, length); each head has a sharpness of its own.
 
-    Where back is given, all the weight is on the key so far back, in the second sequence on the token itself, and in
-    the third on either of the two, in turns.
+    If back is given, all the weight is on the key that far back; in the second sequence it is on the token itself, and
+    in the third on the two in turn.
     """
     if back is not None:
         place = torch.arange(length)
@@ -68,12 +68,12 @@ mistake("two back", pairs=2, why="The weight on t - 2 is read, not that on t - 1
     variants=[*shared.missed_by(-1), lambda weights: weights.roll(2, -1).diagonal(0, -2, -1).mean((0, 2)),
               {"picked": lambda weights: F.pad(weights.diagonal(-2, -2, -1), (2, 0))}])
 mistake("the first token", why="The weight on the very first token is read: that is how one looks for an attention "
-    "sink.", look="which key does the query at t = 5 look at in your code?",
+    "sink.", look="which key does your code read for the query at t = 5?",
     picked=[lambda weights: weights[..., 1:, 0], lambda weights: weights[..., 0]])
 mistake("everything before counted", why="The weights on all the tokens before t are added up, not only that on t - 1.",
     look="how many keys of each query do you take?",
     picked=[lambda weights: weights.tril(-1).sum(-1)[..., 1:], lambda weights: weights.tril(-1).sum(-1)])
-mistake("the token itself counted in", why="The token's weight on itself is counted as well as that on t - 1.",
+mistake("the token itself counted in", why="The token's weight on itself is counted as well as its weight on t - 1.",
     look="how many keys of each query do you take?",
     picked=[lambda right, weights: right + weights.diagonal(0, -2, -1)[..., 1:],
             lambda right, weights: (right + weights.diagonal(0, -2, -1)[..., 1:]) / 2])
@@ -82,13 +82,13 @@ mistake("index -1 wraps round", why="The query at position 0 is counted as well,
     "index -1, or a roll, takes the last key for the one before.", look=HERE,
     queries=lambda length: torch.arange(length),
     variants=[{"queries": lambda length: torch.arange(length), "number": shared.all_of_them}])
-mistake("the first query counted in", why="The query at position 0 is counted as well, with its weight on itself: "
-    "nothing stands before it.", look=HERE, pairs=2,
+mistake("the first query counted in", why="The query at position 0 is counted as well, with its weight on itself, "
+    "though nothing stands before it.", look=HERE, pairs=2,
     picked=[lambda right, weights: torch.cat([weights[..., :1, 0], right], dim=-1)],
     variants=[{"picked": lambda right, weights: torch.cat([weights[..., :1, 0], right], dim=-1),
                "number": shared.all_of_them}])
 mistake("divided by the weights before", hint=2, pairs=0, why="The weight on t - 1 is divided by other weights of the "
-    "same query, such as all those on the tokens before t: it averages shares, not weights.",
+    "same query, such as all those on the tokens before t, so the mean is one of shares, not of weights.",
     look="the weights of a query sum to 1 already.",
     picked=[lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:],
             lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:].clamp(min=1e-9),
@@ -96,8 +96,8 @@ mistake("divided by the weights before", hint=2, pairs=0, why="The weight on t -
             lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:]),
             lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:]).clamp(min=1e-9)])
 mistake("the mean of the weights that are not 0", hint=2, pairs=0, why="Weights that are exactly 0 are left out of the "
-    "mean. A query that gives the key nothing counts too, with 0.",
-    look="every comparison with 0: how many weights is your sum divided by?",
+    "mean. A query that gives the key no weight counts too, with 0.", look="every comparison with 0: how many weights "
+    "is your sum divided by?",
     averaged=[lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2)).clamp(min=1),
               lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2))])
 exercise.adopt(shared.family, hints={"key": 1, "queries": 1, "mean": 2, "tool": 3}, pairs=shared.family.mistakes)

@@ -9,18 +9,18 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, norm
 
 
 def draw(generator, shape, scale=1.0, mean=0.6, epsilon=None):
-    """Vectors whose mean is not 0, some so small that epsilon shows, and a gain; epsilon only if given."""
+    """Vectors whose mean is not 0, some so small that epsilon matters, and a gain; epsilon only if given."""
     inputs = mean + scale * normal(generator, *shape), normal(generator, shape[-1])
     return inputs if epsilon is None else (*inputs, epsilon)
 
 def size_of_rows(observed, expected, x, gain, epsilon=1e-5):
-    """Divides the result by the gain, whatever was done with it, and looks at the mean square of what is left."""
+    """The mean square of the result divided by the gain, whatever the answer did with the gain."""
     found, wanted = ((one.double() / gain).square().mean(-1).flatten() for one in (observed, expected))
     worst = (found - wanted).abs().argmax()
     shown, right = f"{float(found[worst]):.2f}", f"{float(wanted[worst]):.2f}"
     if shown == right:
         return None
-    return f"Divided by gain, one vector of the result has a mean square of {shown}; {right} is expected."
+    return f"Divided by gain, one vector of your result has a mean square of {shown}; it should be {right}."
 
 exercise = Exercise(
     name="rms_norm", lesson=10, title="Half of layer norm", difficulty=1, importance=3, minutes=6,
@@ -70,12 +70,12 @@ class RMSNorm(Steps):
 
 SQUARE = "read the three words of RMS from right to left: what comes first?"
 BRACKETS = "what is under the root in the exercise?"
-GAIN = "where is gain used, and what does it do to each feature?"
+GAIN = "where do you use gain, and what should it do to each feature?"
 
-# The number that divides
+# The divisor
 mistake = exercise.section(hint=1)
-mistake("layer norm", why="The mean is subtracted from every vector first, as in layer norm. RMSNorm leaves the mean "
-    "where it is.", look="what happens to x before it is divided?",
+mistake("layer norm", why="The mean is subtracted from every vector first, as in layer norm. RMSNorm subtracts "
+    "nothing.", look="what happens to x before it is divided?",
     variants=[{"mean_square": lambda x: x.var(-1, correction=0, keepdim=True), "normalised":
                   lambda x, mean_square, epsilon: (x - x.mean(-1, keepdim=True)) / (mean_square + epsilon).sqrt()},
               lambda x, gain, epsilon=1e-5: F.layer_norm(x, gain.shape, gain, None, epsilon),
@@ -84,22 +84,23 @@ mistake("layer norm", why="The mean is subtracted from every vector first, as in
               {"normalised": lambda x, epsilon: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True)
                                                                                  + epsilon).sqrt()}])
 mistake("the mean subtracted", why="The mean is subtracted from every vector before the division, but the divisor is "
-    "made from the original vector. RMSNorm subtracts nothing.", look="what is done to x before it is divided?",
+    "computed from the original vector. RMSNorm subtracts nothing.", look="what is done to x before it is divided?",
     normalised=lambda x, mean_square, epsilon: (x - x.mean(-1, keepdim=True)) / (mean_square + epsilon).sqrt())
-mistake("the variance for the mean square", pairs=2, why="A variance or a standard deviation takes the place of the "
-    "mean square or its root, and subtracts the mean. The mean square takes the features as they are.",
-    look="does `.var()` or `.std()` subtract something before it squares?",
+mistake("the variance for the mean square", pairs=2, why="A variance or a standard deviation is used in place of the "
+    "mean square or its root. It subtracts the mean first; the mean square takes the features as they are.",
+    look="do `.var()` and `.std()` subtract something before they square?",
     mean_square=[lambda x: x.var(-1, correction=0, keepdim=True), lambda x: x.var(-1, keepdim=True)],
     normalised=[lambda x, epsilon: x / (x.std(-1, keepdim=True) + epsilon),
                 lambda x, epsilon: x / (x.std(-1, correction=0, keepdim=True) + epsilon)])
-mistake("the sum for the mean", pairs=2, why="The squares are added up, and their sum is not divided by the number of "
+mistake("the sum for the mean", pairs=2, why="The squares are added up, but their sum is not divided by the number of "
     "features, so the result depends on how many features there are.", look="how large should a typical feature be "
     "afterwards, with 4 features and with 4,000?",
     mean_square=lambda x: x.square().sum(-1, keepdim=True),
     normalised=[lambda x, epsilon: F.normalize(x, dim=-1, eps=epsilon),
                 lambda x, epsilon: x / (x.norm(dim=-1, keepdim=True) + epsilon)])
 mistake("the length divided by the number of features", why="The length of each vector is divided by the number of "
-    "features, not by the root of that number. The mean is taken before the root.", look="the order of root and mean.",
+    "features, not by the root of that number. The mean should be taken before the root.",
+    look="in which order do you take the root and the mean?",
     normalised=[lambda x, epsilon: x / (x.norm(dim=-1, keepdim=True) / x.shape[-1] + epsilon),
                 lambda x: x / (x.norm(dim=-1, keepdim=True) / x.shape[-1]),
                 lambda x, epsilon: F.normalize(x, dim=-1, eps=epsilon) * x.shape[-1],
@@ -108,22 +109,23 @@ mistake("the length divided by the number of features", why="The length of each 
                 lambda x, epsilon: x / ((x.square().sum(-1, keepdim=True) + epsilon).sqrt() / x.shape[-1])],
     mean_square=lambda x: x.square().sum(-1, keepdim=True) / x.shape[-1] ** 2)
 mistake("the mean by another size", pairs=4, why="The sum of the squares is divided by something other than the number "
-    "of features, such as another dimension's size.", look="which dimension of x holds the features, however many "
+    "of features, such as the size of another dimension.", look="which dimension of x holds the features, however many "
     "come before it?", mean_square=[lambda x, size=size: x.square().sum(-1, keepdim=True) / size(x) for size in (
         lambda x: x.shape[0], lambda x: x.shape[1], lambda x: x.shape[-2], torch.numel)])
-mistake("one feature too few", why="The sum of the squares is divided by one less than the number of features. That "
-    "belongs to a variance; a mean divides by all of them.", look="what is the sum divided by?",
+mistake("one feature too few", why="The sum of the squares is divided by one less than the number of features. That is "
+    "for an unbiased variance; a mean divides by the number itself.", look="what is the sum divided by?",
     mean_square=lambda x: x.square().sum(-1, keepdim=True) / max(1, x.shape[-1] - 1))
-mistake("the mean square of some features", pairs=2, why="The mean square is computed from some of the features, as "
-    "in pRMSNorm, or one of them is left out. Here all of them count.", look="which features enter the mean square?",
+mistake("the mean square of some features", pairs=2, why="The mean square is computed from only some of the features, "
+    "as in pRMSNorm, or one of them is left out. Here all of them count.", look="which features go into the mean "
+    "square?",
     mean_square=[lambda x, part=part: x[..., part(x.shape[-1])].square().mean(-1, keepdim=True) for part in (
         lambda number: slice(number // 2), lambda number: slice(1, None), lambda number: slice(number - 1),
         lambda number: slice((number + 1) // 2), lambda number: slice(number // 2, None),
         lambda number: slice(None, None, 2), lambda number: slice(1))]
         + [lambda x, part=part: x[..., part].square().sum(-1, keepdim=True) / x.shape[-1]
            for part in (slice(1, None), slice(-1))])
-mistake("the square of the mean", why="The mean is taken first and then squared. Features of opposite sign cancel, so "
-    "that almost nothing may be left.", look=SQUARE, mean_square=lambda x: x.mean(-1, keepdim=True).square())
+mistake("the square of the mean", why="The mean is taken first and then squared. Features of opposite sign cancel out, "
+    "so almost nothing may be left.", look=SQUARE, mean_square=lambda x: x.mean(-1, keepdim=True).square())
 mistake("no squares", pairs=2, why="The features, or their absolute values, are averaged without being squared.",
     look=SQUARE, mean_square=[lambda x: x.abs().mean(-1, keepdim=True), lambda x: x.mean(-1, keepdim=True)],
     normalised=[lambda x, epsilon: x / (x.abs().mean(-1, keepdim=True) + epsilon),
@@ -132,7 +134,7 @@ mistake("the sum of the absolute values", pairs=0, why="Each vector is divided b
     "its features, not by the root of their mean square.", look=SQUARE, normalised=[
         lambda x, epsilon: x / (x.abs().sum(-1, keepdim=True) + epsilon), lambda x: x / x.abs().sum(-1, keepdim=True),
         lambda x, epsilon: F.normalize(x, p=1, dim=-1, eps=epsilon)])
-mistake("divided by the largest", why="Each vector is divided by its largest absolute feature, not by the root of its "
+mistake("divided by the largest", why="Each vector is divided by its largest absolute value, not by the root of its "
     "mean square.", look=SQUARE, normalised=[lambda x, epsilon: x / (x.abs().amax(-1, keepdim=True) + epsilon),
                                              lambda x: x / x.abs().amax(-1, keepdim=True)])
 mistake("no root", why="Each vector is divided by what should be under the root: no root is taken.",
@@ -143,7 +145,7 @@ mistake("the root twice", pairs=2, why="A square root is taken of something that
     normalised=[lambda x, mean_square, epsilon: x / (mean_square + epsilon).sqrt().sqrt(),
                 lambda x, mean_square, epsilon: x / (mean_square.sqrt() + epsilon).sqrt()])
 mistake("multiplied by the root", pairs=2, why="Each vector is multiplied by the root, or divided by `rsqrt`, which is "
-    "already one over the root, so large vectors get larger.", look="`rsqrt` is 1 / √: does your "
+    "already one over the root. Either way, large vectors get larger.", look="`rsqrt` is 1 / √: does your "
     "line multiply by it or divide by it?", normalised=[
         lambda x, mean_square, epsilon: x * (mean_square + epsilon).sqrt(),
         lambda x, mean_square, epsilon: x * (mean_square.sqrt() + epsilon)])
@@ -155,18 +157,19 @@ mistake("not divided", why="The vectors are not divided by anything.", look="wha
 
 # Epsilon
 mistake = exercise.section(hint=2)
-mistake("epsilon outside the root", why="epsilon is added to the root itself, not to what stands under it.",
+mistake("epsilon outside the root", why="epsilon is added to the root itself, not to what is under it.",
     look=BRACKETS, normalised=[
         lambda x, mean_square, epsilon: x / (mean_square.sqrt() + epsilon),
         lambda x, epsilon: x * math.sqrt(x.shape[-1]) / (x.norm(dim=-1, keepdim=True) + epsilon)])
-mistake("epsilon after the division", pairs=2, why="epsilon is added to the quotient, or to one over the root. It "
-    "should keep the divisor away from 0.", look=BRACKETS,
+mistake("epsilon after the division", pairs=2, why="epsilon is added to the quotient, or to one over the root, where "
+    "it cannot keep the divisor away from 0.", look=BRACKETS,
     normalised=[lambda x, mean_square, epsilon: x / mean_square.sqrt() + epsilon,
                 lambda x, mean_square, epsilon: x * (mean_square.rsqrt() + epsilon)])
-mistake("no epsilon", why="epsilon is left out, so a vector of zeros is divided by 0.", look="a vector of zeros.",
+mistake("no epsilon", why="epsilon is left out, so a vector of zeros is divided by 0.", look="what happens to a vector "
+    "of zeros?",
     normalised=lambda x, mean_square: x / mean_square.sqrt())
-mistake("not the given epsilon", pairs=4, why="epsilon is not used, or another number is used in its place. If none is "
-    "given, it is 1e-5.", look="the default of epsilon, and each place where epsilon is used.",
+mistake("not the given epsilon", pairs=4, why="epsilon is not used, or another number is used in its place. If no "
+    "epsilon is given, it should be 1e-5.", look="the default of epsilon, and each place where epsilon is used.",
     normalised=[lambda x, mean_square, number=number: x / (mean_square + number).sqrt()
                 for number in (1e-5, 1e-6, 1e-8, 1e-12)]
         + [lambda x, mean_square, epsilon: x / (mean_square + epsilon**2).sqrt(),
@@ -185,7 +188,7 @@ mistake("epsilon added to the sum", why="epsilon is added to the sum of the squa
     look="do you divide by the number of features before or after adding epsilon?",
     normalised=lambda x, epsilon: x / ((x.square().sum(-1, keepdim=True) + epsilon) / x.shape[-1]).sqrt())
 mistake("epsilon more than once", pairs=0, why="epsilon is added more than once, or once for every feature.",
-    look="each place where epsilon is added: how much of it is there in the end?", normalised=[
+    look="each place where epsilon is added: how much is added in total?", normalised=[
         lambda x, mean_square, epsilon: x / (mean_square + 2 * epsilon).sqrt(),
         lambda x, mean_square, epsilon: x / (mean_square + x.shape[-1] * epsilon).sqrt(),
         lambda x, mean_square, epsilon: x / ((mean_square + epsilon).sqrt() + epsilon)])
@@ -196,30 +199,34 @@ mistake("epsilon added to x", pairs=0, why="epsilon is added to x, or to its abs
         lambda x, epsilon: (x + epsilon) / (x + epsilon).square().mean(-1, keepdim=True).sqrt()])
 
 # Which numbers the mean runs over
-mistake = exercise.section(hint=3, look="how many mean squares are there? One for each vector.")
+mistake = exercise.section(hint=3, look="how many mean squares do you have? There should be one for each vector.")
 for name, why, dims in (
-    ("over the positions", "The mean runs over the last dimension but one: it mixes each feature with the same feature "
-     "at other positions.", lambda count: -2),
+    ("over the positions", "The mean runs over the last dimension but one, so each feature is mixed with the same "
+     "feature at other positions.", lambda count: -2),
     ("over the first dimension", "The mean runs over dimension 0, so the vectors of different rows, or of the whole "
-     "batch, mix.", lambda count: 0),
+     "batch, are mixed.", lambda count: 0),
     ("over dimension 1", "The mean runs over dimension 1, which holds the features only where there is no batch.",
      lambda count: 1),
-    ("over positions and features", "The mean runs over two dimensions at once, so the vectors of a sequence mix.",
+    ("over positions and features", "The mean runs over two dimensions at once, so the vectors of a sequence are "
+     "mixed.",
      lambda count: (-2, -1)),
-    ("over everything", "There is one mean square for the whole tensor, so all its vectors mix.",
+    ("over everything", "There is one mean square for the whole tensor, so all its vectors are mixed.",
      lambda count: tuple(range(count))),
-    ("over everything but the batch", "There is one mean square for each sequence of the batch, so its vectors mix.",
+    ("over everything but the batch", "There is one mean square for each sequence of the batch, so the vectors of a "
+     "sequence are mixed.",
      lambda count: tuple(range(1, count))),
-    ("over everything but the features", "The mean square of each feature runs over all the vectors, as in batch norm.",
+    ("over everything but the features", "There is one mean square for each feature, taken over all the vectors, as in "
+     "batch norm.",
      lambda count: tuple(range(count - 1)))):
     mistake(name, why=why, mean_square=lambda x, dims=dims: x.square().mean(dim=dims(x.dim()), keepdim=True))
 mistake("one vector's mean square for all", pairs=0, why="The mean square of one vector, such as the first or the "
-    "last, divides all the others, too.", mean_square=[
+    "last, is used for all the others too.", mean_square=[
         lambda x, place=place: x.reshape(-1, x.shape[-1])[place].square().mean().reshape(x.dim() * (1,))
         for place in (0, -1)] + [lambda x, place=place: x[place].square().mean(-1, keepdim=True) if x.dim() > 1 else
                                  x.square().mean(-1, keepdim=True) for place in (0, -1)])
 mistake("keepdim forgotten", why="The mean squares have lost the dimension of the features, so they broadcast along "
-    "the wrong one, or not at all.", mean_square=lambda x: x.square().mean(-1))
+    "the wrong dimension, or not at all.", look="the shape of the mean squares, beside that of x.",
+    mean_square=lambda x: x.square().mean(-1))
 
 def only_where(fits, error):
     """Right for an x of some numbers of dimensions; an error for all others."""
@@ -229,9 +236,9 @@ def only_where(fits, error):
         return right
     return {"__call__": call}
 
-SOME_NUMBERS = {"name": "not every number of dimensions", "pairs": 0, "why": "It runs for some numbers of dimensions "
-    "of x, and raises an error for others: x may be a single vector, or have any number of dimensions before the "
-    "features.", "look": "the three dots in the exercise: what may they stand for?", "variants": [
+SOME_NUMBERS = {"name": "not every number of dimensions", "pairs": 0, "why": "Your code runs for some numbers of "
+    "dimensions of x and raises an error for others. x may be a single vector, or have any number of dimensions before "
+    "the features.", "look": "the three dots in the exercise: what can they stand for?", "variants": [
         only_where(fits, error) for fits in (lambda number: number == 3, lambda number: number == 2,
                                              lambda number: number > 1, lambda number: number < 3)
         for error in (RuntimeError, ValueError, IndexError)]}
@@ -249,12 +256,12 @@ mistake("the gain added", why="gain is added; it should multiply.", scaled=lambd
 mistake("divided by the gain", why="The vectors are divided by gain.",
     scaled=lambda normalised, gain: normalised / gain)
 mistake("the gain before the norm", pairs=2, why="x is multiplied by gain first and then normalised, which undoes part "
-    "of what the gain did.", variants=[{"__call__": lambda x, gain, epsilon: F.rms_norm(gain * x, gain.shape,
+    "of what gain does.", variants=[{"__call__": lambda x, gain, epsilon: F.rms_norm(gain * x, gain.shape,
                                                                                        None, epsilon)},
         {"__call__": lambda x, gain, epsilon: gain * x / ((gain * x).square().mean() + epsilon).sqrt()}])
 mistake("the gain along another dimension", pairs=0, why="gain is lined up with the dimension before the features, so "
     "every vector is multiplied by a single number, or the shapes do not fit.", look="which dimension of x does gain "
-    "belong to, and with which one does it line up?", scaled=lambda normalised, gain: normalised * gain[:, None])
+    "belong to, and which one does it line up with?", scaled=lambda normalised, gain: normalised * gain[:, None])
 mistake("a dot product with the gain", why="A dot product with gain is taken, so only one number is left of each "
     "vector.", scaled=lambda normalised, gain: normalised @ gain)
 mistake("gain itself not used", pairs=0, why="The vectors are multiplied by a new tensor made from gain, so no "
@@ -265,6 +272,6 @@ mistake("x added", why="x is added to the result. That residual connection belon
     look="the last line: where does x come in again?",
     variants=[{"__call__": lambda x, gain, epsilon: x + F.rms_norm(x, gain.shape, gain, epsilon)}])
 mistake("x is changed", why="x itself is changed in place, so the caller's numbers are lost.",
-    look="`/=`, `*=`, `[...] =`, and methods whose name ends in _.",
+    look="`/=`, `*=`, `[...] =`, and methods whose names end in _.",
     variants=[lambda x, gain, epsilon=1e-5: x.div_((x.square().mean(-1, keepdim=True) + epsilon).sqrt()) * gain,
               lambda x, gain, epsilon=1e-5: x.copy_(F.rms_norm(x, gain.shape, gain, epsilon))])

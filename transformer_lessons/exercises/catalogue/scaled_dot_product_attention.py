@@ -13,7 +13,7 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 LARGE = {"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6}
 
 def draw_large(generator, every_score=0.0, **sizes):
-    """Queries, keys and values; all the scores are about this large: a softmax does not see it, a limit does."""
+    """Queries, keys and values whose scores are all about this large: a softmax does not notice, but a limit does."""
     query, key, value = shared.draw_roles(generator, **sizes)
     if every_score:
         query[..., 0], key[..., 0] = 1.0, every_score * math.sqrt(query.shape[-1])
@@ -35,8 +35,8 @@ exercise = Exercise(name="scaled_dot_product_attention", lesson=3, title="Scaled
         observed, query, key, math.sqrt(query.shape[-1]))], hints=[
         ("the weights", "For each query, the weights of all the keys must sum to 1. Over which dimension do you have "
          "to take the softmax?"),
-        ("the divisor", "Before the softmax, divide the scores by the square root of the size of one of the query's "
-         "dimensions. The variance of a dot product grows with this size. Which dimension is it?"),
+        ("the divisor", "The variance of a dot product grows with the size of one of the query's dimensions. Before "
+         "the softmax, divide the scores by the square root of this size. Which dimension is it?"),
         ("the output", "To get the output for one query, multiply each key's value by the weight that the query gives "
          "to this key. Then add up the results.")],
     solution='''
@@ -62,12 +62,14 @@ class Attention(shared.Attending, Steps):
 
 # What the scores are divided by
 mistake = exercise.section(hint=2)
-mistake("no scaling", why="The softmax gets the undivided scores: the weights show no sign of a division by √d.",
+mistake("no scaling", why="The scores go into the softmax undivided: the weights show no sign of a division by √d.",
     look="what happens to the variance of a dot product as d grows?", scaled=lambda scores: scores)
 mistake("scaled by d, not √d", why="The scores are divided by d (or by √d twice), so the softmax is too flat.",
-    look="a score has variance d. And its standard deviation?", scaled=lambda scores, query: scores / query.shape[-1])
-mistake("multiplied by √d", pairs=2, why="The scores are multiplied by √d, or by d, not divided, so the softmax is too "
-    "sharp.", look="should the scores get larger or smaller?",
+    look="a score has variance d. What is its standard deviation?",
+    scaled=lambda scores, query: scores / query.shape[-1])
+mistake("multiplied by √d", pairs=2,
+    why="The scores are multiplied by √d or by d, when they should be divided, so the softmax is too sharp.",
+    look="should the scores get larger or smaller?",
     scaled=[lambda scores, query: scores * math.sqrt(query.shape[-1]), lambda scores, query: scores * query.shape[-1]])
 
 PAIRED = ("scaled by the number of keys", "scaled by the features of a value",  # with another mistake
@@ -91,8 +93,9 @@ mistake("floor division", pairs=0, why="`//` rounds every score down to a whole 
             lambda scores, query: scores / query.shape[-1] ** 1 // 2])
 mistake("a score of 0 taken for masked", *ZERO_MASKED, pairs=0,
     masked=lambda scaled: scaled.masked_fill(scaled == 0, -1e9))
-mistake("the root of the scores", pairs=0, why="The square root is taken of the scores, not of d alone: a negative "
-    "score has no root, and large ones shrink most.", look="what is under the root in the exercise?",
+mistake("the root of the scores", pairs=0, why="The square root is taken of the scores, not of d alone. A negative "
+    "score has no square root, and large scores shrink the most.",
+    look="what is under the square root in the exercise?",
     scaled=[lambda scores: scores.sqrt(), lambda scores, query: (scores / query.shape[-1]).sqrt(),
             lambda scores, query: scores.sqrt() / query.shape[-1], lambda scores: scores.abs().sqrt(),
             lambda scores, query: (scores.abs() / query.shape[-1]).sqrt()])
@@ -103,20 +106,23 @@ def scale_after_softmax(self, query, key, value):
 mistake("scaling after the softmax", why="The weights are divided by √d after the softmax, so the rows sum to 1/√d, "
     "not to 1.", look="the order of the two operations.", attend=scale_after_softmax)
 mistake("the output scaled, not the scores", why="The output (or the value) is divided by the square root of its own "
-    "number of features or of the query's; the softmax gets the scores as they are.",
+    "number of features, or of the query's; the scores go into the softmax as they are.",
     look="what is scaling for: which numbers grow too large without it?",
     variants=[{"scaled": lambda scores: scores, "output": lambda right, query: right / math.sqrt(query.shape[-1])},
               {"scaled": lambda scores: scores, "output": lambda right, value: right / math.sqrt(value.shape[-1])}])
-mistake("the output scaled too", hint=3, why="The scores are divided by √d, and then something is divided by it once "
-    "more: the output, the values, or the weights that the output is computed with.", look="how many divisions "
-    "are there, and how many in the formula?", output=lambda right, query: right / math.sqrt(query.shape[-1]))
+mistake("the output scaled too", hint=3, why="The scores are divided by √d, and then something else is divided by √d "
+    "too: the output, the values, or the weights that the output is computed with.",
+    look="how many times do you divide, and how many divisions are there in the formula?",
+    output=lambda right, query: right / math.sqrt(query.shape[-1]))
 
 def scaled_before_and_after(self, query, key, value):
     scaled = self.scaled(self.scores(query, key, value), query, key, value)
     weights = self.scaled(self.weights(scaled), query, key, value)
     return self.output(weights, value, query), weights
 mistake("scaled before and after the softmax", hint=1,
-    why="The scores are divided by √d, and then the weights are divided by √d once more, so the rows do not sum to 1.",
-    look="how many divisions are there, and how many in the formula?", attend=scaled_before_and_after)
-mistake("torch.sqrt of a number", pairs=0, raises=True, why="`torch.sqrt` takes tensors, but a size is a number.",
-    look="which module has a root for numbers?", scaled=lambda scores, query: scores / torch.sqrt(query.shape[-1]))
+    why="The scores are divided by √d, and then the weights are divided by √d again, so the rows do not sum to 1.",
+    look="how many times do you divide, and how many divisions are there in the formula?",
+    attend=scaled_before_and_after)
+mistake("torch.sqrt of a number", pairs=0, raises=True, why="`torch.sqrt` takes a tensor, but a size is a number.",
+    look="which module has a square root for numbers?",
+    scaled=lambda scores, query: scores / torch.sqrt(query.shape[-1]))

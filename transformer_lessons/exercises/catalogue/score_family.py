@@ -1,8 +1,8 @@
 """The mistakes that people make with scores of heads, which lesson 11's two exercises share.
 
-Each score is the mean of the weights on one diagonal, on which the query at t meets the key at t - back, from the
-first t on. For the token before, back and first are 1; for what followed an earlier copy they are period - 1 and
-period.
+Each score is the mean of the weights on one diagonal, on which the query at t meets the key at t - back, starting
+at t = first. For the token before, back and first are 1; for what followed an earlier copy, they are period - 1
+and period.
 """
 
 import torch
@@ -37,7 +37,7 @@ class Scoring(Steps):
 
 # Which key, for the rows of the two exercises
 def missed_by(shift):
-    """The key this far from the right one, and all that can be done where there is no such key."""
+    """The key this far from the right one, with everything that code can do where there is no such key."""
     def places(queries, back):
         return queries - back + shift
 
@@ -61,7 +61,7 @@ def all_of_them(length, first):
     return length - first
 
 def ranges(change):
-    """Other queries, and all that can be done where none is left; divided by their number, or by the right one."""
+    """Other queries, with everything that code can do where none is left; divided by their number, or the right one."""
     return [{"queries": change}, {"queries": lambda right: change(right) if len(change(right)) else right[-1:]},
             {"queries": change, "number": at_least_one}, {"queries": change, "number": all_of_them},
             {"queries": lambda right: change(right) if len(change(right)) else right}]
@@ -70,24 +70,26 @@ SHAPE = "the shape of the result: one score for each head."
 COUNTED = "how many positions does the exercise count?"
 
 mistake = family.section(topic="key")
-mistake("each token's own weight", why="These are the weights that tokens give to themselves: the main diagonal.",
+mistake("each token's own weight", why="These are the weights that tokens give to themselves, on the main diagonal.",
     look="the index of the key, or the offset of the diagonal.",
     picked=[lambda weights, queries: weights[:, :, queries, queries], lambda weights: weights.diagonal(0, -2, -1),
     lambda weights: weights.diagonal(0, -2, -1)[..., 1:], lambda weights: weights.diagonal(0, -2, -1)[..., :-1]])
-mistake("queries and keys swapped", pairs=2, why="Queries and keys are swapped: what is read is how much an earlier "
-    "token looks at a later one, which under a causal mask is nothing.", look="rows ask, columns answer. And which "
-    "offsets of torch.diagonal lie below the main diagonal?", asked=lambda weights: weights.mT,
+mistake("queries and keys swapped", pairs=2, why="Queries and keys are swapped: you read how much weight an earlier "
+    "token gives to a later one, and under a causal mask that is 0.",
+    look="rows are queries and columns are keys. And which offsets of torch.diagonal lie below the main diagonal?",
+    asked=lambda weights: weights.mT,
     picked=[lambda weights, back: weights.diagonal(back, -2, -1),
     lambda weights, back: weights.diagonal(back, -2, -1)[..., 1:],
     lambda weights, back: weights.diagonal(back + 1, -2, -1), lambda weights, back: weights.diagonal(back + 2, -2, -1)])
 
-mistake("the largest of several keys", pairs=0, why="For each query, the largest weight of several keys is taken; "
-    "only the weight on one of them counts.", look="how many keys do you read for each query?",
+mistake("the largest of several keys", pairs=0,
+    why="For each query, the largest of several weights is taken; only the weight on one key counts.",
+    look="how many keys do you read for each query?",
     picked=[lambda weights, queries: weights[:, :, queries].amax(-1), lambda weights: weights.amax(-1),
             lambda weights, queries, back: torch.stack([weights[:, :, queries, queries - key]
                                                         for key in range(back + 1)]).amax(0)])
-mistake("compared with equal weights", pairs=0, why="The weight is compared with what each key would get if all keys "
-    "got the same; the exercise asks for the weight itself.", look="every subtraction, division and factor.",
+mistake("compared with equal weights", pairs=0, why="The weight is compared with what it would be if all the keys got "
+    "equal weights; the exercise asks for the weight itself.", look="every subtraction, division and factor.",
     picked=[lambda right, queries: right - 1 / (queries + 1), lambda right, queries: right * (queries + 1),
             lambda right, weights: right - 1 / weights.shape[-1], lambda right, weights: right * weights.shape[-1]])
 
@@ -95,12 +97,14 @@ mistake = family.section(topic="queries")
 mistake("the first query left out", why="The weight of the first query that should count is missing from the sum.",
     look="the beginning of your range or slice, and any weights set to 0. Which is the first query that counts?",
     pairs=3, variants=ranges(lambda right: right[1:]))
-mistake("the first two queries left out", why="Counting begins two queries too late.", pairs=0, look="the beginning of "
-    "your range or slice. Which is the first query that counts?", variants=ranges(lambda right: right[2:]))
+mistake("the first two queries left out", why="The count starts two queries too late.",
+    pairs=0, look="the beginning of your range or slice. Which is the first query that counts?",
+    variants=ranges(lambda right: right[2:]))
 mistake("the last query left out", why="The last query is not counted.", look="the end of your range or slice: is the "
     "last number in it?", pairs=2, variants=ranges(lambda right: right[:-1]))
-mistake("the first and the last query left out", why="Counting begins one query too late, and ends one too early.",
-    pairs=0, look="the two ends of your range or slice.", variants=ranges(lambda right: right[1:-1]))
+mistake("the first and the last query left out",
+    why="The count starts one query too late and ends one query too early.",
+    pairs=0, look="both ends of your range or slice.", variants=ranges(lambda right: right[1:-1]))
 mistake("the last query alone", why="Only the last query is counted.", look=COUNTED, pairs=0,
     queries=lambda right: right[-1:])
 mistake("the first query alone", why="Only the first query that should count is counted.", look=COUNTED, pairs=0,
@@ -111,44 +115,50 @@ mistake("divided by one too few", why="The sum is divided by one less than the n
     number=[lambda right: right - 1, lambda right: max(right - 1, 1)])
 
 mistake = family.section(topic="mean", pairs=0)
-mistake("the mean of a masked table", why="The sum of the right weights is divided by the number of cells of a table, "
-    "not by the number of these weights.", look="what number is your sum divided by?",
+mistake("the mean of a masked table", why="The right weights are added up, but the sum is divided by the number of "
+    "cells in a table, not by the number of these weights.", look="what is your sum divided by?",
     number=[lambda length: length ** 2, lambda right: right ** 2, lambda right, length: right * length])
 mistake("the mean of whole tables", pairs=2, why="The weights of the whole table, or of a part of it, are averaged, "
     "not only those on one diagonal.", look="how many keys do you read for each query?",
     picked=[lambda weights: weights.flatten(2), lambda weights, queries: weights[:, :, queries].flatten(2),
             lambda weights, first, back: weights[:, :, first:, first - back:weights.shape[-1] - back].flatten(2),
             lambda weights, back: weights[:, :, torch.ones(weights.shape[-2:]).tril(-back) == 1]])
-mistake("rows or columns summed", pairs=1, why="Rows or columns of weights are summed, whole or in part; only a single "
-    "weight of each row should count.", look="what do the weights of a query sum to?",
+mistake("rows or columns summed", pairs=1,
+    why="Rows or columns of weights are added up, whole or in part; only a single weight from each row should count.",
+    look="what do the weights of a query sum to?",
     picked=[lambda weights: weights.sum(-1), lambda weights: weights.sum(-2)[..., 1:], lambda weights: weights.sum(-2),
             lambda weights, first: weights[:, :, first:, :-first].sum(-1)])
-mistake("the sum, not the mean", pairs=3, why="Weights are added up and not divided by their number, or only by part "
-    "of it, so more tokens or more sequences mean a higher score.", look="a head with all its weight on the right keys "
-    "should score 1. Does it?", averaged=[lambda picked: picked.sum(dim=(0, 2)), lambda picked: picked.sum(2).mean(0),
+mistake("the sum, not the mean", pairs=3, why="The weights are added up but not divided by their number, or only by "
+    "part of it, so more tokens or more sequences give a higher score.",
+    look="a head with all its weight on the right keys should score 1. Does it?",
+    averaged=[lambda picked: picked.sum(dim=(0, 2)), lambda picked: picked.sum(2).mean(0),
     lambda picked, number: picked.sum(dim=(0, 2)) / number])
 mistake("one number for all heads", pairs=2, why="The heads are averaged too, so you can no longer see which of them "
     "stands out.", look=SHAPE, averaged=[lambda picked: picked.mean()])
-mistake("the mean over the heads", pairs=1, why="The heads are averaged, and the sequences are not: there is one score "
-    "for each sequence, not for each head.", look="which one of (batch, heads, length, length) should be left?",
+mistake("the mean over the heads", pairs=1, why="The mean is taken over the heads but not over the sequences, so there "
+    "is one score for each sequence, not for each head.",
+    look="which one of the dimensions (batch, heads, length, length) should be left?",
     averaged=[lambda picked: picked.mean(dim=(1, 2))])
-mistake("one number for each sequence", pairs=1, why="The mean over the batch is missing, so there is a score for each "
-    "sequence and head.", look=SHAPE, averaged=[lambda picked: picked.mean(-1), lambda picked: picked.mean(-1).T])
+mistake("one number for each sequence", pairs=1,
+    why="The mean over the batch is missing, so there is a score for each head of each sequence.",
+    look=SHAPE, averaged=[lambda picked: picked.mean(-1), lambda picked: picked.mean(-1).T])
 mistake("one number for each position", pairs=1, why="There is one number for each position: the mean over the "
-    "positions is missing, and the heads may be averaged instead.", look=SHAPE,
+    "positions is missing, and perhaps the heads are averaged instead.", look=SHAPE,
     averaged=[lambda picked: picked.mean(0), lambda picked: picked.mean((0, 1))])
-mistake("sequences and heads mixed", why="Reshaping puts the weights of several heads into one score: the first "
-    "dimension is that of the sequences, and the numbers keep their order.", look="reshape(heads, …) of a "
-    "tensor (batch, heads, …): which numbers come first?",
+mistake("sequences and heads mixed", why="The reshape puts weights of several heads into one score: the first "
+    "dimension is the batch, and a reshape keeps the numbers in order.",
+    look="in reshape(heads, …) of a tensor (batch, heads, …), which numbers come first?",
     averaged=[lambda picked: picked.reshape(picked.shape[1], -1).mean(-1)])
-mistake("a single sequence", pairs=1, why="Only one sequence of the batch is used.", look="every index 0 and every "
-    "[-1].", averaged=[lambda picked: picked[0].mean(-1), lambda picked: picked[-1].mean(-1)])
-mistake("the largest, not the mean", pairs=1, why="A maximum is taken over positions, sequences or both, where the "
-    "exercise asks for the mean.", look="a head that gives the right key all its weight in one sequence, and never "
-    "again: what is its score?", averaged=[lambda picked: picked.amax((0, 2)), lambda picked: picked.amax(2).mean(0),
+mistake("a single sequence", pairs=1, why="Only one sequence of the batch is used.",
+    look="every index 0 and every index -1.",
+    averaged=[lambda picked: picked[0].mean(-1), lambda picked: picked[-1].mean(-1)])
+mistake("the largest, not the mean", pairs=1,
+    why="A maximum is taken over positions, sequences or both; the exercise asks for the mean.",
+    look="if a head gives the right key all its weight in one sequence, and never again, what score should it get?",
+    averaged=[lambda picked: picked.amax((0, 2)), lambda picked: picked.amax(2).mean(0),
     lambda picked: picked.mean(2).amax(0), lambda picked: picked.mean(0).amax(-1)])
-mistake("the median, not the mean", why="A median is taken where the exercise asks for the mean.", look="a head that "
-    "gives the right key all its weight now and then, and otherwise none: what is its score?",
+mistake("the median, not the mean", why="A median is taken; the exercise asks for the mean.",
+    look="if a head gives the right key all its weight now and then, and otherwise none, what score should it get?",
     averaged=[lambda picked: picked.transpose(0, 1).flatten(1).median(1).values,
     lambda picked: picked.transpose(0, 1).flatten(1).quantile(0.5, 1), lambda picked: picked.median(2).values.mean(0)])
 mistake("small weights left out", why="Only weights above a threshold are averaged. The exercise asks for the mean of "
@@ -160,24 +170,26 @@ mistake("how often, not how much", why="The score counts how often the right key
     look="every argmax and every comparison.",
     picked=[lambda weights, queries, back: (weights[:, :, queries].argmax(-1) == queries - back).double(),
             lambda right: (right > 0.5).double()])
-mistake("a softmax once more", why="The weights go through another softmax; they are weights already.",
+mistake("a softmax once more", why="The weights go through another softmax, although they are weights already.",
     look="what do the rows of `weights` sum to?", asked=lambda weights: weights.softmax(-1))
-mistake("the logarithm of the weights", why="Logarithms of the weights are averaged, or their mean is a geometric one.",
-    look="every log and exp.",
+mistake("the logarithm of the weights",
+    why="The logarithms of the weights are averaged, or the mean is a geometric one.",
+    look="every `log` and `exp`.",
     averaged=[lambda picked: picked.log().mean(dim=(0, 2)), lambda picked: picked.log().mean(dim=(0, 2)).exp()])
 
-mistake("the weights themselves", pairs=1, why="The weights on single keys come back, and not one mean for each head.",
+mistake("the weights themselves", pairs=1, why="The weights on single keys are returned, not one mean for each head.",
     look=SHAPE, averaged=[lambda picked: picked, lambda picked: picked.transpose(0, 1),
                           lambda picked: picked.transpose(0, 1).flatten(1)])
 mistake("squares averaged", why="The weights are squared before the mean is taken.",
     look="every square and every norm.",
     averaged=[lambda picked: picked.square().mean((0, 2)), lambda picked: picked.square().mean((0, 2)).sqrt()])
-mistake("how the weights vary", why="The standard deviation or the variance of the weights is returned, where the "
-    "exercise asks for their mean.", look="which function makes one number of many?",
+mistake("how the weights vary",
+    why="The standard deviation or the variance of the weights is returned; the exercise asks for their mean.",
+    look="which function turns many numbers into one?",
     averaged=[lambda picked: picked.std((0, 2)), lambda picked: picked.std((0, 2), correction=0),
               lambda picked: picked.var((0, 2)), lambda picked: picked.var((0, 2), correction=0)])
-mistake("the best head alone", why="Only the head with the highest score comes back, or its score; the exercise asks "
-    "for the scores of all heads.", look=SHAPE,
+mistake("the best head alone", why="Only the head with the highest score is returned, or only its score; the exercise "
+    "asks for the scores of all the heads.", look=SHAPE,
     averaged=[lambda right: right.argmax(), lambda right: right.max(), lambda right: right.argmax()[None],
               lambda right: right.max()[None]])
 mistake("scores that depend on each other", why="A head's score depends on those of the other heads: the scores are "
@@ -197,8 +209,8 @@ def likeness(measured):
     return answer
 
 mistake("likeness to a pattern", why="The score measures how little the table differs from a pattern of ones and "
-    "zeros; the exercise asks only for the weight at certain places.",
-    look="a head that puts no weight at the right places: what score should it get, and what does yours give?",
+    "zeros; the exercise asks only for the weight in certain places.",
+    look="what score should a head get if it puts no weight in the right places, and what does yours give?",
     variants=[likeness(lambda off, first: off.abs().mean((0, 2, 3))),
               likeness(lambda off, first: off.abs().mean((0, 2, 3)) * off.shape[-1]),
               likeness(lambda off, first: off[:, :, first:].abs().mean((0, 2, 3))),

@@ -29,9 +29,10 @@ def draw(generator, first, few=0):
     return p.double().repeat(DRAWS, 1), q.double().repeat(DRAWS, 1), token.repeat(DRAWS), u.clamp(1e-4, 1 - 1e-4)
 
 def judged(call, p, q, token, u):
-    """How often each token comes in each group; what are no tokens stays as it is. Mistakes give their chances.
+    """How often each token is drawn in each group; what does not consist of tokens stays as it is.
 
-    A few rows show no frequencies: all that counts there is that tokens come back, in the right form.
+    Mistakes give their exact chances. A few rows show no frequencies: all that counts there is that tokens come
+    back, in the right form.
     """
     made = call(*(one[:GROUPS].clone() for one in (p, q, token, u)))
     if isinstance(made, Chances):
@@ -63,7 +64,7 @@ class Largest(Watching):
         return result
 
 def for_all(call, *inputs, some=60, part=600):
-    """All rows in one call; in parts, if it makes a table of rows × rows on the way: for all it would be too large."""
+    """All rows in one call; in parts if it makes a table of rows × rows, which would be too large for all of them."""
     with Largest() as largest, torch.random.fork_rng(devices=[]):
         call(*(one[:some].clone() for one in inputs))
     if largest.numbers < some ** 2:
@@ -150,25 +151,25 @@ def never_forbidden(call, p, q, token, u):
     return ("accepted where u equals the ratio", EQUAL, LOOK_EQUAL) if not isinstance(made, Chances) and bool(
         (torch.as_tensor(made) == token[rows]).any()) else None
 
-EQUAL = ("A token whose p is 0 comes back where u is 0: it is accepted where u equals p / q, but it should be accepted "
-         "only where u is less.")
+EQUAL = ("A token whose p is 0 comes back when u is 0: it is accepted when u equals p / q, but it should be accepted "
+         "only when u is less than that.")
 LOOK_EQUAL = "`<` or `<=`? With u = 0 and p = 0, what does your comparison give?"
-U = ("About as many drafted tokens come back where u is close to 0 as where it is close to 1: u does not decide as it "
-     "should. A token must be accepted exactly where u is less than its p / q.")
+U = ("About as many drafted tokens come back when u is close to 0 as when it is close to 1, so u does not decide as it "
+     "should. A token must be accepted exactly when u is less than its p / q.")
 OTHER = ("Some drafted tokens come back although their u is not less than p / q, and others do not, although it is "
-         "less: u itself, and u alone, must be compared with exactly p / q.")
+         "less. It is u itself, and u alone, that must be compared with exactly p / q.")
 MORE = ("Some drafted tokens come back although their u is not less than p / q: slightly too many are "
         "accepted, or a rejected one is drawn again.")
 FEWER = ("Some drafted tokens do not come back although their u is less than p / q: slightly too few are "
          "accepted.")
 def what_the_draws_show(observed, expected, p, q, token, u):
-    """Which token comes where it never should."""
+    """Which token is drawn where it never should be."""
     if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape:
         return None
     observed, expected = plain(observed), plain(expected)
     impossible = ((observed > 0) & (expected == 0)).nonzero().tolist()
     if not impossible:
-        return ("Some tokens are drawn too often, others too rarely: that is more than chance can explain if each row "
+        return ("Some tokens are drawn too often and others too rarely, by more than chance can explain if each row "
                 "has its own draw.")
     row, drawn = impossible[0]
     drafted = int(token[row])
@@ -226,10 +227,11 @@ exercise = Exercise(
     hints=[("which tokens are accepted", "p.gather(1, token[:, None]) picks the probability of each row's token. "
         "If a token's p is twice its q, is it ever rejected? How often is it rejected if its p is half its q?"),
            ("what to draw instead", "A token is drafted and accepted with probability min(p, q). How much has to be "
-               "added to this, token by token, to reach p? Draw from these amounts, scaled to sum to 1."), ("the draw",
-               "torch.multinomial takes rows of weights. They need not sum to 1, but they must not all be 0. In rows "
-               "where p equals q, no token is rejected, so any weights will do. Use torch.where to choose between the "
-               "draft and the new token, row by row.")],
+               "added to this, token by token, to reach p? Use these amounts, scaled to sum to 1, as the "
+               "probabilities of your draw."), ("the draw", "torch.multinomial takes rows of "
+               "weights. They need not sum to 1, but they must not all be 0. In rows where p equals q, no "
+               "token is rejected, so any weights will do. Use torch.where to choose between the draft and the new "
+               "token, row by row.")],
     solution='''
         import torch
 
@@ -278,18 +280,19 @@ def or_from_p(*accepted):
 
 # Which tokens are accepted
 mistake = exercise.section(hint=1)
-TWICE = "a token with p twice as large as q: how often should it be accepted? And one with p half of q?"
+TWICE = "how often should a token be accepted if its p is twice its q? And if its p is half its q?"
 mistake("always accepted", why="Every drafted token is accepted, so the result has the distribution of the draft, q.",
       look=TWICE,
     accepted=lambda q: torch.ones_like(q[:, :1]))
-mistake("never accepted", why="No drafted token is accepted; all are drawn from the residual.", look=TWICE, pairs=0,
+mistake("never accepted", why="No drafted token is accepted: all of them are replaced by a second draw.",
+    look=TWICE, pairs=0,
     accepted=lambda q: torch.zeros_like(q[:, :1]), variants=or_from_p(lambda q: torch.zeros_like(q[:, :1])))
-mistake("the ratio upside down", why="A token is accepted with probability q / p, not p / q: those that the draft "
+mistake("the ratio upside down", why="A token is accepted with probability q / p, not p / q, so those that the draft "
         "overrates are always kept.", look=TWICE, accepted=lambda p, q, token: of_token(q, token) / of_token(p, token))
-mistake("accepted where u is larger", why="A token is accepted where u is larger than p / q, and rejected where it is "
-        "smaller, or the two results of `where` are "
-        "swapped.", look="u is almost always less than 0.99. If p / q is 0.99, should the token be "
-        "kept?", accepted=lambda right: 1 - right.clamp(max=1),
+mistake("accepted where u is larger", why="A token is accepted where u is larger than p / q and rejected where it is "
+        "smaller, or the two results of `where` are swapped.",
+    look="u is almost always less than 0.99. If p / q is 0.99, should the token be kept?",
+    accepted=lambda right: 1 - right.clamp(max=1),
     variants=[*or_from_p(lambda right: 1 - right.clamp(max=1)), {"drawn": lambda residual: shares(residual),
                "together": lambda kept, accepted, drawn: chances((1 - accepted) * kept + accepted * drawn)}])
 mistake("accepted with p, not p / q", why="A token is accepted with probability p, as if it had not been drawn from "
@@ -298,15 +301,15 @@ mistake("accepted with p, not p / q", why="A token is accepted with probability 
 mistake("accepted with p where p is less than q", why="A token whose p is less than its q is accepted with probability "
         "p, as if it had not been drawn from q.", look=TWICE, pairs=0,
     accepted=lambda p, q, token: torch.where(of_token(p, token) < of_token(q, token), of_token(p, token), 1.0))
-mistake("accepted with q", why="A token is accepted with probability q, that of the draft.", look=TWICE,
+mistake("accepted with q", why="A token is accepted with probability q, which is that of the draft.", look=TWICE,
     accepted=lambda q, token: of_token(q, token), variants=or_from_p(lambda q, token: of_token(q, token)))
-mistake("accepted with min(p, q)", why="A token is accepted with probability min(p, q). That is how often it is "
-        "drafted and accepted in all; the draft has already made its part of the choice.", look=TWICE,
+mistake("accepted with min(p, q)", why="A token is accepted with probability min(p, q). That is how often it should be "
+        "drafted and accepted in all, but here it has already been drafted.", look=TWICE,
     accepted=lambda p, q, token: torch.minimum(of_token(p, token), of_token(q, token)),
     variants=or_from_p(lambda p, q, token: torch.minimum(of_token(p, token), of_token(q, token))))
-mistake("accepted with p / (p + q)", why="A token is accepted with probability p / (p + q): where p and q are equal, "
-        "half are thrown away.",
-    look="p and q equal: how often should a token be accepted?",
+mistake("accepted with p / (p + q)", why="A token is accepted with probability p / (p + q), so where p and q are "
+        "equal, half of the tokens are thrown away.",
+    look="how often should a token be accepted if p and q are equal?",
     accepted=lambda p, q, token: of_token(p, token) / (of_token(p, token) + of_token(q, token)),
     variants=or_from_p(lambda p, q, token: of_token(p, token) / (of_token(p, token) + of_token(q, token))))
 mistake("accepted with a difference", why="Acceptance depends on the difference between p and q, not on their ratio.",
@@ -317,10 +320,10 @@ mistake("accepted with a difference", why="Acceptance depends on the difference 
     variants=or_from_p(lambda p, q, token: of_token(p, token) - of_token(q, token),
                        lambda p, q, token: (of_token(p, token) - of_token(q, token)).abs()))
 mistake("accepted only where p is larger", why="A token is kept where p is at least q, and otherwise always rejected: "
-        "chance plays no part.", look="p a little less than q: should the token always be rejected?",
+        "chance plays no part.", look="if p is a little less than q, should the token always be rejected?",
     accepted=lambda p, q, token: (of_token(p, token) >= of_token(q, token)).double())
 mistake("kept only where it is the likeliest", pairs=0, why="A drafted token is kept only where p makes it the "
-        "likeliest of all, as in greedy decoding: chance plays no part.", look=TWICE, variants=[
+        "likeliest of all, as in greedy decoding. Chance plays no part in that.", look=TWICE, variants=[
     {"accepted": lambda p, token: greedy(p, token), **more} for more in (
         {}, {"residual": lambda p: best(p)}, {"residual": lambda p: p}, {"residual": lambda right: best(right)})]
     + or_from_p(lambda p, token: greedy(p, token)))
@@ -335,8 +338,8 @@ mistake("accepted above a threshold", pairs=0, why="A token is accepted wherever
         lambda p: 0.3)))])
 mistake("the ratio squared, or its root", why="The square or the root of the ratio is used, not the ratio itself.",
     look=TWICE, accepted=[lambda right: right ** 2, lambda right: right.sqrt()], pairs=0)
-mistake("the ratio of the likeliest", why="The probability of a likeliest token is in the ratio, at least above or "
-        "below the line; both should be those of the drafted token.",
+mistake("the ratio of the likeliest", why="The ratio uses the probability of a likeliest token above the line, below "
+        "it or in both places. Both numbers should be those of the drafted token.",
     look="which token's probability does your ratio take from each row?", pairs=0,
     accepted=lambda p, q: of_token(p, q.argmax(-1)) / of_token(q, q.argmax(-1)),
     variants=or_from_p(lambda p, q: p.amax(-1, keepdim=True) / q.amax(-1, keepdim=True),
@@ -355,7 +358,7 @@ mistake("accepted too often or too seldom", why="What is drawn in place of a rej
     accepted=lambda right: right.clamp(max=1) / 2, variants=or_from_p(lambda right: right.clamp(max=1) / 2))
 mistake("the first row for all", why="The probabilities of one row, the first of the batch or the first that is "
         "rejected, are used for every row: in the ratio, in the second draw, or in both.",
-    look="is there an index such as [0] where every row should be meant?", pairs=0,
+    look="is there an index such as [0] that picks one row for all of them?", pairs=0,
     accepted=[lambda p, q, token: (p[0] / q[0])[token][:, None]],
     variants=[*or_from_p(lambda p, q, token: (p[0] / q[0])[token][:, None]),
               {"residual": lambda p, q: (p[:1] - q[:1]).clamp(min=0).expand_as(p)},
@@ -363,16 +366,17 @@ mistake("the first row for all", why="The probabilities of one row, the first of
                "accepted": lambda p, q, token: (p[0] / q[0])[token][:, None]}])
 
 mistake("one u for all rows", why="The u of one row decides for every row; each row has a u of its own.",
-    look="is there an index such as [0] where every row should be meant?", pairs=0, variants=[
+    look="is there an index such as [0] that picks one row for all of them?", pairs=0, variants=[
         lambda p, q, token, u, row=row: torch.where(u[row] < (of_token(p, token) / of_token(q, token))[:, 0], token,
                                                     drawn_anew(p, q)) for row in (0, -1)])
-mistake("every row meets every row", why="The result has a number for every pair of rows of the batch, (batch, batch): "
-        "`p[:, token]` takes from each row the tokens of all rows, and (batch, 1) beside (batch,) makes such a table.",
+mistake("every row meets every row", why="The result has a number for every pair of rows of the batch, (batch, batch). "
+        "`p[:, token]` takes the tokens of all rows from each row, and (batch, 1) beside (batch,) is broadcast to such "
+        "a table, too.",
     look="the shape of each thing that you compare or divide, for a batch of three rows.", pairs=0, variants=[
         lambda p, q, token, u: torch.where(u < p[:, token] / q[:, token], token, drawn_anew(p, q))])
-mistake("one decision for the whole batch", why="The batch is decided as one: all of its tokens are kept, or all are "
-        "drawn again. But each row has a u and a ratio of its own.", look="`all`, `any` or `if`: how many decisions "
-        "does a batch of three rows need?", pairs=0,
+mistake("one decision for the whole batch", why="There is one decision for the whole batch: all of its tokens are "
+        "kept, or all are drawn again. But each row has a u and a ratio of its own.",
+    look="`all`, `any` or `if`: how many decisions does a batch of three rows need?", pairs=0,
     variants=[lambda *inputs, decided=decided, spare=spare: as_one(*inputs, decided, spare)
               for decided in (torch.all, torch.any) for spare in (lambda p: p, torch.ones_like)])
 
@@ -404,7 +408,7 @@ def first_drawn_again(p, q, token, u):
     return token.index_copy(0, first, drawn_anew(p, q)[first])
 
 mistake("all rows treated as the equal ones", why="As soon as one row has p equal to q, no row gets its own second "
-        "draw: all drafts are kept, or what is rejected is drawn from p or with equal chances.", look="`any` or "
+        "draw: either all drafts are kept, or what is rejected is drawn from p or with equal chances.", look="`any` or "
         "`all`: which rows have no residual?", pairs=0, variants=[
     {"accepted": lambda right, p, q: torch.ones_like(right) if one_is_equal(p, q) else right},
     {"residual": lambda right, p, q: p if one_is_equal(p, q) else right},
@@ -414,8 +418,8 @@ def one_is_equal(p, q):
     return bool((p == q).all(-1).any())
 
 mistake("another row's draw", why="A rejected row can get the token that was drawn for another row, as when the "
-        "draws of all rows are cut to the number of rejections.", look="which rows are drawn, which ones are filled, "
-        "and do they correspond?", pairs=0, variants=[
+        "draws of all rows are cut to the number of rejections.", look="for which rows do you draw, which rows do you "
+        "fill, and do they correspond?", pairs=0, variants=[
     lambda *inputs: misplaced(*inputs, spare=lambda p: p), lambda *inputs: misplaced(*inputs, spare=torch.ones_like)])
 
 def misplaced(p, q, token, u, spare):
@@ -425,26 +429,28 @@ def misplaced(p, q, token, u, spare):
 
 # What is drawn instead
 mistake = exercise.section(hint=2)
-MISSING = "accepting gives a token min(p, q) in all. How much is missing to reach p?"
+MISSING = "a token is drafted and accepted with probability min(p, q). How much is missing to reach p?"
 mistake("drawn again from p", why="After a rejection, the token is drawn from p. But accepted tokens have already "
-        "supplied part of p, so those that the draft rates highly come too often.", look=MISSING, residual=lambda p: p)
+        "supplied part of p, so those that the draft rates highly come up too often.",
+    look=MISSING, residual=lambda p: p)
 mistake("drawn again from q", why="After a rejection, another token is drawn from the draft, q.", look=MISSING,
     residual=lambda q: q)
 mistake("drawn from p, without the rejected token", why="After a rejection, the token is drawn from p with the "
-        "rejected one left out. That is not what is missing: other tokens that the draft overrates come too "
-        "often.", look=MISSING,
+        "rejected one left out. That is not what is missing: other tokens that the draft overrates come up too often.",
+    look=MISSING,
     residual=lambda p, token: p.scatter(1, token[:, None], 0.0))
 mistake("drawn from q, without the rejected token", why="After a rejection, another token is drawn from the draft, "
         "with the rejected one left out.", look=MISSING, residual=lambda q, token: q.scatter(1, token[:, None], 0.0))
-mistake("the residual the wrong way round", why="The second draw is from max(q - p, 0): from what the draft overrates.",
+mistake("the residual the wrong way round", why="The second draw is from max(q - p, 0), which is what the draft "
+        "overrates.",
     look=MISSING, residual=lambda p, q: (q - p).clamp(min=0))
 mistake("p and q exchanged", pairs=0, why="The two models are exchanged: the ratio is q / p, and what is drawn again "
         "comes from max(q - p, 0).", look="the order of the parameters: which of p and q is the draft?", variants=[
     {"accepted": lambda p, q, token: of_token(q, token) / of_token(p, token),
      "residual": lambda p, q: (q - p).clamp(min=0)}])
-mistake("the difference without its sign", why="The second draw is from |p - q|, or its square, so tokens that the "
-        "draft overrates come "
-        "back.", look=MISSING, pairs=2, residual=[lambda p, q: (p - q).abs(), lambda p, q: (p - q) ** 2])
+mistake("the difference without its sign", why="The second draw is from |p - q|, or its square, so it can bring back "
+        "tokens that the draft overrates.",
+    look=MISSING, pairs=2, residual=[lambda p, q: (p - q).abs(), lambda p, q: (p - q) ** 2])
 mistake("divided by the sum over the batch", pairs=0, why="Before the second draw, each token's weight is divided by "
         "its sum over the batch. A row should be divided by its own sum, over the vocabulary.",
     look="`sum(0)`: which dimension of (batch, vocabulary) should sum to 1?",
@@ -454,39 +460,42 @@ mistake("divided by the sum over the batch", pairs=0, why="Before the second dra
 def over_the_batch(residual):
     return residual / residual.sum(0).clamp(min=1e-300)
 
-mistake("a chance for every token", why="After a rejection every token has a chance, as from a softmax of p - q or "
-        "from equal chances, even those that the draft "
-        "overrates.", look="which tokens should have no chance at all in the second draw?",
+mistake("a chance for every token", why="After a rejection, every token has a chance, even those that the draft "
+        "overrates, as with a softmax of p - q or with equal chances.",
+    look="which tokens should have no chance at all in the second draw?",
     residual=lambda p, q: (p - q).softmax(dim=-1), pairs=2,
     variants=[{"residual": lambda p, q: (p - q).clamp(min=0).softmax(dim=-1)},
           {"residual": lambda p: torch.ones_like(p)}])
-mistake("the second draw out of proportion", pairs=0, why="After a rejection, only tokens that have something missing "
-        "are drawn, but not in proportion to max(p - q, 0): those with the most missing come too often, or too seldom.",
+mistake("the second draw out of proportion", pairs=0, why="After a rejection, only tokens whose p is above their q are "
+        "drawn, but not in proportion to max(p - q, 0): those with the largest difference come up too "
+        "often or too seldom.",
     look=MISSING,
     residual=[lambda right: right.square(), lambda right: right.sqrt()])
 
-mistake("equal chances for the second draw", why="After a rejection all other tokens, or all that have something "
-        "missing, get equal chances.", look=MISSING, pairs=2,
+mistake("equal chances for the second draw", why="After a rejection, all other tokens, or all those whose p is above "
+        "their q, get equal chances.", look=MISSING, pairs=2,
     residual=[lambda p, q: (p > q).double(),
               lambda p, token: torch.ones_like(p).scatter(1, token[:, None], 0.0)])
 mistake("no p - q in the second draw", why="The second draw is weighted by a ratio, a product, a sum or the larger of "
         "p and q, not by how far p exceeds q.", look=MISSING, pairs=0, residual=[
     lambda p, q: p / q, lambda p, q: (p / q - 1).clamp(min=0), lambda p, q: p * q, lambda p, q: p + q,
     lambda p, q: torch.maximum(p, q)])
-mistake("a place among some, not an id", why="What is drawn is a place in a list that is sorted, or from which "
-        "tokens are left out, and it comes back as if it were a token's id.", look="of how many numbers do you draw "
-        "one, and is number 0 always that of token 0?", pairs=0,
+mistake("a place among some, not an id", why="The draw gives a place in a list that is sorted, or from which tokens "
+        "are left out, and this comes back as if it were a token's id.", look="how many numbers do you draw from, and "
+        "is number 0 always that of token 0?", pairs=0,
     residual=[lambda right: right.gather(1, (right <= 0).long().argsort(dim=-1, stable=True)),
               lambda right: right.sort(dim=-1, descending=True).values, lambda right: right.sort(dim=-1).values])
-mistake("one draw for all rows", why="All rejected rows of the batch get the same token, as if it were drawn once.",
+mistake("one draw for all rows", why="All rejected rows of the batch get the same token, as if there had been only one "
+        "draw.",
     look="how many tokens does your second draw give for a batch of three rows?", pairs=0,
     variants=[lambda p, q, token, u: token.where(u < (of_token(p, token) / of_token(q, token))[:, 0], torch.multinomial(
         (p - q).clamp(min=0).sum(0) + 1e-9, 1))])
-mistake("the second draw not by max(p - q, 0)", why="The drafted token comes back as often as it should. But what "
-        "is drawn in its place is not drawn in proportion to max(p - q, 0).", look="print what you draw from, for a "
-        "single row that is rejected: whose chance is too large?", pairs=0,
+mistake("the second draw not by max(p - q, 0)", why="The drafted token comes back as often as it should. But the "
+        "tokens that replace it are not drawn in proportion to max(p - q, 0).", look="for a single rejected row, print "
+        "what you draw from: whose chance is too large?", pairs=0,
     residual=[lambda right: torch.where(right > 0, 1 / right, 0.0)])
-mistake("min(p, q) for the residual", why="The second draw is from min(p, q): that is what accepting gives already.",
+mistake("min(p, q) for the residual", why="The second draw is from min(p, q), but that is what accepting gives "
+        "already.",
     look=MISSING, residual=lambda p, q: torch.minimum(p, q))
 mistake("the largest for the second draw", why="After a rejection the token with the largest residual, or the largest "
         "p, is taken: nothing is drawn.", look="what does `argmax` leave to chance?", pairs=2,
@@ -495,22 +504,24 @@ mistake("the largest for the second draw", why="After a rejection the token with
 def best(table):
     return torch.zeros_like(table).scatter(1, table.argmax(-1, keepdim=True), 1.0)
 
-KEPT = "a drafted token with p at least as large as q: can your code return anything else?"
+KEPT = "if a drafted token has a p at least as large as its q, can your code return anything else?"
 mistake("the draft ignored", why="Whatever was drafted, the token that comes back has the distribution p. That is "
         "right over all drafts, but here the draft has no say, and drafting saves nothing.",
     look=KEPT, pairs=0,
     variants=[lambda p, q, token, u: chances(p)])
-mistake("the draft ignored, and q used", why="The tokens are drawn from q anew, whatever was drafted.",
+mistake("the draft ignored, and q used", why="The tokens are drawn again from q, whatever was drafted.",
     look=KEPT, pairs=0, variants=[lambda p, q, token, u: chances(q)])
-mistake("the same u once more", why="The second draw uses u as it is. But a rejected u is not uniform between 0 and 1: "
-        "it is at least p / q, so the first of the tokens that have a residual "
-        "come too seldom.", look="between which numbers does u lie if the token was rejected?", hint=3, pairs=0,
+mistake("the same u once more", why="The second draw uses u as it is. But the u of a rejected token is not uniform "
+        "between 0 and 1: it is at least p / q, so the first tokens that have a residual come up too seldom.",
+    look="between which numbers does u lie if the token was rejected?", hint=3, pairs=0,
     drawn=[lambda residual, accepted: beyond(shares(residual), accepted), lambda residual, accepted: beyond(residual,
           accepted)])
 
 def beyond(weights, accepted):
-    """How much of each token's share of the line from 0 to 1 lies above what is accepted; the rest is the last "
-    "one's."""
+    """How much of each token's share of the line from 0 to 1 lies above what is accepted.
+
+    The last token gets the rest.
+    """
     ends = weights.cumsum(dim=-1)
     starts = torch.cat([torch.zeros_like(ends[:, :1]), ends[:, :-1]], dim=-1)
     ends = torch.cat([ends[:, :-1], torch.ones_like(ends[:, :1])], dim=-1)
@@ -541,8 +552,8 @@ def drawn_anew(p, q):
 mistake("ids counted from 1", why="Every id is one too large: tokens are counted from 0.", look="what id does the "
         "first token have?",
     pairs=0, together=lambda right: torch.cat([torch.zeros(len(right), 1), plain(right)], dim=1).as_subclass(Chances))
-mistake("whether it was accepted", why="What comes back is whether the token was accepted; the token itself is "
-    "expected.",
+mistake("whether it was accepted", why="The result says whether each token was accepted; the tokens themselves are "
+        "expected.",
     look="the `return` line.", pairs=0,
     variants=[lambda p, q, token, u: u < (of_token(p, token) / of_token(q, token))[:, 0],
               lambda p, q, token, u: (u < (of_token(p, token) / of_token(q, token))[:, 0]).long()])
@@ -557,7 +568,7 @@ mistake("the rejected marked", why="Rejected rows get a marker such as -1; a new
     look="what should stand where a token was rejected?", pairs=0,
     variants=[lambda p, q, token, u, mark=mark: token.where(u < (of_token(p, token) / of_token(q, token))[:, 0], mark)
               for mark in (-1, -100)])
-mistake("a column of tokens", why="The tokens come as (batch, 1); (batch,) is expected.",
+mistake("a column of tokens", why="The tokens come back as (batch, 1); (batch,) is expected.",
       look="what does torch.multinomial return?",
     pairs=0, variants=[lambda *inputs: sampling.speculate(*inputs)[:, None]])
 mistake("no dimension left for a batch of one", why="For a batch of one, a single id comes back without its dimension: "

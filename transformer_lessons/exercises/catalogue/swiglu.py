@@ -1,4 +1,4 @@
-"""swiglu, of lesson 10: a feed-forward in which one map of x decides how much of another passes."""
+"""swiglu, of lesson 10: a feed-forward layer in which one map of x decides how much of another passes."""
 
 import torch
 import torch.nn.functional as F
@@ -8,9 +8,9 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, norm
 
 
 def draw(generator, lead, d_model, d_hidden, scale=1.5, gates=()):
-    """Vectors, and three matrices as nn.Linear keeps them: a row for each feature that comes out.
+    """Vectors, and three matrices as nn.Linear keeps them: a row for each feature of the output.
 
-    Where gates are given, each vector has one of these numbers for all features of its gate.
+    If gates are given, each vector has one of these numbers for all the features of its gate.
     """
     x, gate = normal(generator, *lead, d_model, scale=scale), normal(generator, d_hidden, d_model)
     if gates:
@@ -83,27 +83,29 @@ def taken_in_turns(both):
 # Which map is the gate
 mistake = exercise.section(hint=2)
 mistake("gate and up exchanged", why="The two maps are swapped: the activation belongs on the gate map, but is applied "
-    "to the other. All shapes fit, so nothing complains.", look=WHICH, variants=[
+    "to the other. All the shapes fit, so there is no error.", look=WHICH, variants=[
         {"maps": lambda step, x, gate, up: step(x, up, gate)}, {"opened": lambda z: z, "raised": lambda u: F.silu(u)}])
 mistake("an activation on both maps", why="Both maps go through an activation; the up map should stay as it is.",
     look=WHICH, raised=lambda u: F.silu(u), variants=[
         {"opened": lambda z, by=by: by(z), "raised": lambda u, by=by: by(u)}
         for by in (F.gelu, torch.relu, torch.sigmoid, lambda z: F.gelu(z, approximate="tanh"))])
-mistake("SiLU after the product", why="SiLU is applied to the product of the two; it belongs on the gate map alone.",
+mistake("SiLU after the product", why="SiLU is applied to the product of the two maps; it belongs on the gate map "
+    "alone.",
     look=MEET, variants=[{"opened": lambda z: z, "joined": lambda opened, raised: F.silu(opened * raised)},
                          {"joined": lambda opened, raised: F.silu(opened * raised)},
                          {"opened": lambda z: z, "raised": lambda u: F.silu(u),
                           "joined": lambda opened, raised: F.silu(opened * raised)}])
 mistake("SiLU at the end", pairs=2, why="SiLU is applied to the result, or to both the result and the gate map. It "
-    "belongs on the gate map alone.", look="what is the last thing that happens?", variants=[
+    "belongs on the gate map alone.", look="what is the last operation?", variants=[
         {"opened": lambda z: z, "ended": lambda output: F.silu(output)}, {"ended": lambda output: F.silu(output)}])
-mistake("SiLU of x", why="SiLU is applied to x, before the maps, not to the gate map.", look="what goes into SiLU?",
+mistake("SiLU of x", why="SiLU is applied to x before the maps; it belongs on the gate map.",
+    look="what goes into SiLU?",
     variants=[{"maps": lambda x, gate, up: (F.linear(F.silu(x), gate), F.linear(x, up)), "opened": lambda z: z},
               {"maps": lambda x, gate, up: (F.linear(F.silu(x), gate), F.linear(F.silu(x), up)),
                "opened": lambda z: z},
               {"maps": lambda x, gate, up: (F.linear(F.silu(x), gate), F.linear(x, up)), "opened": lambda z: z,
                "raised": lambda u: F.silu(u)}])
-mistake("the maps added", why="The two maps are added, not multiplied: a gate of 0 then closes nothing.",
+mistake("the maps added", why="The two maps are added, not multiplied, so a gate of 0 holds nothing back.",
     look=MEET, joined=lambda opened, raised: opened + raised)
 mistake("1 added beside the gate", why="The gate is multiplied by the up map plus 1, as in gpt-oss.",
     look=MEET, joined=lambda opened, raised: opened * (raised + 1))
@@ -117,10 +119,11 @@ mistake("the maps clamped", why="One or both of the maps are clamped, as in gpt-
             (lambda z: F.silu(z.clamp(max=7)), lambda u: u.clamp(max=7)),
             (lambda z: F.silu(z.clamp(max=7)), lambda u: u), (lambda z: F.silu(z.clamp(-7, 7)), lambda u: u),
             (lambda z: F.silu(z), lambda u: u.clamp(-7, 7)))])
-mistake("the up map multiplied in twice", why="The gate is multiplied by the up map, twice.",
+mistake("the up map multiplied in twice", why="The gate is multiplied by the up map twice.",
     look=MEET, raised=lambda u: u * u)
-mistake("no up", why="The up map is never used: the gate has nothing to multiply.", look="where does up enter the "
-    "result?", joined=lambda opened: opened, variants=[{"opened": lambda z: z, "joined": lambda opened: opened}])
+mistake("no up", why="The up map is never used: the gate has nothing to multiply.",
+    look="where does up enter the result?", joined=lambda opened: opened,
+    variants=[{"opened": lambda z: z, "joined": lambda opened: opened}])
 mistake("no gate", why="The gate map is never used: nothing decides how much of the other map passes.",
     look="where does gate enter the result?", joined=lambda raised: raised,
     variants=[{"raised": lambda u: F.silu(u), "joined": lambda raised: raised}])
@@ -130,14 +133,14 @@ mistake("SiLU of the weights", pairs=0, why="SiLU is applied to the weights of a
         {"maps": lambda x, gate, up: (F.linear(x, gate), F.linear(x, F.silu(up))), "opened": lambda z: z},
         {"opened": lambda z: z, "output": lambda joined, down: F.linear(joined, F.silu(down))}])
 mistake("hidden features summed", pairs=0, why="The hidden features of one map, or of the product of both, are added "
-    "up before down. The two maps should be multiplied feature by feature.", look=MEET, joined=[
+    "up before down is applied. The two maps should be multiplied feature by feature.", look=MEET, joined=[
         lambda opened, raised: opened.sum(-1, keepdim=True) * raised,
         lambda opened, raised: opened * raised.sum(-1, keepdim=True),
         lambda opened, raised: (opened * raised).sum(-1, keepdim=True).expand_as(raised)])
-mistake("x for the up map", why="x itself takes the place of the up map, which works only if d_model and d_hidden "
-    "are equal.", look="which two tensors are multiplied?", maps=lambda x, gate, up: (F.linear(x, gate), x))
-mistake("features taken in turns", pairs=2, why="Gate and up are joined into one wide map, but split another way than "
-    "they were joined: once in halves, and once every other feature, as in gpt-oss.",
+mistake("x for the up map", why="x itself is used in place of the up map, which runs only if d_model and d_hidden are "
+    "equal.", look="which two tensors are multiplied?", maps=lambda x, gate, up: (F.linear(x, gate), x))
+mistake("features taken in turns", pairs=2, why="Gate and up are joined into one wide map, but split in a different "
+    "way: one of the two steps uses halves, the other takes every other feature, as in gpt-oss.",
     look="the order of the rows of the wide weight: which of its features come from gate?", maps=[
         *(lambda x, gate, up, which=which: taken_in_turns(F.linear(x, torch.cat((gate, up)[::which])))[::which]
           for which in (1, -1)),
@@ -145,11 +148,11 @@ mistake("features taken in turns", pairs=2, why="Gate and up are joined into one
           for which in (1, -1)),
         *(lambda x, gate, up, which=which: F.linear(x, torch.stack((gate, up), 1).flatten(0, 1)).chunk(2, -1)[::which]
           for which in (1, -1))])
-mistake("split along another dimension", pairs=0, why="Gate and up are joined into one wide map, but it is split "
-    "along another dimension than that of the features.", look="`chunk` and `split`: along which dimension do they cut "
-    "if you do not say?", maps=[lambda x, gate, up: F.linear(x, torch.cat((gate, up))).chunk(2)])
-mistake("equal sizes only", pairs=0, why="It runs only where d_model and d_hidden are equal.", look="each slice, view "
-    "and split of features: is it d_model or d_hidden that belongs there?", variants=[
+mistake("split along another dimension", pairs=0, why="Gate and up are joined into one wide map, but it is split along "
+    "a dimension other than that of the features.", look="`chunk` and `split`: along which dimension do they cut if "
+    "you do not name one?", maps=[lambda x, gate, up: F.linear(x, torch.cat((gate, up))).chunk(2)])
+mistake("equal sizes only", pairs=0, why="Your code runs only if d_model and d_hidden are equal.",
+    look="each slice, view and split of features: should it use d_model or d_hidden?", variants=[
         {"__call__": lambda right, gate, error=error: equal_or(error, right, gate)}
         for error in (RuntimeError, ValueError, IndexError)]
     + [{"maps": lambda x, gate, up: F.linear(x, torch.cat((gate, up))).split(x.shape[-1], -1)}])
@@ -159,29 +162,29 @@ def equal_or(error, right, gate):
         raise error
     return right
 
-mistake("up after the gate", why="up is applied to the output of the gate, not to x, which works only if d_model and "
+mistake("up after the gate", why="up is applied to the output of the gate, not to x, which runs only if d_model and "
     "d_hidden are equal.", look="what is the input of each map?",
     variants=[{"__call__": lambda x, gate, up, down: F.linear(F.linear(F.silu(F.linear(x, gate)), up), down)}])
 mistake("gate twice", why="Both maps use gate.", look="which weights make the second map?",
     maps=lambda x, gate, up: (F.linear(x, gate), F.linear(x, gate)))
 mistake("up twice", why="Both maps use up.", look="which weights make the first map?",
     maps=lambda x, gate, up: (F.linear(x, up), F.linear(x, up)))
-mistake("no down", why="down is never used, so the d_hidden features are not brought back to d_model.", look="where is "
-    "down used?", output=lambda joined: joined)
+mistake("no down", why="down is never used, so the d_hidden features are not brought back to d_model.", look="where do "
+    "you use down?", output=lambda joined: joined)
 mistake("another matrix for down", pairs=0, why="The product goes through the transpose of gate or of up; it should go "
-    "through down.", look="where is down used?", variants=[
+    "through down.", look="where do you use down?", variants=[
         {"__call__": lambda step, x, gate, up, down: step(x, gate, up, gate.mT)},
         {"__call__": lambda step, x, gate, up, down: step(x, gate, up, up.mT)}])
 mistake("a matrix product of the maps", why="The two maps are combined by a matrix product; they should be multiplied "
     "feature by feature.", look=MEET, joined=[lambda opened, raised: opened @ raised.mT @ raised,
                                               lambda opened, raised: opened @ raised])
 
-mistake("multiplied by x", pairs=0, why="The gate is multiplied by x, and the product goes through up; it should be "
-    "multiplied by the up map. Without brackets, `*` and `@` go from left to right.", look="where are "
+mistake("multiplied by x", pairs=0, why="The gate is multiplied by x, and the product goes through up; the gate should "
+    "be multiplied by the up map. Without brackets, `*` and `@` are evaluated from left to right.", look="where are "
     "brackets needed, and which comes first without them, `*` or `@`?", variants=[{"__call__":
         lambda x, gate, up, down: F.linear(F.linear(F.silu(F.linear(x, gate)) * x, up), down)}])
 mistake("down before the product", pairs=0, why="down is applied to the two maps, or to one of them, before they are "
-    "multiplied; it belongs after their product.", look=MEET, variants=[{"__call__": early} for early in (
+    "multiplied; it should be applied to their product.", look=MEET, variants=[{"__call__": early} for early in (
         lambda x, gate, up, down: F.linear(F.silu(F.linear(x, gate)), down) * F.linear(F.linear(x, up), down),
         lambda x, gate, up, down: F.silu(F.linear(F.linear(x, gate), down)) * F.linear(F.linear(x, up), down),
         lambda x, gate, up, down: F.silu(F.linear(x, gate)) * F.linear(F.linear(x, up), down),
@@ -189,11 +192,11 @@ mistake("down before the product", pairs=0, why="down is applied to the two maps
 
 # The activation
 mistake = exercise.section(hint=3, look=SILU)
-mistake("an infinite exponential", pairs=0, why="Where a feature of the gate is large, its exponential is infinite, "
-    "and the result is not a number (NaN): infinity is divided by infinity, or multiplied by 0.",
+mistake("an infinite exponential", pairs=0, why="If a feature of the gate is large, its exponential is infinite, and "
+    "the result is not a number (NaN): infinity is divided by infinity, or multiplied by 0.",
     look="a gate feature of 800: what is its exponential? And what is that of -800?",
     opened=lambda z: z * z.exp() / (1 + z.exp()))
-mistake("a factor of SiLU twice", why="SiLU of z is already z times the sigmoid of z; here one of the two is "
+mistake("a factor of SiLU twice", why="SiLU of z is already z times the sigmoid of z; here one of these two factors is "
     "multiplied in again.", opened=[lambda z: z * F.silu(z), lambda z: F.silu(z) * z.sigmoid()])
 mistake("SiLU twice", pairs=0, why="SiLU is applied to the output of SiLU.", opened=lambda z: F.silu(F.silu(z)))
 mistake("no activation", why="No activation is applied. (Gated layers without one are called bilinear.)",
@@ -223,15 +226,16 @@ mistake("the sigmoid of the other map", why="The sigmoid of one map is multiplie
 # The weights
 mistake = exercise.section(hint=1)
 TRANSPOSED = "nn.Linear keeps its weight as (out, in). Which way round must it be to multiply x?"
-mistake("the weights not transposed", why="x is multiplied by the weights as they are, which works only if the two "
+mistake("the weights not transposed", why="x is multiplied by the weights as they are, which runs only if the two "
     "sizes are equal, and is wrong even then.", look=TRANSPOSED,
     variants=[{"maps": lambda x, gate, up: (x @ gate, x @ up), "output": lambda joined, down: joined @ down},
               {"maps": lambda x, gate, up: (x @ gate, x @ up)}])
-mistake("down not transposed", why="The hidden features are multiplied by down as it is, which works only if the two "
+mistake("down not transposed", why="The hidden features are multiplied by down as it is, which runs only if the two "
     "sizes are equal, and is wrong even then.", look=TRANSPOSED, output=lambda joined, down: joined @ down)
-mistake("the weights reshaped", why="The weights get the right shape by view or reshape, which keeps the numbers in "
-    "their old order: this is no transpose.", look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare it with "
-    "its transpose.", variants=[{"maps": lambda x, gate, up: (x @ gate.reshape(gate.shape[::-1]),
+mistake("the weights reshaped", why="`view` or `reshape` gives the weights the right shape, but keeps the numbers in "
+    "their old order, so they are not transposed.",
+    look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare the result with the tensor's transpose.",
+    variants=[{"maps": lambda x, gate, up: (x @ gate.reshape(gate.shape[::-1]),
                                                               x @ up.reshape(up.shape[::-1])),
                                  "output": lambda joined, down: joined @ down.reshape(down.shape[::-1])},
                                 {"output": lambda joined, down: joined @ down.reshape(down.shape[::-1])}])
@@ -242,11 +246,11 @@ mistake("the weights themselves not used", pairs=0, why="The maps use new tensor
     variants=[{"__call__": lambda step, x, gate, up, down: step(x, *map(torch.nn.Parameter, (gate, up, down)))}])
 mistake("x added", hint=2, why="x is added to the result. That residual connection belongs to the layer around the "
     "feed-forward.", look="the last line: where does x come in again?", ended=lambda output, x: output + x)
-mistake("the result normalised", hint=2, why="The result goes through a norm or a softmax; it should be handed over as "
-    "it is.", look="what happens after down?", ended=[lambda output, x: F.rms_norm(output, x.shape[-1:]),
+mistake("the result normalised", hint=2, why="The result goes through a norm or a softmax; it should be returned as it "
+    "is.", look="what happens after down is applied?", ended=[lambda output, x: F.rms_norm(output, x.shape[-1:]),
                                                       lambda output, x: F.layer_norm(output, x.shape[-1:]),
                                                       lambda output: output.softmax(-1)])
-mistake("the hidden features normalised", hint=2, why="The hidden features go through a norm or a softmax, which this "
-    "exercise does not have.", look="what happens between the product and down?",
+mistake("the hidden features normalised", hint=2, why="The hidden features go through a norm or a softmax, which the "
+    "exercise does not ask for.", look="what happens to the product before down is applied?",
     joined=[lambda right: F.rms_norm(right, right.shape[-1:]), lambda right: F.layer_norm(right, right.shape[-1:]),
             lambda right: right.softmax(-1)])

@@ -67,21 +67,22 @@ def never_the_whole_table(call, query, key, value, block):
 WHOLE = ("The numbers are right, but on the way a table of length × length is made, which is what tiles are there to "
          "avoid.")
 LOOK_WHOLE = "which line makes a table whose size grows with the square of the length?"
-LARGER = ("The numbers are right, but a tile is larger than `block` allows: a table is made that has more than "
-          "`block` rows and more than `block` columns.")
+LARGER = ("The numbers are right, but a tile is larger than `block` allows: one table has more than `block` rows and "
+          "more than `block` columns.")
 LOOK_LARGER = "how many queries and how many keys does one tile hold, and where do these numbers come from?"
-MASK = ("The numbers are right, but a mask of length × length is made: it has as many elements as the table of scores.")
+MASK = ("The numbers are right, but a mask of length × length is made. It has as many elements as the whole table of "
+        "scores.")
 LOOK_MASK = "which tiles need a mask at all, and how large must it be for one of them?"
 
 def sums_to_one(call, query, key, value, block):
-    """The numbers are right; is nothing added to the sum that float32 would see?"""
+    """The numbers are right, but is anything added to the sum that float32 would show?"""
     if query.shape[-2] > 1:
         return None
     output = torch.as_tensor(call(query, key, torch.ones_like(value), block))
     return None if bool((output - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
 
-OFF = ("The numbers are nearly right, but not exactly: a single position does not get its own value, but a little more "
-       "or less, as when a small number such as 1e-6 is added to the sum.")
+OFF = ("The numbers are nearly right, but not exactly. In a sequence of length 1, the position should get its own "
+       "value, but it gets a little more or less, as when a small number such as 1e-6 is added to the sum.")
 LOOK_OFF = "the largest score adds exp(0) = 1 to the sum: can the sum ever be 0?"
 
 exercise = Exercise(
@@ -92,8 +93,8 @@ exercise = Exercise(
         value is (…, length, d_v), with any leading dimensions. Compute the scores tile by tile, with at most block
         queries and block keys in each tile. (Larger pieces are accepted, too, if they have at most block rows or at
         most block columns.) block is at least 1. It need not divide length, and it may exceed length. If block is
-        smaller than length, never make a tensor of length × length elements, either for scores or for a mask. It must
-        work for scores of any magnitude. The inputs stay as they are.
+        smaller than length, never make a tensor of length × length elements, either for scores or for a mask. The
+        function must work for scores of any magnitude. The inputs stay as they are.
         """,
     stub='''
         def tiled_attention(query, key, value, block):
@@ -144,9 +145,9 @@ exercise = Exercise(
 )
 
 class Whole(shared.Attending, Steps):
-    """The same numbers from a whole table: what people do wrong to scores, weights and values, tiles or not.
+    """The same numbers from a whole table, for mistakes with scores, weights and values, which need no tiles.
 
-    What they do wrong to the tiles stands for `made`, so that it can be tried together with another scale.
+    A mistake with the tiles replaces `made`, so that it can be tried together with another scale.
     """
 
     def __call__(self, query, key, value, block):
@@ -255,53 +256,54 @@ ALL_TILES = {"tiles": lambda length, block: range(0, length, block)}  # those in
 
 # What is kept of the tiles so far
 mistake = exercise.section(hint=2)
-BOTH = "two tiles with the scores 0 and 5: what should each of the two sums be after the second?"
+BOTH = "take two tiles of one score each, 0 and 5: what should each of the two sums be after the second?"
 mistake("the sum not rescaled", why="When a tile raises the maximum, the sum of the exponentials stays as it was, "
-        "relative to the old maximum; the sum of the values is rescaled.", look=BOTH,
+        "relative to the old maximum. Only the weighted sum of the values is rescaled.", look=BOTH,
     variants=[tiled(total=lambda total, weights: total + weights.sum(-1, keepdim=True))])
 mistake("the output not rescaled", why="When a tile raises the maximum, the weighted sum of the values stays as it "
-        "was; the sum of the exponentials is "
-        "rescaled.", look=BOTH, variants=[tiled(summed=lambda summed, weights, values: summed
+        "was. Only the sum of the exponentials is rescaled.",
+    look=BOTH, variants=[tiled(summed=lambda summed, weights, values: summed
                                                                        + weights @ values)])
-mistake("nothing rescaled", why="When a tile raises the maximum, neither of the two sums so far is rescaled to it: "
-        "they were made relative to the old one.", look=BOTH + " And is the old maximum still there?",
+mistake("nothing rescaled", why="When a tile raises the maximum, neither of the two sums so far is rescaled to it. "
+        "Both are still relative to the old one.", look=BOTH + " And is the old maximum still there when you need it?",
     variants=[tiled(shrink=lambda right: torch.ones_like(right))])
-mistake("NaN throughout", why="Whole rows are NaN (not a number): inf - inf, inf · 0 or 0 / 0 has been computed, as "
-        "when a maximum of -inf enters exp(new - old), or a row has no key at "
-        "all.", look="what are the maximum and the factor in the first tile of each row?",
+mistake("NaN throughout", why="Whole rows are NaN (not a number): inf - inf, inf · 0 or 0 / 0 has been computed. This "
+        "happens, for instance, when a maximum of -inf enters exp(new - old), or when a row has no key at all.",
+    look="what are the maximum and the factor in the first tile of each row?",
     variants=[tiled(shrink=lambda largest, raised: (raised - largest).exp())])
 mistake("a tile in the future comes first", why="The first tile that a row meets lies in its future, so the running "
-        "maximum is still -inf, and -inf - -inf is not a number.", look="in which order do the blocks of keys come? "
-        "Which of them may the first query see?",
+        "maximum is still -inf, and -inf - (-inf) gives NaN (not a number).",
+    look="in which order do the blocks of keys come? Which of them may the first query see?",
     variants=[tiled(tiles=lambda length, block: reversed(range(0, length, block)))])
-mistake("rescaled the wrong way", why="The sums so far are multiplied by exp(new - old): they grow where they should "
-        "shrink.",
+mistake("rescaled the wrong way", why="The sums so far are multiplied by exp(new - old), so they grow where they "
+        "should shrink.",
     look=BOTH, variants=[tiled(shrink=lambda right, largest, raised: torch.where(largest.isinf(), right, 1 / right)),
                          tiled(shrink=lambda largest, raised: (raised - largest).exp(),
                                begin=lambda right: (0 * right[1], *right[1:]))])
 mistake = exercise.section(hint=2, pairs=0)
 FROM_1 = {"shrink": lambda right, largest: torch.where(largest.isinf(), 1.0, right)}  # the first tile stays as it is
 mistake("the new tile rescaled, too", why="What the new tile adds to the sums, or to one of them, is multiplied by the "
-        "factor as well; it is relative to the new maximum already.", look="which part of each sum was made with the "
-        "old maximum?", variants=[tiled(**FROM_1, **steps) for steps in (
+        "factor as well, although it is already relative to the new maximum.",
+    look="which part of each sum was computed with the old maximum?", variants=[tiled(**FROM_1, **steps) for steps in (
     {"total": lambda total, shrink, weights: (total + weights.sum(-1, keepdim=True)) * shrink,
      "summed": lambda summed, shrink, weights, values: (summed + weights @ values) * shrink},
     {"total": lambda total, shrink, weights: (total + weights.sum(-1, keepdim=True)) * shrink},
     {"summed": lambda summed, shrink, weights, values: (summed + weights @ values) * shrink})])
 mistake("the new tile rescaled, not the sums so far", why="The factor is applied to what the new tile adds; the sums "
-        "so far stay as they were.", look="which part of each sum was made with the old maximum?", variants=[
+        "so far stay as they were.", look="which part of each sum was computed with the old maximum?", variants=[
     tiled(total=lambda total, shrink, weights: total + weights.sum(-1, keepdim=True) * shrink,
           summed=lambda summed, shrink, weights, values: summed + weights @ values * shrink, **first)
     for first in (FROM_1, {})])
-mistake("not reset for the next block of queries", why="The maximum and the sums of a block of queries, or some of "
-        "them, are still those of the block before when its first tile comes.", look="what has to start anew with each "
-        "block of queries, and in which loop does it stand?", variants=[
+mistake("not reset for the next block of queries", why="When the first tile of a new block of queries comes, the "
+        "maximum and the sums, or some of them, are still those of the previous block.",
+    look="what must be reset for each block of queries, and in which loop does that happen?", variants=[
     lambda *inputs, kept=kept: looped(*inputs, kept=kept) for kept in ((0, 1, 2), (0,), (0, 1), (0, 2))])
-mistake("scaled again in every tile", why="The queries are divided by √d anew in every tile, so they get smaller from "
+mistake("scaled again in every tile", why="The queries are divided by √d again in every tile, so they get smaller from "
         "tile to tile.", look="in which loop do you divide?",
     variants=[lambda *inputs: looped(*inputs, again=True)])
-mistake("the values of another block", why="The weights of a block of keys meet the values of another block, such as "
-        "that of the queries or the first.", look="which numbers do you cut the values with, and which the keys?",
+mistake("the values of another block", why="The weights of a block of keys are multiplied by the values of another "
+        "block, for instance that of the queries or the first.",
+    look="which indices slice the values, and which ones the keys?",
     variants=[lambda *inputs: looped(*inputs, place=lambda start, left: start),
               lambda *inputs: looped(*inputs, place=lambda start, left: 0)])
 
@@ -327,18 +329,20 @@ def looped(query, key, value, block, kept=(), again=False, place=lambda start, l
 
 mistake = exercise.section(hint=2)
 mistake("a softmax of each tile, averaged", why="Each tile gets a softmax of its own, and the outputs of the tiles are "
-        "averaged, equally or by their numbers of keys: how much a tile counts does not depend on its scores.",
+        "averaged, equally or in proportion to their numbers of keys. So how much a tile counts does not depend on its "
+        "scores.",
     look="should a tile of low scores count as much as one of high scores?",
     variants=[lambda *inputs: by_tiles(*inputs, lambda parts, counts: sum(parts) / len(parts)),
               lambda *inputs: by_tiles(*inputs, lambda parts, counts: sum(
                   part * count for part, count in zip(parts, counts, strict=True)) / sum(counts))])
 mistake("a softmax of each tile, added up", why="Each tile gets a softmax of its own, and the outputs of the tiles are "
-        "added up: the weights of a row sum to the number of "
-        "tiles.", look="what should all the weights of a row sum to?",
+        "added up. So the weights of a row sum to its number of tiles.",
+    look="what should all the weights of a row sum to?",
     variants=[lambda *inputs: by_tiles(*inputs, lambda parts, counts: sum(parts))])
 mistake("only its own tile of keys", why="Each block of queries uses only its own block of keys: it never meets the "
-        "earlier ones, or each tile replaces what they gave.", look="which blocks of keys should the last block of "
-        "queries meet, and what is left of the first of them at the end?",
+        "earlier ones, or each tile overwrites the result of those before.",
+    look="which blocks of keys should the last block of queries meet, and what is left of the first of them at the "
+        "end?",
     variants=[tiled(tiles=lambda start: [start])])
 mistake("only the first tile", why="Each block of queries meets only the first block of keys.", look="does the loop "
         "over the keys reach every tile?", variants=[tiled(tiles=lambda start: [0])])
@@ -355,8 +359,8 @@ def by_tiles(query, key, value, block, together):
         outputs.append(together(parts, counts))
     return torch.cat(outputs, dim=-2)
 
-mistake("divided in every tile", why="There is a division by the sum in every tile, before the sum is complete: divide "
-        "once, after the last tile.", look="how many divisions are there for one row?",
+mistake("divided in every tile", why="There is a division by the sum in every tile, although the sum is complete only "
+        "after the last one.", look="how many divisions are there for one row?",
     variants=[tiled(summed=lambda right, total: right / total, divided=lambda summed: summed),
               tiled(summed=lambda right, total: right / total),
               tiled(summed=lambda right, total: right / total, divided=lambda summed: summed, **ALL_TILES),
@@ -364,8 +368,8 @@ mistake("divided in every tile", why="There is a division by the sum in every ti
               tiled(summed=lambda summed, shrink, weights, values, total: summed * shrink + weights @ values / total,
                     divided=lambda summed: summed)])
 mistake("divided by the sum of the last tile", why="The sum of the exponentials is that of the last tile alone: it "
-        "starts anew with each "
-        "tile.", look="`=` or `+=`?", variants=[tiled(total=lambda weights: weights.sum(-1, keepdim=True))])
+        "starts anew with each tile.",
+    look="`=` or `+=`?", variants=[tiled(total=lambda weights: weights.sum(-1, keepdim=True))])
 mistake("the values of the last tile alone", why="The weighted sum of the values is that of the last tile: it starts "
         "anew with each tile.", look="`=` or `+=`?", variants=[tiled(summed=lambda weights, values: weights @ values)])
 mistake("no maximum subtracted", why="No maximum is subtracted: for scores of 1000 the exponentials are infinite, and "
@@ -383,25 +387,26 @@ def multiplied_by_the_mask(query, key, value, block):
     return summed / total
 
 mistake("the maximum starts too high", why="The running maximum starts at 0, or at another number that scores may lie "
-        "far below, such as -1e4 or -1e9. Where they do, it never moves, every exponential is 0, and 0 / 0 is not a "
-        "number.",
-    look="scores of -1e11: which of your numbers become 0? What is below every score?",
+        "far below, such as -1e4 or -1e9. Where they do, it never moves, every exponential is 0, and 0 / 0 gives NaN "
+        "(not a number).",
+    look="with scores of -1e11, which of your numbers become 0? And what is below every score?",
     variants=[tiled(begin=lambda right, low=low: (0 * right[1] + low, *right[1:]))
               for low in (0.0, -1e3, -2e3, -1e4)])
-mistake("the maximum of the last tile, unrescaled", why="Each tile is made relative to its own maximum, even when an "
-        "earlier one was larger, and the sums are not rescaled to it.",
-    look="which maximum are the two sums so far made with?",
+mistake("the maximum of the last tile, unrescaled", why="The exponentials of each tile are relative to its own "
+        "maximum, even when an earlier one was larger, and the sums so far are not rescaled to it.",
+    look="to which maximum are the two sums so far relative?",
     variants=[tiled(raised=lambda scores: scores.amax(-1, keepdim=True), shrink=lambda right: torch.ones_like(right))])
 mistake("each tile relative to its own maximum", why="The exponentials of each tile are relative to its own maximum, "
-        "and both sums are kept relative to the largest so far: where a tile is lower than an earlier one, it counts "
-        "too much.", look="two tiles with the scores 5 and 0: what should the second add to the sum?",
+        "but both sums are kept relative to the largest so far. Where a tile is lower than an earlier one, it counts "
+        "too much.", look="take two tiles of one score each, 5 and 0: what should the second add to the sum?",
     variants=[tiled(weights=lambda scores: (scores - scores.amax(-1, keepdim=True)).exp())])
-mistake("one maximum for all rows", why="A single maximum is used for all the rows of a tile: in rows far below it "
-        "every exponential becomes 0.", look="which dimension does the maximum run over, and what is its shape?",
+mistake("one maximum for all rows", why="A single maximum is used for all the rows of a tile. In rows that lie far "
+        "below it, every exponential becomes 0.",
+    look="which dimension does the maximum run over, and what is its shape?",
     variants=[tiled(raised=lambda largest, scores: torch.maximum(largest, scores.max()))])
 mistake("the sum of the exponentials starts at 1", why="The sum of the exponentials does not start at 0, so the "
         "weights of a row sum to less than 1.",
-    look="what is the sum of no scores?",
+    look="what is the sum before any score has been added?",
     variants=[tiled(begin=lambda right: (0 * right[1], right[1] + 1, right[2]))])
 
 # Who sees whom
@@ -411,20 +416,21 @@ def low_score(low, **more):
 
 mistake = exercise.section(hint=3)
 mistake("no mask", why="Every position attends to all positions, the future included.",
-    look="which tiles may a block of queries not see, and which only in part?",
+    look="which tiles must a block of queries not see, and which may it see only in part?",
     variants=[tiled(masked=lambda scores: scores, tiles=lambda length, block: range(0, length, block))])
 mistake("tiles in the future not left out", why="The tile on the diagonal is masked, but tiles that lie in the future "
-        "are used as they are.", look="which tiles may a block of queries not see at all?",
+        "are used as they are.", look="which tiles must a block of queries not see at all?",
     variants=[tiled(masked=lambda right, scores, start, left: right if start == left else scores, **ALL_TILES)])
 mistake("the tile on the diagonal not masked", why="Tiles in the future are left out, but in the tile on the diagonal, "
-        "a query sees the keys right after itself.", look="the first query of a block: may it see the last key of the "
-        "same block? If there is a mask: is its result used?", variants=[tiled(masked=lambda scores: scores)])
+        "a query also sees the keys that come after it.",
+    look="the first query of a block: may it see the last key of the same block? If there is a mask: is its result "
+        "used?", variants=[tiled(masked=lambda scores: scores)])
 mistake("the mask added to the scores", *ADDED, variants=[
     tiled(masked=lambda scores, start, left, one=one: scores + one * seen(scores, start, left), **more)
     for more in ({}, {"tiles": lambda length, block: range(0, length, block)}) for one in (1, -1)])
-mistake("the maximum taken before the mask", why="The maximum runs over scores of the future, too, and the mask comes "
-        "only after that: where a forbidden score leads by far, every allowed exponential is 0, and 0 / 0 is not a "
-        "number.", look="which scores should the maximum of a row run over?",
+mistake("the maximum taken before the mask", why="The maximum is taken before the mask is applied, so it may belong to "
+        "a key of the future. Where that key's score is far above the others, every allowed exponential is 0, and 0 / "
+        "0 gives NaN (not a number).", look="which scores should the maximum of a row run over?",
     variants=[lambda *inputs: masked_late(*inputs), lambda *inputs: masked_late(*inputs, whole=True)])
 
 def masked_late(query, key, value, block, whole=False):
@@ -443,29 +449,29 @@ mistake("the tile on the diagonal left out", why="A block of queries sees only t
               tiled(tiles=lambda start, block: range(0, max(start, 1), block),
                     masked=lambda scores, start: scores if start else scores.masked_fill(~seen(scores, 0, 0),
                           -torch.inf))])
-mistake("a triangle in every tile", why="Every tile is masked with the same triangle: a query misses even keys in "
-        "earlier blocks.", look="a tile of keys that lies wholly in the past: which of its keys may be seen?",
+mistake("a triangle in every tile", why="Every tile is masked with the same triangle, so a query also misses keys in "
+        "earlier blocks.", look="if a tile of keys lies wholly in the past, which of its keys may be seen?",
     variants=[tiled(masked=lambda scores: scores.masked_fill(~seen(scores, 0, 0), -torch.inf))])
-mistake("positions counted within the block", why="The mask compares a position in the whole sequence with one in the "
-        "tile: one of the two starts again at 0 in every "
-        "block.", look="what are the positions of the first row and the first column of the second tile?",
+mistake("positions counted within the block", why="The mask compares a position in the whole sequence with a position "
+        "in the tile: one of the two starts again at 0 in every block.",
+    look="what are the positions of the first row and the first column of the second tile?",
     variants=[tiled(masked=lambda scores, start: scores.masked_fill(~seen(scores, start, 0), -torch.inf)),
               tiled(masked=lambda scores, left: scores.masked_fill(~seen(scores, 0, left), -torch.inf)),
               *(tiled(masked=lambda scores, left, low=low: scores.masked_fill(~seen(scores, 0, left), low))
                 for low in (-1e9, -1e30))])
-mistake("every query of a block sees only what its first may see", why="For every query of a block, the keys "
-        "end at the block's first query: the later ones miss the keys in between, and themselves.",
+mistake("every query of a block sees only what its first may see", why="For every query of a block, the keys end at "
+        "the block's first query, so the later queries miss the keys in between, and themselves.",
     look="where should the keys end for the second query of a block? And how many rows does the mask of a tile need?",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(
         torch.arange(scores.shape[-1]) + left > start, -torch.inf))])
-mistake("one step into the future", why="Each position also attends to the one right after it, always or where both "
-        "are in the same block.",
+mistake("one step into the future", why="Each position also attends to the one right after it, either always or only "
+        "where both are in the same block.",
     look="the number that you give to tril or triu, or compare positions with.",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, 1), -torch.inf)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, 1), -torch.inf),
                     tiles=lambda length, block: range(0, length, block))])
-mistake("the diagonal missing", why="Positions attend to what came before them, but not to themselves; the first then "
-      "has nothing to attend to, unless it is treated separately.", look="`<` or `<=`?",
+mistake("the diagonal missing", why="Positions attend to what came before them, but not to themselves. The first one "
+        "then has nothing to attend to, unless it is treated separately.", look="`<` or `<=`?",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, -1), -torch.inf)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, -1), -torch.inf),
                     divided=lambda right: right.nan_to_num(0.0)),
@@ -484,20 +490,20 @@ mistake("the tiles of the future for those of the past", pairs=0, why="Each bloc
         "keys and those after it; the earlier ones are skipped.", look="which blocks of keys does your loop skip?",
     variants=[tiled(tiles=lambda start, block, length: range(start, length, block), masked=one) for one in (
         lambda scores: scores, lambda right, scores, start, left: right if start == left else scores)])
-mistake("a score of 0 for the forbidden", why="A forbidden score becomes 0, and exp(0) is 1: the future still gets "
+mistake("a score of 0 for the forbidden", why="Forbidden scores become 0, and exp(0) is 1, so the future still gets "
         "weight.",
     look="which score has an exponential of exactly 0?",
     variants=[tiled(masked=lambda scores, start, left: scores * seen(scores, start, left)),
               tiled(masked=lambda scores, start, left: scores * seen(scores, start, left),
                     tiles=lambda length, block: range(0, length, block))])
-mistake("a score of 0 taken for masked", why="A score that is exactly 0 is taken for a masked one. But an allowed "
-        "score may be 0, too: for a query of zeros, they all are.", look="`== 0` after `tril` or a product with "
-        "the mask: which other scores are 0?",
+mistake("a score of 0 taken for masked", why="A score of exactly 0 is taken for a masked one. But an allowed score may "
+        "be 0 too: for a query of zeros, all of them are.", look="`== 0` after `tril` or a product with the mask: "
+        "which other scores can be 0?",
     variants=[tiled(masked=lambda scores, start, left, low=low: zeros_hidden(scores * seen(scores, start, left), low),
                     **more) for low in (-torch.inf, -1e9) for more in ({}, ALL_TILES)])
-mistake("a number too small for the forbidden", pairs=2, why="Forbidden scores become a number such as -10, -1e4 or "
-        "-1e9. Where the allowed scores are low enough, the forbidden ones still get weight.",
-    look="scores of -1e11: which number is below every score, and has an exponential of exactly 0?",
+mistake("a number too small for the forbidden", pairs=2, why="Forbidden scores are replaced by a number such as -10, "
+        "-1e4 or -1e9. Where the allowed scores are low enough, the forbidden ones still get weight.",
+    look="what if the scores are about -1e11? Which number is below every score, and has an exponential of exactly 0?",
     variants=[low_score(low, **more) for low in (-1e4, -1.0, -5.0, -10.0, -20.0, -100.0, -1e3, -2e3) for more in (
         {}, ALL_TILES)] + [
         low_score(low, begin=lambda right, low=low: (0 * right[1] + low, *right[1:]), **more)
@@ -511,9 +517,9 @@ mistake("the first tile left out", why="The loop over the keys starts with the s
 
 # Blocks that are not full, and what comes back
 mistake = exercise.section(hint=1, pairs=0)
-mistake("the last partial block dropped", why="Where the block does not divide the length, the last, shorter block is "
+mistake("the last partial block dropped", why="Where `block` does not divide the length, the last, shorter block is "
         "left out.",
-    look="`length // block`: how many blocks is that, when the last is not full?",
+    look="what does `length // block` give when the last block is not full?",
     variants=[tiled(starts=lambda length, block: range(0, length - block + 1, block)),
           lambda *inputs: zeros_behind(*inputs), lambda *inputs: zeros_behind(*inputs, at_least_one=True),
               tiled(starts=lambda length, block: range(0, length - block + 1, block),
@@ -534,9 +540,9 @@ def padded(query, key, value, block):
     more = -query.shape[-2] % block
     return Tiles()(*(F.pad(one, (0, 0, 0, more)) for one in (query, key, value)), block)
 
-mistake("the block has to divide the length", why="It works only where `block` divides the length. It need not, and "
-        "it may be larger than the length: the last block is then shorter.", look="a length of 5 and blocks of 2: how "
-        "many rows has the last block?", variants=[
+mistake("the block has to divide the length", why="Your code works only where `block` divides the length. It need not, "
+        "and it may be larger than the length: the last block is then shorter.",
+    look="with a length of 5 and blocks of 2, how many rows does the last block have?", variants=[
     lambda *inputs, error=error: whole_blocks(*inputs, error) for error in (AssertionError, ValueError, RuntimeError)])
 
 def whole_blocks(query, key, value, block, error):
@@ -544,11 +550,11 @@ def whole_blocks(query, key, value, block, error):
         raise error
     return Tiles()(query, key, value, block)
 
-mistake("an empty block at the end", why="Where `block` divides the length, there is one block too many, without any "
-        "row.", look="a length of 4 and blocks of 2: how many blocks is that?",
+mistake("an empty block at the end", why="Where `block` divides the length, there is one block too many, and it has no "
+        "rows.", look="with a length of 4 and blocks of 2, how many blocks are there?",
     variants=[tiled(starts=lambda length, block: range(0, length + 1, block))])
-mistake("the output as wide as the query", why="The output is made as wide as the query, (…, length, d_head); it "
-        "has as many features as the value, d_v.", look="the shape of the tensor that your outputs go into.",
+mistake("the output as wide as the query", why="The output is made as wide as the query, (…, length, d_head). It "
+        "should have as many features as the value, d_v.", look="the shape of the tensor that your outputs go into.",
     variants=[lambda *inputs: into_the_query(*inputs)])
 
 def into_the_query(query, key, value, block):
@@ -557,8 +563,8 @@ def into_the_query(query, key, value, block):
         output[..., start:start + block, :] = made[..., start:start + block, :]
     return output
 
-mistake("a fixed number of dimensions", why="It works only with one number of leading dimensions; there may be any "
-        "number of them, or none.", look="`...` in an index, and dimensions counted from the end.",
+mistake("a fixed number of dimensions", why="Your code works only for a certain number of leading dimensions; there "
+        "may be any number of them, or none.", look="`...` in an index, and dimensions counted from the end.",
     variants=[lambda *inputs, count=count: of_dimensions(*inputs, count) for count in (4, 3, 2)]
         + [lambda *inputs: along_0(*inputs)])
 
@@ -578,29 +584,29 @@ def along_0(query, key, value, block):
 mistake("the outputs in a list", why="The outputs of the blocks come back in a list; one tensor is expected.",
     look="which function joins tensors along a dimension?", variants=[tiled(joined=lambda outputs: outputs)])
 mistake("joined along another dimension", why="The outputs of the blocks are joined along the features or the batch, "
-        "or stacked: it is the positions that should follow each "
-        "other.", look="which dimension counts positions, however many come before?",
+        "or stacked. They should follow each other along the positions.",
+    look="which dimension counts positions, however many come before?",
     variants=[tiled(joined=lambda outputs: torch.cat(outputs, dim=-1)), tiled(joined=lambda outputs: torch.cat(outputs,
           dim=0)),
               tiled(joined=lambda outputs: torch.stack(outputs)), tiled(joined=lambda outputs: torch.cat(outputs,
                     dim=1))])
 mistake("only the last block of outputs", why="Only the outputs of the last block of queries come back.",
     look="where are the earlier outputs kept?", variants=[tiled(joined=lambda outputs: outputs[-1])])
-mistake("scaled by the block", why="The scores are divided by the block's size or its root, not by the root of the "
-        "number of features.",
-    look="which size of the query does a dot product sum over?",
+mistake("scaled by the block", why="The scores are divided by the block's size or its square root, not by the square "
+        "root of the number of features.",
+    look="which dimension of the query does a dot product sum over?",
     variants=[tiled(scale=lambda block: block ** -0.5), tiled(scale=lambda block: 1 / block),
               tiled(scale=lambda query, block: min(block, query.shape[-2]) ** -0.5)])
 mistake("scaled by d, not √d", why="The scores are divided by d, or by √d twice: once in the queries and once in the "
     "scores.", look="in how many places do you divide, and by what?", variants=[tiled(scale=lambda right: right ** 2)])
 mistake("no scaling", why="The scores are not divided by √d.", look="lesson 3: what is done to the dot products?",
     pairs=1, asked=lambda query: query * math.sqrt(query.shape[-1]))
-mistake("multiplied by √d", why="The scores are multiplied by √d, where they should be divided.",
+mistake("multiplied by √d", why="The scores are multiplied by √d; they should be divided by it.",
       look="should the scores get larger or smaller?", variants=[tiled(scale=lambda right: 1 / right)])
 for name, what, scaled in shared.DIVISORS:
     if name != "scaled by the number of queries":  # as many as keys
         mistake(name, why=f"The scores are divided by {what}, not by the square root of the number of features.",
-            look="which size of the query does a dot product sum over?", scaled=scaled)
+            look="which dimension of the query does a dot product sum over?", scaled=scaled)
 exercise.adopt(shared.family, hints={"scores": 1, "batch": 1, "output": 1, "weights": 1}, without=(
     *NOT_HERE, "a score never computed", "each query meets one key only", "the key's first two dimensions swapped"))
 

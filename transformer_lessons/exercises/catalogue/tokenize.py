@@ -25,7 +25,7 @@ def draw_text(generator, template):
     return (template.format(n=int(integers(generator, 90, 1)) + 10, **fields),)
 
 def as_list(call, text):
-    """The tokens as plain texts; an iterator becomes a text of its type's name, which can be compared."""
+    """The tokens as plain strings; an iterator becomes a string whose type bears its name, which can be compared."""
     tokens = call(text)
     if isinstance(tokens, (list, tuple)):
         return type(tokens)(str(token) if isinstance(token, str) else token for token in tokens)
@@ -39,7 +39,7 @@ def iterator_type(name):
     return type(name, (str,), {})
 
 def same_tokens(one, other):
-    """Equal, text by text; a tuple is compared by what it holds, too."""
+    """Equal, string by string; a tuple, too, is compared by what it holds."""
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(alike(a, b, 0) for a, b in zip(one, other, strict=True))
     return alike(one, other, 0)
@@ -52,21 +52,22 @@ def is_a_list(call, text):
     return None
 
 def cuts_long_texts(call, text):
-    """A call for each token is one too many for Python, where there are thousands; asked once."""
+    """One nested call for each token is too many for Python, if there are thousands of tokens; tried only once."""
     try:
         return None if text else call("ab, " * 2000) and None
     except RecursionError:
-        return ONE_CALL_EACH, "A text of 2,000 words needs more nested calls than Python allows.", "a loop?"
+        return (ONE_CALL_EACH, "A text of 2,000 words needs more nested calls than Python allows.",
+                "can a loop replace the recursion?")
 
 ONE_CALL_EACH = "one call for each token"
 
 def what_the_tokens_show(observed, expected, text):
-    """What is wrong with the tokens, in the learner's own words for them."""
+    """What is wrong with the tokens, shown with the learner's own tokens."""
     joined = "".join(observed)
     if joined != text:
         place = next((n for n, (one, other) in enumerate(zip(joined, text, strict=False)) if one != other),
                          min(len(joined), len(text)))
-        return (f"Joined, the tokens do not give the text back: they begin to differ after {place} "
+        return (f"Joined, the tokens do not give the text back: the two begin to differ after {place} "
                 f"character{'s' * (place != 1)}, where the text goes on with {text[place:place + 5]!r}.")
     if "" in observed:
         return "There is an empty token."
@@ -79,7 +80,7 @@ def what_the_tokens_show(observed, expected, text):
     return None
 
 def signs_of_cutting(observed, expected, text):
-    """What is wrong with tokens that no known way gives: what they have lost, and where they are cut."""
+    """What is wrong with tokens that no known variant gives: what they have lost, and where they are cut."""
     if isinstance(observed, list) and observed and all(isinstance(token, list) for token in observed):
         yield "a list of lists"
         return
@@ -118,7 +119,7 @@ def what_is_left(text):
     yield "runs of white space squeezed", " ".join(text.split())
 
 def signs_of_cuts(text, cuts, more, missing):
-    """What the cuts have in common, those that are too many, and those that are missing."""
+    """What all the cuts have in common, and the superfluous ones, and the missing ones."""
     def beside(pattern, places):
         return bool(places) and all(re.search(pattern, text[place - 1:place + 1]) for place in places)
 
@@ -195,14 +196,15 @@ mistake = exercise.section(hint=1)
 mistake("upper and lower case lost", why="The letters change case: joined, the tokens do not give the text back.",
     look="does the exercise say anything about capitals?",
     prepared=[lambda text: text.lower(), lambda text: text.casefold(), lambda text: text.upper()])
-mistake("white space at the ends lost", why="The white space at the start or the end of the text is thrown away before "
-    "the text is cut.", look="join the tokens of a text that ends in a line break.",
+mistake("white space at the ends lost", why="White space at the start or the end of the text is thrown away.",
+    look="join the tokens of a text that ends in a line break.",
     prepared=[lambda text: text.strip(), lambda text: text.lstrip(), lambda text: text.rstrip()])
-mistake("line breaks turned into spaces", why="Line breaks become spaces: joined, the tokens give a text without "
-    "lines.", look="join the tokens of a text of two lines.", prepared=[lambda text: text.replace("\n", " "),
+mistake("line breaks turned into spaces",
+    why="Line breaks become spaces: joined, the tokens do not give the text back.",
+    look="join the tokens of a text of two lines.", prepared=[lambda text: text.replace("\n", " "),
     lambda text: " ".join(text.splitlines()), lambda text: text.replace("\r", "").replace("\n", " ")])
-mistake("line breaks lost", pairs=2, why="The line breaks are thrown away: joined, the lines of the text run into each "
-    "other.", look="join the tokens of a text of two lines. In a regular expression, does a dot "
+mistake("line breaks lost", pairs=2, why="The line breaks are thrown away: joined, the lines of the text run together.",
+    look="join the tokens of a text of two lines. In a regular expression, does a dot "
     "match a line break?", prepared=lambda text: text.replace("\n", ""),
     pieces=[lambda text: [piece for line in text.splitlines() for piece in re.split(r"\b", line)],
         lambda text: [piece for line in text.split("\n") for piece in re.split(r"\b", line)]],
@@ -211,15 +213,16 @@ mistake("runs of white space squeezed", pairs=2, why="A run of white space becom
     "do not give the text back.", look="join the tokens of a text with two spaces in a row, or with an empty line.",
     prepared=[lambda text: re.sub(r"\s+", " ", text), lambda text: " ".join(text.split()),
         lambda text: re.sub(" +", " ", text)])
-mistake("characters rewritten", why="Unicode normalisation rewrites some characters: the text that comes back looks "
-    "the same, but is not.", look="compare the lengths of the text and of the joined tokens, where there are accents.",
+mistake("characters rewritten", why="Unicode normalisation rewrites some characters: the text that the tokens give may "
+    "look the same, but it is not.",
+    look="take a text with accents: is it as long as the joined tokens?",
     prepared=[lambda text, form=form: unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")])
 mistake("characters beyond ASCII lost", why="Letters with accents and letters of other alphabets are left out or "
     "replaced: joined, the tokens do not give the text back.", look="join the tokens of a text with an é.",
     prepared=[lambda text: text.encode("ascii", "ignore").decode(),
         lambda text: text.encode("ascii", "replace").decode(),
         lambda text: unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()])
-mistake("punctuation lost", pairs=3, why="Punctuation is thrown away; words and white space are all that is left.",
+mistake("punctuation lost", pairs=3, why="Punctuation is thrown away: joined, the tokens do not give the text back.",
     look="join the tokens of a text with a comma.", prepared=[lambda text: re.sub(r"[^\w\s]", "", text),
         lambda text: text.translate(str.maketrans("", "", string.punctuation))], pieces=found(r"\w+|\s+", r"\w+|\s"))
 
@@ -227,22 +230,26 @@ mistake("punctuation lost", pairs=3, why="Punctuation is thrown away; words and 
 BOUNDARIES = "how many word boundaries are there in “Oh, no!”?"
 mistake = exercise.section(hint=2)
 mistake('nothing cut ("\\b" without r?)', why='The text comes back whole, as one token. A plain "\\b" is not a word '
-    'boundary but a backspace, which no text holds; r"\\b" is a word boundary.',
+    'boundary but a backspace, which is not in the text; r"\\b" is a word boundary.',
     look='print len("\\b") and len(r"\\b").', pieces=lambda text: [text])
-mistake("only the first cuts made", pairs=0, why="Only the first few word boundaries are cut; the rest is one piece.",
-    look="the third argument of `re.split` is `maxsplit`, the largest number of cuts. Is it given a flag?",
+mistake("only the first cuts made", pairs=0,
+    why="The text is cut only at the first few word boundaries, and the rest stays in one piece.",
+    look="the third argument of `re.split` is `maxsplit`, the largest number of cuts. Did you mean to pass a flag "
+    "there?",
     pieces=[lambda text, most=most: re.split(r"\b", text, maxsplit=most) for most in (1, 2, 8, 16, 32, 40)])
-mistake("only the words kept", hint=1, pairs=3, why="The words are all that is left: what comes between them, white "
-    "space and punctuation, is thrown away.", look="join your tokens. Can the text still be read?",
+mistake("only the words kept", hint=1, pairs=3,
+    why="Only the words are left: the white space and punctuation between them are thrown away.",
+    look="join your tokens. Can the text still be read?",
     pieces=[*found(r"\w+", r"[a-zA-Z]+", r"[\w']+", r"[a-zA-Z0-9]+", r"[a-zA-Z0-9_]+",
         r"[^\W_]+", r"[^\W\d_]+", r"[a-zA-Z']+", r"[\w'-]+", r"\w+(?:'\w+)*", r"\w+(?:['’]\w+)*")],
     kept=[lambda pieces: list(filter(str.isalnum, pieces)), lambda pieces: list(filter(str.isalpha, pieces))])
-mistake("split at white space, which is lost", hint=1, pairs=2, why="The text is split where white space is, and the "
-    "white space is thrown away; punctuation stays glued to the words.",
+mistake("split at white space, which is lost", hint=1, pairs=2,
+    why="The text is split at white space, which is thrown away; punctuation stays glued to the words.",
     look="join your tokens. Is there a word boundary between a word and a comma?",
     pieces=[lambda text: text.split(), lambda text: text.split(" "), *split("[ \n]")])
-mistake("cut only where white space is", pairs=3, why="The cuts are where white space begins or ends, and nowhere "
-    "else: punctuation stays glued to the words.", look="where are the word boundaries in “Oh, no!”?",
+mistake("cut only where white space is", pairs=3,
+    why="The text is cut only at white space, so punctuation stays glued to the words.",
+    look="where are the word boundaries in “Oh, no!”?",
     pieces=[*split(r"(\s+)", r"(\s)", "( )", "( +)", "([ \n])", "(?<= )"), *found(r"\S+\s*|\s+", r"\s?\S+|\s+")])
 mistake("white space lost", hint=1, pairs=5,
     why="White space between the words is thrown away: joined, the tokens run into each other.",
@@ -256,15 +263,15 @@ mistake("white space lost", hint=1, pairs=5,
 mistake("every character between words by itself", why="What comes between two words is cut into single characters: a "
     "comma and the space after it become two tokens, though there is no word boundary between them.", look=BOUNDARIES,
     pieces=lambda text: re.split(r"(\W)", text))
-mistake("every character between words by itself, and line breaks lost", pairs=0, why="What comes between two words "
-    "is cut into single characters, though there is no word boundary between them; and line breaks are lost.",
+mistake("every character between words by itself, and line breaks lost", pairs=0, why="What comes between two words is "
+    "cut into single characters, though there is no word boundary between them. Also, line breaks are lost.",
     look=f"{BOUNDARIES} And in a regular expression, does a dot match a line break?", pieces=found(r"\w+|."))
 mistake("punctuation and white space cut apart", why="Punctuation and white space become tokens of their own: a comma "
     "and the space after it are cut apart, though there is no word boundary between them.", look=BOUNDARIES,
     pieces=[*found(r"\w+|\s+|[^\w\s]+", r"\w+|\s+|[^\w\s]", r"\w+|\s|[^\w\s]+", r"\w+| +|[^\w ]+", r"\w+| |[^\w ]+"),
         *split(r"\b|(?=\s)", r"\b|(?<=\s)")])
-mistake("only a to z count as letters", why="Only a to z count as letters here: words with other letters, such as é "
-    "or Ж, are cut into pieces (in some patterns also those with digits or underscores).",
+mistake("only a to z count as letters", why="Only a to z count as letters here, so words with other letters, such as é "
+    "or Ж, are cut into pieces. (With some patterns, so are words with digits or underscores.)",
     look="a text with an é. Which pattern matches a letter of any alphabet?",
     pieces=[*split(r"([^a-zA-Z]+)", r"(?a:\b)"), *found(r"[a-zA-Z]+|[^a-zA-Z]", r"[a-zA-Z0-9]+|[^a-zA-Z0-9]+",
         r"[a-zA-Z0-9]+|[^a-zA-Z0-9]", r"[a-zA-Z0-9_]+|[^a-zA-Z0-9_]", r"[a-zA-Z']+|[^a-zA-Z']+",
@@ -273,59 +280,68 @@ mistake("only a to z count as letters", why="Only a to z count as letters here: 
         r"[a-z]+|[^a-z]+", r"[a-zA-Z]+|\W+", r"[a-zA-Z]+|\d+|\W+", r"[a-zA-Z0-9]+|\W+",
         r"[a-zA-Z]+|\W", r"[a-zA-Z0-9]+|\W", r"[a-zA-Z]+|\s+|[^\w\s]", r"[a-zA-Z]+|\s+|[^\w\s]+")])
 mistake("digits do not count as part of a word", why="Digits are cut off from letters, or put with what comes between "
-    "words; for `\\w`, and so for word boundaries, a digit counts as a letter.",
+    "words; but `\\w` matches digits too, so they are part of a word.",
     look="a text with a number. What does `\\w` match?",
     pieces=[*split(r"([^\W\d_]+)"), *found(r"[^\W\d]+|[\W\d]+", r"[^\W\d]+|\d+|\W+",
 r"[^\W\d_]+|\d+|[\W_]+", r"[^\W\d_]+|[\W\d_]", r"[^\W\d]+|[\W\d]", r"[^\W\d]+|\d+|\W", r"[^\W\d]+|\d|\W+")])
-mistake("the underscore does not count as part of a word", why="The underscore is put with what comes between words; "
-    "for `\\w`, and so for word boundaries, it counts as a letter.", look="what does `\\w` match besides "
+mistake("the underscore does not count as part of a word",
+    why="The underscore is treated like punctuation; but `\\w` matches it too, so it is part of a word.",
+    look="what does `\\w` match besides "
     "letters and digits?", pieces=[*split(r"([^\W_]+)"), *found(r"[^\W_]+|[\W_]", r"[^\W_]+|\s+|[^\w\s]+|_+")])
 mistake("a token for each line", why="The text is cut into lines, not at its word boundaries.", look=BOUNDARIES,
     pieces=lambda text: text.splitlines(keepends=True))
-mistake("a token for each character", why="Every character becomes a token of its own; the characters of a word belong "
-    "together.", look="where does a word begin and where does it end?", pieces=lambda text: list(text))
+mistake("a token for each character",
+    why="Every character becomes a token of its own; the characters of a word should stay together.",
+    look="where does a word begin and where does it end?", pieces=lambda text: list(text))
 mistake("apostrophes or hyphens count as letters", why="An apostrophe or a hyphen does not end a word here; but it is "
-    "not a letter, and there is a word boundary on either side.", look="how many tokens should “it's” give?",
+    "not a letter, so there is a word boundary between it and any letter beside it.",
+    look="how many tokens should “it's” give?",
     pieces=found(r"[\w']+|[^\w']+", *(pattern for mark in ("'", "'-", "'’-")
 for pattern in (rf"[\w{mark}]+|[^\w{mark}]", rf"[\w{mark}]+|\s+|[^\w\s{mark}]", rf"\w+(?:[{mark}]\w+)*|\W+",
 rf"\w+(?:[{mark}]\w+)*|\W"))))
 mistake("a word glued to what stands beside it", why="A word and the space or punctuation beside it make one token: "
-    "the text is cut at one end of each word, not at the other.", look="how many word boundaries does one word have?",
+    "the text is cut at one end of a word, but not at the other.", look="how many word boundaries does one word have?",
     pieces=[*split(r"\b(?=\w)", r"(?<=\w)\b", r"\b\s", r"\b(?=\s)"), *found(r" ?\w+|[^\w]+", r" ?\w+|[^\w ]+| +",
 r"\s?\w+|\W+?", r"\w+\s*|\W+", r"\w+\s?|\W+", r"\s*\w+|\W+", r" ?\w+| ?[^\s\w]+|\s+",
 r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", r"\w+\s?|[^\w\s]+\s?|\s+", r"\w+\s*|[^\w\s]\s*|\s+", r"\w+[.,!?;:]?|\s+",
 r"\w+\W?|\W+", r" ?\w+|[^\w\s]+|\s+(?!\S)|\s+", r" ?\w+|[^\w\s]+|\s+")])
-mistake("cut inside the words", why="The cuts are everywhere but at the word boundaries: `\\B` is the opposite of "
-    "`\\b`.", look="is it a small b or a capital one?", pieces=lambda text: re.split(r"\B", text))
-mistake("cut at line breaks as well", why="What comes between two words is cut again where a line ends in it.",
+mistake("cut inside the words",
+    why="The text is cut everywhere except at the word boundaries: `\\B` is the opposite of `\\b`.",
+    look="is it a small b or a capital one?", pieces=lambda text: re.split(r"\B", text))
+mistake("cut at line breaks as well", why="The text is also cut at line breaks, even where there is no word boundary.",
     look="is there a word boundary between a comma and the line break after it?", pieces=[*found(r"\w+|\n|[^\w\n]+",
     r"\w+|\n+|[^\w\n]+"), lambda text: [piece for line in text.splitlines(True) for piece in re.split(r"\b", line)]])
 mistake("cuts where there is no word boundary",
-    why="The cuts at the word boundaries are there, and others besides, where no word begins or ends.",
+    why="The text is cut at all the word boundaries, but also in places where no word begins or ends.",
     look="does a word begin or end at each of your cuts?", pieces=lambda text: re.findall(r"\w{1,2}|\W{1,2}", text))
-mistake("word boundaries without a cut", why="Some word boundaries are not cut: there are tokens that hold a word and "
-    "something else.", look="in which of your tokens does a word begin or end in the middle?",
+mistake("word boundaries without a cut",
+    why="The text is not cut at every word boundary: some tokens hold a word and something else.",
+    look="in which of your tokens does a word begin or end in the middle?",
     pieces=lambda text: re.findall(r"\w+\W+\w+|\w+|\W+", text))
-mistake("cut in the wrong places", why="Some word boundaries are not cut, and some cuts are where there is no word "
-    "boundary.", look="does a word begin or end at each of your cuts, and is there a cut wherever one does?",
+mistake("cut in the wrong places",
+    why="At some word boundaries there is no cut, and some cuts are not at a word boundary.",
+    look="does a word begin or end at each of your cuts, and is there a cut wherever one does?",
     pieces=lambda text: [text[start:start + 3] for start in range(0, len(text), 3)])
 mistake("part of the text lost", hint=1, why="Some characters of the text are in none of the tokens.",
-    look="which characters are they? A split throws away what it cuts at, `strip` and `replace` may too, and "
-    "`findall` leaves out what its pattern does not match: a dot does not match a line break.",
+    look="which characters are they? A split throws away what it cuts at, and so may `strip` and `replace`. `findall` "
+    "leaves out what its pattern does not match; a dot, for example, does not match a line break.",
     prepared=lambda text: text.replace(",", "").replace("e", ""))
 mistake("the text changed", hint=1, why="Something has been added to the text, or turned into something else.",
     look="what is done to the text besides cutting it?", prepared=lambda text: text.replace(" ", "▁"))
 
 # What is kept
 mistake = exercise.section(hint=3)
-mistake("empty tokens kept", pairs=4, why="There are empty tokens: before a cut at the start of the text, or after one "
-    "at its end, nothing is left.", look="print the tokens of a text that is one word.", kept=lambda pieces: pieces,
+mistake("empty tokens kept", pairs=4,
+    why="There are empty tokens: for example, a cut at the very start or end of the text leaves nothing on one side.",
+    look="print the tokens of a text that is one word.", kept=lambda pieces: pieces,
     variants=[{"kept": lambda pieces: pieces, "pieces": pieces}
 for pieces in [*split(r"(\W+)", r"(\b)"), *found(r"\w*|\W+", r"\w+|\W*")]])
-mistake("the empty text as a token", pairs=0, why="The empty text becomes one token, an empty one. It has no tokens: "
-    "the list should be empty.", look="print the tokens of an empty text.", listed=lambda tokens: tokens or [""])
-mistake("the first or last piece cut off", pairs=2, why="The first piece, the last, or both are left out unchecked: "
-    "they are empty only where the text begins or ends with a word.", look="join the tokens of a text that begins "
+mistake("the empty text as a token", pairs=0,
+    why="An empty text gives one empty token; it should give no tokens, so the list should be empty.",
+    look="print the tokens of an empty text.", listed=lambda tokens: tokens or [""])
+mistake("the first or last piece cut off", pairs=2, why="The first piece, the last one, or both are left out without a "
+    "check; they are empty only where the text begins or ends with a word.",
+    look="join the tokens of a text that begins "
     "with a space and ends in a full stop.", kept=lambda pieces: pieces[1:-1],
     listed=lambda tokens: tokens[:-1] if tokens and re.match(r"\w", tokens[-1]) else tokens,
     variants=[{"kept": kept} for kept in (lambda pieces: pieces[1:], lambda pieces: pieces[:-1],
@@ -343,19 +359,21 @@ mistake("repetitions lost", pairs=2,
 mistake("the order lost", why="The tokens are all there, but not in the order of the text.", look="join your tokens.",
     listed=[lambda tokens: sorted(tokens), lambda tokens: tokens[::-1],
         lambda tokens: sorted(tokens, key=lambda token: not re.match(r"\w", token))])
-mistake("an iterator for the list", pairs=2, why="What comes back is an iterator: it has no length, and is empty once "
-    "it has been run through.", look="round brackets, `filter`, `map` and `yield` make iterators. What makes a list?",
+mistake("an iterator for the list", pairs=2,
+    why="An iterator is returned: it has no length, and is empty once you have gone through it.",
+    look="round brackets, `filter`, `map` and `yield` make iterators. What makes a list?",
     listed=[lambda tokens: (token for token in tokens), lambda tokens: filter(None, tokens),
             lambda tokens: map(str, tokens), lambda tokens: iter(tokens)])
 mistake("a tuple for the list", why="The tokens are right, but they come in a tuple, not in a list.",
     look="the brackets, and what `tuple` does.", listed=lambda tokens: tuple(tokens))
 mistake("an array for the list", why="The tokens come in a NumPy array, not in a list.", look="what turns an "
     "array into a list?", listed=[lambda tokens: np.array(tokens), lambda tokens: np.array(tokens, dtype=object)])
-mistake("one text for the list", why="The tokens are joined into one text again; the exercise asks for a list of them.",
+mistake("one text for the list",
+    why="The tokens are joined into one string again; the exercise asks for a list of them.",
     look="the `return` line: what does `join` make?",
     listed=[lambda tokens: " ".join(tokens), lambda tokens: "".join(tokens), lambda tokens: "|".join(tokens)])
-mistake("a list of lists", pairs=2, why="What comes back is a list of lists; it should be a list of tokens.",
-    look="`append` puts a list in as it is. What adds its items?",
+mistake("a list of lists", pairs=2, why="The result is a list of lists; it should be a list of tokens.",
+    look="`append` adds a list as a single item. What adds its items one by one?",
     variants=[{"__call__": lambda step, text: [step(line) for line in text.splitlines()]},
         {"__call__": lambda step, text: [step(line) for line in text.splitlines(keepends=True)]}],
     listed=lambda tokens: [tokens])
@@ -365,8 +383,8 @@ def some_text_needed(text):
         raise ValueError("the text is empty")
     return text
 mistake("the empty text", hint=3, why="Your code fails on an empty text, which has no first character and no first "
-    "token.", look="what are the tokens of an empty text? Which line "
-    "needs at least one character?", prepared=[lambda text: text[0] + text[1:], some_text_needed])
+    "token.", look="what are the tokens of an empty text? And which line needs at least one character?",
+    prepared=[lambda text: text[0] + text[1:], some_text_needed])
 
 def one_by_one(text):
     head = re.match(r"\w+|\W+", text)

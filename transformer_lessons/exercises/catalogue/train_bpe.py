@@ -19,9 +19,9 @@ from transformer_lessons.language import byte_pairs, splitting
 
 
 def draw(generator, words, number, random=0):
-    """Words of single bytes by their templates, with counts, or random ones.
+    """Words of single bytes, from templates with counts, or random ones.
 
-    s to z are letters in the order of the alphabet, ^ and ~ larger bytes.
+    s to z are letters in alphabetical order, ^ and ~ larger bytes.
     """
     drawn = sorted(map(ord, letters(generator, "stuvwxyz").values()))
     table = dict(zip(map(ord, "stuvwxyz^~"), [*map(chr, drawn), "\xa9", "\xc3"], strict=True))
@@ -35,7 +35,7 @@ def same_merges(one, other):
     return alike(one, other, 0)
 
 def are_pairs(call, *inputs):
-    """Pairs that can be the keys of a dictionary, in a list."""
+    """Whether the pairs are tuples, which can be keys of a dictionary, and are in a list."""
     merges = call(*inputs)
     if isinstance(merges, list) and all(isinstance(pair, tuple) for pair in merges):
         return None
@@ -44,14 +44,14 @@ def are_pairs(call, *inputs):
         "the brackets round each pair, and round the list.")
 
 def what_the_merges_show(observed, expected, words, number):
-    """How many there are; how the first that is wrong compares with the right one."""
+    """How many merges are right before the first that is wrong, and whether there are too few or too many."""
     if not isinstance(observed, (list, tuple)) or not all(isinstance(pair, (list, tuple)) for pair in observed):
         return None
     place = next((n for n, (one, other) in enumerate(zip(observed, expected, strict=False)) if not alike(one, other,
     0)),
                  min(len(observed), len(expected)))
     if not observed or not expected:
-        return f"It returns {how_many(len(observed))}; it should return {how_many(len(expected))}."
+        return f"You return {how_many(len(observed))}; there should be {how_many(len(expected))}."
     if place == 0:
         return "Even the first merge is wrong."
     right = "The first merge is right" if place == 1 else f"The first {place} merges are right"
@@ -160,32 +160,34 @@ class TrainBPE(Steps):
         return merges
 
 def best(key):
-    """Another order of the pairs: key(count, pair)."""
+    """The largest pair in another order: by key(count, pair)."""
     return lambda counts: max(counts, key=lambda pair: key(counts[pair], pair))
 
 # Which pair is next
 mistake = exercise.section(hint=1)
-TIES = "two pairs that occur equally often: which one does `max` give, and which one does the exercise ask for?"
-mistake("ties to the first seen", pairs=2, why="Of equally frequent pairs it takes the one that it met first, which "
-    "depends on the order of the words.", look=TIES, chosen=[lambda counts: max(counts, key=counts.get)],
+TIES = "if two pairs are equally frequent, which one does `max` return, and which one does the exercise ask for?"
+mistake("ties to the first seen", pairs=2, why="Of several equally frequent pairs, your code takes the one that it met "
+    "first, which depends on the order of the words.", look=TIES, chosen=[lambda counts: max(counts, key=counts.get)],
     variants=[{"chosen": lambda counts: Counter(counts).most_common(1)[0][0]}])
-mistake("ties to the last seen", why="Of equally frequent pairs it takes the one that it met last, which depends on "
-    "the order of the words.", look=TIES, chosen=[lambda counts: max(reversed(counts), key=counts.get)])
-mistake("ties to the smallest", pairs=2, why="Of equally frequent pairs it takes the smallest, not the largest.",
+mistake("ties to the last seen", why="Of several equally frequent pairs, your code takes the one that it met last, "
+    "which depends on the order of the words.",
+    look=TIES, chosen=[lambda counts: max(reversed(counts), key=counts.get)])
+mistake("ties to the smallest", pairs=2, why="Of several equally frequent pairs, your code takes the smallest, not the "
+    "largest.",
     look=TIES, chosen=[lambda counts: min(counts, key=lambda pair: (-counts[pair], pair))])
-mistake("ties to the larger token", why="Equally frequent pairs are compared by the token that they make, not part by "
-    "part as tuples are.", look="(b\"t\", b\"zz\") and (b\"tu\", b\"t\"): which pair is larger, and which token?",
+mistake("ties to the larger token", why="Equally frequent pairs are compared by the tokens that they make, not part by "
+    "part, as tuples are.", look="(b\"t\", b\"zz\") and (b\"tu\", b\"t\"): which pair is larger, and which token?",
     chosen=[best(lambda count, pair: (count, b"".join(pair))), best(lambda count, pair: (count, b"".join(pair), pair)),
         best(lambda count, pair: (count, b"".join(pair).decode(errors="replace")))])
-mistake("ties by the token's length", why="Equally frequent pairs are compared by the length of the token that they "
+mistake("ties by the token's length", why="Equally frequent pairs are compared by the length of the tokens that they "
     "make.", look=TIES, chosen=[best(lambda count, pair: (count, len(b"".join(pair)), pair)),
         best(lambda count, pair: (count, -len(b"".join(pair)), pair)),
         best(lambda count, pair: (count, len(b"".join(pair))))])
 mistake("ties by the second part", why="Equally frequent pairs are compared by their second part first.",
     look=TIES,
     chosen=[best(lambda count, pair: (count, pair[::-1])), best(lambda count, pair: (count, pair[1]))])
-mistake("ties by the first part alone", why="Equally frequent pairs are compared by their first part alone; if that is "
-    "the same, the second part is ignored.", look=TIES,
+mistake("ties by the first part alone", why="Equally frequent pairs are compared by their first part alone; even if "
+    "that is the same, the second part is ignored.", look=TIES,
     chosen=[best(lambda count, pair: (count, pair[0]))])
 mistake("ties by visible letters", why="Equally frequent pairs are compared by the letters that stand for the bytes in "
     "GPT-2's files. There a space is larger than any letter; as a byte it is smaller.", look="what does the exercise "
@@ -194,20 +196,21 @@ mistake("ties by visible letters", why="Equally frequent pairs are compared by t
 mistake(**NO_TEXT, prepared=lambda words: [(as_text(word, "strict"), count) for word, count in words.items()],
     chosen=best(lambda count, pair: (count, as_text(pair, "strict"))))
 mistake("ties by the pair as a text", why="Equally frequent pairs are compared as text, or with something put between "
-    "their two parts. Tuples of bytes have a different order.", look="`str`, `repr`, an f-string "
+    "their two parts. Tuples of bytes are ordered differently.", look="`str`, `repr`, an f-string "
     "or `join` in the key of `max`: how does Python compare a pair without them?",
     chosen=[best(lambda count, pair: (count, str(pair))), best(lambda count, pair: (count, b" ".join(pair))),
         best(lambda count, pair: (count, *map(str, pair))), best(lambda count, pair: (count, f"{pair[0]} {pair[1]}")),
         best(lambda count, pair: (count, str(pair[0] + pair[1]))), best(lambda count, pair: (count, b",".join(pair))),
         *(best(lambda count, pair, errors=errors: (count, tuple(part.decode(errors=errors) for part in pair)))
             for errors in ("replace", "ignore"))])
-mistake("counts compared as text", why="The counts are compared as text, in which 9 comes after 10.", look="`str` or "
+mistake("counts compared as text", why="The counts are compared as text, where \"9\" comes after \"10\".",
+    look="`str` or "
     "an f-string in the key of `max`: is \"9\" smaller than \"10\"?", chosen=[
         best(lambda count, pair: (str(count), pair)), best(lambda count, pair: str(count)),
         best(lambda count, pair: f"{count} {pair}"), best(lambda count, pair: str((count, pair)))])
-mistake("tied pairs merged together", why="All the most frequent pairs are merged in one round. But the first of these "
-    "merges can change how often the others occur.", look="the word t, u, v: when (u, v) is merged, how "
-    "often does (t, u) still occur?", pairs=0, variants=[lambda words, number: together(words, number)])
+mistake("tied pairs merged together", why="All the most frequent pairs are merged in one round, but merging the first "
+    "of them can change how often the others occur.", look="the word t, u, v: once (u, v) is merged, how often does "
+    "(t, u) still occur?", pairs=0, variants=[lambda words, number: together(words, number)])
 
 def together(words, number):
     merges = []
@@ -219,7 +222,7 @@ def together(words, number):
     return merges[:number]
 
 mistake("WordPiece's score", why="The pair's count is divided by the counts of its two parts. WordPiece scores pairs "
-    "like this, so that rare parts are joined first; byte-pair encoding goes by the count alone.",
+    "like this, so that pairs of rare parts are joined first; byte-pair encoding goes by the count alone.",
     look="the key of `max`: should anything be divided?",
     chosen=[lambda counts, words: max(counts, key=lambda pair: (score(counts, words, pair), pair)),
         lambda counts, words: max(counts, key=lambda pair: score(counts, words, pair))])
@@ -244,10 +247,10 @@ mistake("the longest token first", why="A pair that makes a longer token may be 
 
 # How pairs are counted
 mistake = exercise.section(hint=2)
-mistake("each word counted once", pairs=2, why="How often a word occurs in the text is ignored: every word counts as "
-    "if it occurred once.", look="should a rare word count as much as a frequent one?", weight=lambda: 1)
-mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as in four equal parts, only some of "
-    "its occurrences are counted. Some programs do this; here every one counts.",
+mistake("each word counted once", pairs=2, why="How often each word occurs in the text is ignored: every word counts "
+    "only once.", look="should a rare word count as much as a frequent one?", weight=lambda: 1)
+mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as (a, a) does in (a, a, a), only "
+    "some of its occurrences are counted. Some programs do this; here every occurrence counts.",
     look="how many pairs of neighbours do four equal parts have?",
     pairs_of=lambda parts: apart(parts))
 
@@ -261,30 +264,31 @@ def apart(parts):
 
 mistake("a pair counted once a word", why="A pair that occurs several times in a word is counted only once for that "
     "word.",
-    look="a `set` or a dictionary made of one word's pairs: what happens to a pair that comes again?",
+    look="a `set` or a dictionary made from one word's pairs: what happens to a pair that comes up again?",
     pairs_of=lambda right: list(dict.fromkeys(right)))
-mistake("across the words", why="The words are strung together, so the last part of one and the first part of the next "
-    "make a pair.", look="may a token span two words?",
+mistake("across the words", why="The words are strung together, so the last part of one word and the first part of the "
+    "next are counted as neighbours.", look="may a token span two words?",
     variants=[lambda words, number: TrainBPE()({tuple(part for word, count in
         words.items() for part in word * count): 1}, number), lambda words,
         number: TrainBPE()({tuple(part for word in words
         for part in word): 1}, number)])
 mistake("the last pair of a word left out", why="The last pair of each word is not counted.", look="a word of two "
     "parts: does it have a pair?", pairs_of=lambda right: right[:-1])
-mistake("the end joined to the beginning", pairs=0, why="The last part of each word is counted as a neighbour of its "
-    "first: the word has become a ring.", look="word[place - 1] at place 0, or word[(place + 1) % len(word)].",
+mistake("the end joined to the beginning", pairs=0, why="The last part of a word is counted as a neighbour of its "
+    "first part, as when the word is treated as a ring or repeated several times in a row.",
+    look="word[place - 1] at place 0, or word[(place + 1) % len(word)].",
     pairs_of=[lambda parts, right: [*right, (parts[-1], parts[0])], lambda parts, right:
         right and [*right, (parts[-1], parts[0])]])
-mistake("words of two parts left out", why="The pair of a word that has just two parts is not counted.", look="how "
+mistake("words of two parts left out", why="If a word has just two parts, its pair is not counted.", look="how "
     "many parts must a word have to contain a pair?",
     pairs_of=lambda right: right if len(right) > 1 else [])
 mistake("the order of the two lost", why="(a, b) and (b, a) are counted as the same pair.", look="under which key is "
     "each pair counted?",
     pairs_of=lambda right: [tuple(sorted(pair)) for pair in right])
 
-# What becomes of the words
-mistake("the words at the start counted", pairs=2, why="The pairs are those of the words as they were before the "
-    "first merge, so no merge joins a new token.", look="what must happen between one merge and the next?",
+# What happens to the words
+mistake("the words at the start counted", pairs=2, why="The pairs are counted in the words as they were before the "
+    "first merge, so no merge ever joins a new token.", look="what must happen between one merge and the next?",
     variants=[lambda words, number: most_common(words, number), {"rewritten": lambda words: words},
         lambda words, number: [pair for pair, _ in Counter(byte_pairs.count_pairs(words)).most_common(number)],
         lambda words, number: (lambda counts: sorted(counts, key=lambda pair: (-counts[pair], pair)))(
@@ -294,8 +298,9 @@ def most_common(words, number):
     counts = byte_pairs.count_pairs(words)
     return sorted(counts, key=lambda pair: (counts[pair], pair), reverse=True)[:number]
 
-mistake("every merge from the beginning", pairs=0, why="Each merge is made in the words as they were at the start, so "
-    "the earlier ones are lost.", look="which words does each merge get, and which does it leave for the next round?",
+mistake("every merge from the beginning", pairs=0, why="Each merge starts again from the original words, so the "
+    "earlier merges are lost.", look="which words does each merge work on, and which words does it leave for the next "
+    "round?",
     variants=[lambda words, number: last_alone(words, number)])
 
 def last_alone(words, number):
@@ -306,7 +311,7 @@ def last_alone(words, number):
     return merges
 
 mistake("counted before the words are rewritten", pairs=0, why="The pairs are counted again before the words are "
-    "rewritten, so each round goes by the counts of the round before.", look="the order of the lines in the loop: "
+    "rewritten, so each round uses the counts of the round before.", look="the order of the lines in the loop: "
     "which words are counted for the second merge?", counts=[lambda self, right: one_behind(self, right)])
 
 def one_behind(self, counts):
@@ -316,7 +321,7 @@ def one_behind(self, counts):
     return before
 
 mistake("the old words kept", pairs=0, why="The merged words are added to the dictionary, but the old ones stay in it, "
-    "so their pairs are counted as well.", look="once t, u has been merged: what should be left of the word t, u, v?",
+    "so their pairs are counted as well.", look="once (t, u) has been merged, what should be left of the word t, u, v?",
     rewritten=[lambda right, words: list({tuple(parts): (parts, count) for parts, count in words + right}.values())],
     variants=[{"rewritten": lambda right, words: list({tuple(parts): (parts, count) for parts, count in words + right
         }.values()), "counts": lambda self, right: without_merged(self, right),
@@ -326,7 +331,7 @@ def without_merged(self, counts):
     return Counter({pair: count for pair, count in counts.items() if pair not in vars(self).get("done", ())})
 
 mistake("counts never taken away", pairs=3, why="New counts are added to the old ones, but the pairs that a merge has "
-    "destroyed keep theirs.", look="once t, u, v has become tu, v: how often does (u, v) still occur there?",
+    "broken up keep theirs.", look="once t, u, v has become tu, v, how often does (u, v) still occur there?",
     variants=[
         {"counts": lambda self, right: added_up(self, right), "rewritten": lambda self, right, pair: (
             kept(self).pop(pair), right)[1]},
@@ -335,9 +340,9 @@ mistake("counts never taken away", pairs=3, why="New counts are added to the old
                                                        if not kept(self) or b"".join(self.last) in pair}),
          "rewritten": lambda self, right, pair: (kept(self).pop(pair), vars(self).update(last=pair), right)[2]}])
 
-mistake("new pairs found in no word", pairs=0, why="Each pair is merged only in the words that held it at the start. "
-    "Which words hold a new pair is never noted, so merging it changes nothing.", look="where do you note "
-    "which words hold a pair, and when must you update that?", variants=[
+mistake("new pairs found in no word", pairs=0, why="Each pair is merged only in the words that had it at the start. "
+    "Your code never notes which words have a new pair, so merging that pair changes nothing.",
+    look="where do you note which words have a pair, and when must you update that?", variants=[
         lambda words, number: noted_once(words, number), lambda words, number: noted_once(words, number, False)])
 
 def noted_once(words, number, dropped=True):
@@ -355,9 +360,9 @@ def noted_once(words, number, dropped=True):
             del counts[merges[-1]]
     return merges
 
-mistake("neighbours taken from before the merge", pairs=0, why="Counts are updated place by place, with the neighbours "
-    "that each place had before the merge. Where the pair occurs twice in a row, as in t, u, t, u, the new pair (tu, "
-    "tu) is not counted, but pairs with a single t or u are.", look="t, u, t, u after one merge: which pair is "
+mistake("neighbours taken from before the merge", pairs=0, why="The counts are updated place by place, with the "
+    "neighbours from before the merge. Where the pair occurs twice in a row, as in t, u, t, u, the new pair (tu, tu) "
+    "is not counted, but pairs with a single t or u are.", look="t, u, t, u after one merge: which pair is "
     "left, and which counts do you change?", variants=[lambda words, number: place_by_place(dict(words), number)])
 
 def place_by_place(words, number):
@@ -401,8 +406,8 @@ mistake("parts of parts merged", why=PART_OF_A_PART, look=AT_H,
     merged=[lambda parts, pair: b"\0".join(parts).replace(b"\0".join(pair), b"".join(pair)).split(b"\0"),
         lambda parts, pair: b" ".join(parts).replace(b" ".join(pair), b"".join(pair)).split(b" ")])
 mistake("cut at the spaces", why="The parts are joined with spaces, and the result is split at its spaces. But a space "
-    "may belong to the word itself: the part b\" \" is then lost, or b\" t\" is cut.", look="a word that begins with "
-    "a space, as in GPT-2's vocabulary: how many parts does `split` make?", pairs=1,
+    "may belong to the word itself, and then the part b\" \" is lost, or b\" t\" is cut.",
+    look="a word that begins with a space, as in GPT-2's vocabulary: how many parts does `split` make of it?", pairs=1,
     pairs_of=lambda parts: list(pairwise(b" ".join(parts).split())),
     prepared=lambda words: [(b" ".join(word).split(), count) for word, count in words.items()],
     merged=[lambda parts, pair: in_a_text(parts, pair).split(), lambda parts, pair: in_a_text(parts, pair).split(b" ")])
@@ -415,8 +420,9 @@ def in_one_word(words, pair):
     number = next(n for n, (parts, _) in enumerate(words) if pair in pairwise(parts))
     return [(byte_pairs.merge(parts, pair) if n == number else parts, count) for n, (parts, count) in enumerate(words)]
 
-mistake("overlapping pairs merged", why="Where a pair overlaps with itself, one part is used for two merges at once.",
-    look="three equal parts: what should one merge make of them?",
+mistake("overlapping pairs merged", why="A part that has just been merged with the one before it is used again for the "
+    "next merge, so three equal parts become two tokens.",
+    look="what should one merge make of three equal parts?",
     merged=[lambda parts, pair: overlapping(parts, pair)])
 
 def overlapping(parts, pair):
@@ -424,71 +430,74 @@ def overlapping(parts, pair):
     return [b"".join(pair) if start else part for place, (part, start) in enumerate(zip(parts, starts, strict=True))
             if start or not place or not starts[place - 1]]
 
-mistake("merged from right to left", why="Where a pair overlaps with itself, the merges start from the right: of three "
-    "equal parts the last two are joined, not the first two.", look="a word of three equal letters: which two are "
-    "joined?", merged=[lambda parts, pair: from_the_right(parts, pair)])
+mistake("merged from right to left", why="Where a pair overlaps with itself, it is merged from right to left: of three "
+    "equal parts, the last two are joined, not the first two.", look="a word of three equal letters: which two should "
+    "be joined?", merged=[lambda parts, pair: from_the_right(parts, pair)])
 
-mistake("the counts of the words lost", why="After the first merge every word counts as if it occurred once.",
-    look="the new dictionary of words: which count does each have?",
+mistake("the counts of the words lost", why="After the first merge, the counts of the words are lost: every word "
+    "counts only once.",
+    look="the new dictionary of words: which count does each word have?",
     rewritten=[lambda right: [(parts, 1) for parts, count in right]])
-mistake("one word left", pairs=0, why="After a merge only one word is left, the first or the last.", look="how far the "
-    "lines are indented: where is the new dictionary made, and is the word put into it inside the loop over the words?",
+mistake("one word left", pairs=0, why="After a merge, only the first word or the last is left.", look="the "
+    "indentation: where is the new dictionary made, and is the word put into it inside the loop over the words?",
     rewritten=[lambda right: right[-1:], lambda right: right[:1]])
-mistake("the words without the pair lost", why="Only the words that hold the pair are kept for the next round.",
+mistake("the words without the pair lost", why="Only the words that contain the pair are kept for the next round.",
     look="what happens to a word with nothing to merge?",
     rewritten=[lambda right, words: [new for new, old in zip(right, words, strict=True) if new != old]])
-mistake("the words with the pair lost", why="The words that hold the pair are left out of the next round, instead of "
-    "being merged.",
-    look="where is the new word put?", rewritten=[lambda right,
+mistake("the words with the pair lost", why="The words that contain the pair are left out of the next round; they "
+    "should be kept, with the pair merged.",
+    look="where do you put the new word?", rewritten=[lambda right,
     words: [new for new, old in zip(right, words, strict=True)
         if new == old]])
 
-# How many, and how they are handed over
+# How many there are, and how they are returned
 mistake = exercise.section(hint=3)
-mistake("only one merge", pairs=0, why="One merge is made, and no other: the loop ends after a single round.",
+mistake("only one merge", pairs=0, why="Only one merge is made: the loop ends after a single round.",
     look="how far is the `return` line indented, and what ends the loop?", rounds=lambda number: min(1, number))
 mistake("one merge too few", pairs=2, why="One merge is missing at the end.", look="how far does the loop count?",
     rounds=[lambda number: max(0, number - 1)])
-mistake("one merge too many", pairs=2, why="It makes one merge more than `number`.", look="the condition of the loop: "
+mistake("one merge too many", pairs=2, why="Your code makes one merge more than `number`.",
+    look="the condition of the loop: "
     "`<` or `<=`?",
     rounds=[lambda number: number + 1])
-mistake("number tested too late", why="The number of merges is tested only after one has been made, so a merge is made "
-    "even if `number` is 0.", look="number=0: what does the loop do before its first test?",
+mistake("number tested too late", why="At least one merge is made even if `number` is 0, as when the number of merges "
+    "is checked only after a merge.", look="number=0: what does the loop do before its first check?",
     rounds=[lambda number: number or 10 ** 6, lambda number: max(1, number)])
-mistake("number taken for the vocabulary's size", why="`number` counts only merges, but the single bytes (all "
-    "256, or those of the text) are subtracted from it.",
+mistake("number taken for the vocabulary's size", why="`number` counts only the merges, but you subtract the single "
+    "bytes from it: all 256, or those of the text.",
     look="what does `number` count?", rounds=[lambda number: max(0, number - 256)], variants=[lambda words, number:
         byte_pairs.train_bpe(words, max(0, number - len({byte for word in words for byte in word})))])
-mistake("ended at pairs that occur once", why="It stops when every pair occurs only once; it should go on until no "
-    "word has two parts.", look="the condition of the loop. How often does a pair have to occur?",
+mistake("ended at pairs that occur once", why="Your code stops when every pair occurs only once; it should go on until "
+    "no word has two parts left.", look="the condition of the loop: how often does a pair have to occur?",
     ended=[lambda counts: not counts or max(counts.values()) < 2])
-mistake("ended at rare pairs", why="It stops with pairs left, because none is frequent enough; it should go on until "
-    "no word has two parts.",
-    look="the condition of the loop. How often does a pair have to occur?",
+mistake("ended at rare pairs", why="Your code stops with pairs left, because none is frequent enough; it should go on "
+    "until no word has two parts left.",
+    look="the condition of the loop: how often does a pair have to occur?",
     ended=[lambda counts: not counts or max(counts.values()) < 3,
         lambda counts: not counts or max(counts.values()) < 4])
-mistake("long tokens left out", pairs=0, why="A pair is left out if its token would be too long, as with "
-    "SentencePiece's limit of 16. This exercise has no limit.", look="every comparison with a length.", counts=[
+mistake("long tokens left out", pairs=0, why="A pair is left out if its token would be too long, as in SentencePiece, "
+    "which has a limit of 16. This exercise has no limit.", look="every comparison with a length.", counts=[
         lambda right, limit=limit: Counter({pair: right[pair] for pair in right if len(b"".join(pair)) < limit})
         for limit in (17, 16, 9, 8)])
-mistake("ended at the first whole word", why="It stops as soon as one word is a single part, although others may still "
-    "have pairs.", look="the condition of the loop: `any` or `all`?",
+mistake("ended at the first whole word", why="Your code stops as soon as any word is a single part, although other "
+    "words may still have pairs.", look="the condition of the loop: `any` or `all`?",
     counts=[lambda right, words: right if all(len(parts) > 1 for parts, count in words) else Counter()])
-mistake("stopped at two parts", why="It stops as soon as no word has more than two parts, but two parts still make a "
-    "pair.", look="how many parts must a word have to contain a pair?",
+mistake("stopped at two parts", why="Your code stops as soon as no word has more than two parts, but two parts still "
+    "make a pair.", look="how many parts must a word have to contain a pair?",
     counts=[lambda right, words: right if any(len(parts) > 2 for parts, count in words) else Counter()])
-mistake("stopped at a single pair", why="It stops as soon as only one pair is left to choose from, but that pair "
-    "should be merged, too.", look="the condition of the loop: how many pairs must there be for a merge?",
+mistake("stopped at a single pair", why="Your code stops as soon as only one pair is left to choose from, but that "
+    "pair should be merged too.", look="the condition of the loop: how many pairs must there be for a merge?",
     ended=[lambda counts: len(counts) < 2])
-mistake("nothing left at the end", pairs=0, why="When no word has two parts left, the merges so far are lost: an empty "
-    "list is returned.", look="what do you return when there is nothing left to count?", variants=[
+mistake("nothing left at the end", pairs=0, why="When no word has two parts left, you return an empty list, so the "
+    "merges made so far are lost.", look="what do you return when there is nothing left to count?", variants=[
         lambda words, number: (lambda merges: merges if len(merges) == number else [])(
             byte_pairs.train_bpe(words, number))])
-mistake("no end before number", why="When no word has two parts left, it raises an error: `max` of nothing has no "
-    "answer.",
+mistake("no end before number", why="When no word has two parts left, your code raises an error, as `max` does when it "
+    "has nothing to choose from.",
     look="a text of a single word: after how many merges is it one token?", ended=[lambda counts: False])
-mistake("pairs that are gone merged", pairs=0, why="It goes on when no word has two parts left: pairs that once "
-    "occurred still have a count, of 0.", look="what happens to a count that has fallen to 0?",
+mistake("pairs that are gone merged", pairs=0, why="Your code goes on when no word has two parts left, because pairs "
+    "that no longer occur are still in the counts, with a count of 0.",
+    look="what happens to a count that has fallen to 0?",
     variants=[lambda words, number: with_zeros(words, number), lambda words, number: with_zeros(words, number, True)])
 
 def with_zeros(words, number, dropped=False):
@@ -504,7 +513,7 @@ def with_zeros(words, number, dropped=False):
     return merges
 
 mistake("repeated at the end", why="When there is no pair left, the last merge is added again and again until there "
-    "are `number`.",
+    "are `number` merges.",
     look="what should happen when nothing is left to merge?",
     variants=[lambda words, number: filled_up(byte_pairs.train_bpe(words, number), number)])
 
@@ -512,26 +521,28 @@ def filled_up(merges, number, *filling):
     return merges + [*filling, *merges[-1:]][:1] * (number - len(merges))
 
 mistake("None for a pair", pairs=0, why="When there is no pair left, None is added to the merges until there are "
-    "`number`.", look="the `default` of `max`: what does your loop do with it?",
+    "`number` of them.", look="the `default` of `max`: what does your loop do with it?",
     variants=[lambda words, number: filled_up(byte_pairs.train_bpe(words, number), number, None)])
 
-mistake("the tokens, not the pairs", why="It returns the new tokens, not the pairs that were merged. A token does not "
+mistake("the tokens, not the pairs", why="You return the new tokens, not the pairs that were merged. A token does not "
     "say which pair made it.", look="what is appended in each round?",
     handed=[lambda merges: [b"".join(pair) for pair in merges], lambda merges: [b"".join(pair).decode("latin-1")
         for pair in merges]])
-mistake("the words, not the merges", why="It returns the merged words, alone or together with the list of pairs. Only "
-    "the list is asked for.", look="the `return` line.", handed=[
+mistake("the words, not the merges", why="You return the merged words, alone or together with the list of pairs. The "
+    "exercise asks for the list alone.", look="the `return` line.", handed=[
         lambda merges, words: {tuple(parts): count for parts, count in words},
         lambda merges, words: [tuple(parts) for parts, count in words],
         lambda merges, words: (merges, {tuple(parts): count for parts, count in words}),
         lambda merges, words: ({tuple(parts): count for parts, count in words}, merges)])
-mistake("a dictionary for the list", why="It returns a dictionary; it should return a list of the pairs, in order.",
+mistake("a dictionary for the list", why="You return a dictionary; the exercise asks for a list of the pairs, in "
+    "order.",
     look="the `return` line.", handed=[lambda merges: {pair: rank for rank, pair in enumerate(merges)},
         lambda merges: {b"".join(pair): 256 + rank for rank, pair in enumerate(merges)},
         lambda merges: {256 + rank: b"".join(pair) for rank, pair in enumerate(merges)},
         lambda merges: {pair: b"".join(pair) for pair in merges}, lambda merges: dict(enumerate(merges))])
-mistake("the counts as well", why="Each pair comes with its count; only the pairs should be returned.",
-    look="what does most_common, or `items`, give?", variants=[lambda words, number: with_counts(words, number)])
+mistake("the counts as well", why="You return each pair together with its count; the exercise asks for the pairs "
+    "alone.",
+    look="what do `most_common` and `items` return?", variants=[lambda words, number: with_counts(words, number)])
 
 def with_counts(words, number):
     merges, words = [], TrainBPE().prepared(words)
@@ -546,9 +557,10 @@ mistake("the order lost", why="The merges are sorted, reversed or in a set; they
     handed=[lambda merges: merges[::-1], lambda merges: sorted(merges), lambda merges: set(merges)])
 mistake("pairs in lists", why="The merges are right, but each pair is a list, which cannot be a dictionary key; it "
     "should be a tuple.", look="the brackets round each pair.", handed=[lambda merges: [list(pair) for pair in merges]])
-mistake("a tuple for the list", why="The merges are right, but they come in a tuple, not a list.",
+mistake("a tuple for the list", why="The merges are right, but they come in a tuple, not in a list.",
     look="the outer brackets, and what `tuple` does.", handed=[lambda merges: tuple(merges)])
-mistake("texts in the pairs", why="The parts of the pairs are strings or numbers; they should be bytes.",
-    look="`decode`, str(…), and "
-    "an index into bytes.", handed=[lambda merges: [tuple(part.decode("latin-1") for part in pair) for pair in merges],
+mistake("texts in the pairs", why="The parts in the pairs are strings or numbers; they should be bytes, as in the "
+    "words.",
+    look="`decode`, `str(…)`, and an index into bytes.",
+    handed=[lambda merges: [tuple(part.decode("latin-1") for part in pair) for pair in merges],
         lambda merges: [tuple(part[0] for part in pair) for pair in merges]])

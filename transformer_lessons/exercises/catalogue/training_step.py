@@ -13,7 +13,7 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, norm
 
 
 class Linear(nn.Module):
-    """nn.Linear with these numbers, and quicker to make."""
+    """nn.Linear with these numbers, but quicker to make."""
 
     def __init__(self, weight, bias):
         super().__init__()
@@ -39,7 +39,7 @@ class Reader(nn.Module):
         return Reader(*(one.detach().clone() for one in self.parameters()))
 
 class Rehearsal:
-    """A model as it was before the first step, made anew for each run."""
+    """A model as it was before the first step, copied afresh for each run."""
 
     def __init__(self, model):
         self.model = model
@@ -47,7 +47,7 @@ class Rehearsal:
         return copy.deepcopy(self.model).train()
 
 class Sgd(torch.optim.Optimizer):
-    """Gradient descent with momentum. These methods are its own: for PyTorch's, PyTorch first loads its compiler."""
+    """Gradient descent with momentum. It has its own methods, because PyTorch's would load its compiler first."""
 
     def __init__(self, parameters):
         super().__init__(parameters, {"lr": 0.5, "momentum": 0.5})
@@ -89,7 +89,7 @@ def draw_rehearsal(generator, batch, length, vocabulary, features):
     return Rehearsal(model), noting_sgd, *tokens.split(batch)
 
 HISTORY = {"bs": "gradients, then a step", "s": "gradients, then a step", "": "neither gradients nor a step of the "
-    "optimizer", "b": "gradients, but no step of the optimizer", "S": "a step without gradients",
+    "optimiser", "b": "gradients, but no step of the optimiser", "S": "a step without gradients",
     "bS": "gradients cleared before the step", "Sb": "a step before the gradients", "sb": "a step before the gradients"}
 
 def two_steps(call, rehearsal, sgd, *batches):
@@ -108,8 +108,9 @@ def two_steps(call, rehearsal, sgd, *batches):
     return losses, torch.stack(weights), history
 
 A_TENSOR = "a tensor, not a float"
-OF_A_TENSOR = ("The number is right, but it comes in a tensor. A tensor that still has its graph keeps all the "
-               "intermediate results of the forward pass in memory for as long as you keep the loss.")
+OF_A_TENSOR = ("The number is right, but it comes in a tensor or an array; the exercise asks for a float. A tensor "
+               "that still has its graph keeps all the intermediate results of the forward pass in memory for as long "
+               "as you keep the loss.")
 INTO_A_FLOAT = "how do you get the number out of a tensor that holds only one?"
 
 def is_a_float(call, rehearsal, sgd, tokens, *_):
@@ -119,7 +120,7 @@ def is_a_float(call, rehearsal, sgd, tokens, *_):
     return (A_TENSOR, OF_A_TENSOR, INTO_A_FLOAT) if wrong else None
 
 def what_is_wrong(observed, expected, *_):
-    """What happened, where something else was to happen."""
+    """What happened, if something else should have."""
     if observed[2] == expected[2]:
         return None
     return f"What happened in two calls: {'; '.join(observed[2])}. Expected both times: {expected[2][0]}."
@@ -198,20 +199,22 @@ mistake("no shift", pairs=4, why="Inputs and targets are the same tokens, so the
     "predict?", shift=[lambda tokens: (tokens, tokens), lambda tokens: (tokens[:, :-1], tokens[:, :-1]),
     lambda tokens: (tokens[:, 1:], tokens[:, 1:])], variants=[{"shift": lambda tokens: (tokens, tokens),
     "loss": lambda step, logits, targets: step(logits[:, 1:], targets[:, 1:])}])
-mistake("shifted the wrong way", why="Each position is trained to give the token before it, which the model has "
-    "already read. It learns to look back, not to predict.", look="which begins with the first token, the inputs or "
-    "the targets?", shift=lambda tokens: (tokens[:, 1:], tokens[:, :-1]))
+mistake("shifted the wrong way", why="Each position is trained to give the token before it, so the model "
+    "learns to look back instead of ahead.", look="which begins with the first token, the inputs or the targets?",
+    shift=lambda tokens: (tokens[:, 1:], tokens[:, :-1]))
 mistake("shifted twice", why="The targets are two tokens ahead, so the model learns to skip every other token.",
     look="how far is each target from its input? Are the tokens shifted in more than one place?",
     shift=[lambda tokens: (tokens[:, :-2], tokens[:, 2:])])
-mistake("the batch is shifted", pairs=0, why="The slice is taken from the first dimension, so each sequence has "
-        "another sequence as its targets.", look="which dimension of tokens is the batch, and which the length?",
+mistake("the batch is shifted", pairs=0,
+    why="The slice is taken along the first dimension, so the targets of each sequence are another sequence.",
+    look="which dimension of tokens is the batch, and which the length?",
     shift=lambda tokens: (tokens[:-1], tokens[1:]))
 mistake("the first token as the last target", why="The tokens are rolled around: the last position is trained to "
     "predict the first token of its sequence, which does not follow it.", look="what does torch.roll put at the end, "
     "and which token has no next one?", shift=lambda tokens: (tokens, tokens.roll(-1, dims=1)))
-mistake("one position too few", pairs=3, why="The prediction at one end of each sequence is left out, so it is never "
-        "trained.", look="a sequence of n tokens has n - 1 predictions. How many are yours?",
+mistake("one position too few", pairs=3,
+    why="One prediction, at the start or the end of each sequence, is left out, so it is never trained.",
+    look="a sequence of n tokens has n - 1 predictions. How many reach your loss?",
     shift=[lambda tokens: (tokens[:, :-2], tokens[:, 1:-1]), lambda tokens: (tokens[:, 1:-1], tokens[:, 2:])],
     loss=[lambda logits, targets, step: step(logits[:, 1:], targets[:, 1:])])
 
@@ -223,25 +226,29 @@ mistake("only the last position", why="Only the prediction at the last position 
 mistake("only the first position", pairs=0, why="Only the prediction of the second token counts. A causal model "
     "predicts at every position, and learns from all of them at once.", look="the index before the loss: which "
     "positions are left?", loss=lambda logits, targets: F.cross_entropy(logits[:, 0], targets[:, 0]))
-mistake("only one sequence", why="Only one sequence of the batch counts.", look="the first dimension of logits and "
+mistake("only one sequence", why="Only one sequence of the batch counts towards the loss.",
+    look="the first dimension of logits and "
     "targets: do all sequences reach the loss?", loss=[lambda logits, targets: F.cross_entropy(logits[0], targets[0]),
     lambda logits, targets: F.cross_entropy(logits[-1], targets[-1])])
 mistake("the loss summed", pairs=1, why="The losses of all positions are added up instead of averaged, so the loss "
-        "grows with the batch and the length.", look="are the losses summed, or their mean multiplied?",
+        "grows with the batch and the length.",
+    look="are the losses added up, or is their mean multiplied by something?",
     loss=lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum"),
     variants=[{"result": lambda loss, tokens: loss.item() * tokens[:, 1:].numel()}])
 mistake("a sum and a mean", pairs=0, why="The losses are averaged over the batch and added up over the positions, or "
-    "the other way round; the exercise asks for the mean over both.", look="each sum and mean: over which dimension? "
-    "Is the loss multiplied by anything?", result=[lambda loss, tokens, dim=dim: loss.item() * tokens[:, 1:].shape[dim]
+    "the other way round; the exercise asks for the mean over both.",
+    look="over which dimension is each sum and each mean? And is the loss multiplied by anything?",
+    result=[lambda loss, tokens, dim=dim: loss.item() * tokens[:, 1:].shape[dim]
     for dim in (0, 1)],
     loss=[lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1).mean(),
     lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").mean(1).sum()])
-mistake("averaged over the vocabulary too", pairs=1, why="The mean runs over the vocabulary too, so the loss is too "
-    "small by a factor of the vocabulary size.", look="how many numbers does your mean run over, and "
-    "how many targets are there?", loss=lambda right, logits: right / logits.shape[-1])
-mistake("a token that does not count", pairs=1, why="Positions whose target is a certain token, 0 or 1, do not count, "
-    "as if it were padding; the exercise averages over all positions.",
-    look="what is the cross-entropy told to ignore?",
+mistake("averaged over the vocabulary too", pairs=1,
+    why="The mean is taken over the vocabulary too, so the loss is too small by a factor of the vocabulary size.",
+    look="how many numbers is your mean taken over, and how many targets are there?",
+    loss=lambda right, logits: right / logits.shape[-1])
+mistake("a token that does not count", pairs=1, why="Positions whose target is a certain token, 0 or 1, are left out, "
+    "as they would be if that token were padding; the exercise averages over all positions.",
+    look="`ignore_index`, or a condition on the targets: which of them does it leave out?",
     loss=[lambda logits, targets, one=one: F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=one)
           for one in (0, 1)])
 mistake("label smoothing", pairs=1, why="A share of each target is spread evenly over all the tokens. The exercise "
@@ -249,22 +256,24 @@ mistake("label smoothing", pairs=1, why="A share of each target is spread evenly
     look="what is cross_entropy given besides logits and targets?",
     loss=[lambda logits, targets, share=share: F.cross_entropy(
         logits.flatten(0, 1), targets.flatten(), label_smoothing=share) for share in (0.1, 0.05, 0.2, 0.01)])
-mistake("softmax before the cross-entropy", why="cross_entropy takes the softmax itself. Given probabilities, it takes "
-        "the softmax of numbers between 0 and 1: the loss can never come near 0, and gradients are small.",
+mistake("softmax before the cross-entropy", why="cross_entropy applies the softmax itself. If you give it "
+    "probabilities, it takes the softmax of numbers between 0 and 1: the loss can never come near 0, and the gradients "
+    "are small.",
     look="what does cross_entropy expect: logits or probabilities?",
     loss=lambda logits, targets: F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), targets.flatten()))
-mistake("softmax over the wrong dimension", pairs=0, why="The softmax runs over the positions or over the batch, so it "
-    "is not the probabilities of the tokens that sum to 1.", look="which dimension of the logits is the vocabulary?",
+mistake("softmax over the wrong dimension", pairs=0, why="The softmax is taken over the positions or over the batch, "
+    "so the probabilities of the tokens at one position do not sum to 1.",
+    look="which dimension of the logits is the vocabulary?",
     loss=[lambda logits, targets, dim=dim: -logits.log_softmax(dim).gather(-1, targets[..., None]).mean()
     for dim in (1, 0)])
 mistake("reshaped, not transposed", pairs=0,
-    why="Reshaping gives the logits the right shape, but leaves the numbers in their order, so logits of different "
+    why="Reshaping gives the logits the right shape, but leaves the numbers in their old order, so logits of different "
     "tokens and positions are mixed up.", look="which operation swaps two dimensions?",
     loss=lambda logits, targets: F.cross_entropy(logits.reshape(len(logits), logits.shape[-1], -1), targets))
 mistake("transposed, then flattened", pairs=0,
-    why="The logits, or the targets, are transposed before they are flattened, so their "
-        "rows are not in the same order.",
-    look="the order of the rows: which position of which sequence is row 1, in logits and targets?",
+    why="The logits, or the targets, are transposed before they are flattened, so the rows of the two are no longer in "
+    "the same order.",
+    look="which position of which sequence is in row 1, of the logits and of the targets?",
     loss=[lambda logits, targets, one=one: F.cross_entropy(
         logits.transpose(one, one + 1).reshape(-1, logits.shape[-1]), targets.flatten()) for one in (1, 0)] + [
         lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.T.flatten())])
@@ -276,27 +285,29 @@ mistake("a view of rows that do not lie side by side", pairs=0, why="A slice suc
     "hence the error.", look="the last sentence of the error message.",
     loss=lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.view(-1)))
 mistake("the logits without the logarithm", pairs=0, why="The loss is minus the mean of the targets' logits. That is "
-    "what nll_loss gives for logits: it expects the logarithms of probabilities.",
+    "what nll_loss makes of logits, but it expects the logarithms of probabilities.",
     look="what does F.nll_loss expect, and what does F.cross_entropy do before it?",
     loss=[lambda logits, targets: F.nll_loss(logits.flatten(0, 1), targets.flatten())])
-mistake("the probability, not its logarithm", pairs=0, why="This maximises the mean probability of the targets. "
-    "Cross-entropy is the mean of -ln p, and penalises a confident mistake far more.", look="what is the loss of a "
+mistake("the probability, not its logarithm", pairs=0, why="Minimising your loss maximises the mean probability of the "
+    "targets. The cross-entropy is the mean of -ln p, and penalises a confident mistake far more.",
+    look="what is the loss of a "
     "token: a probability or -ln p? And what is averaged?", loss=[
         lambda logits, targets, of=of: of(logits.softmax(dim=-1).gather(-1, targets[..., None]).mean())
         for of in (lambda mean: -mean, lambda mean: 1 - mean, lambda mean: -mean.log())])
-mistake("the logits scaled", pairs=0, why="The logits are multiplied or divided by a number before the loss, as by a "
-    "temperature; the exercise takes them as they are.", look="what happens to the logits between model and loss?",
+mistake("the logits scaled", pairs=0, why="The logits are multiplied or divided by a number before the loss is "
+    "computed, as with a temperature; the exercise takes them as they are.",
+    look="what happens to the logits between the model and the loss?",
     loss=[lambda step, logits, targets, by=by: step(by * logits, targets) for by in (0.5, 2, 0.1, 10, 0.7, 0.8, 1.25)])
-mistake("a binary cross-entropy", pairs=0, why="Each token's logit or probability is compared with 0 or 1 by itself; "
+mistake("a binary cross-entropy", pairs=0, why="Each token's logit or probability is compared with 0 or 1 on its own; "
     "in the cross-entropy, all tokens of the vocabulary share one softmax.", look="which loss does the exercise ask "
     "for?", loss=[lambda logits, targets, of=of: of(logits, F.one_hot(targets, logits.shape[-1]).to(logits)) for of in (
         F.binary_cross_entropy_with_logits, lambda logits, ones: F.binary_cross_entropy(logits.softmax(dim=-1), ones))])
-mistake("a squared error", pairs=0, why="Probabilities or logits are compared with one-hot vectors by a squared error; "
-    "the exercise asks for the cross-entropy.", look="which loss does the exercise ask for?",
+mistake("a squared error", pairs=0, why="The loss is the squared error between the probabilities, or the logits, and "
+    "one-hot vectors; the exercise asks for the cross-entropy.", look="which loss does the exercise ask for?",
     loss=[lambda logits, targets: F.mse_loss(logits.softmax(dim=-1), F.one_hot(targets, logits.shape[-1]).to(logits)),
     lambda logits, targets: F.mse_loss(logits, F.one_hot(targets, logits.shape[-1]).to(logits))])
 mistake("in bits", why="The loss is divided by ln 2, which turns nats into bits; the exercise asks for nats.",
-    look="the base of your logarithm.", loss=lambda right: right / math.log(2),
+    look="what is the base of your logarithm?", loss=lambda right: right / math.log(2),
     result=lambda right: right / math.log(2))
 mistake("the perplexity", pairs=0,
     why="This is the perplexity, e to the power of the loss; the exercise asks for the loss.",
@@ -311,30 +322,31 @@ def in_order(*steps):
     return improve
 
 mistake = exercise.section(hint=3)
-mistake("old gradients not cleared", why="backward adds the new gradients to those of an earlier step, which have not "
-    "been cleared: its batch counts once more.", look="what is in .grad when backward begins?", clear=lambda: None)
+mistake("old gradients not cleared", why="The gradients of an earlier step are not cleared, so backward adds the new "
+    "ones to them, and the earlier batch counts once more.",
+    look="what is in .grad when backward begins?", clear=lambda: None)
 mistake("zero_grad between backward and step", pairs=1,
     why="The gradients are cleared after they have been computed, so the step finds none: the model learns nothing.",
-    look="what is in .grad when the optimizer makes its step?", improve=[in_order("back", "clear", "move")])
-mistake("a step before backward", pairs=1, why="The optimizer makes its step before the gradients of this loss have "
+    look="what is in .grad when the optimiser takes its step?", improve=[in_order("back", "clear", "move")])
+mistake("a step before backward", pairs=1, why="The optimiser takes its step before the gradients of this loss have "
     "been computed: it finds none, and the model learns nothing.",
     look="the order: what computes the gradients, and what uses them?", improve=in_order("clear", "move", "back"))
 mistake("a step between the loss and backward", pairs=0, raises=True,
-    why="The optimizer makes its step with the gradients of the previous batch, and changes weights that backward "
-        "still needs: PyTorch refuses to go back through them.",
+    why="The optimiser takes its step with the gradients of the previous batch, and changes weights that backward "
+    "still needs, so PyTorch raises an error.",
     look="the order: what computes the gradients, and what uses them?", improve=in_order("move", "clear", "back"))
 mistake("no step", why="The gradients are computed, but nothing changes the weights.",
-    look="which object knows the learning rate and moves the weights?", move=lambda: None)
+    look="which object knows the learning rate and changes the weights?", move=lambda: None)
 mistake("no backward", why="No gradients are computed, so the step has nothing to go by.",
     look="what computes the gradients of the loss?", back=lambda: None)
 mistake("gradient ascent", why="The weights move towards a higher loss: the sign is wrong.",
-    look="the sign of what backward is called on. The optimizer makes it smaller.",
+    look="the sign of the number that backward is called on. The optimiser makes that number smaller.",
     back=lambda loss: (-loss).backward(), variants=[{"loss": lambda right: -right}])
 
 FACTORS = (1 / 4, 1 / 2, 1 / 8, 2, 1024, 2 ** 16)  # accumulated gradients, and scaled losses
 mistake("a multiple of the gradients", pairs=0, why="The step uses a multiple or a fraction of the gradients, as when "
     "they are accumulated over several batches or the loss is scaled, and nothing scales them back.",
-    look="what are the loss and its gradients multiplied or divided by, and how often does backward run?",
+    look="is the loss multiplied or divided by anything, or are its gradients? And how often does backward run?",
     back=[lambda loss, factor=factor: (factor * loss).backward() for factor in FACTORS],
     loss=[lambda right, factor=factor: factor * right for factor in (1 / 4, 1 / 8, 1024)],
     variants=[{"loss": lambda right, targets, count=count: count(targets) * right,
@@ -350,11 +362,11 @@ def clipped(clip, limit):
     return move
 mistake("the gradients clipped", pairs=0, why="Gradients beyond a limit are made smaller before the step. This is "
     "common practice, but the exercise asks for a step with the gradients of the loss as they are.",
-    look="what stands between backward and the step?",
+    look="what comes between backward and the step?",
     move=[*(clipped(nn.utils.clip_grad_norm_, limit) for limit in (1.0, 0.5, 0.1)),
           clipped(nn.utils.clip_grad_value_, 0.1)])
 def moved_by(rate=None, direction=lambda gradient: gradient, decay=0.0):
-    """The weights moved by hand, with the optimizer's learning rate, or with another; or as by a new optimizer."""
+    """The weights moved by hand, with the optimiser's learning rate, or with another; or as a new optimiser would."""
     @torch.no_grad()
     def move(optimizer):
         for group in optimizer.param_groups:
@@ -366,20 +378,22 @@ def moved_by(rate=None, direction=lambda gradient: gradient, decay=0.0):
 def as_adam(gradient):
     """The direction of Adam's first step."""
     return gradient / (gradient.abs() + 1e-8)
-mistake("a step that the optimizer does not make", pairs=0, why="The weights are moved by hand or by a new optimizer. "
-    "The optimizer you are given makes no step, and what it remembers of earlier steps is not used.",
-    look="which object is `optimizer.step()` called on?", move=[*map(moved_by, (None, 0.1, 0.01, 1e-3)),
+mistake("a step that the optimizer does not make", pairs=0, why="The weights are changed by hand or by a new "
+    "optimiser. The optimiser you are given takes no step, and what it remembers of earlier steps is not used.",
+    look="which optimiser's `step()` do you call, if any?", move=[*map(moved_by, (None, 0.1, 0.01, 1e-3)),
     moved_by(direction=as_adam), moved_by(direction=as_adam, decay=0.01)])
-mistake("more than one step", pairs=0, why="The optimizer makes more than one step: two with the gradients of one "
-    "loss, or one for each sequence.", look="how often is optimizer.step() called, and is it in a loop?",
+mistake("more than one step", pairs=0,
+    why="The optimiser takes more than one step: two with the gradients of one loss, or one for each sequence.",
+    look="how many times is optimizer.step() called? Is it in a loop?",
     move=lambda optimizer: (optimizer.step(), optimizer.step()),
     variants=[lambda model, optimizer, tokens: np.mean(
         [TrainingStep()(model, optimizer, row) for row in tokens.split(1)])])
 def at_every_second(call):
     return lambda optimizer: setattr(optimizer, "calls", getattr(optimizer, "calls", 0) + 1) or (
         optimizer.step() if optimizer.calls % 2 == call else None)
-mistake("a step at every second call only", pairs=0, why="The optimizer makes a step at every second call only; each "
-    "call should make one.", look="the `if` around optimizer.step().", move=[at_every_second(0), at_every_second(1)])
+mistake("a step at every second call only", pairs=0,
+    why="The optimiser takes a step only at every second call of your function; it should take one at each call.",
+    look="the `if` around optimizer.step().", move=[at_every_second(0), at_every_second(1)])
 mistake("eval mode", pairs=0, why="The model is put into eval mode, so dropout and the like are switched off while it "
         "learns. Eval mode is for evaluating and generating.", look="where is model.eval() called?",
     predict=[lambda model, inputs: model.eval()(inputs)],
@@ -390,8 +404,9 @@ mistake("left in eval mode", pairs=0, why="The step is right, but afterwards the
     variants=[{"predict": lambda model, inputs: model.train()(inputs),
                "result": lambda right, model: (right, model.eval())[0]}])
 mistake("no gradient is recorded", raises=True, why="The forward pass runs without recording operations, or its result "
-    "is detached, so backward has no path to the weights.", look="no_grad and detach: they are for evaluating, not for "
-    "training.", variants=[{"__call__": torch.no_grad()(TrainingStep.__call__)}])
+    "is detached, so backward has no path to the weights.",
+    look="no_grad and detach, which are for evaluating, not for training.",
+    variants=[{"__call__": torch.no_grad()(TrainingStep.__call__)}])
 mistake("a float before backward", raises=True,
     why="`.item()` or float() turns the loss into a plain number, which no longer knows how it was computed.",
     look="where does the loss become a float: before backward or after it?", loss=[lambda right: right.item()])
@@ -401,8 +416,9 @@ mistake("the loss after the step", why="The loss is computed again with the new 
     "loss before the step, which you already have.", look="when is the loss that you return computed?",
     result=lambda self, model, tokens: self.loss(self.predict(model, self.shift(tokens)[0]),
                                                  self.shift(tokens)[1]).item())
-mistake("another number than the loss", pairs=0, why="The step is right, but what comes back is not its loss: it is "
-    "the accuracy, for example, or the loss in eval mode.", look="the name in your `return` line: how is it computed?",
+mistake("another number than the loss", pairs=0, why="The step is right, but the number returned is not its loss: it "
+    "is the accuracy, for example, or the loss in eval mode.",
+    look="how is the number in your `return` line computed?",
     variants=[{"predict": lambda self, model, inputs, mode=mode: (
         setattr(self, "seen", model.train(mode)(inputs)), model.train()(inputs))[1],
         "result": lambda self, tokens, number=number: number(self.seen, tokens[:, 1:]).item()} for mode, number in (
@@ -412,6 +428,7 @@ mistake("no loss returned", pairs=0, why="The step is made, but the function ret
     look="does it end in `return …`?", result=lambda: None)
 mistake("with the wrong sign", pairs=0, why="The step is right, but the number returned is minus the loss.",
     look="the sign of what is returned.", result=lambda right: -right)
-mistake("the loss rounded", pairs=0, why="The step is right, but the loss that comes back is rounded.", look="each "
-    "call to `round`.", result=[lambda right, places=places: round(right, places) for places in (3, 2, 1)])
+mistake("the loss rounded", pairs=0, why="The step is right, but the loss that is returned has been rounded.",
+    look="is `round`, or a format such as `:.3f`, used anywhere?",
+    result=[lambda right, places=places: round(right, places) for places in (3, 2, 1)])
 mistake(A_TENSOR, pairs=0, why=OF_A_TENSOR, look=INTO_A_FLOAT, result=lambda loss: loss)

@@ -1,7 +1,7 @@
-"""A verdict as a small card, for notebooks that show HTML. It is made from the plain text, whose words it keeps.
+"""A verdict as a small card, for notebooks that show HTML. It is made from the plain text, word for word.
 
-Everything is styled in place, in colours that work on light and on dark, and says what it means without them: a
-notebook that is not trusted, or a page that is read aloud, loses nothing.
+All styles are inline, in colours that work on light and dark backgrounds, and no meaning depends on them: nothing is
+lost in a notebook that is not trusted, or when the page is read aloud.
 """
 
 import html
@@ -9,16 +9,16 @@ import os
 import re
 import sys
 
-COLOURS = {"passed": "#1b9e77", "failed": "#d55e00"}  # told apart by colour-blind eyes; the rest is grey
+COLOURS = {"passed": "#1b9e77", "failed": "#d55e00"}  # safe for colour-blind eyes; everything else is grey
 GREY = "#8a8a8a"
 SPOKEN = {"✓": "passed", "✗": "not right", "○": "not attempted"}  # by screen readers
 HEADER = re.compile(r"yours: (?P<label>.*?)\s{2,}(?=expected$)")
 VALUE = re.compile(r"(yours|expected)  ")
-BEGINNING = re.compile(r"yours[: ]|expected  |at the line: |With |That was with ")  # of another block
+BEGINNING = re.compile(r"yours[: ]|expected  |at the line: |With |That was with ")  # begins another block
 
 
 def is_shown() -> bool:
-    """Is somebody looking at this notebook in a browser or an editor? Anything else gets plain text."""
+    """Is somebody looking at this in a notebook, in a browser or an editor? Anything else gets plain text."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):
         return False
@@ -26,13 +26,13 @@ def is_shown() -> bool:
 
 
 def show(text: str, page: str) -> None:
-    """Displays the card; programs and terminals that read the output find the plain text in it."""
+    """Displays the card, along with the plain text for programs and terminals that read the output."""
     from IPython.display import display
     display({"text/plain": text, "text/html": page}, raw=True, metadata={"transformer_lessons": {"card": True}})
 
 
 def card(status: str, heading: str, blocks: list[str]) -> str:
-    """The card's HTML: a heading and, below it, blocks that are HTML already."""
+    """The card's HTML: a heading and, below it, blocks that are already HTML."""
     colour = COLOURS.get(status, GREY)
     style = f"border-left: 4px solid {colour}; padding: 2px 12px; margin: 6px 0; max-width: 720px"
     heading = marked_up(heading)
@@ -42,7 +42,7 @@ def card(status: str, heading: str, blocks: list[str]) -> str:
 
 
 def card_of(status: str, text: str, ruled_out: int = 0) -> str:
-    """The card of a verdict's plain text: its sentences are indented by two, numbers by four."""
+    """The card for a verdict's plain text, in which sentences are indented by two spaces and numbers by four."""
     first, *lines = text.splitlines()
     while lines and not first.startswith("✓") and not first.endswith((".", "?", ")")):
         first += " " + lines.pop(0).strip()
@@ -62,7 +62,7 @@ def is_start(line: str) -> bool:
 
 
 def evidence(lines: list[str], colour: str) -> list[str]:
-    """What the inputs were, and yours beside the expected, the cells that differ underlined."""
+    """What the inputs were, and the learner's numbers beside the expected ones, with differing cells underlined."""
     blocks = []
     while lines:
         header = HEADER.match(lines[0])
@@ -83,7 +83,7 @@ def evidence(lines: list[str], colour: str) -> list[str]:
 
 
 def tables(header: re.Match, lines: list[str], colour: str) -> list[str]:
-    """Yours beside the expected, or above it where the page is narrow."""
+    """The learner's numbers beside the expected ones, or above them where the page is narrow."""
     halves = [(line[:header.end()].split(), line[header.end():].split()) for line in lines]
     if len({len(half) for pair in halves for half in pair}) != 1:
         return [preformatted("\n".join([header.string, *lines]))]
@@ -100,7 +100,7 @@ def table(heading: str, rows: list[list[str]]) -> str:
 
 
 def marked(number: str, expected: str, colour: str) -> str:
-    """A cell; a wrong number is bold, underlined and read aloud with the expected one."""
+    """A cell; a wrong number is bold, underlined, and read aloud together with the expected one."""
     number, expected = html.escape(number), html.escape(expected)
     if number == expected:
         return f"<td>{number}</td>"
@@ -120,5 +120,5 @@ def preformatted(text: str) -> str:
 
 
 def marked_up(text: str) -> str:
-    """Escaped, with text in backticks as code."""
+    """The text, escaped, with what is in backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))

@@ -1,4 +1,4 @@
-"""What an answer returned, compared with what was expected, and shown beside it."""
+"""Compares what an answer returned with what was expected, and shows the two side by side."""
 
 import copy
 import functools
@@ -26,7 +26,7 @@ class Difference:
 
 
 def kind_of(value):
-    """What a value is, in words."""
+    """Describes a value in words."""
     if value is None:
         return "nothing (None)"
     if isinstance(value, torch.Tensor):
@@ -73,7 +73,7 @@ def is_array(value):
 
 
 def is_number(value):
-    """A float, or what behaves as one: an int, np.float64, an array or tensor without dimensions."""
+    """Is it a float, or something that behaves like one: an int, np.float64, an array or tensor without dimensions?"""
     if is_array(value):
         return value.ndim == 0 and family(value) in ("float", "int")
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
@@ -99,7 +99,7 @@ def numbers(value):
 
 
 def freeze(value):
-    """A copy that nothing done later can change."""
+    """A copy that no later change can reach."""
     if isinstance(value, torch.Tensor):
         value = value.detach()
         return value.clone() if value.layout == torch.strided else value.to_dense()
@@ -146,7 +146,7 @@ def unchanged(before, after):
 
 
 def close(actual, expected, tolerance, exact_zeros=False):
-    """Are two arrays of one shape equal, up to a fraction of the largest number expected? NaN equals NaN."""
+    """Are two arrays of the same shape equal, to within a fraction of the largest number expected? NaN equals NaN."""
     actual, expected = numbers(actual), numbers(expected)
     if actual.shape != expected.shape:
         return False
@@ -200,7 +200,7 @@ def alike(one, other, tolerance, exact_zeros=False):
 
 
 def comparable(one: object, other: object) -> bool:
-    """Are two results alike in kind and shape, part by part, so that their numbers can be compared?"""
+    """Do two results have the same kind and shape, part by part, so that their numbers can be compared?"""
     if is_array(one) and is_array(other):
         return (isinstance(one, torch.Tensor) == isinstance(other, torch.Tensor) and family(one) == family(other)
                 and tuple(one.shape) == tuple(other.shape) and not getattr(one, "is_meta", False))
@@ -209,9 +209,9 @@ def comparable(one: object, other: object) -> bool:
 
 
 def glance(value: object) -> tuple | None:
-    """Shapes, a weighted sum of all numbers, and how far rounding can move it; None where this is not comparable.
+    """The shapes, a weighted sum of all numbers, and how far rounding can move that sum; None if there is no such sum.
 
-    Two results whose sums are further apart than that cannot be the same: a quick way to tell most of them apart.
+    Two results whose sums are further apart than that cannot be the same: a quick way to tell most results apart.
     """
     arrays = [numbers(one) for one in parts(value) if is_plain(one)]
     if not arrays or len(arrays) != len(parts(value)):
@@ -237,7 +237,7 @@ def is_plain(value):
 
 @functools.lru_cache
 def coefficients(size):
-    """Numbers between -1 and 1, all different, so that moved numbers show in a weighted sum."""
+    """Numbers between -1 and 1, all different, so that a weighted sum shows when numbers have moved."""
     return np.cos(np.arange(1, size + 1))
 
 
@@ -245,15 +245,15 @@ def coefficients(size):
 
 
 def difference(actual, expected, names, shapes, tolerance, exact_zeros):
-    """The first difference between a result and what was expected, or None. names: of the results."""
+    """The first difference between a result and what was expected, or None; `names` are the results'."""
     if isinstance(names, str):
         return difference_of_one(actual, expected, names, shapes.get(names), tolerance, exact_zeros)
     wanted = f"({', '.join(names)})"
     if not isinstance(actual, (tuple, list)):
-        return Difference("kind", f"It returns {kind_of(actual)}, where the {len(names)} results {wanted} "
+        return Difference("kind", f"It returns {kind_of(actual)}; the {len(names)} results {wanted} "
                                    "are expected.")
     if len(actual) != len(names):
-        return Difference("count", f"It returns {kind_of(actual)}, where the {len(names)} results {wanted} "
+        return Difference("count", f"It returns {kind_of(actual)}; the {len(names)} results {wanted} "
                                    "are expected.")
     found = [difference_of_one(a, e, name, shapes.get(name), tolerance, exact_zeros)
              for a, e, name in zip(actual, expected, names, strict=True)]
@@ -299,17 +299,17 @@ def difference_of_one(actual, expected, name, shape, tolerance, exact_zeros):
 
 
 def is_table_like(actual, expected):
-    """Have draws been counted, to show frequencies beside chances?"""
+    """Have draws been counted, so that frequencies can be shown beside probabilities?"""
     return isinstance(actual, torch.Tensor) and actual.is_floating_point() and actual.shape == expected.shape
 
 
 def difference_of_draws(actual, vocabulary, the):
-    """The same for what should be a batch of token ids."""
+    """The first difference, or None, where a batch of token ids is expected."""
     if not isinstance(actual, torch.Tensor):
         return Difference("kind", f"{capital(the)} is {kind_of(actual)}; a tensor of token ids is expected.")
     counted = actual.is_floating_point() and actual.ndim == 2 and actual.shape[1] > vocabulary  # by `frequencies`
     if not counted and dtype_name(actual) != "int64":
-        return Difference("dtype", f"{capital(the)} holds {dtype_name(actual)}; int64 is expected, as token ids are.")
+        return Difference("dtype", f"{capital(the)} holds {dtype_name(actual)}; token ids should be int64.")
     if not counted and actual.ndim != 1:
         return Difference("shape", f"{capital(the)} has shape {shape_of(actual)}; one id for each row, (batch,), is "
                                    "expected.")
@@ -331,7 +331,7 @@ def difference_of_arrays(actual, expected, the, shape, tolerance, exact_zeros):
         return Difference("dtype", f"{capital(the)} holds {dtype_name(actual)}; {dtype_name(expected)} is "
                                    "expected.")
     if dtype_name(actual) in ("float16", "bfloat16"):
-        return Difference("dtype", f"{capital(the)} holds {dtype_name(actual)}: three digits are too few.")
+        return Difference("dtype", f"{capital(the)} holds {dtype_name(actual)}: three digits of precision are too few.")
     if tuple(np.shape(actual)) != tuple(expected.shape):
         means = f" = {shape}" if shape else ""
         return Difference("shape", f"{capital(the)} has shape {tuple(np.shape(actual))}; "
@@ -351,7 +351,7 @@ def capital(text):
 
 # Yours beside the expected
 
-ROOM = 92  # columns: a report's, without its indent
+ROOM = 92  # columns: the width of a report without its indent
 
 def beside(actual, expected, name, tolerance, exact_zeros=False):
     """Lines that show the first place where two results differ, yours beside the expected."""
@@ -373,7 +373,7 @@ def beside(actual, expected, name, tolerance, exact_zeros=False):
 
 
 def shown_arrays(ours, theirs, name, tolerance, exact_zeros):
-    """The first slice of two dimensions in which the arrays differ; four rows and six columns, if there is room."""
+    """The first two-dimensional slice in which the arrays differ: up to four rows, and six columns if they fit."""
     wrong = ~near(ours.astype(float), theirs.astype(float), tolerance, exact_zeros)
     place = tuple(int(index) for index in np.argwhere(wrong)[0]) if wrong.any() else (0,) * ours.ndim
     lead = place[:-2] if ours.ndim > 2 else ()
@@ -391,7 +391,7 @@ def shown_arrays(ours, theirs, name, tolerance, exact_zeros):
 
 
 def window(ours, theirs, place, columns, label, decimals, exact_zeros):
-    """Up to four rows and that many columns around a place."""
+    """Up to four rows, and at most `columns` columns, around a place."""
     top, left = (max(0, min(index - 1, size - shown))
                  for index, size, shown in zip(place, ours.shape, (4, columns), strict=True))
     cut = np.s_[top:top + 4, left:left + columns]
@@ -431,7 +431,7 @@ def show_tiny(value, decimals):
 
 
 def decimals_for(ours, theirs):
-    """Two, or as many as are needed to show a difference."""
+    """Two decimals; four or six if it takes that many to show a difference."""
     ours, theirs = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     for decimals in (2, 4, 6):
         if any(show(a, decimals) != show(b, decimals) for a, b in zip(ours.flat, theirs.flat, strict=True)):
@@ -451,11 +451,11 @@ def shown_lists(ours, theirs):
 
 
 def shown_dictionaries(ours, theirs):
-    """Three entries that differ, or are in one alone, if possible in either; and a line, if there are more."""
+    """Up to three entries that differ, extra ones among them if there are any; and a line if not all are shown."""
     every = {**theirs, **ours}
     wrong = [key for key in every if not (key in ours and key in theirs and alike(ours[key], theirs[key], 0))]
     some = "Three of the entries that differ:" if len(wrong) > 3 else "Only the entries that differ are shown:"
-    chosen = [*wrong[:2], *wrong[2:][-1:]]  # what is too much comes last
+    chosen = [*wrong[:2], *wrong[2:][-1:]]  # extra entries come last
     return [*([some] if len(chosen) < len(every) else []), *(
         f"{whose}{short({key: items[key] for key in chosen if key in items})}  ({len(items)} in all)"
         for whose, items in (("yours     ", ours), ("expected  ", theirs)))]

@@ -1,4 +1,4 @@
-"""What the contract asks beyond the numbers: what can be called, built, trained and called again."""
+"""What the contract asks beyond the numbers: an answer that can be called, built, trained and called again."""
 
 import inspect
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from transformer_lessons.exercises.checker.sandbox import Outcome
 
 
 def is_stub(exercise: Exercise, answer: object) -> bool:
-    """A class in which nothing has been written yet."""
+    """Is it a class in which nothing has been written yet?"""
     return (exercise.is_module and isinstance(answer, type) and issubclass(answer, nn.Module)
             and not any(inspect.isfunction(one) for one in vars(answer).values())
             and answer.__init__ is nn.Module.__init__ and answer.forward is nn.Module.forward)
@@ -27,19 +27,19 @@ def misfit(exercise: Exercise, answer: object) -> Finding | None:
     name = exercise.name
     if isinstance(answer, type) and getattr(answer, "forward", None) is nn.Module.forward:
         return Finding("it has no `forward`.", "no forward",
-                       f"nn.Module calls a method of that name, and {name} does not define it.", (),
-                       "how the methods are spelled, and how far they are indented.", None)
+                       f"Calling a module runs its `forward`, and {name} does not define one.", (),
+                       "the spelling of the methods' names, and their indentation.", None)
     if isinstance(answer, nn.Module) and exercise.is_module:
-        return Finding("an instance, where the class is expected.", "an instance for the class",
+        return Finding("this is an instance; the class is expected.", "an instance for the class",
                        f'Pass the class itself: check("{name}", {name}).')
     if not callable(answer):
         wanted = "a class" if exercise.is_module else "a function"
-        return Finding(f"{kind_of(answer)}, where {wanted} is expected.", "a value for the function",
+        return Finding(f"this is {kind_of(answer)}; {wanted} is expected.", "a value for the function",
                        f'Pass {name} itself, without calling it: check("{name}", {name}).')
     if exercise.is_module:
         return wrong_arguments(exercise, answer, len(exercise.build), len(exercise.build), exercise.build)
     if isinstance(answer, type):
-        return Finding("a class, where a function is expected.", "a class for the function",
+        return Finding("this is a class; a function is expected.", "a class for the function",
                        f"Define it with `def {name}({', '.join(exercise.inputs)})`.")
     return wrong_arguments(exercise, answer, exercise.required, len(exercise.inputs), exercise.inputs)
 
@@ -56,13 +56,13 @@ def wrong_arguments(exercise, answer, least, most, names, name=None):
         except TypeError:
             wanted = f"{name or exercise.name}({', '.join(names)})"
             return Finding(f"it cannot be called as {wanted}.", "wrong arguments",
-                           f"Its parameters are ({', '.join(signature.parameters)}); it is called with "
+                           f"Its parameters are ({', '.join(signature.parameters)}), but it is called with "
                            f"{number} argument{'s' * (number != 1)}, in the order {wanted}.")
     return None
 
 
 def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding | None:
-    """A module that cannot be built, or whose parameters are not the contract's."""
+    """What is wrong with how a module is built, or with its parameters."""
     exercise, case = draws.exercise, draws.cases[0]
     call = f"{exercise.name}({', '.join(map(str, case.build))})"
     outcome = run(lambda: answer(*case.build))
@@ -93,14 +93,14 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
 def not_set_up(evidence=()):
     return Finding("no super().__init__().", "no super().__init__()",
                    "nn.Module has not been set up: its own `__init__` must run before a layer can be stored.",
-                   evidence, "the first line of `__init__`, up to its last bracket.")
+                   evidence, "the first line of `__init__`, including the brackets at its end.")
 
 
 SHARED = "shared parameters."
 LAYERS_IN_FORWARD = Finding(
     "layers made in forward.", "layers made in forward",
-    "`forward` makes a new layer in each call, with new random weights: nothing that is learned lasts.", (),
-    "which of the two methods runs once, and which runs at every call?", None)
+    "`forward` makes a new layer on every call, with new random weights, so nothing it learns can last.", (),
+    "which of the two methods runs once, and which on every call?", None)
 
 
 def made_in_forward(draws, answer, run):
@@ -118,7 +118,7 @@ def made_in_forward(draws, answer, run):
 
 
 def wrong_layers(module, ours, theirs):
-    """What the names and shapes of the parameters show about the layers."""
+    """What is wrong with the layers, going by the names and shapes of their parameters."""
     named = {name: id(one) for name, one in module.named_parameters(remove_duplicate=False)}
     if all(name in named for name in theirs) and len({named[name] for name in theirs}) < len(theirs):
         return shared_weights(named, theirs)
@@ -130,24 +130,24 @@ def wrong_layers(module, ours, theirs):
         kind = type(vars(module)[lists[0]]).__name__
         return Finding(f"layers in a plain {kind}.", f"layers in a plain {kind}",
                        f"`self.{lists[0]}` is an ordinary {kind}, and "
-                       "nn.Module does not look into it: the weights in there are never found, and never "
-                       "trained.", (), "under which names does the exercise want the layers?", None)
+                       "nn.Module does not look inside: the weights in it are never found, and so never "
+                       "trained.", (), "which names does the exercise give to the layers?", None)
     if missing and not mine:
         return Finding("it has no weights.", "no weights",
-                       "No layer is stored in `self`; a local name is gone when `__init__` ends.",
+                       "No layer is stored in `self`, and a local variable is gone once `__init__` ends.",
                        (), "what comes before the name of each layer?", None)
     if len(missing) > 1 and len(extra) == 1 and all(wanted[layer] == mine[extra[0]] for layer in missing):
         return one_for_several(extra[0], missing)
     width = sum(wanted[layer].get("weight", (0,))[0] for layer in missing)
     if len(missing) > 1 and len(extra) == 1 and mine[extra[0]].get("weight", (0,))[0] == width:
         return Finding("one wide layer for several.", "one wide layer for several",
-                       f"`{extra[0]}` is as wide as {listed(missing)} together; the exercise names a layer "
-                       "for each.", (), "the names of the layers in the exercise.", None)
+                       f"`{extra[0]}` is as wide as {listed(missing)} together; the exercise asks for "
+                       "separate layers.", (), "the names of the layers in the exercise.", None)
     if missing and not extra:
         are = "is" if len(missing) == 1 else "are"
         return Finding("a layer is missing.", "a layer is missing",
-                       f"{listed(missing)} {are} not there; the exercise names a layer for each task, with "
-                       "weights of its own.", (),
+                       f"{listed(missing)} {are} not there; the exercise asks for a separate layer for each task, "
+                       "with its own weights.", (),
                        "the layers in `__init__`, one by one.", None)
     if extra and not missing:
         return Finding("a layer too many.", "a layer too many",
@@ -159,7 +159,7 @@ def wrong_layers(module, ours, theirs):
                     for one, other in ((theirs, ours), (ours, theirs)))
     if absent and not more and all(name.endswith("bias") for name in absent):
         return Finding("a bias is missing.", "a bias is missing",
-                       f"The exercise asks for {listed(absent)}, and there is none.", (),
+                       f"The exercise asks for {listed(absent)}, but there is none.", (),
                        "the arguments of each layer.", None)
     if more and not absent and all(name.endswith("bias") for name in more):
         return Finding("a bias too many.", "a bias too many", f"The exercise has no {listed(more)}.", (),
@@ -182,18 +182,19 @@ def holds_modules(value):
 
 
 def shared_weights(named, theirs):
-    """Two layers that are one, or one of whose weights is the other's."""
+    """Two layers that are the same object, or that share a parameter."""
     first, second = next((one, other) for one, other in combinations(theirs, 2) if named[one] == named[other])
     layers = [name.rpartition(".")[0] or name for name in (first, second)]
-    return Finding(SHARED, SHARED.rstrip("."), f"{listed(layers)} share parameters: what is shared can never learn "
-                   "different things.", (),
+    return Finding(SHARED, SHARED.rstrip("."), f"{listed(layers)} share parameters, and shared parameters can never "
+                   "learn different things.", (),
                    "the lines of `__init__` that make these layers and their parameters.", None)
 
 
 def one_for_several(layer, others):
     return Finding(SHARED, SHARED.rstrip("."),
-                   f"`{layer}` does the work of {listed(others)}: what shares its weights "
-                   "can never learn different things.", (), "how often does `__init__` call nn.Linear?", None)
+                   f"`{layer}` does the work of {listed(others)}, and layers that share "
+                   "weights can never learn different things.", (),
+                   "how many times does `__init__` call nn.Linear?", None)
 
 
 def listed(names, limit=3):
@@ -214,14 +215,14 @@ def wrong_parameters(call, ours, theirs):
         if extra:
             evidence.append(f"not expected:  {some(extra)}")
         return Finding("its parameters have the wrong names.", "wrong parameters",
-                       f"The weights are copied in by name, so the layers of {call} must be named as the "
-                       "exercise says.", tuple(evidence),
-                       "the names in `__init__`; whether each layer has a bias.", None)
+                       f"The weights are copied in by name, so the layers of {call} must have the names "
+                       "that the exercise gives them.", tuple(evidence),
+                       "the names in `__init__`, and whether each layer has a bias.", None)
     for name, shape in theirs.items():
         if ours[name] != shape:
             return Finding(f"`{name}` has the wrong shape.", "wrong parameters",
                            f"In {call} it has shape {ours[name]}; {shape} is expected.", (),
-                           "what goes in, what comes out: nn.Linear(in, out) has a weight of shape (out, in).", None)
+                           "what goes in and what comes out: nn.Linear(in, out) has a weight of shape (out, in).", None)
     return None
 
 
@@ -237,23 +238,23 @@ def too_long(outcome: Outcome, calls: int, seconds: float) -> Finding:
     rest = (" It could not be stopped and is still running in the background: restart the kernel if things get slow."
             if outcome.stuck else "")
     what = f"{calls} calls took" if calls > 1 else "one call took"
-    return Finding("it did not come to an end in time.", "endless",
-                   f"{capital(what)} more than {seconds:.0f} seconds, where a few thousandths are "
-                   f"plenty; it was given up.{rest}", (),
-                   "every `while`: what makes its condition false? every `for`: does what it runs over grow? And "
-                   "without a loop: how large does the largest tensor become?")
+    return Finding("it did not finish in time.", "endless",
+                   f"{capital(what)} more than {seconds:.0f} seconds, when a few thousandths should be "
+                   f"plenty, so the check gave up.{rest}", (),
+                   "in every `while`, what makes the condition false? In every `for`, does the thing it loops over "
+                   "grow? If there is no loop, how large does the largest tensor get?")
 
 
 def raised(error):
-    """(name, where to look), of an error."""
+    """(name, where to look) for an error."""
     kind = error.split(":")[0]
     if "unexpected keyword argument" in error:
         word = error.split("'")[1] if "'" in error else ""
         other = WORDS.get(word)
-        look = f"this library says `{other}`, not `{word}`." if other else "the names of its arguments."
+        look = f"this library calls it `{other}`, not `{word}`." if other else "the names of its arguments."
         return "an unknown argument", look
     if "index out of range in self" in error:
-        return "an unknown id", "an embedding of n tokens knows the ids from 0 to n - 1."
+        return "an unknown id", "an embedding for n tokens accepts the ids 0 to n - 1."
     return ERRORS.get(kind, "raises an error"), LOOKS.get(kind, "")
 
 
@@ -263,15 +264,15 @@ ERRORS = {"NameError": "an unknown name", "UnboundLocalError": "a name without a
           "AttributeError": "an unknown attribute", "RecursionError": "calls itself without end"}
 
 LOOKS = {  # the kind of error → where to look
-    "KeyError": "which keys are there at that line, and which one does it ask for?",
-    "NameError": "is the name spelled as where it was defined, and has the cell that defines it been run?",
+    "KeyError": "which keys exist at that line, and which one does it ask for?",
+    "NameError": "is the name spelled as in its definition, and has the cell that defines it been run?",
     "UnboundLocalError": "is the name given a value before it is used, on every path?",
-    "RecursionError": "what makes it stop calling itself?",
-    "AttributeError": "the name after the dot: does this kind of object have it? In a module: does "
+    "RecursionError": "what should make it stop calling itself?",
+    "AttributeError": "the name after the dot: does this kind of object have it? If it is a module, does "
                       "`__init__` set it?",
     "KeyboardInterrupt": "an answer should not interrupt the run.",
-    "SystemExit": "an answer should return, not leave Python.",
-    "EOFError": "an answer gets all it needs as arguments, and asks for nothing.",
+    "SystemExit": "an answer should return, not exit Python.",
+    "EOFError": "an answer gets everything it needs as arguments, and asks the user for nothing.",
     "ImportError": "is the module installed, and is its name spelled right?",
     "ModuleNotFoundError": "is the module installed, and is its name spelled right?",
 }
@@ -282,13 +283,13 @@ LOOKS = {  # the kind of error → where to look
 
 def different_every_time(exercise: Exercise) -> tuple[str, str]:
     """What is wrong, and where to look."""
-    look = "what is random in it? Dropout must do nothing in eval mode." if exercise.is_module else (
-        "what is random in it, or kept from one call to the next, such as a global name or a default argument?")
+    look = "what in it is random? Dropout must do nothing in eval mode." if exercise.is_module else (
+        "what in it is random, or kept from one call to the next, such as a global variable or a default argument?")
     return "Called twice with the same inputs, it gives two different results.", look
 
 
 def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple | None:
-    """The first of these faults, as (name, sentence, look), or None; the numbers are right."""
+    """The first fault that the numbers do not show, as (name, sentence, look), or None."""
     exercise = draws.exercise
     number = len(draws.cases) // 2
     case = draws.cases[number]
@@ -309,7 +310,7 @@ def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple
             return ("raises an error", "The numbers are right, but a later call or backward pass raises "
                                        f"{outcome.error}", "")
         if outcome.kind == "endless":
-            return ("endless", "The numbers are right, but another call did not come to an end in time.", "")
+            return ("endless", "The numbers are right, but another call did not finish in time.", "")
         if outcome.ok and outcome.value:
             found = outcome.value
             return found if isinstance(found, tuple) else (found, found, "")
@@ -317,7 +318,7 @@ def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple
 
 
 def repeats(draws, answer, number, value, run):
-    """Does another call, with other random numbers, give the same value?"""
+    """Does another call, with a different random seed, give the same value?"""
     exercise, case = draws.exercise, draws.cases[number]
     again = observe(exercise, answer, case, draws.dtype, lambda call: run(lambda: reseeded(call)))
     return not again.ok or same(exercise, again.value, value)
@@ -335,26 +336,26 @@ def tested(draws, answer, case, test):
 
 
 def repeated(draws, answer, case):
-    """Does a module give the same on a second call?"""
+    """Does a module give the same result on a second call?"""
     inputs = inputs_for(draws, case)
     module = make(draws.exercise, answer, case, draws.dtype, inputs)
     first = freeze(module(*inputs))
     if not same(draws.exercise, freeze(module(*inputs)), first):
         return ("different on a second call",
-                "A second call of the same module, with the same inputs, gives another result.",
+                "Calling the same module again, with the same inputs, gives a different result.",
                 "what does `forward` change in `self`?")
     return None
 
 
 def kept(draws, answer, case, other):
-    """Is a module's second call right, with other inputs of the same sizes?"""
+    """Is a module right on a second call, with different inputs of the same sizes?"""
     ours, theirs = (make(draws.exercise, one, case, draws.dtype, inputs_for(draws, case))
                     for one in (answer, draws.exercise.reference))
     ours(*inputs_for(draws, case))
     if not same(draws.exercise, freeze(ours(*inputs_for(draws, other))), freeze(theirs(*inputs_for(draws, other)))):
         return ("something kept from the first call",
-                "The first call gives the right numbers, but a second one, with other inputs of the same sizes, does "
-                "not.",
+                "The first call gives the right numbers, but a second one, with different inputs of the same sizes, "
+                "does not.",
                 "what does `forward` keep, in `self` or elsewhere?")
     return None
 
@@ -379,7 +380,7 @@ def differentiated(draws, answer, case, run):
         outcome = run(lambda: fault_of_gradients(draws, case, leaves, results))
     if outcome.kind == "raised" and "numpy()" in outcome.error:
         return replace(outcome, kind="value", value=(
-            "no gradient", "The numbers are right, but NumPy computes them, and no gradient flows through NumPy: "
+            "no gradient", "The numbers are right, but NumPy computes them, and no gradient flows through NumPy, so "
             "nothing that comes before it would ever learn.", LOOK_BACK))
     if outcome.kind == "raised" and "inplace" in outcome.error.replace("-", ""):
         return replace(outcome, kind="value", value=(
@@ -392,7 +393,7 @@ def differentiated(draws, answer, case, run):
 def fault_of_gradients(draws, case, leaves, results):
     """What is wrong with the gradients, compared with those of the right implementation.
 
-    All but the first of several results may be detached: those are left out.
+    Of several results, all but the first may be detached; those that are do not count.
     """
     several = isinstance(results, (tuple, list))
     judged = [not number or one.requires_grad for number, one in enumerate(results)] if several else None
@@ -412,14 +413,14 @@ def fault_of_gradients(draws, case, leaves, results):
         return ("a gradient that is NaN",
                 f"The numbers are right, but the gradient of {quoted(lost)} is not: it holds NaN or "
                 "infinity, and so would every weight after one step.",
-                "what is infinite, or divided by 0, on the way there, and only fixed afterwards?")
+                "what becomes infinite, or is divided by 0, along the way, and is only fixed afterwards?")
     scale = max((float(one.abs().max()) for one in wanted.values()), default=0.0)
     wrong = [name for name, one in wanted.items()
              if float((arrived[name] - one).abs().max()) > 1e-3 * max(scale, 1e-6)]
     if wrong:
         return ("wrong gradient",
-                f"The numbers are right, but not the gradient of {quoted(wrong)}: on the way back, "
-                "something is cut off or changed.", LOOK_BACK)
+                f"The numbers are right, but the gradient of {quoted(wrong)} is not: something is cut off or "
+                "changed on the way back.", LOOK_BACK)
     return None
 
 
@@ -443,7 +444,7 @@ def forwards(draws, answer, case):
 
 
 def backwards(leaves, results, judged):
-    """The gradients of the leaves, of one weighted sum of the results that are judged; None where there is none."""
+    """The gradients, at the leaves, of a weighted sum of the results that count; None where there is none."""
     total = 0.0
     for result in compress(results, judged) if judged else [results]:
         weights = torch.linspace(-1.0, 2.0, result.numel(), dtype=result.dtype).reshape(result.shape)

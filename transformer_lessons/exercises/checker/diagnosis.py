@@ -53,7 +53,7 @@ def diagnose(draws: Draws, answer: Callable, outcomes: list[Outcome], difference
              run: Callable, misbuilt: Finding | None = None) -> Finding | None:
     """The known mistake that gives these outcomes, the nearest first, or the wrong parameters.
 
-    Layers that share their weights come first: with them a right `forward` gives the numbers of a wrong one.
+    Shared weights are reported first: with them, even a right `forward` gives the numbers of a wrong one.
     """
     if misbuilt and misbuilt.headline == SHARED:
         return misbuilt
@@ -74,7 +74,7 @@ def diagnose(draws: Draws, answer: Callable, outcomes: list[Outcome], difference
 
 
 def by_mistake(draws, outcomes, differences, candidates, ways_to_agree):
-    """The first candidate that agrees, in the strictest way that any does."""
+    """The first candidate that agrees with the answer, in the strictest way in which any does."""
     candidates = list(candidates)
     for way in ways_to_agree:
         likely = not_apart(draws, outcomes, differences, candidates) if way is in_full else candidates
@@ -86,10 +86,10 @@ def by_mistake(draws, outcomes, differences, candidates, ways_to_agree):
 
 
 def by_pair(draws, outcomes, differences, pairs, ways_to_agree):
-    """The first pair that agrees, in the strictest way that any does, and raises nothing that the answer does not.
+    """The first pair that agrees, in the strictest way in which any does, and raises nothing that the answer does not.
 
     Where draws are compared by their distribution, several pairs may agree, and one mistake of a pair may already
-    explain every distribution. Then only what all pairs need is sure. Nothing is where there is no number at all.
+    explain every distribution. Then only the mistakes that all pairs need are certain. If all numbers are NaN, none is.
     """
     if is_nan_throughout(outcomes, differences):
         return None
@@ -109,13 +109,13 @@ def by_pair(draws, outcomes, differences, pairs, ways_to_agree):
 
 
 def is_nan_throughout(outcomes, differences):
-    """Are the wrong results nothing but NaN? Many mistakes can make those."""
+    """Are the wrong results nothing but NaN? Many mistakes can cause that."""
     found = [parts(outcome.value) for outcome, wrong in zip(outcomes, differences, strict=True) if wrong]
     return bool(found) and all(is_plain(one) and np.isnan(numbers(one)).all() for result in found for one in result)
 
 
 def needed_of(draws, outcomes, mistakes, pair):
-    """Those of two mistakes without which some distribution, or an error, is not explained."""
+    """Those of two mistakes without which some distribution or error would not be explained."""
     def explained_by(variant):
         theirs = [draws.outcome(variant, number) for number in range(len(outcomes))]
         return all(ours.kind == other.kind and (not other.ok or not isinstance(expected, Chances)
@@ -171,7 +171,7 @@ def is_text(value):
 
 
 def by_fault(draws: Draws, fault: tuple) -> Finding:
-    """A mistake of the catalogue with the right numbers and the same fault, or the fault itself."""
+    """A known mistake that gives the right numbers but has the same fault; otherwise the fault itself."""
     name, sentence, look = fault
     for (mistake,), variant in draws.exercise.singles():
         theirs = (draws.outcome(variant, number) for number in range(len(draws.cases)))  # up to the first wrong one
@@ -190,7 +190,7 @@ def about(mistakes):
     if len(mistakes) == 1:
         return Finding(first.name + ".", first.name, first.why, (), first.look, first.hint)
     names = " and ".join(mistake.name for mistake in mistakes)
-    whys = " ".join(["Each by itself:", *(mistake.why for mistake in mistakes)])
+    whys = " ".join(["Taken one at a time:", *(mistake.why for mistake in mistakes)])
     return Finding(f"two mistakes at once: {names}.", names, whys, (), first.look, first.hint)
 
 
@@ -214,11 +214,11 @@ def these(names):
     return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
 
 
-# When does a mistake agree with an answer? Each way makes a function that is then asked of one variant after another.
+# When does a mistake agree with an answer? Each of these makes a function to be called with one variant after another.
 
 
 def not_apart(draws, outcomes, differences, candidates):
-    """Those candidates that may agree in full, going by the first wrong case and a glance: most do not."""
+    """The candidates that may agree in full, going by a glance at the first wrong case; most cannot."""
     first = next(iter(wrong_cases(outcomes, differences)), None)
     if first is None:
         return
@@ -271,19 +271,19 @@ def where_it_ran(draws, outcomes, differences):
 
 
 def these_first(numbers, outcomes):
-    """The numbers of all cases, these at the beginning: they tell most variants from the answer."""
+    """The numbers of all cases, starting with these, which tell most variants from the answer."""
     return [*numbers, *(n for n in range(len(outcomes)) if n not in numbers)]
 
 
 def same_messages(draws, outcomes, differences):
-    """Raises the very errors of the mistake, and gives the same elsewhere."""
+    """Raises exactly the mistake's errors, and gives the same results elsewhere."""
     agrees = same_errors(draws, outcomes, differences)
     return lambda variant: agrees(variant) and all(
         ours.error == draws.outcome(variant, number).error for number, ours in enumerate(outcomes))
 
 
 def same_errors(draws, outcomes, differences):
-    """Raises where the mistake raises, with the same sort of error, and gives the same elsewhere."""
+    """Raises where the mistake raises, with the same sort of error, and gives the same results elsewhere."""
     some_raised = any(one.kind == "raised" for one in outcomes)
     whole = not any(one.ok for one in outcomes)  # then only the messages can be compared
 
@@ -303,7 +303,7 @@ def same_errors(draws, outcomes, differences):
 
 
 def sort_of(error):
-    """The type of an error, and all of it where `view` has failed: a RuntimeError may be anything."""
+    """The type of an error, or all of it if `view` has failed: a RuntimeError may be anything."""
     return error if "view size" in error else error.split(":")[0]
 
 
@@ -318,7 +318,7 @@ def right_parts(draws, outcomes):
 
 
 def in_parts(right, draws, outcomes, differences):
-    """These parts are always right, and every other one is the mistake's, or right."""
+    """These parts are always right, and each of the others is either the mistake's or right."""
     wrong = [n for n, found in enumerate(differences) if found]
     order = these_first(wrong, outcomes)
 
@@ -347,7 +347,7 @@ def apart(exercise, ours, theirs):
     if exercise.same is not None:
         return False
     one, other = ours.glance, theirs.glance
-    if one is None or other is None:  # one has a glance: only a number can be like an array without dimensions
+    if one is None or other is None:  # only one has a glance: a plain number can equal an array without dimensions
         shapes, *_ = one or other or [()]
         return bool(shapes) and all(shape for shape, _ in shapes)
     (shapes, total, slack), (other_shapes, other_total, other_slack) = one, other
@@ -358,7 +358,7 @@ def wrong_cases(outcomes, differences):
     return [n for n, outcome in enumerate(outcomes) if differences[n] or (outcome.ok and outcome.changed_inputs)]
 
 
-# Slips: right or known numbers, wrongly returned
+# Slips: right or known numbers, returned in the wrong form
 
 
 def swapped(value, expected):
@@ -379,7 +379,7 @@ def first_of_several(value, expected):
 
 
 def converted(value, expected):
-    """Each result in the kind and dtype expected."""
+    """Each result, converted to the kind and dtype expected."""
     if isinstance(expected, (tuple, list)) and not isinstance(value, (str, int, float)):
         if not is_list(value, len(expected)) or not all(is_array(one) for one in expected):
             return None
@@ -395,7 +395,7 @@ def converted(value, expected):
 
 
 def reshaped(value, expected):
-    """Without the dimensions of size 1 that are too many, or with those that are missing."""
+    """Each result without extra dimensions of size 1, or with the missing ones."""
     if isinstance(expected, (tuple, list)):
         if not is_list(value, len(expected)):
             return None
@@ -413,7 +413,7 @@ def transposed(value, expected):
     return np.swapaxes(value, -2, -1) if isinstance(value, np.ndarray) and value.ndim > 1 else None
 
 SLIPS = [  # name, how to undo it, what it is, where to look
-    ("results in the wrong order", swapped, "The two results come in the wrong order: {names} are expected.",
+    ("results in the wrong order", swapped, "The two results are in the wrong order: {names} are expected.",
      "the `return` line."),
     ("only the first result", only_first, "Only `{first}` is returned; both {names} are expected.",
      "the `return` line."),
@@ -422,9 +422,9 @@ SLIPS = [  # name, how to undo it, what it is, where to look
     ("more results than one", first_of_several, "Only the first result should be returned.",
      "the `return` line."),
     ("wrong kind of result", converted, "{kind}",
-     "what the last operation gives, and how to convert it."),
+     "what the last operation returns, and how to convert it."),
     ("wrong number of dimensions", reshaped, "{kind}",
-     "dimensions of size 1: which are too many, which are missing?"),
+     "dimensions of size 1: are there too many, or too few?"),
     ("transposed", transposed, "The last two dimensions of the result are swapped.",
      "which dimension asks (rows) and which answers (columns)?"),
 ]
@@ -508,7 +508,7 @@ def by_signs(draws, outcomes, differences):
 
 
 def evidence(draws, outcomes, differences):
-    """The smallest failing example: the inputs, yours and the expected; and another that raises, if any."""
+    """The smallest failing example: the inputs, and yours beside the expected; and one that raises an error, if any."""
     lines = []
     for number, (outcome, found) in enumerate(zip(outcomes, differences, strict=True)):
         if not found:
@@ -534,7 +534,7 @@ def evidence(draws, outcomes, differences):
 
 def unknown(draws: Draws, answer: Callable, outcomes: list[Outcome], differences: list[Difference | None],
             run: Callable) -> Finding:
-    """No known mistake: what was broken, the smallest failing example, and what the numbers show."""
+    """Where no known mistake fits: what is broken, the smallest failing example, and what the numbers show."""
     exercise = draws.exercise
     number = next((n for n, found in enumerate(differences) if found), None)
     changed_inputs = next((one.changed_inputs for one in outcomes if one.changed_inputs), None)
@@ -542,8 +542,8 @@ def unknown(draws: Draws, answer: Callable, outcomes: list[Outcome], differences
     if number is None and changed_inputs:
         names = these([f"`{name}`" for name in changed_inputs])
         return Finding("it changes its input.", "changes its input",
-                       f"The result is right, but {names} not as "
-                       "before the call: what the caller had is lost.", (), in_place(draws.cases[0].inputs))
+                       f"The result is right, but {names} different "
+                       "after the call: the caller has lost the original values.", (), in_place(draws.cases[0].inputs))
     if number is None and raised is not None:
         return raises(draws, outcomes, raised)
     if number is None:
@@ -554,7 +554,7 @@ def unknown(draws: Draws, answer: Callable, outcomes: list[Outcome], differences
     if value is None:
         return Finding("it returns nothing.", "nothing returned",
                        "The function ends without a `return`, or returns None.", (),
-                       "does it end in `return …`, on every path?")
+                       "does every path through it end in `return …`?")
     headline, name = CONTRACT[found.sort]
     why = found.sentence
     if found.sort in ("kind", "count", "dtype", "shape", "ids"):
@@ -580,17 +580,17 @@ def unknown(draws: Draws, answer: Callable, outcomes: list[Outcome], differences
 
 
 def holds_numbers(value):
-    """Arrays, numbers, and several of them; lists of bytes hold none."""
+    """Is it an array, a number, or a tuple or mapping of these? A list of bytes is not."""
     if isinstance(value, (tuple, Mapping)):
         return all(map(holds_numbers, value.values() if isinstance(value, Mapping) else value))
     return is_array(value) or is_number(value)
 
 
 def in_place(inputs):
-    """Where to look for what changes an input of these kinds."""
+    """Where to look for an operation that changes inputs of these kinds."""
     if any(is_array(value) for value in inputs):
-        return "operations in place: `+=`, `-=`, `*=`, `/=`, `[...] =`, methods that end in _."
-    return "operations in place: `[...] =`, `+=`, `del`, and methods such as `append`, `insert`, `pop` and `update`."
+        return "in-place operations: `+=`, `-=`, `*=`, `/=`, `[...] =`, methods that end in _."
+    return "in-place operations: `[...] =`, `+=`, `del`, and methods such as `append`, `insert`, `pop` and `update`."
 
 
 CONTRACT = {  # the sort of difference → headline, and name
@@ -605,7 +605,7 @@ CONTRACT = {  # the sort of difference → headline, and name
 
 
 def raises(draws, outcomes, number):
-    """It raises on some inputs, and is right on all others."""
+    """It raises an error on some inputs, and is right on all others."""
     exercise, outcome = draws.exercise, outcomes[number]
     why = f"With {shown_inputs(exercise, draws.cases[number])} it raises {outcome.error}"
     name, look = raised(outcome.error)
@@ -640,14 +640,14 @@ def symptom(draws, number, value, expected, found):
     return capital(sentence) if sentence else None
 
 
-NEARLY = "is nearly right"  # said only if it holds for all that is wrong
+NEARLY = "is nearly right"  # said only if it holds for every wrong result
 
 
 def symptom_of_arrays(ours, theirs, the, exercise, inputs):
     if theirs.dtype.kind == "b":
         if (ours == ~theirs).all() and theirs.any() and not theirs.all():
-            return f"{the} is True where it should be False, and the other way round, everywhere."
-        return f"{the} differs from the expected in {int((ours != theirs).sum())} of {theirs.size} places."
+            return f"{the} is True wherever it should be False, and False wherever it should be True."
+        return f"{the} differs from the expected one in {int((ours != theirs).sum())} of {theirs.size} places."
     for name, value in zip(exercise.inputs, inputs, strict=False):
         if is_array(value) and family(value) == "float" and alike_numbers(ours, numbers(value)):
             return f"{the} is just the input `{name}`."
@@ -665,10 +665,10 @@ def symptom_of_arrays(ours, theirs, the, exercise, inputs):
     ratio = float((ours * theirs).sum() / (theirs * theirs).sum())
     if abs(ratio - 1) > 1e-3 and alike_numbers(ours, ratio * theirs):
         times = f"{ratio:.2f}" if abs(ratio - 1) > 5e-3 and abs(ratio) > 5e-3 else f"{ratio:.4f}"
-        return f"every number of {the} is {times} times the expected one."
+        return f"every number in {the} is {times} times the expected one."
     shift = float((ours - theirs).mean())
     if abs(shift) >= 5e-3 and alike_numbers(ours, theirs + shift):
-        return f"every number of {the} is the expected one plus {shift:.2f}.".replace("plus -", "minus ")
+        return f"every number in {the} is the expected one plus {shift:.2f}.".replace("plus -", "minus ")
     moved = not alike_numbers(ours, theirs)
     if moved and alike_numbers(np.sort(ours, axis=None), np.sort(theirs, axis=None)):
         return f"{the} has the right numbers in the wrong places."

@@ -1,12 +1,12 @@
-"""How random results are compared: by their distribution, so that it does not matter how anything is drawn.
+"""Compares random results by their distribution, so it does not matter how an answer draws.
 
-An answer draws DRAWS tokens, or as many as an exercise says, from each of a few distributions. The right
+An answer draws DRAWS tokens, or the number that an exercise sets, from each of a few distributions. The right
 ones are known exactly, and so are those of every known mistake. How well do the answer's frequencies agree with them?
 
-A right answer is rejected less than once in 10⁶ runs. By Chernoff's bound, the frequency q of something of
-chance p in n independent draws is so far above p that n · KL(q, p) ≥ t with a probability of at most exp(-t),
-for any n; the same holds below. A check compares fewer than 100 frequencies, each with two sides:
-for t = LIMIT = 20, the probability that any is that far off is less than 100 · 2 · exp(-20) = 4.2 · 10⁻⁷.
+A right answer is rejected less than once in 10⁶ runs. Let q be the frequency, in n independent draws, of
+something with probability p. By Chernoff's bound, q is so far above p that n · KL(q, p) ≥ t with a probability of at
+most exp(-t), for any n; the same holds below. A check compares fewer than 100 frequencies, each on two sides:
+for t = LIMIT = 20, the probability that any of them is that far off is less than 100 · 2 · exp(-20) = 4.2 · 10⁻⁷.
 """
 
 import math
@@ -20,34 +20,34 @@ DEVIATIONS = math.sqrt(2 * LIMIT)  # the limit in standard deviations, for large
 
 
 class Chances(torch.Tensor):
-    """Exact probabilities, in rows that sum to 1, where answers have frequencies."""
+    """Exact probabilities, in rows that sum to 1, with which an answer's frequencies are compared."""
 
     label = "how often each token is drawn"  # printed above the numbers in a verdict
 
 
 def chances(weights):
-    """The exact distribution of draws by these weights; what torch.multinomial refuses is refused."""
+    """The exact distribution of draws with these weights; it refuses any weights that torch.multinomial refuses."""
     torch.multinomial(weights, 1)
     return (weights / weights.sum(dim=-1, keepdim=True)).double().as_subclass(Chances)
 
 
 def plain(table):
-    """The same numbers as an ordinary tensor, kept with the table: it is compared with many others."""
+    """The same numbers as an ordinary tensor, kept with the table, which is compared with many others."""
     if not hasattr(table, "plain"):
         table.plain = table.detach().as_subclass(torch.Tensor).double()
     return table.plain
 
 
 def frequencies(tokens, groups, size):
-    """How often each token comes, where the rows of `groups` distributions take turns."""
+    """How often each token is drawn, where the rows of `groups` distributions take turns."""
     rows = tokens.reshape(-1, groups)
     return torch.stack([(rows == token).double().mean(dim=0) for token in range(size)], dim=1)
 
 
 def surprise(observed, expected, draws=DRAWS):
-    """n · KL(q, p) for the frequency that is farthest off: infinite where the impossible has happened.
+    """n · KL(q, p) for the frequency that is furthest off: infinite if the impossible has happened.
 
-    One number for each table that is expected, if there are several.
+    If several tables are expected, there is one number for each.
     """
     q, p = plain(observed).numpy(), plain(expected).numpy()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -56,19 +56,19 @@ def surprise(observed, expected, draws=DRAWS):
 
 
 def apart(one, other, draws=DRAWS):
-    """How many standard deviations lie between two tables; the arc sine makes these equal everywhere."""
+    """How many standard deviations lie between two tables; the arcsine makes the deviation the same everywhere."""
     return 2 * math.sqrt(draws) * float(np.abs(angles(one) - angles(other)).max())
 
 
 def angles(table):
-    """Kept with the table, too."""
+    """The arcsine of the square root of each number, kept with the table, too."""
     if not hasattr(table, "angles"):
         table.angles = np.arcsin(np.sqrt(plain(table).numpy()))
     return table.angles
 
 
 def same_distribution(one, other, draws=DRAWS):
-    """Do frequencies agree with chances or frequencies? Chances agree if draws cannot tell them apart."""
+    """Do frequencies agree with probabilities or frequencies? Probabilities agree if draws cannot tell them apart."""
     if one.shape != other.shape:
         return False
     exact = isinstance(one, Chances), isinstance(other, Chances)

@@ -27,14 +27,14 @@ from transformer_lessons.exercises.checker.sandbox import Outcome
 
 @dataclass
 class Finding:
-    """What a verdict says below its first line."""
+    """What a verdict says, in its first line and below it."""
 
     headline: str
     mistake: str | None = None
     why: str = ""
     evidence: tuple = ()
     look: str = ""
-    hint: int | None = None  # the one to suggest; by default the next
+    hint: int | None = None  # the hint to suggest; by default the next
 
 
 class Draws:
@@ -57,7 +57,7 @@ class Draws:
         return self.known[variant, number]
 
     def ready(self, variant: Callable, number: int) -> Callable:
-        """The variant, ready to be called; with the right answer's layers, built and filled once, if it has those."""
+        """The variant, ready to be called; if it has the right answer's layers, they are built and filled once."""
         right = self.exercise.steps if self.exercise.is_module else None
         stepped = right is not None and isinstance(variant, type) and issubclass(variant, right)
         if not stepped or variant.__init__ is not right.__init__:
@@ -72,7 +72,7 @@ class Draws:
         return module
 
     def fault(self, variant: Callable, find: Callable) -> tuple | None:
-        """The fault beyond its numbers that `find` sees in a declared variant."""
+        """The fault that `find` sees in a declared variant, beyond its numbers."""
         if variant not in self.faults:
             self.faults[variant] = find(self, implementation(variant), sandbox.attempt)
         return self.faults[variant]
@@ -113,7 +113,7 @@ def cast(value: object, dtype: torch.dtype) -> object:
     """Float inputs in the dtype of the draws."""
     if isinstance(value, torch.Tensor) and value.dtype == torch.float64:
         return value.to(dtype)
-    if isinstance(value, nn.Module) and dtype != torch.float64:  # in which every case draws its models
+    if isinstance(value, nn.Module) and dtype != torch.float64:  # the dtype in which cases draw models
         return value.to(dtype)
     return value
 
@@ -124,7 +124,7 @@ def inputs_for(draws: Draws, case: Case) -> list:
 
 
 def make(exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype, inputs: list) -> Callable:
-    """A function or a finished module unchanged; a class built, filled by name and in eval mode."""
+    """A function or a finished module unchanged; a class is built, filled by name and put into eval mode."""
     if not exercise.is_module or isinstance(answer, nn.Module):
         return answer
     module = answer(*case.build)
@@ -179,7 +179,7 @@ def same(exercise: Exercise, value: object, other: object) -> bool:
 
 
 def shown_inputs(exercise: Exercise, case: Case) -> str:
-    """The inputs in one line: numbers, a few ids and short texts as they are, arrays by their shape."""
+    """The inputs in one line: numbers, a few ids and short texts as they are, arrays as their shapes."""
     parts = []
     for name, value in zip(exercise.inputs, case.inputs, strict=False):
         if is_array(value) and value.ndim == 1 and len(value) <= 8 and family(value) == "int":

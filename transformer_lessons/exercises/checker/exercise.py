@@ -20,7 +20,7 @@ BROKEN = {}  # files that could not be imported → the error
 
 
 class Steps:
-    """The right variant as a class whose methods are the steps, in order; `__call__` goes through them.
+    """The right answer as a class whose methods are its steps, in order; `__call__` goes through them.
 
     A mistake is a subclass that overrides one step, or two. A module (nn.Module) needs no Steps: its own
     methods are the steps, and `forward` goes through them.
@@ -61,7 +61,7 @@ class Exercise:
     minutes: int
     contract: str
     stub: str  # the source that the notebook shows; its parameters name the inputs
-    sizes: list  # growing: the first that fails is shown to the learner
+    sizes: list  # from small to large: the first that fails is shown to the learner
     draw: Callable  # draw(generator, **size) → the inputs
     reference: object  # a function or nn.Module class that meets the contract
     returns: tuple | str = "result"  # the names of what is returned
@@ -71,7 +71,7 @@ class Exercise:
     solution: object = None  # a definition, several, or source text; by default the reference
     tolerance: float = 2e-5  # of the largest number expected: float32 inside is fine
     exact_zeros: bool = False  # where 0 is expected, nothing but 0 will do
-    gradients: bool | None = None  # must weights and inputs get the right gradients? By default: in modules
+    gradients: bool | None = None  # must weights and inputs get the right gradients? By default, only in modules
     observe: Callable | None = None  # observe(call, *inputs) → what is compared; by default call(*inputs)
     same: Callable | None = None  # same(observed, expected) → bool; by default equal up to the tolerance
     checks: tuple = ()  # check(call, *inputs) → a sentence or None: what numbers alone do not show
@@ -104,8 +104,8 @@ class Exercise:
     def mistake(self, name, why, look, *, hint=1, pairs=1, raises=False, **replaced):
         """Declares a mistake, with its variants.
 
-        The name of a step holds what replaces that step alone: one function, or a list of them. `variants` holds
-        a list of what changes more: dictionaries of steps that are replaced together, and whole answers. `pairs`
+        A keyword with a step's name holds what replaces that step alone: one function, or a list of them.
+        `variants` lists larger changes: dictionaries of steps that are replaced together, and whole answers. `pairs`
         says how many of all these, counted from the first, are also tried together with a second mistake.
         """
         if name in self.mistakes:
@@ -114,13 +114,13 @@ class Exercise:
         self.mistakes[name] = Mistake(name, why, look, hint, variants, pairs, raises)
 
     def section(self, **settings):
-        """`mistake` for a section of the catalogue, whose mistakes share settings: the hint, mostly."""
+        """`mistake` for a section of the catalogue whose mistakes share settings, mostly the hint."""
         return partial(self.mistake, **settings)
 
     def adopt(self, family, *, hints, pairs=(), without=()):
-        """Declares the mistakes of a family; hints: its topics → the numbers of this exercise's hints.
+        """Declares the mistakes of a family; `hints` maps its topics to the numbers of this exercise's hints.
 
-        pairs names those that are also tried together with a second mistake.
+        `pairs` names the mistakes that are also tried together with a second one.
         """
         for name, (why, look, topic, many, raises, replaced) in family.mistakes.items():
             if name not in without:
@@ -128,7 +128,7 @@ class Exercise:
                              raises=raises, **replaced)
 
     def variant(self, change):
-        """A whole answer unchanged; for replaced steps, the right answer with those in their place."""
+        """A whole answer unchanged; for a dictionary, the right answer with those steps replaced."""
         if not isinstance(change, dict):
             return change
         variant = type("Variant", (self.steps,), {})
@@ -144,7 +144,7 @@ class Exercise:
 
     @cached_property
     def signature(self):
-        """What the answer is called with, as the stub has it: a function's arguments, or those of forward."""
+        """The arguments that the answer is called with, from the stub: a function's own, or those of `forward`."""
         definition = ast.parse(self.stub).body[-1]
         if isinstance(definition, ast.ClassDef):
             definition = next(node for node in definition.body if getattr(node, "name", "") == "forward")
@@ -152,7 +152,7 @@ class Exercise:
 
     @cached_property
     def inputs(self):
-        """The names of what the answer is called with."""
+        """The names of the arguments that the answer is called with."""
         return [argument.arg for argument in self.signature.args if argument.arg != "self"]
 
     @cached_property
@@ -176,13 +176,13 @@ class Exercise:
 
     @cached_property
     def pairs(self):
-        """Two mistakes at once, where each replaces other steps."""
+        """Two mistakes at once, for all that replace different steps."""
         stepped = [(mistake, variant) for mistake in self.mistakes.values()
                    for variant in mistake.variants[:mistake.pairs] if self.replaces_steps(variant)]
         return [pair for one, other in combinations(stepped, 2) if (pair := self.pair(one, other))]
 
     def pair(self, one, other):
-        """Two mistakes at once, each with the variant that replaces steps; None where both replace the same step."""
+        """Two mistakes at once, each with its variant; None if they are the same or both replace the same step."""
         (first, variant), (second, another) = one, other
         if first is second or replaced_steps(variant, self.steps) & replaced_steps(another, self.steps):
             return None
@@ -198,13 +198,13 @@ class Exercise:
 
 
 class Family:
-    """Mistakes that several exercises share, each declared once; `Exercise.adopt` takes them over."""
+    """Mistakes that several exercises share, each declared once; `Exercise.adopt` adds them to an exercise."""
 
     def __init__(self):
         self.mistakes = {}  # name → what adopt declares
 
     def mistake(self, name, why, look, *, topic, pairs=1, raises=False, **replaced):
-        """As `Exercise.mistake`; the topic says which hint fits, since its number differs between exercises."""
+        """Like `Exercise.mistake`; the topic says which hint fits, since its number differs between exercises."""
         if name in self.mistakes:
             raise ValueError(f"the family has two mistakes called {name!r}")
         self.mistakes[name] = why, look, topic, pairs, raises, replaced
@@ -222,11 +222,11 @@ def changes(replaced):
     return found
 
 
-REQUIRED = inspect.Parameter.empty  # instead of a parameter's default
+REQUIRED = inspect.Parameter.empty  # in place of a missing default
 
 
 def parameters_of(function):
-    """[(name, default)], as inspect.signature has them, which would take a third of the catalogue's loading."""
+    """[(name, default)], as in inspect.signature, which would take a third of the catalogue's loading time."""
     code, named = getattr(function, "__code__", None), getattr(function, "__kwdefaults__", None)
     if code is None or named or code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
         return [(one.name, one.default) for one in inspect.signature(function).parameters.values()]
@@ -235,9 +235,9 @@ def parameters_of(function):
 
 
 def replacement(owner, name, function):
-    """The method that replaces a step: it passes the function what it asks for, by its parameters' names.
+    """The method that replaces a step: it passes the function what its parameters' names ask for.
 
-    These are parameters of the step; `right`, what the right step makes of them; `step`, the right step itself;
+    They may name parameters of the step; `right`, what the right step makes of them; `step`, the right step itself;
     and `self`, the answer, which has the layers and the other steps.
     """
     _, *given = parameters_of(getattr(super(owner, owner), name))
@@ -275,7 +275,7 @@ def implementation(variant):
 
 
 def recorded_steps(right, fill_in):
-    """The right steps in the order in which they end, [(name, inputs, result)]."""
+    """The right steps in the order in which they finish, as [(name, inputs, result)]."""
     record = []
 
     def recording(name, method):
@@ -296,11 +296,11 @@ def recorded_steps(right, fill_in):
 
 
 class Watching(TorchDispatchMode):
-    """While it is open, it sees every operation of PyTorch."""
+    """While it is active, sees every PyTorch operation."""
 
     @classmethod
     def _should_skip_dynamo(cls):
-        return False  # else PyTorch loads its compiler first: a second and a half
+        return False  # otherwise PyTorch loads its compiler first, which takes a second and a half
 
 
 # Drawing
@@ -317,7 +317,7 @@ def integers(generator, high, *shape, low=0):
 
 
 def fill(module, seed, wanted=()):
-    """Fills a module with weights of unit scale, each drawn by its own name, whatever the order; wanted names last."""
+    """Fills a module with weights of unit scale, each seeded by its name, whatever the order; wanted names last."""
     names = sorted(module.named_parameters(remove_duplicate=False), key=lambda one: one[0] in wanted)
     with torch.no_grad():
         for name, parameter in names:
@@ -326,7 +326,7 @@ def fill(module, seed, wanted=()):
 
 
 def parameters(module, wanted):
-    """{name: parameter}: one that has several names, as in an nn.Sequential too, by the one that is wanted."""
+    """{name: parameter}; one that has several names, as in an nn.Sequential too, goes by the wanted one."""
     names = {}
     for name, one in module.named_parameters(remove_duplicate=False):
         names.setdefault(one, []).append(name)
@@ -341,7 +341,7 @@ def of_the_contract(reference, build):
 
 @lru_cache(maxsize=1000)
 def weights(name, shape, seed):
-    """The numbers for a parameter of that name: the same for every mistake in the catalogue."""
+    """The numbers for a parameter with that name, the same for every mistake in the catalogue."""
     generator = torch.Generator().manual_seed(zlib.crc32(name.encode()) + seed)
     scale = shape[-1] ** -0.5 if len(shape) > 1 else 1.0
     return scale * torch.randn(shape, generator=generator, dtype=torch.float64)
@@ -351,7 +351,7 @@ def weights(name, shape, seed):
 
 
 def source_of(solution):
-    """Source text, or the source of definitions with the imports that they need."""
+    """Source text as it is, or the source of definitions with the imports that they need."""
     if isinstance(solution, str):
         return textwrap.dedent(solution).strip() + "\n"
     parts = list(solution) if isinstance(solution, (tuple, list)) else [solution]

@@ -9,7 +9,7 @@ given = {}  # exercise → how many hints have been asked for
 
 
 def hint(name: str, number: int | None = None) -> None:
-    """Prints the next hint for an exercise, or the one of that number."""
+    """Prints the next hint for an exercise, or the one with that number."""
     exercise = find(name)
     if exercise is None:
         return
@@ -38,7 +38,7 @@ def solution(name: str) -> None:
 
 
 def find(name: object) -> Exercise | None:
-    """The exercise of that name, or None, with a sentence."""
+    """The exercise with that name; if there is none, prints a sentence and returns None."""
     name = name if isinstance(name, str) else getattr(name, "__name__", str(type(name).__name__))
     if name in EXERCISES:
         return EXERCISES[name]

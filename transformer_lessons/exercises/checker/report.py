@@ -22,11 +22,11 @@ class Report:
         return f"<{self.name}: {self.status}>"
 
     def _ipython_display_(self) -> None:
-        """Nothing: the message has been printed."""
+        """Shows nothing: the message has already been printed."""
 
 
 def say(text: str, page: str = "") -> None:
-    """Prints, even where the screen has no ✓, or shows the card, if somebody sees it."""
+    """Prints the text, even where the screen has no ✓, or shows the card if somebody can see it."""
     if page and card.is_shown():
         return card.show(text, page)
     try:
@@ -36,7 +36,7 @@ def say(text: str, page: str = "") -> None:
 
 
 def note(report: Report) -> None:
-    """Writes to the file from which `progress` reads verdicts, if any: what is printed proves nothing."""
+    """Writes to the file from which `progress` reads verdicts, if there is one: printed text proves nothing."""
     if path := os.environ.get("TRANSFORMER_LESSONS_REPORTS"):
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(report)) + "\n")

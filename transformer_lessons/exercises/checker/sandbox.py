@@ -1,6 +1,6 @@
-"""Runs a learner's answer so that nothing it does can hurt.
+"""Runs a learner's answer so that nothing it does can do any harm.
 
-It may raise, print, recurse, loop indefinitely or change global state: everything is restored before the next call.
+It may raise, print, recurse, loop indefinitely or change global state: all is restored before the next call.
 """
 
 import ast
@@ -57,7 +57,7 @@ class Outcome:
     stuck: bool = False  # endless, and could not be stopped
     uncounted: float = 0.0  # seconds that went into imports, or into naming an error
     changed_inputs: tuple = ()  # the names of the inputs that the call changed
-    unfinished: str = ""  # empty, because of this function, which the answer calls
+    unfinished: str = ""  # if empty: the unfinished function that the answer calls
 
     @property
     def ok(self) -> bool:
@@ -112,7 +112,7 @@ def attempt(call: Callable) -> Outcome:
         return Outcome("endless")
     except BaseException as error:  # SystemExit too: it is the learner's code
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
-            raise  # Ctrl-C while a known mistake runs here: it must not be kept as what that mistake does
+            raise  # Ctrl-C while a known mistake runs here: it must not be recorded as that mistake's outcome
         BUILTINS.update(SAVED_BUILTINS)  # naming the error needs them
         if is_not_implemented(error):
             return Outcome("empty", unfinished=unfinished(error))
@@ -144,11 +144,11 @@ def start(work):
 
 
 def wait(done, thread, seconds):
-    """(does it end in time, the seconds not counted): in short slices, so that Ctrl-C gets through everywhere.
+    """(did it end in time, the seconds not counted); waits in short slices, so that Ctrl-C gets through everywhere.
 
     Imports are not counted, up to a limit of their own. PyTorch imports parts of itself when they are first needed,
     which takes seconds on a busy machine, and a module whose import is cut off stays broken for the whole process.
-    Nor is what this module itself does: finding the line of an error in a long file.
+    Nor is the time that this module itself takes to find the line of an error in a long file.
     """
     last = time.monotonic()
     end, uncounted = last + seconds, 0.0
@@ -191,7 +191,7 @@ def stop(thread, seconds=1.0):
 
 
 def stop_runaways():
-    """Tries again with what earlier calls left behind."""
+    """Tries again to stop what earlier calls left running."""
     runaways[:] = [thread for thread in runaways if thread.is_alive()]
     for thread in runaways:
         throw(thread)
@@ -201,7 +201,7 @@ def throw(thread):
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Stop))
 
 
-# Errors, in words that are the same everywhere
+# Errors, in the same words on every machine
 
 
 def name_error(error: BaseException) -> str:
@@ -242,7 +242,7 @@ LIBRARIES = ("site-packages", "dist-packages", os.path.dirname(os.__file__), "<f
 
 
 def is_own(trace):
-    """Is this the learner's code, and neither this package's nor a library's?"""
+    """Is this the learner's own code, rather than this package's or a library's?"""
     filename = trace.tb_frame.f_code.co_filename
     return not in_package(trace) and not any(folder in filename for folder in LIBRARIES)
 
@@ -275,7 +275,7 @@ def named(words, frame):
 
 
 def statement(filename, number):
-    """The statement at a line, joined into one line; of a compound statement only the line itself."""
+    """The statement at a line, joined into one line; for a compound statement, only the line itself."""
     lines = linecache.getlines(filename)
     text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
     for node in simple_statements("".join(lines)):
@@ -303,7 +303,7 @@ def name_of(frame):
 
 
 def is_not_implemented(error):
-    """Was it raised by a stub, and not by a library that lacks an operation?"""
+    """Was it raised by a stub, rather than by a library that lacks an operation?"""
     if not isinstance(error, NotImplementedError):
         return False
     frames = frames_of(error)
@@ -361,8 +361,8 @@ def constant_of(code):
 def failed_redefinition(name: str, answer: object) -> tuple | None:
     """(name, error, line) of a later cell that should have redefined the answer but failed; else None.
 
-    Read from IPython's history. It is only said where that is certain: the answer's own cell is found there, the
-    notebook still knows it by that name, and no cell since has given the name to anything.
+    This is read from IPython's history, and said only where it is certain: the answer's own cell is in the history, the
+    notebook still knows the answer by that name, and no cell since has given the name to anything.
     """
     with contextlib.suppress(Exception):  # no notebook, no history, or an object that raises
         shell = sys.modules["IPython"].get_ipython()
@@ -387,7 +387,7 @@ def failed_redefinition(name: str, answer: object) -> tuple | None:
 
 
 def own_cell(answer, cells):
-    """The number of the last cell whose text is the one that the answer was defined in."""
+    """The number of the last cell that has the text in which the answer was defined."""
     function = inspect.unwrap(answer)
     functions = vars(function).values() if isinstance(function, type) else [function]
     codes = [getattr(inspect.unwrap(one), "__code__", None) for one in functions if callable(one)]
@@ -437,7 +437,7 @@ def broken_line(error, cell):
 
 
 class Splitter:
-    """Counts what an answer's thread prints, and shows none of it; what others print passes through."""
+    """Counts the lines that an answer's thread prints, and shows none; what other threads print passes through."""
 
     def __init__(self, stream):
         self.stream = stream
@@ -466,7 +466,7 @@ sinks = {}  # thread → [lines printed]
 
 @contextlib.contextmanager
 def captured():
-    """While it is open, an answer's thread prints nothing and reads nothing from the keyboard."""
+    """While it is active, an answer's thread prints nothing and reads nothing from the keyboard."""
     saved = [getattr(stream, "stream", stream) if isinstance(stream, Splitter) else stream
              for stream in (sys.stdout, sys.stderr)]
     keyboard = sys.stdin, builtins.input
@@ -633,7 +633,7 @@ class Namespaces:
 
 
 def unchanged_names(owner, names):
-    """Does a module or class hold the very same objects? Equality looks at identity first, and is fast."""
+    """Does a module or class hold the very same objects? Equality checks identity first, and so is fast."""
     try:
         return vars(owner) == names
     except Exception:  # something has become an object whose == raises, such as a tensor

@@ -1,8 +1,8 @@
-"""Which is the first wrong step of an answer that makes no known mistake? Said only where it is certain.
+"""Finds the first wrong step of an answer that makes no known mistake, and names it only where it is certain.
 
-An answer may compute in any order and by any means, so right numbers somewhere in it prove little. A step is wrong for
-certain when the fault is one result of one operation: it is made of exactly what the right step is made of, the
-steps before are right, and with the right tensor in its place the whole result comes out right.
+An answer may compute in any order and by any means, so right numbers somewhere in it prove little. A step is certainly
+wrong when the fault is a single result of a single operation: that result is made from exactly what the right step is
+made from, the steps before it are right, and with the right tensor in its place the whole result comes out right.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,7 @@ def sentence_on_steps(draws: Draws, answer: Callable, differences: list[Differen
         sentences.append(f"{capital(names)} {'is' if len(unused) == 1 else 'are'} never used.")
     if step:
         before, name = step
-        sentences.append(f"All is right up to `{before}`; the first wrong step is `{name}`." if before else
+        sentences.append(f"Everything is right up to `{before}`; the first wrong step is `{name}`." if before else
                          f"The very first step, `{name}`, is already wrong.")
     return " ".join(sentences)
 
@@ -64,7 +64,7 @@ def sentence_on_steps(draws: Draws, answer: Callable, differences: list[Differen
 def certain(draws: Draws, answer: Callable, number: int) -> tuple:
     """(the layers that are never used, the first wrong step), on one case.
 
-    The step is as (the one before, its name), or None where it is not certain.
+    The step is given as (the one before, its name), or as None where it is not certain.
     """
     right = right_steps(draws, number)
     target, trace, unused = traced(draws, answer, number)
@@ -92,7 +92,7 @@ def first_wrong_step(draws, number, target, trace, right):
     made = [one for call in trace.calls for one in call.made]
     absent = [[one for one in results if not right.among(one, made)] for results in right.results]
     step = next((n for n, tensors in enumerate(absent) if tensors), None)
-    if step is None or not all(right.makes_new[:step]):  # one that passes on what is there proves nothing
+    if step is None or not all(right.makes_new[:step]):  # a step that only passes on a tensor proves nothing
         return None
     missing = absent[step][0]
     wanted = right.trace.sources(missing, lambda one: right.known(one, step))
@@ -109,7 +109,7 @@ def first_wrong_step(draws, number, target, trace, right):
 
 
 def might_belong_to_an_earlier_step(right, step, sources, passed, call, wanted):
-    """Is anything on the way shaped like an earlier step's result that it is made of? It may be that one, spoilt."""
+    """Is anything on the way shaped like an earlier step's result that it is made from? It may be that one, altered."""
     shapes = {right.table[one].shape for one in sources if one in right.of_steps}
     others = [one for one in passed if one is not call.made[0] and right.known(one) is None]
     if any(one.shape in shapes for one in others):
@@ -129,7 +129,7 @@ def comes_out_right(draws, number, target, call, tensor):
 
 
 def never_used(module, trace, inputs, result):
-    """The layers that no operation has seen, and without whose weights the result is the same."""
+    """The layers that no operation has seen, and whose weights do not affect the result."""
     layers = [(name, list(layer.parameters())) for name, layer in module.named_children()]
     unused = [(name, weights) for name, weights in layers
               if weights and all(id(one) not in trace.seen for one in weights)]
@@ -146,9 +146,9 @@ def never_used(module, trace, inputs, result):
 
 
 def mistakes_on_the_way(draws: Draws, answer: Callable, outcome: Outcome, number: int, run: Callable) -> list:
-    """The mistakes, as singles, whose first wrong step's result is among the numbers of the answer.
+    """The mistakes, as singles, whose first wrong result is among the numbers that the answer computes.
 
-    Where another mistake comes after it, only the end of the answer no longer shows it. Those that show in the most
+    If another mistake comes after one, only the end of the answer no longer shows it. Mistakes that show in the most
     steps come first.
     """
     if number not in draws.changes:
@@ -161,9 +161,9 @@ def mistakes_on_the_way(draws: Draws, answer: Callable, outcome: Outcome, number
 
 
 def mistakes_in_parts(draws: Draws, value: object, number: int) -> list:
-    """The mistakes, as singles, that give wrong parts of this result: losses, say, where another has moved the weights.
+    """The mistakes, as singles, that explain wrong parts of this result: losses, say, if another has moved the weights.
 
-    Only those that give the most: each of them is tried with every other mistake, and that takes time.
+    Only those that explain the most: each of them is tried with every other mistake, and that takes time.
     """
     def given(single):
         theirs = draws.outcome(single[1], number)
@@ -184,9 +184,9 @@ def parts_of(value):
 
 
 def pairs_that_give(draws: Draws, value: object, number: int) -> list:
-    """All pairs of mistakes, as singles, that give this list when their steps are put together, on one case.
+    """All pairs of mistakes, as singles, that give this list when their steps are combined, on one case.
 
-    Where steps make no tensors, that takes some ten microseconds, so all are tried.
+    Where steps make no tensors, a pair takes some ten microseconds, so all are tried.
     """
     right, inputs = draws.exercise.steps, draws.cases[number].inputs
     singles = [single for single in draws.exercise.singles() if draws.exercise.replaces_steps(single[1])]
@@ -212,7 +212,7 @@ def holds(arrays, wanted, tolerance):
 
 
 def made_on_the_way(draws, answer, number):
-    """Every array that an answer makes of tensors, on one case."""
+    """Every tensor that an answer makes on its way, as an array, on one case."""
     case = draws.cases[number]
     inputs, trace = inputs_for(draws, case), Trace()
     target = make(draws.exercise, answer, case, draws.dtype, inputs)
@@ -222,9 +222,9 @@ def made_on_the_way(draws, answer, number):
 
 
 def changes(draws, number):
-    """[(single, arrays)]: for each mistake made from steps, what these give that the right ones do not, on one case.
+    """[(single, arrays)], on one case: for each mistake made from steps, the results that the right steps do not give.
 
-    Where the right answer makes the same on its way, that shows no mistake.
+    A result that the right answer also makes on its way shows no mistake.
     """
     exercise, inputs = draws.exercise, inputs_for(draws, draws.cases[number])
     usual = [*arrays_in(inputs), *made_on_the_way(draws, exercise.reference, number)]
@@ -249,7 +249,7 @@ def changed_by(draws, variant, number, right):
 
 
 def arrays_in(value):
-    """The arrays of floats in nested lists, tuples and dictionaries, as NumPy's."""
+    """The arrays of floats in nested lists, tuples and dictionaries, as NumPy arrays."""
     if is_array(value):
         return [numbers(value)] if family(value) == "float" else []
     items = value.values() if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else ()
@@ -261,7 +261,7 @@ def arrays_in(value):
 
 @dataclass
 class Call:
-    """One call of PyTorch: which one it is, its name, and the tensors that go in and come out."""
+    """One call to PyTorch: its number, its name, and the tensors that go in and come out."""
 
     number: int
     name: str
@@ -270,9 +270,9 @@ class Call:
 
 
 class Trace(TorchFunctionMode):
-    """While it is open, keeps each call of PyTorch in this thread."""
+    """While it is active, records each call to PyTorch in this thread."""
 
-    HARMLESS = ("get", "size", "dim", "len", "numel", "is_floating_point", "ndimension")  # ask for no number
+    HARMLESS = ("get", "size", "dim", "len", "numel", "is_floating_point", "ndimension")  # these read no numbers
 
     def __init__(self) -> None:
         super().__init__()
@@ -287,7 +287,7 @@ class Trace(TorchFunctionMode):
         made = [one for one in tensors_in(result) if all(one is not other for other in given)]
         name = getattr(function, "__name__", "").strip("_").replace("truediv", "div")
         if self.count > MOST_CALLS or (given and not tensors_in(result) and name not in self.HARMLESS):
-            self.leaks = True  # numbers leave PyTorch, and may come back by another way
+            self.leaks = True  # numbers leave PyTorch, and may come back another way
         call = Call(self.count, name, given, made)
         self.calls.append(call)
         for one in [*given, *made]:
@@ -297,13 +297,13 @@ class Trace(TorchFunctionMode):
         return result
 
     def is_complete(self) -> bool:
-        """Does each tensor still hold what it was made with, and has nothing gone another way?"""
+        """Does each tensor still hold its original numbers, and has nothing bypassed PyTorch?"""
         return not self.leaks and all(one._version == version for one, version in self.seen.values())
 
     def sources(self, tensor: torch.Tensor, known: Callable, passed: list | None = None) -> set | None:
-        """The known tensors that a tensor is made of, by their numbers; None where another goes in.
+        """The numbers of the known tensors that a tensor is made from; None if an unknown one goes in.
 
-        What lies on the way is added to `passed`.
+        Tensors on the way are added to `passed`.
         """
         number = known(tensor)
         if number is not None:
@@ -318,7 +318,7 @@ class Trace(TorchFunctionMode):
 
 
 class Put(TorchFunctionMode):
-    """While it is open, another tensor replaces what the call of this number makes."""
+    """While it is active, another tensor replaces the result of the call with this number."""
 
     def __init__(self, number: int, tensor: torch.Tensor) -> None:
         super().__init__()
@@ -366,7 +366,7 @@ class RightSteps:
         record = recorded_steps(exercise.steps, fill_in)
         self.names = [name for name, _, _ in record]
         self.results = [tensors_in(result) for _, _, result in record]
-        self.table, self.since = [], []  # the known tensors, and from which step on they are known
+        self.table, self.since = [], []  # the known tensors, and the step from which each is known
         for one in tensors_in(inputs_for(draws, case)):
             self.add(one, 0)
         weights = dict(target.named_parameters()) if isinstance(target, nn.Module) else {}

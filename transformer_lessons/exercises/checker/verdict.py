@@ -29,7 +29,7 @@ MISSING = object()
 
 
 def check(name: str, answer: object = MISSING, *, limits: Limits = LIMITS) -> Report:
-    """Checks `answer`, the function or class itself, as the exercise `name`; prints the verdict."""
+    """Checks `answer`, the function or class itself, against the exercise `name`, and prints the verdict."""
     if getattr(sandbox.checking, "active", False):
         return Report(str(name), "not attempted", "○ an answer must not call check itself")
     try:
@@ -53,7 +53,7 @@ def check(name: str, answer: object = MISSING, *, limits: Limits = LIMITS) -> Re
 
 
 def misused(name: object, answer: object) -> Report | None:
-    """The report on a call of check without an exercise's name, or without an answer."""
+    """The report on a call to check without an exercise's name, or without an answer."""
     def report(headline, *lines):
         shown = name if isinstance(name, str) else getattr(name, "__name__", type(name).__name__)
         text = "\n".join([f"○ {shown}: {headline}", *(f"  {line}" for line in lines)])
@@ -64,7 +64,7 @@ def misused(name: object, answer: object) -> Report | None:
         own = own if own in EXERCISES else "softmax"
         return report("the exercise's name comes first, in quotes.", f'Write check("{own}", {own}).')
     if name not in EXERCISES:
-        return report("there is no exercise of that name.", names_like(name))
+        return report("there is no exercise with that name.", names_like(name))
     if answer is MISSING:
         return report("nothing to check yet.", f'Write check("{name}", {name}).')
     if answer is None or answer is ...:
@@ -73,7 +73,7 @@ def misused(name: object, answer: object) -> Report | None:
 
 
 def names_like(name: str) -> str:
-    """A sentence that offers the nearest names, or all."""
+    """A sentence that suggests the nearest names, or lists them all."""
     lower = {known.lower(): known for known in EXERCISES}
     near = [lower[found] for found in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
     if near:
@@ -125,7 +125,7 @@ def judge(exercise: Exercise, answer: object, draws: Draws | None = None, *, run
 
 
 def noting(run, raised):
-    """The same run, which also notes every outcome that raised."""
+    """The same `run`, except that it notes every outcome that raised an error."""
     def noted(call):
         outcome = run(call)
         if outcome.kind == "raised":
@@ -135,15 +135,15 @@ def noting(run, raised):
 
 
 def placed(finding: Finding, raised: Sequence[Outcome]) -> Finding:
-    """With the line of the error that it reports, and always with a place to look."""
+    """The finding with the line of the error that it reports, and always with a place to look."""
     text = " ".join([finding.why, *finding.evidence])
     outcome = next((one for one in raised if f"raises {one.error}" in text), None)
     if outcome is None:
         return finding
     evidence, look = finding.evidence, finding.look
     if not outcome.line and (not look or "that line" in look):
-        look = "call it yourself, in a cell of its own, and read where the traceback ends."
-    elif not look and len(evidence) > 2:  # numbers beside each other: the line would be cut off
+        look = "call it yourself, in a separate cell, and read the end of the traceback."
+    elif not look and len(evidence) > 2:  # numbers side by side: the line would be cut off
         look = f"print what goes into this line, which raises an error on some inputs: {outcome.line}"
         return replace(finding, look=look)
     if at_line(outcome) and at_line(outcome)[0] not in evidence:
@@ -153,17 +153,17 @@ def placed(finding: Finding, raised: Sequence[Outcome]) -> Finding:
 
 def outdated(report: Report, name: str, error: str, line: str) -> Report:
     """The verdict on a definition that a later cell should have replaced, and did not."""
-    verdict = {"passed": "That one passes", "failed": "That one does not pass",
-              "not attempted": "Nothing has been written in that one"}[report.status]
+    verdict = {"passed": "That version passes", "failed": "That version does not pass",
+              "not attempted": "That version has not been written yet"}[report.status]
     if report.mistake:
         verdict += f" ({report.mistake})"
     lines = [*wrap(f"The last cell that defines `{name}` did not run: {error}"),
              *(wrap(f"at the line: {line}", "    ") if line else []),
-             *wrap(f"So `{name}` is still what an earlier cell defines. {verdict}; "
+             *wrap(f"So `{name}` is still the version from an earlier cell. {verdict}; "
                    "your last cell has not been checked."),
              *wrap("Where to look: fix that cell and run it, then run this one again.")]
     return Report(report.name, "not attempted",
-                  "\n".join([f"○ {report.name}: this is the definition of an earlier cell.", *lines]))
+                  "\n".join([f"○ {report.name}: this is the definition from an earlier cell.", *lines]))
 
 
 def passed(exercise: Exercise) -> Report:
@@ -171,14 +171,14 @@ def passed(exercise: Exercise) -> Report:
 
 
 def nothing_returned() -> Finding:
-    return Finding("it returns nothing.", "nothing returned", "It is a lambda that gives None, whatever it is given.",
-                   (), "what comes after the colon?")
+    return Finding("it returns nothing.", "nothing returned",
+                   "It is a lambda that returns None, whatever its arguments.", (), "what comes after the colon?")
 
 
 def unfinished(called: str) -> Finding:
     return Finding("it calls something unfinished.", "calls something unfinished",
-                   f"It calls `{called}`, which raises NotImplementedError: it is not written yet.", (),
-                   f"the cell that defines `{called}`: is it done, and has it been run since?", None)
+                   f"It calls `{called}`, which raises NotImplementedError because it is not written yet.", (),
+                   f"the cell that defines `{called}`: is it finished, and has it been run since?", None)
 
 
 def untouched(exercise: Exercise) -> Report:
@@ -214,7 +214,7 @@ def failed(exercise: Exercise, finding: Finding, outcomes: Sequence[Outcome] = (
 
 
 def wrap(text: str, indent: str = "  ") -> list[str]:
-    """Lines of at most WIDTH; a shorter one keeps its spaces."""
+    """Lines of at most WIDTH columns; a text that fits into one keeps its spaces."""
     if len(indent + text) <= WIDTH:
         return [indent + text] if text else []
     return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)

@@ -40,7 +40,7 @@ QUESTIONS = (
             wrong(
                 "(2, 1)",
                 "Here the dot product is 1 × 2 + 2 × 1 = 4: each vector's larger entry is multiplied by the "
-                "other's smaller one. The query does better than that with itself.",
+                "other's smaller one. The query's dot product with itself is larger: 5.",
             ),
             right(
                 "(3, 3)",
@@ -136,7 +136,7 @@ QUESTIONS = (
         "1.7",
         "What is always true of the weights",
         "You compute the scores x @ x.T and apply softmax to each row. Which of these statements about "
-        "the weights are true for any vectors x?",
+        "the weights are true, whatever the vectors x are?",
         (
             wrong(
                 "Every column sums to 1.",
@@ -148,7 +148,7 @@ QUESTIONS = (
                 "Exponentials are never negative, so dividing one by a sum of them cannot give a negative number.",
             ),
             wrong(
-                "They are symmetric, as the scores are.",
+                "The matrix of weights is symmetric, as the matrix of scores is.",
                 "The scores are symmetric. But each row of exponentials is divided by its own sum, and "
                 "these sums usually differ.",
             ),
@@ -175,7 +175,7 @@ QUESTIONS = (
                 "output moves with it.",
             ),
             right(
-                "They are the same ten, shuffled in the same way.",
+                "They are the same ten, shuffled in the same way as the inputs.",
                 "An output depends on its own input vector and on which vectors are in the sequence, and a "
                 "shuffle changes neither. Self-attention knows nothing about order; lesson 5 fixes this.",
             ),

@@ -70,18 +70,18 @@ QUESTIONS = (
         "10.4",
         "A bug report about pairs",
         "A project trains its models from scratch, with rotary pairs of features i and i + d/2. An issue on GitHub "
-        "claims that this is a bug, because the RoFormer paper pairs neighbours. Is it?",
+        "claims that this is a bug, because the RoFormer paper pairs neighbours. Is that right?",
         (
             right(
                 "No: the model can learn either order.",
-                "Training can put the features of a head in any order, provided that queries and keys use the same "
-                "one, so it can fit either convention. It would be a bug only if the weights had been trained with "
-                "the other one.",
+                "Training can put the features of a head in any order, provided that it is the same for queries "
+                "and keys, so the model can learn either convention. It would be a bug only if the weights had been "
+                "trained with the other convention.",
             ),
             wrong(
                 "Yes: scores no longer depend only on the difference between positions.",
-                "Each pair is still rotated by an angle of position times frequency, so the scores still depend only "
-                "on the difference. All that changes is which features form a pair.",
+                "The angle of each pair is still the position times the pair's frequency, so the scores still depend "
+                "only on the difference between positions. All that changes is which features form a pair.",
             ),
             wrong(
                 "Yes: half of the features are not rotated.",
@@ -99,8 +99,8 @@ QUESTIONS = (
         "A model has 32 layers, 32 query heads and 8 KV heads, with 128 features per head, and stores each "
         "number in 2 bytes. By how many bytes does its cache grow with each token?",
         right=2 * 32 * 8 * 128 * 2,
-        why="Keys and values, 32 layers, 8 heads of 128 features, 2 bytes each: 2 × 32 × 8 × 128 × 2 = 131,072 "
-        "bytes, or 128 KiB.",
+        why="Multiply 2 (keys and values) by 32 layers, 8 KV heads, 128 features per head and 2 bytes: "
+        "2 × 32 × 8 × 128 × 2 = 131,072 bytes, or 128 KiB.",
         slips={
             32 * 8 * 128 * 2: "A factor of 2 is missing: keys and values are both kept, and each number takes 2 bytes.",
             32 * 8 * 128: "You counted numbers, not bytes, and you counted only the keys.",
@@ -112,23 +112,23 @@ QUESTIONS = (
     ),
     SeveralOf(
         "10.6",
-        "Which changes pay off",
+        "Changes that lower the loss",
         "Several small models are trained for 300 steps on Shakespeare, with one token per character. Each differs "
         "from GPT-2 in one way. Two runs of GPT-2 with different seeds do not reach the same loss. Which changes "
         "lower the loss by more than the gap between two such runs?",
         (
             wrong(
                 "RMSNorm instead of LayerNorm",
-                "RMSNorm saves arithmetic and parameters, but the losses agree to within the noise.",
+                "RMSNorm saves arithmetic and parameters, but the loss stays the same to within the noise.",
             ),
             right(
                 "SwiGLU instead of GELU, with about the same number of weights",
-                "SwiGLU lowers the loss with both seeds, by 0.09 and 0.04. Two seeds are too few to tell how much it "
-                "helps on average.",
+                "SwiGLU lowers the loss with both of the seeds that we tried, by 0.09 and 0.04. But two seeds are too "
+                "few to tell how much it helps on average.",
             ),
             right(
                 "Rotary positions instead of learned ones",
-                "They lower the loss with both seeds, by ten times the gap between two runs of GPT-2. Part of the "
+                "With both seeds, they lower the loss by ten times the gap between two runs of GPT-2. Part of the "
                 "reason is that the learned positions start so small.",
             ),
             wrong(
@@ -141,14 +141,14 @@ QUESTIONS = (
         "10.7",
         "A mistake that raises no error",
         "You copy GPT-2's weights into nn.Linear layers and forget to transpose them (d_model is 768). Which of these "
-        "does load_state_dict load without an error?",
+        "weights does load_state_dict load without an error?",
         (
             wrong("None: it checks all shapes.", "It does, but one of these weights is square."),
             wrong("mlp.c_fc", "Its shape is (768, 3072), but the layer expects (3072, 768), so there is an error."),
             right(
                 "attn.c_proj",
-                "Its shape is (768, 768), and so is that of its transpose. So it loads without an error, as would the "
-                "three square parts of c_attn, but the model gives wrong results.",
+                "Its shape is (768, 768), and its transpose has the same shape. So it loads without an error, but the "
+                "model gives wrong results. The same would happen with the three square parts of c_attn.",
             ),
             wrong("mlp.c_proj", "Its shape is (3072, 768), but the layer expects (768, 3072), so there is an error."),
         ),
@@ -183,7 +183,7 @@ QUESTIONS = (
         points=(
             "In float64, the logits must agree with those of a reference to many decimal places.",
             "Gains and biases should be random in the test, because 1 and 0 hide mistakes.",
-            "If the shapes match and there is no error, that proves little.",
+            "It proves little that the shapes match and there is no error.",
         ),
     ),
 )

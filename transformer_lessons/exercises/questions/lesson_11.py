@@ -40,7 +40,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It depends on the random seed",
-                "Other seeds give the same picture. The reason is that neither job is any use on its own.",
+                "Other seeds give the same picture, because neither job is any use on its own.",
             ),
         ),
     ),
@@ -105,7 +105,7 @@ QUESTIONS = (
         (
             wrong(
                 "It looks at the right places, but copies the wrong tokens.",
-                "From each place the head copies the token there, and that token is still in the stream. "
+                "Wherever the head looks, it copies the token there, and that token is still in the stream. "
                 "Only the notes that its queries look for are missing.",
             ),
             right(
@@ -163,10 +163,10 @@ QUESTIONS = (
         slips={
             5: "That is the corrupted token itself. Layer 0 notes a token at the position after it, so the wrong note "
             "is one position further on.",
-            17: "That is where the answer is needed. The last token is the same in both texts, and so is the one "
-            "before it.",
-            4: "What comes before position 5 is the same in both texts.",
-            16: "The tokens after the first block are the same in both texts.",
+            17: "That is where the answer is needed. But layer 1's query there needs only the current token, which is "
+            "the same in both texts.",
+            4: "Up to this position the two texts are the same, so there is nothing to repair.",
+            16: "The tokens after the first block are the same in both texts, so the note here needs no repair.",
         },
         pointer="At which position does layer 0 write the note “token 5 of the block came before”?",
     ),
@@ -203,7 +203,7 @@ QUESTIONS = (
         (
             wrong(
                 "Nearly nothing: it can copy",
-                "To copy, it would have to find what followed last time. None of its heads looks there.",
+                "To copy, it would have to find what followed last time, and none of its heads looks there.",
             ),
             wrong(
                 "About half",

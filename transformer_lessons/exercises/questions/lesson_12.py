@@ -23,7 +23,8 @@ QUESTIONS = (
         "12.2",
         "Reading and writing",
         "A large model reads a prompt of 1,000 tokens in one call. Then it writes 1,000 tokens with a cache, one "
-        "token per call. Both take the same number of multiplications in the matrices. Why is writing so much slower?",
+        "token per call. Reading and writing take the same number of multiplications in the matrices. Why is writing "
+        "so much slower?",
         (
             wrong(
                 "Each call computes the keys and values of all tokens again.",
@@ -51,21 +52,21 @@ QUESTIONS = (
         "many MiB do the keys and values of 8,192 tokens take, at 2 bytes per number? (1 MiB is 2²⁰ bytes.)",
         right=1024,
         why="2 · 32 · 8 · 128 · 8,192 · 2 bytes = 2³⁰ bytes, which is 1,024 MiB. If each of the 32 query heads had "
-        "its own keys and values, it would be four times as much.",
+        "its own keys and values, the cache would be four times as large.",
         slips={
             512: "You counted only the keys. The values are kept, too.",
             4096: "You counted 32 heads. There are only 8 key/value heads, and four query heads share each of them.",
             2048: "You used 4 bytes per number. Here each number takes 2.",
             32: "That is the cache of one layer. There are 32 layers.",
         },
-        pointer="Multiply six numbers: 2 (for keys and values), the layers, heads, features, tokens, and "
-        "bytes per number.",
+        pointer="Multiply six numbers: 2 (for keys and values), and the numbers of layers, heads, features per head, "
+        "tokens and bytes per number.",
     ),
     Number(
         "12.4",
         "How far back windows reach",
-        "Each of four layers attends with a window of 8, which includes the position itself. How many positions back "
-        "can a token be and still affect the output at the last position?",
+        "A model has four layers, and each attends with a window of 8, which includes the position itself. How many "
+        "positions back can a token be and still affect the output at the last position?",
         right=28,
         why="One layer reaches 7 positions back. The next layer reads what the first has gathered, so it reaches 7 "
         "positions further. Four layers reach 4 · 7 = 28 positions back.",
@@ -107,12 +108,12 @@ QUESTIONS = (
                 "tiles.",
             ),
             right(
-                "It takes about four times as long; the table stays the same size.",
+                "It takes about four times as long, but the table stays the same size.",
                 "Each tile takes as long as before, and there are about four times as many. But the table does not "
                 "grow: it is still just one tile.",
             ),
             wrong(
-                "It takes about twice as long; the table stays the same size.",
+                "It takes about twice as long, but the table stays the same size.",
                 "Every query is still compared with every key before it, so there are about four times as many tiles.",
             ),
         ),
@@ -150,7 +151,8 @@ QUESTIONS = (
             ),
             wrong(
                 "It repeats itself.",
-                "The distribution is still that of the expensive model.",
+                "The text still has the expensive model's distribution, so it is no more likely to repeat itself than "
+                "before.",
             ),
             right(
                 "Its distribution stays the same, but fewer drafts are accepted.",

@@ -14,7 +14,7 @@ QUESTIONS = (
     Number(
         "2.1",
         "A look-up that blends",
-        "A table holds the value 10 under the key (1, 0) and the value 30 under the key (0, 1). What does a "
+        "A table stores the value 10 under the key (1, 0) and the value 30 under the key (0, 1). What does a "
         "soft look-up return for the query (1, 1)?",
         right=20,
         why="Both scores are 1, so both weights are 1/2, and half of 10 plus half of 30 is 20. A dictionary "
@@ -34,7 +34,7 @@ QUESTIONS = (
     OneOf(
         "2.2",
         "The query multiplied by 100",
-        "A table holds 10 under the key (1, 0) and 30 under (0, 1). A soft look-up with the query (1, 0.9) "
+        "A table stores 10 under the key (1, 0) and 30 under (0, 1). A soft look-up with the query (1, 0.9) "
         "returns a blend. What does it return if we multiply the query by 100?",
         (
             wrong(
@@ -54,7 +54,7 @@ QUESTIONS = (
             ),
             wrong(
                 "Exactly 20.",
-                "For that, the two weights would have to be equal, and so would the two scores. But multiplying the "
+                "For that, the two scores, and so the two weights, would have to be equal. But multiplying the "
                 "query by 100 widens the gap between the scores.",
             ),
         ),
@@ -70,9 +70,9 @@ QUESTIONS = (
         slips={
             (4, 7, 9): "This is the shape of the weights, because there is one for each query–key pair. But "
             "attention then averages the values with these weights.",
-            (4, 7, 16): "The number of rows is right. But each row is an average. Is it the queries or the keys "
-            "that we average, or something else?",
-            (4, 9, 32): "This is the shape of value. Is there an output for each key, or for each query?",
+            (4, 7, 16): "The number of rows is right. But each row is an average. Do we average the queries, the "
+            "keys, or something else?",
+            (4, 9, 32): "This is the shape of value. Is there one output for each key, or one for each query?",
             (4, 9, 16): "This is the shape of key. The keys only determine how much each value counts.",
         },
         pointer="There is one output for each query, and it is as wide as whatever is being averaged.",
@@ -147,13 +147,13 @@ QUESTIONS = (
             ),
             wrong(
                 "Nothing is lost: one matrix can give any scores that two can.",
-                "With two matrices, W_Q W_Kᵀ can be any matrix of rank at most d_k. With one it is W Wᵀ, "
+                "With two matrices, W_Q W_Kᵀ can be any matrix of rank at most d_k. With one matrix, it is W Wᵀ, "
                 "which is always symmetric.",
             ),
             right(
                 "The score of query i with key j always equals that of query j with key i.",
-                "A verb's score with its object would then always equal the object's score with the verb. If there "
-                "are two matrices, the two scores can differ.",
+                "A verb's score with its object would then always equal the object's score with the verb. With two "
+                "matrices, these scores can differ.",
             ),
         ),
     ),
@@ -164,8 +164,8 @@ QUESTIONS = (
         (
             right(
                 "It runs, but d_k = 8 could give the same scores.",
-                "The scores are x W_Q W_Kᵀ xᵀ, and W_Q W_Kᵀ is 8 × 8, whatever d_k is. If d_k is 8, this product "
-                "can already be any 8 × 8 matrix. So a larger d_k adds parameters, but it gives no new scores.",
+                "The scores are x W_Q W_Kᵀ xᵀ, and W_Q W_Kᵀ is 8 × 8, whatever d_k is. Even with d_k = 8, this "
+                "product can be any 8 × 8 matrix. So a larger d_k adds parameters, but it gives no new scores.",
             ),
             wrong(
                 "An error: d_k cannot be larger than d_model.",
@@ -204,8 +204,8 @@ QUESTIONS = (
             ),
             right(
                 "v · tanh(A q + B k), with q and k as columns and learned A (7 × 4), B (7 × 6) and v (7 entries).",
-                "This is the additive score, which is older than the Transformer. A and B map both vectors to "
-                "the same width.",
+                "This is the additive score, which is older than the Transformer. A maps q and B maps k to the "
+                "same width, so the results can be added.",
             ),
             wrong(
                 "The negative squared distance, -|q - k|².",
@@ -238,7 +238,7 @@ QUESTIONS = (
         "not do, because it pairs each query with only one key; nor will QᵀK, which compares features. One matrix "
         "product gives all dot products, but the small network needs a tanh for each hidden unit of every pair. "
         "With learned maps, the dot product can represent any bilinear form of rank at most d_k. With unscaled cosine "
-        "scores and ten keys, no key can get half the weight.",
+        "scores, none of ten keys can get half the weight.",
         points=(
             "One number for every query–key pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",

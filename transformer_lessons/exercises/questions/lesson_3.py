@@ -88,9 +88,9 @@ QUESTIONS = (
                 "hard to change as a weight near 1.",
             ),
             wrong(
-                "It is the same for every w",
-                "If that were so, the graph of w against the score would be a rising straight line. Such a "
-                "line must leave the range from 0 to 1 somewhere, but a weight never does.",
+                "The effect is the same for every w",
+                "If that were so, the graph of w against the score would be a rising straight line. A line like "
+                "that leaves the range from 0 to 1 sooner or later, but a weight never does.",
             ),
         ),
     ),
@@ -118,8 +118,8 @@ QUESTIONS = (
         (
             wrong(
                 "The same as with √d: softmax ignores the size of its scores.",
-                "If you add the same number to all the scores, softmax gives the same weights. If you "
-                "multiply all the scores by a factor, the weights change.",
+                "If you add the same number to all the scores, softmax gives the same weights. But if you "
+                "multiply them all by the same number, the weights generally change.",
             ),
             wrong(
                 "Saturated: one key gets nearly everything.",

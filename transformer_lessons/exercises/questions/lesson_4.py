@@ -21,12 +21,12 @@ QUESTIONS = (
         (
             right(
                 "6 and 2",
-                "The average is 4 again, so it does not show which value came from which token. Two heads, each "
-                "attending to one token, would keep 2 and 6 apart.",
+                "The average is 4 again, so it does not show which value came from which token. Two heads could keep "
+                "2 and 6 apart, if one attended to the first token and the other to the second.",
             ),
             wrong(
                 "3 and 9",
-                "Both values are larger, so the average is larger too: it is 6.",
+                "Both values are larger, so the average is also larger: it is 6.",
             ),
             right(
                 "4 and 4",
@@ -47,7 +47,7 @@ QUESTIONS = (
             32: "This is √d_model. A head's dot products run over fewer than d_model features.",
             256: "This is d_head, the number of features in a head. The scale is its square root.",
             sqrt(60): "This is the square root of the length. But a score compares just two tokens, "
-            "however many others there are.",
+            "however many tokens there are.",
         },
         pointer="How many terms does the dot product of a head's query and key have?",
         tolerance=0.05,
@@ -60,13 +60,13 @@ QUESTIONS = (
         (
             right(
                 "[[0, 1], [2, 3]]",
-                "view keeps the order of the numbers in memory. So head 0 gets all of the first token, cut in two as "
-                "if it were two tokens. The fix is to split the features first and then transpose.",
+                "view does not change the order of the numbers in memory. So head 0 gets all of the first token, cut "
+                "in two as if it were two tokens. The fix is to split the features first, and then to transpose.",
             ),
             wrong(
                 "[[0, 1], [4, 5]]",
-                "This is what head 0 should get, because it holds the first two features of every token. But a "
-                "single view cannot do that.",
+                "This is what head 0 should get: the first two features of every token. But a single view cannot do "
+                "that.",
             ),
             wrong(
                 "[[0, 2], [4, 6]]",
@@ -86,7 +86,7 @@ QUESTIONS = (
         (
             wrong(
                 "The outputs of both heads for token 0",
-                "This is what row 0 should hold. To get it, swap the heads and the length before you reshape.",
+                "This is what row 0 should hold. To get it, swap heads and length before you reshape.",
             ),
             wrong(
                 "The average of the two heads' outputs for token 0",
@@ -94,8 +94,8 @@ QUESTIONS = (
             ),
             right(
                 "Head 0's outputs for tokens 0 and 1",
-                "There is no error and gradients flow, so you can even train a model with this bug. But row 0 holds "
-                "head 0's output for token 1 where head 1's output for token 0 belongs.",
+                "There is no error, and gradients flow, so you can even train a model with this bug. But the second "
+                "half of row 0 holds head 0's output for token 1, although head 1's output for token 0 belongs there.",
             ),
             wrong(
                 "Head 0's output for token 0, twice",
@@ -106,11 +106,11 @@ QUESTIONS = (
     Shape(
         "4.5",
         "The weights of eight heads",
-        "Eight heads attend over one sequence (a batch of 1) of 60 tokens with 512 features. What is the shape "
-        "of the tensor that holds the weights of all the heads?",
+        "Eight heads run self-attention on one sequence (a batch of 1) of 60 tokens with 512 features each. What "
+        "is the shape of the tensor that holds the weights of all the heads?",
         right=(1, 8, 60, 60),
         why="The shape is (batch, heads, query, key), because every head has a 60 × 60 table of weights. The "
-        "512 features do not appear: each head gets 64 of them, and each score sums over these 64.",
+        "512 features do not appear. Each head gets 64 of them, and each of its scores is a sum over these 64.",
         slips={
             (1, 60, 60): "This is a single table, but every head has a table of its own.",
             (8, 60, 60): "One dimension is missing. The batch comes first, even when it holds only one sequence.",
@@ -127,10 +127,10 @@ QUESTIONS = (
         "module = nn.MultiheadAttention(512, 8, batch_first=True), and x has the shape (1, 60, 512). What is the "
         "shape of the weights that module(x, x, x) returns?",
         right=(1, 60, 60),
-        why="PyTorch averages the weights over the heads, unless you ask for average_attn_weights=False. "
+        why="PyTorch averages the weights over the heads, unless you pass average_attn_weights=False. "
         "The average can hide what each head does.",
         slips={
-            (1, 8, 60, 60): "You get this shape if you ask for average_attn_weights=False, which is not the default.",
+            (1, 8, 60, 60): "You get this shape if you pass average_attn_weights=False, which is not the default.",
             (8, 60, 60): "PyTorch keeps the batch dimension and drops another one.",
             (60, 60): "The input has a batch dimension, and so do the weights.",
             (1, 60, 512): "This is the shape of the output, which is the other tensor that the module returns.",
@@ -151,7 +151,7 @@ QUESTIONS = (
             "more map, the output projection, which comes after the heads.",
             512 * 512 + 512: "You have counted just one of the four maps.",
             8 * 4 * (512 * 512 + 512): "You have given every head four maps of the full width. In fact there are "
-            "only four maps, and each head has a slice of each.",
+            "only four maps, and each head gets a slice of each map.",
             8 * (512 * 512 + 512): "You have counted one map for each head. But there are four maps, however "
             "many heads there are.",
         },
@@ -173,12 +173,12 @@ QUESTIONS = (
             ),
             wrong(
                 "The width of a head",
-                "The 512 features are divided among the heads, so with more heads, each gets fewer.",
+                "The 512 features are divided among the heads, so the more heads there are, the fewer each one gets.",
             ),
             right(
                 "The number of attention weights",
-                "There are now 16 tables of weights instead of 8, one for each head. The parameters and the work "
-                "in the matrix products stay the same, because there are twice as many heads, but each is half as "
+                "There are now 16 tables of weights instead of 8, one for each head. The number of parameters and the "
+                "work in the matrix products do not change: there are twice as many heads, but each is half as "
                 "wide.",
             ),
         ),
@@ -188,12 +188,12 @@ QUESTIONS = (
         "Why several heads",
         "The number of heads changes neither the number of parameters nor the work in the matrix products. "
         "So why use several narrow heads rather than one wide one?",
-        model="One head gives a query one set of weights, and so one average. All the values go through the same "
-        "map, so what two tokens store in the same feature ends up as one sum. With several heads, the query gets "
-        "several averages, each with weights and features of its own. If these averages blend two numbers in "
+        model="One head gives a query one set of weights, and therefore one average. All the values come from one "
+        "linear map, so two tokens' numbers in the same feature are blended into one. With several heads, the query "
+        "gets several averages, each with weights and features of its own. If these averages blend two numbers in "
         "proportions that differ from head to head but not from query to query, linear_out can separate them "
-        "again. The price is that each head has only d_head features to compare vectors by, because its W_Q W_Kᵀ "
-        "has rank at most d_head.",
+        "again. The price is that each head compares vectors using only d_head features, so its W_Q W_Kᵀ has "
+        "rank at most d_head.",
         points=(
             "One head gives one average for each query.",
             "The heads' averages are kept side by side, and linear_out combines them.",

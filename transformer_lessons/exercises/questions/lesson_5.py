@@ -14,7 +14,7 @@ QUESTIONS = (
     OneOf(
         "5.1",
         "Dog bites man, man bites dog",
-        "A self-attention layer without positions reads “dog bites man”, then “man bites dog”. How do its "
+        "A self-attention layer without positions reads “dog bites man”, then “man bites dog”. How do its two "
         "outputs for “dog” compare?",
         (
             wrong(
@@ -70,8 +70,8 @@ QUESTIONS = (
             ),
             wrong(
                 "PE(0) · PE(21)",
-                "The dot product never multiplies the positions themselves. It multiplies the sines and cosines "
-                "of their angles.",
+                "It is true that 3 × 7 = 21, but the dot product never multiplies the positions themselves. It "
+                "multiplies the sines and cosines of their angles.",
             ),
             wrong(
                 "PE(5) · PE(5)",
@@ -136,7 +136,7 @@ QUESTIONS = (
     OneOf(
         "5.6",
         "A position beyond the table",
-        "nn.Embedding(64, d_model) holds learned positions, 0 to 63. What does it return for position 64?",
+        "nn.Embedding(64, d_model) holds learned vectors for positions 0 to 63. What does it return for position 64?",
         (
             wrong(
                 "A vector that continues the pattern",
@@ -150,8 +150,8 @@ QUESTIONS = (
             ),
             right(
                 "An IndexError",
-                "There is no row 64. Sinusoids and rotary positions can be computed anywhere, although a "
-                "model trained on shorter texts may do badly there.",
+                "There is no row 64. Sinusoids and rotary positions can be computed for any position, although a "
+                "model trained on shorter texts may do badly at the later ones.",
             ),
         ),
     ),
@@ -189,7 +189,7 @@ QUESTIONS = (
         "first token to its state after the last?",
         right=99,
         why="Each further token updates the state once, and each update can weaken what is left of the "
-        "first token. In self-attention one step leads from any token to any other.",
+        "first token. In self-attention, one step leads from any token to any other.",
         slips={
             100: "This counts from the empty state before the first token.",
             1: "This is the path in self-attention, where each token looks at every other directly.",
@@ -232,7 +232,7 @@ QUESTIONS = (
     Number(
         "5.10",
         "The slowest hand in a loop",
-        "With d_model = 8 the lowest frequency should be 10000^(-6/8) = 0.001 radians per position. What is "
+        "With d_model = 8, the lowest frequency should be 10000^(-6/8) = 0.001 radians per position. What is "
         "the last frequency in this loop?\n"
         "    for i in range(0, 8, 2):\n"
         "        frequency = 10000 ** (-2 * i / 8)",
@@ -243,7 +243,7 @@ QUESTIONS = (
             1e-3: "This is the frequency that we want. Which one does the loop compute? Put the last value of i "
             "into the line that computes the frequency.",
             1e-4: "This is the frequency at i = 4, but i goes on to 6.",
-            1e-8: "This would be i = 8, but range(0, 8, 2) ends before 8.",
+            1e-8: "This would be the frequency at i = 8, but range(0, 8, 2) ends before 8.",
         },
         pointer="What is the last i in range(0, 8, 2)? Put it into the exponent as it is written.",
         tolerance=5e-9,
@@ -287,11 +287,11 @@ QUESTIONS = (
         "A Transformer has no recurrence over tokens. What takes its place, and how does the model know "
         "about time (the order of its tokens)?",
         model="No state is passed from token to token. Instead, each layer lets every token look at the others, "
-        "so depth takes the place of steps in time. The order has to be put in: an encoding is added to "
-        "each embedding, queries and keys are rotated by position, or scores are lowered with distance. In "
-        "a model that generates text, a causal mask (lesson 6) adds direction, because a token sees only "
-        "itself and those before it. One loop over time remains, but it is outside the model: each token that "
-        "the model generates becomes part of its next input.",
+        "so depth takes the place of steps in time. The order has to be supplied: an encoding is added "
+        "to each embedding, queries and keys are rotated by position, or scores are lowered in proportion to "
+        "the distance. In a model that generates text, a causal mask (lesson 6) adds direction, because a "
+        "token sees only itself and those before it. One loop over time remains, but it is outside the model: "
+        "each token that the model generates becomes part of its next input.",
         points=(
             "Order comes from positions. Without positions or a mask, attention sees a bag of words.",
             "In a model that generates text, direction comes from a mask (lesson 6).",

@@ -105,8 +105,8 @@ QUESTIONS = (
         (
             right(
                 "At the real tokens, it is the same as without padding.",
-                "Hidden keys get a weight of 0, so each real token takes the same average as before. There are "
-                "outputs at the padding too, but they mean nothing and must be left out of the loss.",
+                "Hidden keys get a weight of 0, so each real token takes the same weighted average as without padding. "
+                "There are outputs at the padding too, but they mean nothing and must be left out of the loss.",
             ),
             wrong(
                 "At the padding, it is zero.",
@@ -118,7 +118,7 @@ QUESTIONS = (
                 "The softmax does have more terms, but each hidden key adds exp(-∞) = 0 to the sum.",
             ),
             wrong(
-                "At the padding, the loss ignores it automatically.",
+                "At the padding, the loss automatically ignores it.",
                 "A loss averages over everything it is given. You have to tell it what to leave out, for "
                 "instance with ignore_index.",
             ),
@@ -132,7 +132,7 @@ QUESTIONS = (
             wrong(
                 "Zeros",
                 "This is what you would want, and what this course's masked_softmax returns. But "
-                "torch.softmax only subtracts the largest score, takes exponentials and divides.",
+                "torch.softmax only subtracts the largest score, takes exponentials and divides by their sum.",
             ),
             right(
                 "NaN",
@@ -142,7 +142,7 @@ QUESTIONS = (
             wrong(
                 "Equal weights",
                 "You would get this if every score were a finite number such as -1e9: the row would then attend "
-                "equally to everything it must not see. Infinity follows other rules.",
+                "equally to everything it must not see. Infinity is different: what is -∞ minus -∞?",
             ),
             wrong(
                 "An error",
@@ -180,8 +180,8 @@ QUESTIONS = (
         "A causal model reads four random digits (each 0 to 9), then the same digits reversed. To two "
         "decimals, what is the lowest mean loss, in nats per digit, that it can expect on the random half?",
         right=log(10),
-        why="Whatever came before it, each digit has a probability of 1/10, and -ln(1/10) = ln 10 = 2.30. A loss "
-        "well below this is a sign that the future is leaking in.",
+        why="Whatever came before, each of the ten digits has a probability of 1/10, and -ln(1/10) = ln 10 = 2.30. "
+        "A loss well below this is a sign that the future is leaking in.",
         slips={
             0: "This is possible on the second half, because the first half determines it. But random digits cannot "
             "be predicted.",

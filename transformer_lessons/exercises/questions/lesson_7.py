@@ -161,7 +161,7 @@ QUESTIONS = (
         why="The queries come from the target, which has 6 tokens, and the keys come from the source, which "
         "has 9.",
         slips={
-            (2, 4, 9, 6): "The two lengths are swapped: which side has the queries, and which the keys?",
+            (2, 4, 9, 6): "The two lengths are swapped: which side do the queries come from, and which the keys?",
             (2, 4, 6, 6): "This is the decoder's self-attention, among the target's own tokens.",
             (2, 4, 9, 9): "This is the encoder's self-attention, among the source's tokens.",
             (2, 6, 9): "This is the shape for a single head, or for the average of all heads.",
@@ -204,8 +204,8 @@ QUESTIONS = (
             ),
             right(
                 "All positions in a block, but each block has its own.",
-                "Within a block every token is treated alike, so any length fits. Each block reads what the "
-                "earlier ones have added, and because it has its own weights, it can do a different job.",
+                "Within a block every token is treated alike, so sequences of any length fit. Each block reads what "
+                "the earlier ones have added, and because it has its own weights, it can do a different job.",
             ),
             wrong(
                 "All blocks, but each position has its own.",
@@ -274,7 +274,7 @@ QUESTIONS = (
             right(
                 "They become almost identical.",
                 "Layer by layer they become more alike. After 32 layers the rank is 1, and the sixteen "
-                "rows are almost identical. With skips, each layer adds to the tokens instead of replacing them.",
+                "tokens are almost identical. With skips, each layer adds to the tokens instead of replacing them.",
             ),
             wrong(
                 "One token takes over, and the others become zero.",
@@ -290,13 +290,13 @@ QUESTIONS = (
         "they the same at every position?",
         model="Yes, they differ: each block has its own layer, and uses it at every position. Each block reads "
         "what the earlier blocks have written, and with weights of its own it can do a different job. Positions "
-        "share weights because what happens to a token should depend only on its vector, which here holds the "
-        "position. That is also why any length fits. The blocks could share one layer, too, because all the "
-        "shapes match. In the paper's six encoder blocks, this would save more than half of the parameters "
+        "share weights because what happens to a token should depend only on its vector, which here encodes the "
+        "position. That is also why sequences of any length fit. The blocks could share one layer, too, because all "
+        "the shapes match. In the paper's six encoder blocks, this would save more than half of the parameters "
         "(5/6 of two thirds), but some things would be harder to learn.",
         points=(
             "They differ from block to block, but are the same at every position.",
-            "Blocks meet different inputs. Positions can share weights, as the vectors hold the position.",
+            "Blocks meet different inputs. Positions can share weights, as the vectors encode the position.",
             "Shared layers work too. They have fewer parameters, but some things are harder to learn.",
         ),
     ),

@@ -19,8 +19,8 @@ QUESTIONS = (
         "tokenize splits at word boundaries and leaves out empty tokens. How many tokens are there in “To "
         "go, or not”?",
         right=7,
-        why="The tokens are To, space, go, comma with space, or, space, not. Because a space is a token too, you "
-        "get the text back if you join the tokens.",
+        why="The tokens are “To”, a space, “go”, a comma with a space, “or”, another space, and “not”. Because a "
+        "space is a token too, you get the text back if you join the tokens.",
         slips={
             9: 'This is what re.split(r"\\b", text) returns: it begins and ends with an empty string.',
             4: "You counted only the words. What comes between two words is a token as well.",
@@ -43,7 +43,7 @@ QUESTIONS = (
             "very last token?",
             (960, 64): "Here a row starts at every token. Rows that do not overlap start 64 tokens apart.",
             (64, 16): "The number of rows comes first. And does the very last token have a target?",
-            (64, 15): "Each row has length 64, and the number of rows comes first.",
+            (64, 15): "Each row has length 64, but the number of rows comes first.",
             (15, 65): "A row of 65 tokens holds inputs and targets together. The inputs are the first 64 of "
             "them.",
         },
@@ -52,13 +52,13 @@ QUESTIONS = (
     SeveralOf(
         "8.3",
         "Sequences that overlap",
-        "Suppose a sequence of length 64 starts at every token, not just at every 64th. Which "
+        "Suppose a sequence of length 64 starts at every token, instead of at every 64th. Which "
         "statements are true?",
         (
             right(
                 "An epoch has about 64 times as many sequences.",
                 "A sequence starts at every token, so an epoch takes about 64 times as long, and the model "
-                "reads nearly every token 64 times. So “one epoch” no longer means the same thing.",
+                "reads nearly every token 64 times. So “one epoch” no longer means reading the text once.",
             ),
             wrong(
                 "The model has 64 times as much text to learn from.",
@@ -148,8 +148,8 @@ QUESTIONS = (
             ),
             right(
                 "The word-level model.",
-                "4.5 nats for 4 characters is 1.6 bits per character, against 1.5 / ln 2 = 2.2. In bits per "
-                "character, you can compare any two models on the same text.",
+                "4.5 nats for 4 characters is 1.6 bits per character, while the character-level model needs "
+                "1.5 / ln 2 = 2.2. In bits per character, you can compare any two models on the same text.",
             ),
             wrong(
                 "They are equally good.",
@@ -200,8 +200,8 @@ QUESTIONS = (
         why="Dividing by 0.5 doubles the logits: 0 and 2 ln 3 = ln 9, so the probabilities are 1/10 and "
         "9/10. Low temperatures favour the likeliest token.",
         slips={
-            0.75: "This is temperature 1. Divide the logits by the temperature before the softmax.",
-            sqrt(3) / (1 + sqrt(3)): "You multiplied the logits by 0.5. Temperature divides.",
+            0.75: "This is the probability at temperature 1. Divide the logits by the temperature before the softmax.",
+            sqrt(3) / (1 + sqrt(3)): "You multiplied the logits by 0.5. Divide them by it instead.",
             0.1: "This is the first probability.",
             1.5: "You divided the probability by the temperature. Divide the logits, then take the softmax "
             "again.",
@@ -215,12 +215,12 @@ QUESTIONS = (
         "The probabilities of four tokens are 0.5, 0.3, 0.1 and 0.1. With top_k = 2, what is the "
         "probability of drawing the first token?",
         right=0.625,
-        why="Two tokens remain, and 0.5 / (0.5 + 0.3) = 0.625. The two share the probability of the others in "
-        "proportion to their own.",
+        why="Two tokens remain, and 0.5 / (0.5 + 0.3) = 0.625. These two share the probability of the others "
+        "in proportion to their own.",
         slips={
             0.5: "The other tokens are gone, so the probabilities of the two that remain must sum to 1.",
             0.6: "You shared the missing 0.2 equally. A softmax over the two that remain keeps their ratio.",
-            1: "This would be top_k = 1.",
+            1: "This would be right with top_k = 1.",
             0.8: "This is what the two tokens had together, before the others were removed.",
         },
         pointer="Keep the two largest, then make them sum to 1 again.",
@@ -229,7 +229,7 @@ QUESTIONS = (
     OneOf(
         "8.11",
         "What a cache may keep",
-        "A causal language model reads token 100, with a key/value cache. Why may it reuse the keys and "
+        "A causal language model with a key/value cache reads token 100. Why can it reuse the keys and "
         "values of the first 99 tokens?",
         (
             wrong(
@@ -239,9 +239,9 @@ QUESTIONS = (
             ),
             wrong(
                 "Because the attention weights stay the same.",
-                "The weights of the earlier tokens do stay the same, but they are not needed again. The new token has "
-                "its own row of weights. To compute that row you need the earlier keys, and to compute the output "
-                "you need the earlier values.",
+                "The attention weights of the earlier tokens do stay the same, but they are not needed again. The new "
+                "token has its own row of weights. To compute that row you need the earlier keys, and to compute the "
+                "output you need the earlier values.",
             ),
             wrong(
                 "Because they do not depend on the tokens.",

@@ -30,15 +30,15 @@ QUESTIONS = (
             2: "That is the count in one word, but the word occurs 3 times.",
             3: "The pair occurs more than once in the word.",
             12: "That is (a, n) and (n, a) together. They are two different pairs.",
-            5: "That is the number of all pairs in one word.",
+            5: "That is the total number of pairs in one word.",
         },
         pointer="Count the places in one word, then multiply by how often the word occurs.",
     ),
     OneOf(
         "9.3",
         "The first merge",
-        "Another text has the words newest (6 times), widest (3 times) and low (5 times). Which pair is merged first, "
-        "if ties go to the larger pair?",
+        "Another text consists of the words newest (6 times), widest (3 times) and low (5 times). Which pair is merged "
+        "first, if ties go to the larger pair?",
         (
             wrong("(e, s)", "It occurs 9 times, but so does another pair, which is larger."),
             wrong("(w, e)", "It occurs only 6 times, in newest. Which pairs occur in two of the words?"),
@@ -52,9 +52,9 @@ QUESTIONS = (
     ),
     OneOf(
         "9.4",
-        "Not split into words",
-        "We learn merges from a play as one long list of bytes, without splitting it into words. What do most of the "
-        "first ten merges have in common?",
+        "Merging without splitting",
+        "We treat a play as one long list of bytes, without splitting it into words, and learn merges from it. What do "
+        "most of the first ten merges have in common?",
         (
             right(
                 "They contain a space or a line break.",
@@ -107,8 +107,8 @@ QUESTIONS = (
     ),
     SeveralOf(
         "9.7",
-        "What bytes guarantee",
-        "A byte-level tokenizer has been trained on English alone. Which of these are true?",
+        "A tokenizer trained on English",
+        "A byte-level tokenizer has been trained only on English text. Which of these are true?",
         (
             right(
                 "It can encode any text in any language.",
@@ -137,8 +137,8 @@ QUESTIONS = (
     OneOf(
         "9.8",
         "A smaller loss",
-        "On the same text, a model with bytes as tokens has a loss of 0.5 nats per token, and a model with "
-        "1,000 merges has a loss of 1.4. The second model's tokens are 3.7 bytes long on average. Which model is "
+        "On the same text, a model whose tokens are single bytes has a loss of 0.5 nats per token, and a model "
+        "with 1,000 merges has a loss of 1.4. The second model's tokens are 3.7 bytes long on average. Which model is "
         "better?",
         (
             wrong(
@@ -188,12 +188,12 @@ QUESTIONS = (
         "Why do most language models use byte pair encoding rather than characters or whole words? What does a larger "
         "vocabulary buy you, and what does it cost?",
         model="No list of words is complete, and many words are too rare to learn well. Characters can "
-        "spell any word, but sequences are long. Byte pair encoding is in between: a frequent word is one token, a "
+        "spell any word, but sequences are long. Byte pair encoding lies in between: a frequent word is one token, a "
         "rare one is split into several, and bytes can spell anything. A larger vocabulary makes sequences shorter, "
         "so each training step sees more text. It costs a vector for each token and a larger softmax, and rare tokens "
         "get little training.",
         points=(
-            "Nothing is unknown, and frequent words are one token.",
+            "Nothing is unknown, and frequent words are single tokens.",
             "With more merges, more text fits into the same context.",
             "The price is more vectors and a larger softmax.",
         ),
