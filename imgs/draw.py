@@ -1551,7 +1551,7 @@ check("scaled_dot_product_attention", scaled_dot_product_attention)"""
 
 VERDICT = """\
 ✗ scaled_dot_product_attention: softmax over the queries.
-  The softmax runs over the queries: each column of the weights sums to 1, instead of each row.
+  The softmax runs over the queries, so the columns of the weights sum to 1, not the rows.
     With query of shape (2, 4), key of shape (3, 4), value of shape (3, 2):
     yours: weights      expected
     0.40  0.70  0.69    0.33  0.39  0.28
@@ -1565,8 +1565,8 @@ def verdict(d):
     """The checks name the mistake
 
     Above, an answer to an exercise: scaled_dot_product_attention with a softmax over the wrong dimension.
-    Below, what check prints about it: "softmax over the queries. The softmax runs over the queries: each
-    column of the weights sums to 1, instead of each row." Then the learner's weights beside the expected
+    Below, what check prints about it: "softmax over the queries. The softmax runs over the queries, so
+    the columns of the weights sum to 1, not the rows." Then the learner's weights beside the expected
     ones, where to look, and how to ask for a hint.
     """
     d.label(MARGIN, 74, "a learner's answer", 13, MUTED, "start")

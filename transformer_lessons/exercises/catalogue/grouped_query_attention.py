@@ -459,8 +459,8 @@ mistake("scaled by another size", pairs=3, why="The scores are divided by the ro
     variants=[{"__call__": lambda query, key, value: Grouped()(
         query * (query.shape[-1] / group_of(query, key)) ** 0.5, key, value)},
         {"__call__": lambda query, key, value: Grouped()(query * (query.shape[-1] / key.shape[1]) ** 0.5, key, value)}])
-mistake("softmax over the queries", why="The softmax runs over the queries, so each column of the weights sums to 1 "
-    "instead of each row.", look="one query's weights must sum to 1. Which dimension holds them?",
+mistake("softmax over the queries", why="The softmax runs over the queries, so the columns of the weights sum to 1, "
+    "not the rows.", look="one query's weights must sum to 1. Which dimension holds them?",
     weights=[lambda masked: masked.softmax(-2).nan_to_num(), lambda masked: masked.softmax(-2)])
 mistake("softmax over the heads", why="The softmax runs over the heads, so the heads compete, not the keys.",
     look="one query's weights must sum to 1. Which dimension holds them?",
