@@ -85,8 +85,9 @@ exercise = Exercise(
     same=same_parts, checks=[is_a_list, is_a_new_list, keeps_every_byte], symptoms=[what_the_parts_show],
     hints=[("where to go on after a merge", "Walk along the parts in a while loop, and keep track of your place. How "
             "far do you move on if the pair is found, and how far if it is not?"),
-           ("what is compared", "Join a part only if the whole part equals pair[0] and the next part equals "
-            "pair[1]. b\"th\" followed by b\"e\" is not the pair (b\"t\", b\"he\"), although the bytes are the same."),
+           ("what is compared", "Join two neighbours only if the whole first part equals pair[0] and the whole "
+            "second part equals pair[1]. b\"th\" followed by b\"e\" is not the pair (b\"t\", b\"he\"), although the "
+            "bytes are the same."),
            ("the end of the list", "No part follows the last one. Slices need no special case: if parts has "
             "ten items, tuple(parts[9:11]) has only one, so it never equals a pair.")],
     solution='''

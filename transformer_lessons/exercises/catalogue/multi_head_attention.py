@@ -54,9 +54,9 @@ exercise = Exercise(name="MultiHeadAttention", lesson=4, title="Several question
     reference=lambda d_model, num_heads: attention.MultiHeadAttention(d_model, num_heads),
     returns=("output", "weights"),
     shapes={"output": "(batch, query, d_model)", "weights": "(batch, heads, query, key)"},
-    hints=[("the weights are wrong", "Four steps lead to the weights: linear_q on the query, linear_k on the key, "
-            "split_heads on both, and then the scaled attention of lesson 3. Print the shape after each step. Which "
-            "size does the scale depend on?"),
+    hints=[("the weights are wrong", "Four steps lead to the weights: apply linear_q to the query, apply linear_k to "
+            "the key, split both with split_heads, and run the scaled attention of lesson 3. Print the shape after "
+            "each step. Which size does the scale depend on?"),
            ("the weights are right, but the output is wrong", "The output of the heads has the shape (batch, heads, "
             "query, d_head). How do you get back to (batch, query, d_model), and which layer have you not used yet?"),
            ("you do not know where to start", "First project all the features at once: linear_q(query), linear_k(key), "

@@ -36,8 +36,8 @@ exercise = Exercise(name="padding_mask", lesson=6, title="Nobody reads padding",
     reference=masks.padding_mask, names_steps=False, returns="mask", shapes={"mask": "(batch, 1, 1, key)"},
     hints=[("True and False", "Take one row of tokens, 5 3 0 0, and pad_id 0. Write True under each token that may be "
             "read."),
-           ("the shape", "The scores are (batch, heads, query, key). Along which of these does the answer change, and "
-            "along which is it always the same?"),
+           ("the shape", "The scores are (batch, heads, query, key). Along which of these dimensions does the mask "
+            "change, and along which does it stay the same?"),
            ("the tool", "One comparison gives a tensor of shape (batch, length). Indexing with None, or unsqueeze, "
             "adds a dimension of size 1 exactly where you put it.")],
     solution='''

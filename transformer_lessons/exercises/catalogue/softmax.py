@@ -57,8 +57,8 @@ exercise = Exercise(name="softmax", lesson=1, title="Scores become weights", dif
            ("right for some shapes only", "`sum` and `max` drop the dimension that they run over, and NumPy "
             "may then line up the wrong dimensions. Look up `keepdims`."),
            ("large scores, and what is subtracted", "If you subtract the same number from all the scores in "
-            "a row, its weights stay the same. Which number can you subtract from each row so that no score stays "
-            "above 0?")])
+            "a row, the weights stay the same. Which number can you subtract from each row so that no score is "
+            "left above 0?")])
 
 @exercise.right("step by step")
 class Softmax(Steps):

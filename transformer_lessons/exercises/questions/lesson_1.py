@@ -148,7 +148,7 @@ QUESTIONS = (
                 "Exponentials are never negative, so dividing one by a sum of them cannot give a negative number.",
             ),
             wrong(
-                "The matrix of weights is symmetric, as the matrix of scores is.",
+                "The matrix of weights is symmetric, like the matrix of scores.",
                 "The scores are symmetric. But each row of exponentials is divided by its own sum, and "
                 "these sums usually differ.",
             ),
@@ -181,12 +181,13 @@ QUESTIONS = (
             ),
             wrong(
                 "They are ten new vectors, since every vector has new neighbours.",
-                "The formula does not ask which vectors are neighbours. A score depends on two vectors, not "
-                "on which rows they are in.",
+                "The formula takes no account of which vectors are neighbours. A score depends on two vectors, "
+                "not on which rows they are in.",
             ),
             wrong(
                 "The vectors that moved get new outputs; the others keep theirs.",
-                "A vector's new row makes no difference: it is still compared with the same vectors as before.",
+                "Moving a vector to another row makes no difference: the vector is still compared with the same "
+                "vectors as before.",
             ),
         ),
     ),
@@ -197,8 +198,8 @@ QUESTIONS = (
         "What would have to be added?",
         model="Each output is a weighted average of all the vectors, with weights computed from dot products. "
         "Neither the dot products nor the sum depends on which row a vector is in, so shuffled inputs give "
-        "the same outputs, shuffled: “dog” gets the same output in both sentences. The calculation "
-        "therefore has to depend on the positions, for example by adding to each word's vector a second vector "
+        "the same outputs, shuffled: “dog” gets the same output in both sentences. So the "
+        "calculation has to depend on the positions. One way is to add to each word's vector a second vector "
         "that depends on the position of the word (lesson 5).",
         points=(
             "An output depends on its own input vector and on which vectors are in the sequence, not on their rows.",

@@ -114,7 +114,7 @@ QUESTIONS = (
         "10.6",
         "Changes that lower the loss",
         "Several small models are trained for 300 steps on Shakespeare, with one token per character. Each differs "
-        "from GPT-2 in one way. Two runs of GPT-2 with different seeds do not reach the same loss. Which changes "
+        "from GPT-2 in one way. Even two runs of GPT-2 reach different losses if their seeds differ. Which changes "
         "lower the loss by more than the gap between two such runs?",
         (
             wrong(
@@ -183,7 +183,7 @@ QUESTIONS = (
         points=(
             "In float64, the logits must agree with those of a reference to many decimal places.",
             "Gains and biases should be random in the test, because 1 and 0 hide mistakes.",
-            "It proves little that the shapes match and there is no error.",
+            "Matching shapes and the absence of errors prove little.",
         ),
     ),
 )

@@ -88,7 +88,7 @@ QUESTIONS = (
         why="The old sum is multiplied by exp(ln 2 - ln 4) = 1/2, and the new score adds exp(0) = 1. So the new sum is "
         "1.5 / 2 + 1 = 1.75.",
         slips={
-            2.5: "The sum so far was taken relative to the old maximum. It must be rescaled to the new one first.",
+            2.5: "The sum so far is relative to the old maximum. It must first be rescaled to the new one.",
             4: "The factor is exp(old - new), which is less than 1. You multiplied by its inverse.",
             7: "That is the sum of the exponentials themselves, with no maximum subtracted.",
             0.75: "You left out the new block.",
@@ -127,7 +127,7 @@ QUESTIONS = (
         right=0.7,
         why="Each token is drafted and accepted with probability q · min(1, p / q), which is min(p, q). Over the three "
         "tokens this adds up to 0.2 + 0.3 + 0.2 = 0.7, the acceptance rate. In the remaining 30% of cases, the "
-        "replacement is always the first token.",
+        "replacement is always the first token, the only one whose p is larger than its q.",
         slips={
             0.3: "That is the share that is rejected.",
             0.5: "That is how often the second token is accepted if it is drawn. The other two are always accepted.",

@@ -68,7 +68,7 @@ QUESTIONS = (
         why="Each of the 7 queries gets one average of the 9 values, and each value has 32 features. The "
         "weights, which are computed on the way, have the shape (4, 7, 9).",
         slips={
-            (4, 7, 9): "This is the shape of the weights, because there is one for each query–key pair. But "
+            (4, 7, 9): "This is the shape of the weights: there is one weight for each query–key pair. But "
             "attention then averages the values with these weights.",
             (4, 7, 16): "The number of rows is right. But each row is an average. Do we average the queries, the "
             "keys, or something else?",
@@ -137,8 +137,8 @@ QUESTIONS = (
         (
             wrong(
                 "The weights are symmetric.",
-                "Softmax divides the exponentials in each row by their sum, and these sums usually differ from row "
-                "to row.",
+                "To compute the weights, softmax divides the exponentials in each row by their sum, and these sums "
+                "usually differ from row to row.",
             ),
             wrong(
                 "Each token gives itself the largest weight.",
@@ -204,8 +204,8 @@ QUESTIONS = (
             ),
             right(
                 "v · tanh(A q + B k), with q and k as columns and learned A (7 × 4), B (7 × 6) and v (7 entries).",
-                "This is the additive score, which is older than the Transformer. A maps q and B maps k to the "
-                "same width, so the results can be added.",
+                "This is the additive score, which is older than the Transformer. A q and B k have the "
+                "same width, so they can be added.",
             ),
             wrong(
                 "The negative squared distance, -|q - k|².",

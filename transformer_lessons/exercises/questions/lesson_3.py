@@ -147,7 +147,7 @@ QUESTIONS = (
         (
             wrong(
                 "It doubles.",
-                "With more tokens there are more scores. But each score is a sum over the features, and "
+                "With more tokens, there are more scores. But each score is a sum over the features, and "
                 "the number of features has not changed.",
             ),
             wrong(

@@ -95,7 +95,7 @@ QUESTIONS = (
             right(
                 "Head 0's outputs for tokens 0 and 1",
                 "There is no error, and gradients flow, so you can even train a model with this bug. But the second "
-                "half of row 0 holds head 0's output for token 1, although head 1's output for token 0 belongs there.",
+                "half of row 0 holds head 0's output for token 1, where head 1's output for token 0 should be.",
             ),
             wrong(
                 "Head 0's output for token 0, twice",
@@ -110,7 +110,7 @@ QUESTIONS = (
         "is the shape of the tensor that holds the weights of all the heads?",
         right=(1, 8, 60, 60),
         why="The shape is (batch, heads, query, key), because every head has a 60 × 60 table of weights. The "
-        "512 features do not appear. Each head gets 64 of them, and each of its scores is a sum over these 64.",
+        "512 features do not appear. Each head gets 64 of them, and each of its scores is a dot product over these 64.",
         slips={
             (1, 60, 60): "This is a single table, but every head has a table of its own.",
             (8, 60, 60): "One dimension is missing. The batch comes first, even when it holds only one sequence.",
@@ -173,7 +173,8 @@ QUESTIONS = (
             ),
             wrong(
                 "The width of a head",
-                "The 512 features are divided among the heads, so the more heads there are, the fewer each one gets.",
+                "The 512 features are divided among the heads, so the more heads there are, the fewer features "
+                "each one gets.",
             ),
             right(
                 "The number of attention weights",
@@ -189,11 +190,11 @@ QUESTIONS = (
         "The number of heads changes neither the number of parameters nor the work in the matrix products. "
         "So why use several narrow heads rather than one wide one?",
         model="One head gives a query one set of weights, and therefore one average. All the values come from one "
-        "linear map, so two tokens' numbers in the same feature are blended into one. With several heads, the query "
-        "gets several averages, each with weights and features of its own. If these averages blend two numbers in "
-        "proportions that differ from head to head but not from query to query, linear_out can separate them "
-        "again. The price is that each head compares vectors using only d_head features, so its W_Q W_Kᵀ has "
-        "rank at most d_head.",
+        "linear map, so two tokens' numbers in the same feature are blended into one number. With several heads, the "
+        "query gets several averages, each with weights and features of its own. If these averages blend two numbers "
+        "in proportions that differ from head to head but not from query to query, linear_out can separate them "
+        "again. The price is that each head compares vectors using only d_head features, so the product of its W_Q "
+        "and W_Kᵀ has rank at most d_head.",
         points=(
             "One head gives one average for each query.",
             "The heads' averages are kept side by side, and linear_out combines them.",

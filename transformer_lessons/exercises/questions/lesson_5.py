@@ -91,11 +91,11 @@ QUESTIONS = (
             ),
             right(
                 "Yes, and the same M works for every position.",
-                "Moving on by five positions turns each hand of the clock by the angle 5ω, whichever "
-                "way it points. M is made of 2 × 2 rotations, and its transpose goes five positions back.",
+                "Moving on by five positions turns a hand of frequency ω by the angle 5ω, whichever way the hand "
+                "points. M is made of 2 × 2 rotations, and its transpose takes you five positions back.",
             ),
             wrong(
-                "Yes, but no matrix goes five positions back.",
+                "Yes, but no matrix takes you five positions back.",
                 "A clock's hands can be turned back as well as forward, by a matrix of the same kind.",
             ),
             wrong(
@@ -220,12 +220,12 @@ QUESTIONS = (
             ),
             wrong(
                 "Even without positions, it knows which token comes first.",
-                "An LSTM does, since it reads in order. Attention can tell only from positions or a mask.",
+                "An LSTM does, since it reads in order. Attention can tell only if it is given positions or a mask.",
             ),
             wrong(
-                "When it generates a new text, it computes all the tokens at the same time.",
+                "When a model generates text, the layer computes all the new tokens at the same time.",
                 "A token that has not been generated cannot be attended to. A language model generates one "
-                "token at a time, like an LSTM.",
+                "token at a time, whichever of the two layers it is built from.",
             ),
         ),
     ),

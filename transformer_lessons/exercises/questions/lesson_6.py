@@ -81,8 +81,8 @@ QUESTIONS = (
     Shape(
         "6.5",
         "The shape of a padding mask",
-        "tokens has shape (3, 7): three sentences, padded to seven tokens. What is the smallest shape of a "
-        "padding mask that hides keys and broadcasts to scores of shape (batch, heads, query, key)?",
+        "The tensor tokens has shape (3, 7): three sentences, padded to seven tokens. What is the smallest shape "
+        "of a padding mask that hides keys and broadcasts to scores of shape (batch, heads, query, key)?",
         right=(3, 1, 1, 7),
         why="The mask says, for each sentence, which of its 7 keys are real. That is the same for every head and "
         "every query, so those two dimensions have size 1.",
@@ -141,8 +141,8 @@ QUESTIONS = (
             ),
             wrong(
                 "Equal weights",
-                "You would get this if every score were a finite number such as -1e9: the row would then attend "
-                "equally to everything it must not see. Infinity is different: what is -∞ minus -∞?",
+                "You would get this if every score were a finite number such as -1e9: the query would then attend "
+                "equally to every key, although it may see none of them. Infinity is different: what is -∞ minus -∞?",
             ),
             wrong(
                 "An error",
@@ -153,8 +153,8 @@ QUESTIONS = (
     OneOf(
         "6.8",
         "Two meanings of True",
-        "causal is a causal mask, with True where a query may attend. You pass it as attn_mask to "
-        "nn.MultiheadAttention, where True means “hide”. What does each token see?",
+        "The variable causal holds a causal mask, with True where a query may attend. You pass it as attn_mask "
+        "to nn.MultiheadAttention, where True means “hide”. What does each token see?",
         (
             wrong(
                 "Itself and the tokens before it",

@@ -161,7 +161,7 @@ QUESTIONS = (
         why="The queries come from the target, which has 6 tokens, and the keys come from the source, which "
         "has 9.",
         slips={
-            (2, 4, 9, 6): "The two lengths are swapped: which side do the queries come from, and which the keys?",
+            (2, 4, 9, 6): "The two lengths are swapped. Do the queries come from the source or from the target?",
             (2, 4, 6, 6): "This is the decoder's self-attention, among the target's own tokens.",
             (2, 4, 9, 9): "This is the encoder's self-attention, among the source's tokens.",
             (2, 6, 9): "This is the shape for a single head, or for the average of all heads.",
@@ -174,12 +174,12 @@ QUESTIONS = (
         "An encoder layer consists of attention (1,050,624 parameters), a feed-forward layer (2,099,712) and "
         "layer norms over 512 features. How many parameters are there in all?",
         right=ENCODER_LAYER,
-        why="There are two layer norms, each with 512 gains and 512 biases: 2,048 more, so 3,152,384 in "
-        "all. Two thirds of the parameters are in the feed-forward layer.",
+        why="There are two layer norms, each with 512 gains and 512 biases. Together they add 2,048 "
+        "parameters, which makes 3,152,384 in all. Two thirds of the parameters are in the feed-forward layer.",
         slips={
             ATTENTION
             + FEED_FORWARD: "The layer norms are missing: each has a gain and a bias for every feature.",
-            ATTENTION + FEED_FORWARD + LAYER_NORM: "This is one layer norm, or two without biases.",
+            ATTENTION + FEED_FORWARD + LAYER_NORM: "You counted only one layer norm, or two without their biases.",
             ATTENTION
             + FEED_FORWARD
             + 512: "A layer norm has a gain and a bias for each feature. How many norms are there?",
@@ -220,8 +220,8 @@ QUESTIONS = (
         "A model has six blocks with feed-forward layers of 2,099,712 parameters each. All six are "
         "replaced with one that the blocks share. How many parameters are saved?",
         right=5 * FEED_FORWARD,
-        why="5 × 2,099,712 = 10,498,560. In encoder blocks, that is more than half of the parameters. All the "
-        "shapes still fit, and the next cells show what the model can learn.",
+        why="5 × 2,099,712 = 10,498,560. In the paper's six encoder blocks, that is more than half of the "
+        "parameters. All the shapes still fit, and the next cells show what a model with one shared layer can learn.",
         slips={
             6 * FEED_FORWARD: "You counted all six layers as saved, but one of them remains.",
             FEED_FORWARD: "This is a single layer, the one that remains.",
@@ -240,7 +240,7 @@ QUESTIONS = (
                 "vectors alike. A skip would keep each token alongside that average.",
             ),
             wrong(
-                "Tokens that the feed-forward layer can tell apart again",
+                "Tokens that the feed-forward layer has made different again",
                 "The feed-forward layer has the same weights at every position, so from identical vectors "
                 "it makes identical vectors.",
             ),
@@ -296,7 +296,7 @@ QUESTIONS = (
         "(5/6 of two thirds), but some things would be harder to learn.",
         points=(
             "They differ from block to block, but are the same at every position.",
-            "Blocks meet different inputs. Positions can share weights, as the vectors encode the position.",
+            "Blocks receive different inputs. Positions can share weights: the vectors encode the position.",
             "Shared layers work too. They have fewer parameters, but some things are harder to learn.",
         ),
     ),

@@ -62,7 +62,7 @@ QUESTIONS = (
             ),
             wrong(
                 "The model has 64 times as much text to learn from.",
-                "The text is still the same. The model only meets each of its tokens more often, each time with a "
+                "The text is still the same. The model only meets each token more often, each time with a "
                 "different stretch of text before it.",
             ),
             right(
