@@ -209,7 +209,8 @@ def without(names):
 @pytest.mark.parametrize(("answer", "mistake", "sentence"), [
     (without(lambda name: name.endswith("bias") and "norm" not in name), "no biases of linear maps",
      "only the norms keep theirs"),
-    (without(lambda name: name.endswith("bias") and name != "norm.bias"), "no biases", "including those of the norms"),
+    (without(lambda name: name.endswith("bias") and name != "norm.bias"), "no biases",
+     "including those of their norms"),
     (without(lambda name: name.endswith("bias") and "norm" in name), "no biases of norms", "biases of the norms"),
     (without(lambda name: name.startswith("layers.") and not name.startswith("layers.0.")), "only the first layer",
      "all the others are missing"),

@@ -265,7 +265,7 @@ def one_by_one(parts, ranks, chosen, joined=first_found):
 
 # How long it goes on
 mistake = exercise.section(hint=2)
-mistake("only one merge", pairs=2, why="Only one pair is merged: the loop ends after a single round.",
+mistake("only one merge", pairs=2, why="Only one pair is merged, as when the loop ends after one round.",
     look="a `return` inside the loop, an `if` where `while` is needed, or a lowest rank that is kept from the round "
     "before.", rounds=[lambda parts: min(1, len(parts))])
 mistake("stopped at two parts", why="Your code stops as soon as two parts are left, even if this last pair has a rank.",

@@ -408,8 +408,8 @@ mistake("multiplied by √d", why="The scores are multiplied by √d_head; they 
       look="should the scores get larger or smaller?", scaled=lambda scores, query: scores * math.sqrt(query.shape[-1]))
 for name, what, scaled in shared.DIVISORS:
     if name not in ("scaled by dimension 2", "scaled by the number of dimensions"):  # new ones; always 4
-        mistake(name, why=f"The scores are divided by {what}, not by the square root of the number of features of a "
-            "query.", look="which dimension of the query does a dot product sum over?", pairs=0, scaled=scaled)
+        mistake(name, why=f"The scores are divided by {what}, not by √d_head.",
+            look="print the divisor. For a query of 8 features it should be 2.83.", pairs=0, scaled=scaled)
 
 mistake("the maximum of forbidden keys", pairs=0, why="The largest score is subtracted before the mask is applied, so "
         "it may belong to a forbidden key. Where that key's score is far above the others, the exponentials of all the "

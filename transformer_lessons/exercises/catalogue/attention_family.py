@@ -39,7 +39,7 @@ RETURN = "the names in the `return` line."
 # Loops that keep nothing
 mistake = family.section(topic="output")
 mistake("the last row everywhere", pairs=2,
-    why="Every row of the output holds the average of the last query, or of the first, so the others are missing.",
+    why="Every row of the output holds the result for the last query, or for the first; the others are missing.",
     look="which queries do you use? And if there is a loop, where does it keep what it computes?",
     output=[lambda right: right[..., -1:, :].expand_as(right), lambda right: right[..., :1, :].expand_as(right)])
 mistake("the output never filled",
@@ -109,11 +109,11 @@ mistake("transpose without its dimensions", raises=True, why="A tensor's `transp
     look="how can you name the last two dimensions, however many come before them?",
     scores=lambda query, key: query @ key.transpose())
 mistake("positions added to the scores", pairs=2, why="Something that depends on the positions is added to the scores. "
-    "Positions belong to lesson 5; here a score depends only on a query and a key.", look="what happens to the scores "
+    "The exercise asks for no positions: a score depends only on a query and a key.", look="what happens to the scores "
     "before the softmax?", masked=[lambda scaled: scaled + torch.arange(scaled.shape[-1]),
     lambda scaled: scaled - (torch.arange(scaled.shape[-2])[:, None] - torch.arange(scaled.shape[-1])).abs()])
-mistake("a score never computed", pairs=6, why="The loop over the keys, or over the queries, leaves out the last one "
-    "or the first, so its scores are still 0 in the softmax.", look="the first and last iterations of each loop.",
+mistake("a score never computed", pairs=6, why="The scores of the last key or query, or of the first, are never "
+    "computed and are still 0 in the softmax.", look="the first and last iterations of each loop.",
     masked=[lambda scaled, edges=edges: F.pad(F.pad(scaled, [-width for width in edges]), edges) for edges in (
         (0, 1), (1, 0), (0, 0, 0, 1), (0, 0, 1, 0), (0, 1, 0, 1), (1, 0, 1, 0))])
 mistake("zeros for a mask", pairs=4, why="The scores on one side of the diagonal are set to 0. The exercise has no "
@@ -260,8 +260,8 @@ mistake("softmax over everything", pairs=2, why="The softmax runs over queries a
 
 def stable_exponentials(scaled):
     return (scaled - scaled.amax(-1, keepdim=True)).exp()
-mistake("no keepdim", pairs=2, why="The sums over the rows have lost a dimension, so they line up with the columns: "
-    "rows are divided by the sums of other rows, or an error is raised.",
+mistake("no keepdim", pairs=2, why="The row sums have lost a dimension, so they line up with the columns: entries are "
+    "divided by the sums of other rows, or an error is raised.",
     look="print the shapes of the exponentials and of their sum, one below the other.",
     weights=[lambda scaled: scaled.exp() / scaled.exp().sum(dim=-1),
     lambda scaled: stable_exponentials(scaled) / stable_exponentials(scaled).sum(dim=-1)])
@@ -361,8 +361,8 @@ mistake("only the best match",
     weights=lambda scaled: best_alone(scaled))
 mistake("equal weights", why="Every key gets the same weight, so each output is the plain average of the values.",
     look="where does your answer use the scores?", weights=lambda scaled: torch.full_like(scaled, 1 / scaled.shape[-1]))
-mistake("a running average", why="Each output is the plain average of the values up to the query's own position: the "
-    "scores are not used, and the later keys are left out.", look="where does your answer use the scores?",
+mistake("a running average", why="Output row i is the plain average of values 0 to i: the scores are not used.",
+    look="where does your answer use the scores?",
     weights=lambda scaled: F.normalize(torch.ones_like(scaled).tril(), p=1.0, dim=-1))
 mistake("softmax twice", why="The weights go through a second softmax, which makes them more equal.",
     look="how many times is a softmax taken on the way?", weights=lambda right, step: step(right))
@@ -474,8 +474,8 @@ mistake("the scores for the output",
     attend=[lambda self, right, query, key, value: (self.output(scaled_scores(self, query, key, value), value, query),
     right[1]), lambda self, right, query, key, value: (self.output(self.scores(query, key, value), value, query),
     right[1])])
-mistake("the query added to the output", why="The query is added to the average. Such a skip connection belongs to "
-    "lesson 7; this exercise asks for the average alone.", look=AFTER, output=lambda right, query: right + query)
+mistake("the query added to the output", why="The query is added to the average. Such a skip connection is not "
+    "part of this exercise, which asks for the average alone.", look=AFTER, output=lambda right, query: right + query)
 mistake("the value added to the output", why="The value is added to the average. The exercise asks for the average "
     "alone.", look=AFTER, output=lambda right, value: right + value)
 mistake("the sum starts at 1",
@@ -504,12 +504,13 @@ mistake("only the last term of the sum",
     why="Each iteration of the loop over the keys replaces the output, so only the last weighted value is left.",
     look="should it be `=` or `+=`?", output=lambda weights, value: weights[..., -1:] * value[..., -1:, :])
 mistake("a key left out",
-    why="The sum over the keys leaves out the last one or the first: the loop ends too early or starts too late.",
+    why="The sum over the keys leaves out the last one or the first: a loop or slice ends too early or starts too "
+    "late.",
     look="the first and last iterations of the loop over the keys.",
     output=[lambda weights, value: weights[..., :-1] @ value[..., :-1, :],
             lambda weights, value: weights[..., 1:] @ value[..., 1:, :]])
-mistake("a query left out", why="The row of the last query, or of the first, is never filled in and stays 0: the loop "
-    "ends too early or starts too late.", look="the first and last iterations of the loop over the queries.",
+mistake("a query left out", why="The row of the last query, or of the first, is never filled in and stays 0: a loop "
+    "or slice ends too early or starts too late.", look="the first and last iterations of the loop over the queries.",
     output=[lambda right: F.pad(right[..., :-1, :], (0, 0, 0, 1)),
             lambda right: F.pad(right[..., 1:, :], (0, 0, 1, 0))],
     variants=[{"attend": lambda right, edges=edges: tuple(F.pad(F.pad(one, [-width for width in edges]), edges)

@@ -270,7 +270,7 @@ mistake("the memory asks itself", hint=1, pairs=0,
     "query.", variants=with_any_mask(lambda memory: (memory, memory, memory)))
 mistake("keys or values from x", hint=1, pairs=0, why="In the second attention, keys and values come from different "
     "places, one of them from x; both should come from the memory.",
-    look="a key and its value belong to the same position. A position in what?",
+    look="which of the second attention's arguments come from the memory?",
     variants=with_any_mask(lambda x, memory: (x, memory, x), lambda x, memory: (x, x, memory),
                            lambda x, memory: (memory, memory, x)))
 mistake("the memory in the self-attention", pairs=0, why="The keys and values of the first attention come from the "
@@ -344,8 +344,8 @@ mistake("an attention skipped where there is no mask", *family.SKIPPED, pairs=0,
     forward=[skipped(1), skipped(2), skipped(1, 2)])
 mistake("both masks dropped", why="Neither mask reaches its attention, so every query attends to everything.",
     look="the arguments of the two attentions.", variants=[{"first_mask": lambda: None, "second_mask": lambda: None}])
-mistake("a mask inverted", pairs=3, why="A mask is inverted on its way into the attention, where True means “may "
-    "attend”, just as it does here.", look="what does True mean in the masks you get, and in those you pass on?",
+mistake("a mask inverted", pairs=3, why="A mask is inverted on its way into the attention, though True means “may "
+    "attend” in both places.", look="what does True mean in the masks you get, and in those you pass on?",
     variants=family.each_and_all(("first_mask", "second_mask"), lambda right: None if right is None else ~right))
 
 def by_hand(weigh):

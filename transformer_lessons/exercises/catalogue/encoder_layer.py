@@ -227,8 +227,8 @@ mistake("the weights for the output", hint=1, pairs=0, why="The attention return
 mistake("the mask dropped",
     why="The mask does not reach the attention, so every position attends to every other one, whatever the mask says.",
     look="the arguments of the attention.", hidden=lambda: None)
-mistake("the mask inverted", why="The mask is inverted on its way into the attention, where True means “may attend”, "
-    "just as it does here.", look="what does True mean in the mask you get, and in the one you pass on?",
+mistake("the mask inverted", why="The mask is inverted on its way into the attention, though True means “may attend” "
+    "in both places.", look="what does True mean in the mask you get, and in the one you pass on?",
     hidden=lambda mask: None if mask is None else ~mask)
 mistake("the mask transposed", why="The mask reaches the attention with its last two dimensions swapped, so keys and "
     "queries change places.", look="what happens to the mask on its way into the attention?",

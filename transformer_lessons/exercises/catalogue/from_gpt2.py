@@ -412,7 +412,7 @@ mistake("the bias of c_attn left out", why="The biases of queries, keys and valu
     look="what happens to `c_attn.bias` in your code? And which names end in `attn.bias`, and which in `.attn.bias`?",
     finished=without([f"linear_{letter}.bias" for letter in "qkv"]))
 BIASES = "which of the names with `bias` are masks?"
-mistake("no biases", why="The biases of the layers are left out, including those of the norms.", look=BIASES,
+mistake("no biases", why="The biases of the layers are left out, including those of their norms.", look=BIASES,
     finished=[without([".bias"]), lambda found: {name: one for name, one in found.items()
                                                  if name == "norm.bias" or not name.endswith("bias")}])
 mistake("no biases of linear maps", pairs=0, look=BIASES, why="The biases of the linear maps are left out; only the "
@@ -479,8 +479,8 @@ def in_order_of_text(found):
 
 mistake("the layers in the order of text", pairs=0, why="The layers are sorted as text, where \"10\" comes before "
     "\"2\", and renumbered in that order. Every layer should keep its number.",
-    look="sorted([\"2\", \"10\"]), and a model "
-    "of 12 layers.", finished=in_order_of_text)
+    look="what does sorted([\"2\", \"10\"]) "
+    "give?", finished=in_order_of_text)
 mistake("only without the prefix", pairs=0, why="Your code does not handle names that begin with `transformer.`, as "
     "`transformers` saves them.", look="a file whose names begin with `transformer.`.",
     variants=[{"__call__": lambda right, tensors: right if "wte.weight" in tensors else tensors["wte.weight"]},

@@ -338,7 +338,7 @@ mistake("only the next token changed", why="For each position, only a change to 
     "leak from further ahead is missed.", look="which tokens come after the first?",
     variants=[{**ONE_TOKEN, **ONE_PLACE}])
 mistake("the last place left out", why="A leak from the last token into the position before it is missed: the last "
-        "token never changes alone, because the loop ends too early or the later tokens are only reordered.",
+        "token never changes alone, as when a loop ends too early or the later tokens are only reordered.",
     look="the last position but one: when does the only token after it change?",
     variants=styled(ONE_TOKEN, places=lambda length: range(1, length - 1)))
 mistake("every second place left out", pairs=0, why="Only every second place is tried, so a leak that shows only at "
@@ -350,8 +350,8 @@ mistake("as many turns as sequences", pairs=0, why="The loop takes the size of t
     "range: which dimension of tokens does it come from?", variants=styled(ONE_TOKEN, ONE_PLACE, variants=[{
         "__call__": lambda self, step, model, tokens: setattr(self, "turns", len(tokens)) or step(model, tokens),
         "places": lambda self: range(1, self.turns), "most": lambda sizes: max([0.0, *sizes])}]))
-mistake("the first place left out", why="A leak from the second token into the first position is missed: the loop "
-        "starts one step too late.", look="the first value of your loop. Which positions does it compare?",
+mistake("the first place left out", why="A leak from the second token into the first position is missed, as "
+        "when a loop starts one step too late.", look="the first value of your loop. Which positions does it compare?",
     variants=styled(ONE_PLACE, places=lambda length: range(2, length)))
 mistake("the position before the change left out", hint=2, why="The comparison ends one position too early: a leak "
     "from the very next token, which a mask that is off by one lets through, is missed.", look="the end of your slice. "

@@ -64,8 +64,8 @@ ABC = "in a b c a b c, which position should the second a look at?"
 mistake("the earlier copy itself", why="The weight on t - period is read: the earlier copy of the same token, "
     "not the token after it. Heads that look there are called duplicate-token heads.", look=ABC,
     variants=shared.missed_by(-1)[:1])
-mistake("the token before the earlier copy", why="The weight on t - period - 1 is read: what came before the earlier "
-    "copy, not what came after.", look="the sign of the 1. And " + ABC, pairs=2, variants=shared.missed_by(-2))
+mistake("the token before the earlier copy", why="The weight on t - period - 1 is read: the token before the earlier "
+    "copy, not the one after.", look="the sign of the 1. And " + ABC, pairs=2, variants=shared.missed_by(-2))
 mistake("two after the earlier copy", why="The weight on t - period + 2 is read: the second token after the earlier "
     "copy.", look=ABC,
     variants=[*shared.missed_by(1)[:1], *({"picked": lambda weights, back, cut=cut: weights.diagonal(1 - back, -2, -1)[

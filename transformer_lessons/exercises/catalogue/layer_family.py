@@ -109,7 +109,7 @@ SKIPPED = ("When a mask is None, its attention is skipped, with or without its n
            "is hidden: every position may be read.",
            "every `if` that checks for a mask: which lines should run only when there is one?")
 NO_NORMS = ("Nothing is normalised: no norm is used.", "where are the norms used?")
-NO_RESIDUALS = ("No part's input is added to its output, so whatever a part does not pass on is lost.",
+NO_RESIDUALS = ("No part has its input added to its output, so whatever a part does not pass on is lost.",
                 "what is left of x if a part returns 0?")
 
 # How a layer and its norms are built

@@ -200,7 +200,7 @@ DIMENSIONS = (  # the name, what is wrong, and the dimensions
     ("over positions and features", "Mean and variance are taken over several dimensions at once, so the vectors "
                                     "of a sequence are mixed.",
      lambda count: (-2, -1), lambda count: tuple(range(1, count))),
-    ("over everything", "There is one mean and one variance for the whole tensor, so all its vectors are mixed.",
+    ("over everything", "There is one mean and one variance for the whole tensor, shared by all its vectors.",
      lambda count: tuple(range(count))),
     ("over everything but the features", "Each feature has one mean and one variance, taken over all the vectors. "
                                          "That is batch norm.", lambda count: tuple(range(count - 1))))

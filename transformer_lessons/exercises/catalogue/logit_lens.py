@@ -295,7 +295,7 @@ mistake("the logits centred", pairs=0, why="The mean of the logits, or the large
     logits=[lambda right: right - right.mean(-1, keepdim=True), lambda right: right - right.amax(-1, keepdim=True)])
 mistake("no table", pairs=0, why="The normalised vectors come back as they are, without a score for each token.",
     look="the shape of the result.", logits=lambda normed: normed)
-mistake("the norm on the table", why="The norm is applied to the rows of the table; it belongs to the stream alone.",
+mistake("the norm on the table", why="The norm is applied to the rows of the table; it belongs on the stream alone.",
     look="what does the model do to its table before the product?", variants=[
         {"__call__": lambda step, residuals, norm, unembedding: step(residuals, norm, norm(unembedding))}])
 mistake("the norm on the table, not on the stream", pairs=0, why="The norm is applied to the rows of the table, not to "

@@ -515,8 +515,8 @@ def added_again(parts, pair):
         place += 1 + joins
     return merged + parts[place:]
 
-mistake("the last pair not seen", why="The pair is not found at the end of the word: the loop stops one place too "
-    "early.", look="a word of just the two parts of the pair: at which place does its only pair begin?",
+mistake("the last pair not seen", why="The pair is not found at the end of the word, as when a loop stops one "
+    "place too early.", look="a word of just the two parts of the pair: at which place does its only pair begin?",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts[:-1])) if two == pair])
 mistake("the first pair not seen", why="The pair is not found at the beginning of the word.",
     look="at which place does the loop start?", found=lambda right: [place for place in right if place])

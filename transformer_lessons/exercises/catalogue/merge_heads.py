@@ -81,11 +81,11 @@ mistake("the heads summed", why="The heads are added up, so what each head found
         lambda heads: heads.sum(dim=2).repeat_interleave(heads.shape[2], dim=-1),
         lambda heads: F.pad(heads.sum(dim=2), (0, (heads.shape[2] - 1) * heads.shape[3]))])
 mistake("only one head", why="Only one head is returned, d_head features wide; the others are thrown away.",
-    look="does your loop keep the heads from earlier iterations, or overwrite them?",
+    look="where do the other heads go: are they overwritten, or never used?",
     joined=[lambda heads: heads[:, :, 0], lambda heads: heads[:, :, -1]])
 mistake("one head in every place",
     why="The same head, the first or the last, fills every place in the row; the others are thrown away.",
-    look="does what each iteration of the loop puts into the row depend on the head?",
+    look="which head does each place in the row take its features from?",
     joined=[lambda heads: heads[:, :, :1].expand_as(heads).flatten(2),
             lambda heads: heads[:, :, -1:].expand_as(heads).flatten(2)])
 
@@ -139,8 +139,8 @@ mistake("only one head filled in", why="The features of one head are filled in, 
     look="does the slice that you write into depend on which head it is?",
     joined=[lambda heads, one=one: F.pad(heads[:, :, one], (0, (heads.shape[2] - 1) * heads.shape[3]))
             for one in (-1, 0)])
-mistake("a head left out", why="The place of one head, the last or the first, is never filled in and stays 0: the loop "
-    "over the heads ends too early or starts too late.", look="the first and last iterations of the loop.",
+mistake("a head left out", why="The place of one head, the last or the first, is never filled in and stays 0: a loop "
+    "or slice ends too early or starts too late.", look="the first and last iterations of the loop.",
     joined=[lambda heads: F.pad(heads[:, :, :-1].flatten(2), (0, heads.shape[3])),
             lambda heads: F.pad(heads[:, :, 1:].flatten(2), (heads.shape[3], 0))])
 mistake("a head missing from the row",

@@ -350,7 +350,7 @@ mistake("scaled by a length", pairs=0, why="The scores are divided by the square
     scaled=[lambda scores, keys: scores / math.sqrt(keys.shape[-2]),
     lambda scores, queries: scores / math.sqrt(queries.shape[-2])])
 mistake("multiplied by the root",
-    why="The scores are multiplied by the root when they should be divided by it, so the softmax comes out too sharp.",
+    why="The scores are multiplied by a square root, not divided by √d_head, so the softmax comes out too sharp.",
     look="should the scores get larger or smaller?",
     scaled=[lambda self, scores: scores * math.sqrt(self.d_head),
     lambda self, scores: scores * math.sqrt(self.num_heads * self.d_head)])
@@ -405,7 +405,7 @@ mistake("softmax over the batch",
     why="The softmax runs over the batch, so the sequences compete with each other, and the rows do not sum to 1.",
     look="the dimension of the softmax. Which one holds the keys?", weights=lambda scaled: scaled.softmax(dim=0))
 mistake("softmax over more than the keys", why="The softmax runs over several dimensions at once, so the weights of "
-    "many queries together sum to 1, when those of each query should.",
+    "many queries together sum to 1, not those of each query.",
     look="add up one row of the weights: what do you get?",
     weights=[lambda scaled: scaled.flatten(2).softmax(dim=-1).view_as(scaled),
         lambda scaled: scaled.flatten(1).softmax(dim=-1).view_as(scaled),
@@ -517,8 +517,8 @@ mistake("positions and features flattened together", pairs=0, raises=True,
     look=BEFORE_OUT,
     merged=lambda heads: heads.transpose(1, 2).flatten(1))
 mistake("only one head reaches the output", pairs=0, why="The weights are those of every head, but only one head goes "
-    "into linear_out: the others are overwritten, or never filled in.", look="does your loop keep "
-    "the output of each head, and put it in a place of its own?",
+    "into linear_out: the others are overwritten, or never filled in.", look="is the output "
+    "of each head kept, and put in a place of its own?",
     merged=[lambda self, heads: heads[:, -1].repeat(1, 1, self.num_heads),
     lambda self, heads: heads[:, 0].repeat(1, 1, self.num_heads),
     lambda self, heads: F.pad(heads[:, 0], (0, (self.num_heads - 1) * self.d_head)),
@@ -593,7 +593,7 @@ mistake("weights summed over the heads", pairs=0,
     look=WHERE, handed_over=lambda weights: weights.sum(dim=1))
 mistake("the weights of one head only",
     why="Only the weights of a single head are returned; the exercise asks for those of every head.",
-    look="does your loop keep the weights of each head, or overwrite them?",
+    look="are the weights of each head kept, overwritten or left out?",
     handed_over=[lambda weights: weights[:, -1], lambda weights: weights[:, 0],
         lambda weights: weights[:, -1:].expand_as(weights), lambda weights: weights[:, :1].expand_as(weights)])
 mistake("scores handed over as weights", why="The scores from before the softmax are returned in place of the "
@@ -613,7 +613,7 @@ mistake("a list of weights", pairs=0, why="The weights of the heads are returned
     look="which function joins tensors of the same shape along a new dimension?",
     handed_over=lambda weights: list(weights.unbind(1)))
 mistake("no weights handed over", why="`None` is returned in place of the weights.",
-    look="does what you call return the weights, and for every head?", handed_over=lambda: None)
+    look="where does the second value that you return come from?", handed_over=lambda: None)
 
 # How it is built
 mistake = exercise.section(hint=3)
@@ -623,7 +623,7 @@ def fixed(heads):
         self.num_heads, self.d_head = heads, d_model // heads
     return {"__init__": init}
 mistake("a fixed number of heads", pairs=0, why="The number of heads is always the same, whatever num_heads is.",
-    look="where does `__init__` use num_heads, and is there another number?", variants=[fixed(2), fixed(8), fixed(4)])
+    look="where does your code use num_heads, and where a fixed number?", variants=[fixed(2), fixed(8), fixed(4)])
 
 def without_bias(*layers):
     def init(self, right):

@@ -328,11 +328,11 @@ mistake("rescaled to each block's maximum, not the largest", why="The maximum is
     raised=lambda scores: scores.amax(dim=-1, keepdim=True))
 mistake("the sum of the last block", why="The sum starts anew with each block: what was added up before is lost.",
     look="`=` or `+=`?", grown=lambda added: added)
-mistake("the last block left out of the sum", why="The last block is missing from the maximum and the sum: the loop "
-        "ends too early.", look="the last round of the loop.", pairs=0,
+mistake("the last block left out of the sum", why="The last block is missing from the maximum and the sum: a loop "
+        "or slice ends too early.", look="the last round of the loop.", pairs=0,
     first_pass=lambda blocks: blocks[:-1] if len(blocks) > 1 else blocks)
-mistake("the first block left out of the sum", why="The first block is missing from the maximum and the sum: the loop "
-        "starts too late.", look="the first round of the loop.", pairs=0,
+mistake("the first block left out of the sum", why="The first block is missing from the maximum and the sum: a loop "
+        "or slice starts too late.", look="the first round of the loop.", pairs=0,
     first_pass=lambda blocks: blocks[1:] if len(blocks) > 1 else blocks)
 mistake("the first block counted twice", why="The first block is added to the sum twice: once before the loop, and "
         "again in the loop, which begins with it.",
@@ -450,7 +450,7 @@ def as_they_come(blocks, keep, later=False):
 
 mistake("only the block before rescaled", why="The exponentials of all blocks are kept, but where the maximum rises, "
         "only those of the previous block are rescaled. The earlier ones remain relative to an older maximum.",
-    look="suppose that the maximum rises twice: to which one are the exponentials of the first block relative?",
+    look="suppose that the maximum rises twice: which maximum are the first block's exponentials relative to?",
     pairs=0,
     variants=[lambda blocks: before_rescaled(blocks, whole_sum=True),
               lambda blocks: before_rescaled(blocks, whole_sum=False)])

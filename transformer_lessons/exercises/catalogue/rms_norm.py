@@ -210,7 +210,7 @@ for name, why, dims in (
     ("over positions and features", "The mean runs over two dimensions at once, so the vectors of a sequence are "
      "mixed.",
      lambda count: (-2, -1)),
-    ("over everything", "There is one mean square for the whole tensor, so all its vectors are mixed.",
+    ("over everything", "There is one mean square for the whole tensor, shared by all its vectors.",
      lambda count: tuple(range(count))),
     ("over everything but the batch", "There is one mean square for each sequence of the batch, so the vectors of a "
      "sequence are mixed.",

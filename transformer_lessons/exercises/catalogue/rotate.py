@@ -145,7 +145,7 @@ mistake("only the first pair turned", why="Only the first pair is turned; the fe
 mistake("only the last pair turned", why="Only the last pair is turned; the features before it are left as they were.",
     look="does each iteration of your loop keep what the earlier ones have done?", pairs=0,
     variants=[{"angles": lambda right: torch.cat([0 * right[:, :-1], right[:, -1:]], dim=-1)}])
-mistake("the last pair left out", why="The last pair is not turned: the loop over the pairs ends too early.",
+mistake("the last pair left out", why="The last pair is not turned: a loop or slice ends too early.",
     look="the last iteration of the loop over the pairs.", pairs=0,
     variants=[{"angles": lambda right: torch.cat([right[:, :-1], 0 * right[:, -1:]], dim=-1)}])
 mistake("pairs that overlap", why="The loop takes features i and i + 1 for every pair i, so the pairs overlap. Pair i "
@@ -176,8 +176,8 @@ mistake("only the real parts", pairs=0, why="Only one of the two new features of
 
 # The turn
 mistake = exercise.section(hint=2)
-mistake("turned backwards", pairs=1, why="Every pair is turned the wrong way. Either the sine has the wrong sign, or "
-    "the matrix of shift_matrix is used as it is, but that one is for pairs in the order (sine, cosine).",
+mistake("turned backwards", pairs=1, why="Every pair is turned the wrong way. Perhaps the sine has the wrong sign, or "
+    "the matrix of shift_matrix, which is for pairs in the order (sine, cosine), is used as it is.",
     look="after a quarter turn, what should (1, 0) become?", turned=lambda a, b, c, s: (a * c + b * s, b * c - a * s))
 mistake("a sign wrong in the turn", pairs=2, why="The signs are not those of a rotation: exactly one of the four terms "
         "should be subtracted, and it is one with a sine.", look="what should (1, 0) and (0, 1) become after a quarter "
@@ -197,8 +197,8 @@ mistake("multiplied instead of turned", why="Every feature is multiplied by a co
     pairs=2, turned=[lambda a, b, c, s: (a * c, b * c), lambda a, b, c, s: (a * c, b * s),
     lambda a, b, c, s: (a * s, b * c), lambda a, b, c, s: (a * s, b * s), lambda a, b, c, s: (a * (c + s), b * (c + s)),
     lambda a, b, c, s: (a * (c - s), b * (c + s))])
-mistake("a term missing", pairs=2, why="One of the two new features is made without its partner, but each needs both "
-        "old ones.", look="the two formulas have two terms each: how many do yours have?",
+mistake("a term missing", pairs=2, why="One of the two new features is made from one old feature only, but each needs "
+        "both.", look="the two formulas have two terms each: how many do yours have?",
     turned=[lambda a, b, c, s: (a * c - b * s, b * c), lambda a, b, c, s: (a * c, a * s + b * c)])
 mistake("the encoding added", pairs=0, why="The sines and cosines of the positions are added to the vectors, as with a "
     "sinusoidal encoding. Here the vectors should be turned instead.", look="what should happen to the length of a "
@@ -321,8 +321,8 @@ mistake("multiplied by π", *encoding.TIMES_PI, pairs=0,
     angles=[lambda right: right * (2 * math.pi), lambda right: right * math.pi])
 mistake("the angles cut to a wrong turn", *encoding.WRONG_TURN, pairs=0,
     angles=[lambda right, turn=turn: right % turn for turn in (math.pi, 1, 6.28, 3.14)])
-mistake("half precision", pairs=0, why="The angles are computed in half precision, which keeps only two or three "
-        "digits. Far from position 0, the sines and cosines are then wrong.", look="the dtype of the positions and the "
+mistake("half precision", pairs=0, why="Half precision, which keeps only two or three digits, is used on the way to "
+        "the angles. Far from position 0, sines and cosines are then wrong.", look="the dtype of the positions and the "
         "frequencies.",
     places=lambda right: right.bfloat16().double(),
     angles=[lambda places, frequencies: (places.bfloat16() * frequencies.bfloat16()).double(),

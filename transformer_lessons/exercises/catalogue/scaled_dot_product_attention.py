@@ -75,7 +75,7 @@ mistake("multiplied by √d", pairs=2,
 PAIRED = ("scaled by the number of keys", "scaled by the features of a value",  # with another mistake
           "scaled by 2 d", "scaled by a fixed number")
 for name, what, scaled in shared.DIVISORS:
-    mistake(name, why=f"The scores are divided by {what}, not by the square root of the number of features.",
+    mistake(name, why=f"The scores are divided by {what}, not by √d.",
         look="print what the scores are divided by. For a query of 8 features it should be 2.83.",
         pairs=int(name in PAIRED), scaled=scaled)
 

@@ -378,7 +378,7 @@ mistake("averages of averages", why="The vectors are replaced one by one while t
     "averages are made of earlier ones.", look="which array does the loop read from, and which does it write to?",
     output=averages_of_averages, variants=[{"__call__": averages_of_averages_that_meet}])
 mistake("a row left out", pairs=2,
-    why="One row of the output is never filled in and stays 0: the loop ends too early or starts too late.",
+    why="One row of the output is never filled in and stays 0: a loop or slice ends too early or starts too late.",
     look="the first and last iterations of the loop.",
     output=[lambda right: only(np.s_[:-1], right), lambda right: only(np.s_[1:], right)])
 mistake("the last block left out", pairs=0, why="The vectors are taken in blocks of equal size, and the last block is "

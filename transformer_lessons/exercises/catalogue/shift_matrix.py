@@ -229,8 +229,8 @@ def left_out(count, rest):
         kept = count(len(blocks))
         return torch.block_diag(*blocks[:kept], rest * torch.eye(2 * (len(blocks) - kept), dtype=blocks.dtype))
     return placed
-mistake("blocks left out", pairs=0, why="One or more blocks are missing, at the end or at the start: the loop over the "
-        "pairs ends too early, or starts too late.", look="the first and the last iteration of the loop over the "
+mistake("blocks left out", pairs=0, why="One or more blocks are missing, at the end or at the start: a loop or slice "
+        "ends too early or starts too late.", look="the first and the last iteration of the loop over the "
         "pairs.",
     variants=[{"placed": left_out(count, rest)} for rest in (0.0, 1.0)  # range(0, d_model // 2, 2), range(d_model // 4)
               for count in (lambda pairs: (pairs + 1) // 2, lambda pairs: pairs // 2)],

@@ -382,7 +382,7 @@ mistake("only the sines filled in", why="There are zeros where the cosines shoul
 mistake("only the cosines filled in", why="There are zeros where the sines should be: they have not been written into "
         "the table, or have been overwritten.", look="the line that fills columns 0, 2, 4, …",
         even=lambda right: 0 * right)
-mistake("only row 0 filled in", pairs=0, why="Only row 0 is right, and everything below it is 0. Either the loop ends "
+mistake("only row 0 filled in", pairs=0, why="Only row 0 is right, and everything below it is 0. Perhaps the loop ends "
     "after its first iteration, or the table holds integers, which cut sines and cosines down to 0.",
     look="how far is your `return` indented, and what dtype does the table start with?",
     table=lambda right: emptied(right, np.s_[1:]))
@@ -427,8 +427,8 @@ mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequenci
     "display, not for computing.", look="every call to `round`.",
     table=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3)],
     frequency=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3, 4)])
-mistake("half precision", pairs=0, why="The angles are computed in half precision, which keeps only two or three "
-    "digits. Far from position 0, the sines and cosines are then wrong.", look="the dtype of the positions and the "
+mistake("half precision", pairs=0, why="Half precision, which keeps only two or three digits, is used on the way to "
+    "the angles. Far from position 0, sines and cosines are then wrong.", look="the dtype of the positions and the "
     "frequencies.",
     angles=[lambda position, frequency, half=half: (position.to(half) * frequency.to(half)).double()
     for half in (torch.half, torch.bfloat16)],

@@ -464,19 +464,20 @@ mistake("only the last row", why="Only the last row or table survives: each iter
     variants=[lambda scores: rows(softmax(scores))[-1],
               lambda scores: softmax(scores)[-1] if scores.ndim > 1 else softmax(scores),
               lambda scores: np.zeros(scores.shape) + rows(softmax(scores))[-1]])
-mistake("only the first row", why="Only the first row or table comes back: the loop ends in its first iteration, or "
-    "the result of one row is used for all.", look="how far is the `return` indented?",
+mistake("only the first row", why="Only the first row or table comes back, as when a loop ends in its first "
+    "iteration, or the result of one row is used for all.", look="how far is the `return` indented?",
     variants=[lambda scores: rows(softmax(scores))[0],
               lambda scores: softmax(scores)[0] if scores.ndim > 1 else softmax(scores),
               lambda scores: np.zeros(scores.shape) + rows(softmax(scores))[0]])
 mistake("a column left out", pairs=0, why="One column of the result, the last or the first, is never filled in or "
-    "never divided: the loop ends too early or starts too late.", look=TURNS,
+    "never divided: a loop or slice ends too early or starts too late.", look=TURNS,
     variants=[lambda scores: softmax(scores) * (np.arange(scores.shape[-1]) < scores.shape[-1] - 1),
               lambda scores: softmax(scores) * (np.arange(scores.shape[-1]) > 0)],
     weights=[lambda right, exponentials: np.append(right[..., :-1], exponentials[..., -1:], axis=-1),
              lambda right, exponentials: np.append(exponentials[..., :1], right[..., 1:], axis=-1)])
 mistake("a row left out",
-    why="One row of the result is never filled in and stays 0: the loop ends too early or starts too late.", look=TURNS,
+    why="One row of the result is never filled in and stays 0: a loop or slice ends too early or starts too late.",
+    look=TURNS,
     variants=[lambda scores: np.append(rows(softmax(scores))[:-1], np.zeros(scores.shape[-1])).reshape(scores.shape),
               lambda scores: np.append(np.zeros(scores.shape[-1]), rows(softmax(scores))[1:]).reshape(scores.shape)])
 mistake("the result left transposed", hint=2,

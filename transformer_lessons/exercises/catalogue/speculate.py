@@ -338,8 +338,8 @@ mistake("accepted above a threshold", pairs=0, why="A token is accepted wherever
         lambda p: 0.3)))])
 mistake("the ratio squared, or its root", why="The square or the root of the ratio is used, not the ratio itself.",
     look=TWICE, accepted=[lambda right: right ** 2, lambda right: right.sqrt()], pairs=0)
-mistake("the ratio of the likeliest", why="The ratio uses the probability of a likeliest token above the line, below "
-        "it or in both places. Both numbers should be those of the drafted token.",
+mistake("the ratio of the likeliest", why="The ratio uses the likeliest token's probability in its numerator, its "
+        "denominator or both. It should use the drafted token's in both.",
     look="which token's probability does your ratio take from each row?", pairs=0,
     accepted=lambda p, q: of_token(p, q.argmax(-1)) / of_token(q, q.argmax(-1)),
     variants=or_from_p(lambda p, q: p.amax(-1, keepdim=True) / q.amax(-1, keepdim=True),

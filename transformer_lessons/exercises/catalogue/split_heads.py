@@ -143,15 +143,15 @@ mistake("batch and positions in one dimension", hint=3,
     why="Batch and positions have become one dimension, so the result has three dimensions instead of four.",
     look=DIMENSIONS, moved=[lambda heads: heads.flatten(0, 1), lambda heads: heads.flatten(0, 1).transpose(0, 1)])
 mistake("only one head", why="Only one head is returned; the others are thrown away.",
-    look="does your loop keep the heads from earlier iterations, or overwrite them?",
+    look="where do the other heads go: are they overwritten, or never used?",
     moved=[lambda heads: heads[:, :, -1], lambda heads: heads[:, :, 0],
         lambda right: right[:, :1], lambda right: right[:, -1:]])
 mistake("only one head filled in", pairs=0, why="One head is filled in, and the others are still zeros.",
     look="does each iteration of your loop write into a head of its own?",
     moved=[lambda right: torch.cat([right[:, -1:], torch.zeros_like(right[:, 1:])], dim=1),
         lambda right: torch.cat([right[:, :1], torch.zeros_like(right[:, 1:])], dim=1)])
-mistake("a head left out", pairs=0, why="One head, the last or the first, is never filled in and stays 0: the loop "
-    "over the heads ends too early or starts too late.", look="the first and last iterations of the loop.",
+mistake("a head left out", pairs=0, why="One head, the last or the first, is never filled in and stays 0: a loop "
+    "or slice ends too early or starts too late.", look="the first and last iterations of the loop.",
     moved=[lambda right: torch.cat([right[:, :-1], torch.zeros_like(right[:, -1:])], dim=1),
            lambda right: torch.cat([torch.zeros_like(right[:, :1]), right[:, 1:]], dim=1)])
 mistake("never filled", pairs=0,

@@ -302,7 +302,7 @@ mistake("scaled again in every tile", why="The queries are divided by √d again
         "tile to tile.", look="in which loop do you divide?",
     variants=[lambda *inputs: looped(*inputs, again=True)])
 mistake("the values of another block", why="The weights of a block of keys are multiplied by the values of another "
-        "block, for instance that of the queries or the first.",
+        "block, such as the queries' own or the first.",
     look="which indices slice the values, and which ones the keys?",
     variants=[lambda *inputs: looped(*inputs, place=lambda start, left: start),
               lambda *inputs: looped(*inputs, place=lambda start, left: 0)])
@@ -605,8 +605,8 @@ mistake("multiplied by √d", why="The scores are multiplied by √d; they shoul
       look="should the scores get larger or smaller?", variants=[tiled(scale=lambda right: 1 / right)])
 for name, what, scaled in shared.DIVISORS:
     if name != "scaled by the number of queries":  # as many as keys
-        mistake(name, why=f"The scores are divided by {what}, not by the square root of the number of features.",
-            look="which dimension of the query does a dot product sum over?", scaled=scaled)
+        mistake(name, why=f"The scores are divided by {what}, not by √d.",
+            look="print the divisor. For a query of 8 features it should be 2.83.", scaled=scaled)
 exercise.adopt(shared.family, hints={"scores": 1, "batch": 1, "output": 1, "weights": 1}, without=(
     *NOT_HERE, "a score never computed", "each query meets one key only", "the key's first two dimensions swapped"))
 

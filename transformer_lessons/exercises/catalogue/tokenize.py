@@ -270,8 +270,8 @@ mistake("punctuation and white space cut apart", why="Punctuation and white spac
     "and the space after it are cut apart, though there is no word boundary between them.", look=BOUNDARIES,
     pieces=[*found(r"\w+|\s+|[^\w\s]+", r"\w+|\s+|[^\w\s]", r"\w+|\s|[^\w\s]+", r"\w+| +|[^\w ]+", r"\w+| |[^\w ]+"),
         *split(r"\b|(?=\s)", r"\b|(?<=\s)")])
-mistake("only a to z count as letters", why="Only a to z count as letters here, so words with other letters, such as é "
-    "or Ж, are cut into pieces. (With some patterns, so are words with digits or underscores.)",
+mistake("only a to z count as letters", why="Your code takes only a to z for letters, so words with other letters, "
+    "such as é or Ж, are cut into pieces. (With some patterns, so are words with digits or underscores.)",
     look="a text with an é. Which pattern matches a letter of any alphabet?",
     pieces=[*split(r"([^a-zA-Z]+)", r"(?a:\b)"), *found(r"[a-zA-Z]+|[^a-zA-Z]", r"[a-zA-Z0-9]+|[^a-zA-Z0-9]+",
         r"[a-zA-Z0-9]+|[^a-zA-Z0-9]", r"[a-zA-Z0-9_]+|[^a-zA-Z0-9_]", r"[a-zA-Z']+|[^a-zA-Z']+",
@@ -293,7 +293,7 @@ mistake("a token for each line", why="The text is cut into lines, not at its wor
 mistake("a token for each character",
     why="Every character becomes a token of its own; the characters of a word should stay together.",
     look="where does a word begin and where does it end?", pieces=lambda text: list(text))
-mistake("apostrophes or hyphens count as letters", why="An apostrophe or a hyphen does not end a word here; but it is "
+mistake("apostrophes or hyphens count as letters", why="Your words run on past an apostrophe or a hyphen; but it is "
     "not a letter, so there is a word boundary between it and any letter beside it.",
     look="how many tokens should “it's” give?",
     pieces=found(r"[\w']+|[^\w']+", *(pattern for mark in ("'", "'-", "'’-")

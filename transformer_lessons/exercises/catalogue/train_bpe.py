@@ -452,7 +452,7 @@ mistake("the words with the pair lost", why="The words that contain the pair are
 
 # How many there are, and how they are returned
 mistake = exercise.section(hint=3)
-mistake("only one merge", pairs=0, why="Only one merge is made: the loop ends after a single round.",
+mistake("only one merge", pairs=0, why="Only one merge is made, as when the loop ends after a single round.",
     look="how far is the `return` line indented, and what ends the loop?", rounds=lambda number: min(1, number))
 mistake("one merge too few", pairs=2, why="One merge is missing at the end.", look="how far does the loop count?",
     rounds=[lambda number: max(0, number - 1)])
