@@ -86,7 +86,7 @@ def test_a_lesson_takes_an_hour_at_most_and_says_how_long_its_extras_take(path):
     """A minute for 200 words or 40 lines of code, 45 seconds for a question, and what the exercises take."""
     needed, extras, in_extra = 0.0, [], False
     for cell in nbformat.read(path, 4).cells:
-        text = re.sub(r"(?s)<details>.*?</details>", "", cell.source)
+        text = re.sub(r"(?s)<details>.*?</details>|^- ", "", cell.source, flags=re.MULTILINE)
         if cell.cell_type == "markdown" and re.search(r"(?m)^## ", text):
             extra = re.findall(r"\*Extra · (\d+) minutes", text)
             in_extra = bool(extra)

@@ -19,13 +19,12 @@ Every term, and the lesson that introduces it. Collected by `python -m transform
 
 
 def terms_of(notebook):
-    """[(term, meaning)] of a lesson, from its line of new words: `*Term*: meaning. *Term*: meaning.`"""
+    """[(term, meaning)] of a lesson, from its list of new words, whose items read `- *Term*: meaning.`"""
     cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    lines = [line for text in texts for line in text.split("\n") if line.startswith(NEW_WORDS)]
-    term = r"\*[^*]+\*(?:, \*[^*]+\*)*"
-    return [(name.replace("*", ""), meaning.strip()) for line in lines
-            for name, meaning in re.findall(rf"({term}): (.*?)(?= {term}: |$)", line.removeprefix(NEW_WORDS))]
+    lists = [text.partition(NEW_WORDS)[2].partition("**Further reading")[0] for text in texts if NEW_WORDS in text]
+    return [(name.replace("*", ""), meaning) for one in lists
+            for name, meaning in re.findall(r"^- (\*[^*]+\*(?:, \*[^*]+\*)*): (.*)$", one, re.MULTILINE)]
 
 
 def glossary(notebooks):
