@@ -115,7 +115,7 @@ def test_only_old_keys_handed_back_are_named_without_a_word_against_the_values()
         return F.scaled_dot_product_attention(query, new_keys, new_values, mask), keys, new_values
 
     found = text(check("attend_with_cache", forgetful))
-    assert "the keys or values that you return" in found
+    assert "The keys or values that you return" in found
     assert "Only `keys` is wrong; `output` and `values` are right." in found
 
 

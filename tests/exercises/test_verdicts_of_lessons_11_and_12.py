@@ -269,7 +269,7 @@ def test_a_maximum_that_starts_at_0_is_said_to_stay_only_where_scores_are_far_be
 
     found = text(check("online_softmax", answer))
     assert "the sum not rescaled and the maximum starts too high" in found
-    assert "Where they do, it never moves" in found
+    assert "Where all the scores of a row lie far below that" in found
     assert "And if you do rescale it" in found
 
 
@@ -983,7 +983,7 @@ def test_tiles_divided_by_d_once_are_not_said_to_be_scaled_twice():
 
     report = check("tiled_attention", answer)
     assert report.mistake == "scaled by d, not √d"
-    assert "divided by d, or by √d twice" in text(report)
+    assert "divided by d, not by √d, as when" in text(report)
 
 
 def ratio_and_residual(p, q, token):
@@ -1116,7 +1116,7 @@ def tiles_of(scale, step=0):
 
 @pytest.mark.parametrize(("answer", "mistake", "true"), [
     (tiles_of(lambda query, block: block), "scaled by the block", "the block's size or its square root"),
-    (tiles_of(lambda query, block: math.sqrt(query.shape[-1]), 1), "one step into the future", "or only where both")])
+    (tiles_of(lambda query, block: math.sqrt(query.shape[-1]), 1), "one step into the future", "at least where both")])
 def test_what_is_said_of_tiles_holds_of_every_variant(answer, mistake, true):
     report = check("tiled_attention", answer)
     assert report.mistake == mistake
@@ -1231,14 +1231,14 @@ def distance(length):
     ("copying_matrix", written, "only one of the tables", "swapped"),
     ("induction_score", wrapped, "modulo the period", "first copy"),
     ("attend_with_cache", extended(lambda q, k, v: SEEN(q[:, :, -1:], k, v).expand(*q.shape[:3], v.shape[3])),
-     "of the last query, or of the first", "the loop keep"),
+     "for the last query, or for the first", "the loop keep"),
     ("attend_with_cache", extended(SEEN), "or it has no effect", "not always. With"),
     ("attend_with_cache", one_at_a_time, "a loop overwrites", "every `[-1]`"),
-    ("sliding_window_mask", turned, "The far edge of the window", "`triu(window - 1)`"),
+    ("sliding_window_mask", turned, "as when the far edge lies above the diagonal", "`triu(window - 1)`"),
     ("sliding_window_mask", late_rows, "a loop over the rows, where does it begin", "is kept"),
-    ("tiled_attention", in_blocks_of(lambda start, block: start), "only the blocks before it", "nothing at all"),
+    ("tiled_attention", in_blocks_of(lambda start, block: start), "block of queries sees only those", "nothing at all"),
     ("tiled_attention", in_blocks_of(lambda start, block: start + 1, first=False), "end at the block's first query",
-     "The mask compares"),
+     "Tiles are masked as if"),
     ("tiled_attention", in_blocks_of(lambda start, block: start + block, first=False), "is its result used",
      "has no mask"),
     ("previous_token_score", lambda weights: weights.diagonal(-1, -2, -1).sum((0, 2)) / len(weights) / weights.shape[

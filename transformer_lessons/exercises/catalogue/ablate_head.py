@@ -98,7 +98,7 @@ mistake("a sequence silenced", why="A whole sequence of the batch is 0, in all i
 mistake("a position silenced", why="The outputs at one position are 0 in all heads.", look=DIMENSIONS, erased=along(2))
 mistake("a feature silenced", why="One feature is 0 in all heads.", look=DIMENSIONS, erased=along(3))
 mistake("a slice of features silenced", pairs=0, why="A slice of neighbouring features is 0 in all heads. Heads lie "
-    "side by side in the last dimension only once they are merged; here they have a dimension of their own.",
+    "side by side in the last dimension only once they are merged; in `heads` they have a dimension of their own.",
     look=DIMENSIONS,
     erased=[lambda heads, number: sliced(heads, number, heads.shape[3] // heads.shape[1]),
             lambda heads, number: sliced(heads, number, heads.shape[3] // 2)])
@@ -117,9 +117,10 @@ mistake("all heads silenced", why="The outputs of all heads are 0.", look="which
     "should stay?",
     erased=lambda heads: torch.zeros_like(heads))
 mistake("counted from 1", why="The head before the right one is silenced, as if heads were counted from 1.",
-    look="heads are counted from 0: what is the number of the first one?",
+    look="which head should be silenced if `number` is 1: the first or the second?",
     which=lambda number, count: (number - 1) % count)
-mistake("the next head", why="The head after the right one is silenced.", look="every `+ 1` in your code.",
+mistake("the next head", why="The head after the right one is silenced.",
+    look="which head should be silenced if `number` is 0?",
     which=lambda number, count: (number + 1) % count)
 mistake("silenced and moved", pairs=0, why="The head is silenced, but the heads come back in a different order.",
     look="where in the result should each head be?",
@@ -131,21 +132,22 @@ mistake("other heads changed", pairs=0, why="The head is silenced, but at least 
     erased=[lambda right, number: zero_at(right, (slice(None), 0)),
             lambda right, number: zero_at(right, (slice(None), -1)), lambda right: right.round(decimals=2)])
 mistake("head 0 taken for none", pairs=0, why="Head 0 is not silenced: when `number` is 0, the heads come back "
-    "unchanged.", look="`if number` and `number or …`: how do they treat 0?",
+    "unchanged.", look="what does your code do with 0? `if number`, for instance, takes it for False.",
     erased=lambda right, heads, number: right if number else heads)
-mistake("counted from the end", why="Heads are counted backwards, from the last one.", look="the sign of your index.",
+mistake("counted from the end", why="Heads are counted backwards, from the last one.",
+    look="which head should be silenced if `number` is 1?",
     which=[lambda number, count: count - 1 - number, lambda number, count: -number % count])
 mistake("several heads silenced", pairs=2, why="A range of heads is silenced: all those before the head or all those "
     "after it, with or without the head itself.",
-    look="the colon in your index: a slice can select several heads.",
+    look="how many heads does your index or condition select?",
     erased=[lambda heads, number: heads * (torch.arange(heads.shape[1]) > number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) < number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) >= number)[:, None, None],
             lambda heads, number: heads * (torch.arange(heads.shape[1]) <= number)[:, None, None]])
 mistake("a part of the head left", pairs=4, why="The head is silenced only in part: for instance, only in some "
     "sequences, at some positions or in some features.",
-    look="which of the head's numbers are not 0 in your result? Each extra index in the brackets leaves something out, "
-    "and so does a condition.",
+    look="which of the head's numbers are not 0 in your result? Each extra index leaves something out, and so does a "
+    "condition.",
     erased=[lambda heads, number: zero_at(heads, (0, number)), lambda heads, number: zero_at(heads, (-1, number)),
             lambda heads, number: zero_at(heads, (slice(None), number, -1)),
             lambda heads, number: zero_at(heads, (slice(None), number, 0)),
@@ -162,8 +164,8 @@ def zero_at(heads, index):
     return ablated
 
 mistake("interleaved features silenced", pairs=0, why="Features at regular intervals are silenced, as if the heads "
-    "were interleaved. But a head is a slice of neighbouring features.",
-    look="once the heads are merged, which features belong to head 1?",
+    "were interleaved. But even once they are merged, a head is a slice of neighbouring features.",
+    look="once the heads are merged, which features come from head 1?",
     erased=[lambda heads, number: attention.split_heads(
                 zero_at(attention.merge_heads(heads), (..., slice(number, None, heads.shape[1]))), heads.shape[1]),
             lambda heads, number: zero_at(heads.flatten(2), (..., slice(number, None, heads.shape[1]))).view_as(heads),
@@ -191,7 +193,7 @@ def emptied(heads, number):
 # What stands in its place
 mistake = exercise.section(hint=3)
 mistake("a mean in its place", pairs=2, why="The head's output is replaced by a mean. Mean ablation is a real "
-    "technique, but here the head should contribute nothing: 0.", look="what should the head contribute?",
+    "technique, but in this exercise the head should contribute nothing: 0.", look="what should the head contribute?",
     erased=[lambda heads, number: put(heads, number, heads[:, number].mean(0, keepdim=True)),
             lambda heads, number: put(heads, number, heads[:, number].mean(1, keepdim=True)),
             lambda heads, number: put(heads, number, heads[:, number].mean((0, 1), keepdim=True)),
@@ -207,7 +209,7 @@ def put(heads, number, what):
     return changed
 
 mistake("another number than 0", pairs=3, why="The head's output is replaced by something other than 0. A very "
-    "negative number belongs before a softmax, and no softmax follows here.", look="which number adds nothing to a "
+    "negative number becomes 0 only in a softmax, and none follows.", look="which number adds nothing to a "
     "sum?",
     erased=[lambda heads, number: put(heads, number, -torch.inf), lambda heads, number: put(heads, number, 1.0),
             lambda heads, number: put(heads, number, -1e9), lambda heads, number: put(heads, number, torch.nan)])
@@ -215,13 +217,13 @@ mistake("almost 0", pairs=0, why="The head's output is replaced by a number clos
     look="which number adds nothing to a sum?",
     erased=[lambda heads, number, low=low: put(heads, number, low) for low in (1e-9, 1e-7, 1e-6, 1e-5)])
 mistake("its own output from elsewhere", pairs=0, why="The head's output is replaced by its output in another "
-    "sequence or at another position (resample ablation), but here it should contribute nothing: 0.",
+    "sequence or at another position (resample ablation). In this exercise the head should contribute nothing: 0.",
     look="what should the head contribute?",
     erased=[lambda heads, number, by=by, dim=dim: put(heads, number, heads.roll(by, dim)[:, number])
             for by, dim in ((1, 0), (-1, 0), (1, 2), (-1, 2))] + [
         lambda heads, number: put(heads, number, heads.flip(0)[:, number])])
 mistake("the head dropped", pairs=2, why="The head is removed, which leaves one head fewer: linear_out, which reads "
-    "all the heads side by side, would no longer fit.", look="the shape of the result.",
+    "all the heads side by side, would no longer fit.", look="how many heads should the result have?",
     erased=[without, lambda heads, number: without(heads, number).flatten(1, 2)])
 mistake("the others made louder", why="The other heads are scaled up, as dropout does to make up for what is missing. "
     "They should stay as they are.", look="every factor and every call of dropout.",
@@ -234,7 +236,8 @@ mistake("the others made quieter", pairs=0, why="The other heads are scaled down
             lambda right, heads: right / (heads.shape[1] - 1), lambda right: right / 2,
             lambda right, heads: right * (heads.shape[1] - 1) / heads.shape[1]])
 mistake("the sign turned", pairs=0, why="Instead of being silenced, the head has its sign reversed.",
-    look="how many times do you subtract the head?", erased=lambda heads, number: put(heads, number, -heads[:, number]))
+    look="what must be added to a number to make it 0?",
+    erased=lambda heads, number: put(heads, number, -heads[:, number]))
 mistake("subtracted from the others, too", pairs=0, why="The head is silenced, but its output is subtracted from the "
     "other heads as well. They should stay as they are.", look="from which heads do you subtract it?",
     erased=lambda heads, number: heads - heads[:, number:number + 1])
@@ -244,9 +247,10 @@ mistake("another head in its place", pairs=0, why="The head's output is replaced
             lambda heads, number: put(heads, number, heads[:, (number + 1) % heads.shape[1]]),
             lambda heads, number: put(heads, number, heads[:, 0] if number else heads[:, -1])])
 mistake("the heads in another shape", pairs=1, why="The heads come back in another shape: side by side, added up, or "
-    "with two dimensions swapped. They should keep the shape they came in.", look="the shape of the result.",
+    "with two dimensions swapped. They should keep the shape they came in.",
+    look="compare the shape of the result with that of `heads`.",
     handed=[lambda ablated: attention.merge_heads(ablated), lambda ablated: ablated.transpose(1, 2),
             lambda ablated: ablated.sum(1)])
-mistake("that head alone", pairs=0, why="Only this one head comes back, silenced or not; all heads are expected.",
-    look="the shape of the result.", variants=[{"erased": lambda heads, number: heads[:, number]},
+mistake("that head alone", pairs=0, why="Only head `number` comes back, silenced or not; all heads are expected.",
+    look="how many heads should the result have?", variants=[{"erased": lambda heads, number: heads[:, number]},
     {"erased": lambda heads, number: torch.zeros_like(heads[:, number])}])

@@ -36,7 +36,8 @@ def draw(generator, parts, merges, high=False):
     return spelled(parts, table), {pairs[rank]: rank for rank in order}
 
 CACHED = "a cache for one set of ranks"
-OLD_RESULT = "The result for a word is kept, and returned again even if the ranks are different."
+OLD_RESULT = ("If the ranks change from one call to the next, the result for the same word is wrong, as when the old "
+    "result is kept and returned again.")
 
 def depends_on_the_ranks(call, parts, ranks):
     """The same word again with fewer ranks, with none, and with its own, always in one and the same dictionary."""
@@ -274,8 +275,9 @@ mistake("stopped at two parts", why="Your code stops as soon as two parts are le
 mistake("stopped at three parts", why="Your code stops as soon as three parts or fewer are left, even if some pair "
     "still has a rank.", look="how many parts must a word have to contain a pair?",
     candidates=[lambda right, parts: right if len(parts) > 3 else []])
-mistake("too few rounds", why="The number of rounds is fixed in advance and is too small, so your code stops while a "
-    "pair with a rank is left.", look="how many merges may a word of three parts need, and what should end the loop?",
+mistake("too few rounds", why="Your code stops while a pair with a rank is left, as when the number of rounds is fixed "
+    "in advance and is too small.",
+    look="how many merges may a word of three parts need, and what should end the loop?",
     rounds=[lambda parts: max(0, len(parts) - 2), lambda parts: len(parts) // 2,
         *(lambda parts, number=number: number for number in (2, 3, 4, 5, 8, 10, 16, 20, 32)),
         lambda parts: max(0, len(parts) - 3)],
@@ -294,9 +296,8 @@ def one_by_one_for(parts, ranks, rounds):
         parts = first_found(parts, min(known)[1]) if known else parts
     return list(parts)
 
-mistake("the pairs listed only once", why="The pairs are listed before the first merge, so pairs with a new token in "
-    "them are "
-    "never merged.", look="after a merge, are the neighbours still the same?",
+mistake("the pairs listed only once", why="Pairs with a new token in them are never merged, as when the pairs are "
+    "listed only before the first merge.", look="after a merge, are the neighbours still the same?",
     variants=[lambda parts, ranks: through(parts, ranks, sorted({*pairwise(parts)} & {*ranks}, key=ranks.get)),
         lambda parts, ranks: through(parts, ranks, dict.fromkeys(pair for pair in pairwise(parts) if pair in ranks)),
         lambda parts, ranks: at_the_first_places(parts, ranks)])
@@ -323,8 +324,8 @@ def up_to_a_gap(parts, order):
             break
         parts = byte_pairs.merge(parts, pair)
     return parts
-mistake("every merge from the beginning", pairs=0, why="Each merge starts again from the original word, so only the "
-    "last merge is left.", look="which list does each merge work on, and which one do you return?", variants=[
+mistake("every merge from the beginning", pairs=0, why="Only the last merge is left, as when each merge starts again "
+    "from the original word.", look="which list does each merge work on, and which one do you return?", variants=[
         lambda parts, ranks: last_alone(parts, [pair for pair in pairwise(parts) if pair in ranks], ranks),
         lambda parts, ranks: last_alone(parts, ranks, ranks)])
 
@@ -332,7 +333,7 @@ def last_alone(parts, pairs, ranks):
     return byte_pairs.merge(parts, max(pairs, key=ranks.get)) if pairs else list(parts)
 
 mistake("ended at the first pair without a rank", why="Your code stops at a pair without a rank, although other pairs "
-    "still have one.", look="`break`: when is there nothing left to merge?",
+    "still have one.", look="when is there nothing left to merge? And if a rank is missing, what stands in for it?",
     candidates=[lambda parts, ranks: [pair for pair in pairwise(parts) if pair in ranks]
         if next(pairwise(parts), None) in ranks else []],
     variants=[{"candidates": lambda parts, ranks: list(pairwise(parts))
@@ -351,13 +352,13 @@ mistake("rank 0 left out", why="The pair with rank 0, which was learned first, i
     variants=[lambda parts, ranks: ended_early(parts, ranks, lambda pair, parts: ranks.get(pair) or math.inf),
               lambda parts, ranks: ended_at_rank_0(parts, ranks)])
 mistake("the highest rank left out", why="The pair with the highest rank, which was learned last, is never merged.",
-    look="where does your loop over the ranks end?",
+    look="which is the last rank that your code tries?",
     candidates=[lambda right, ranks: [pair for pair in right if ranks[pair] < len(ranks) - 1]])
 mistake("the last pair not seen", why="The last pair of neighbours in the word is never looked at.", look="a word of "
     "two parts: at which place does its only pair begin?",
     candidates=[lambda parts, ranks: [pair for pair in pairwise(parts[:-1]) if pair in ranks]])
 mistake("the first pair not seen", why="The first pair of neighbours in the word is never looked at.", look="at which "
-    "place does the loop start?",
+    "place does the search start?",
     candidates=[lambda parts, ranks: [pair for pair in pairwise(parts[1:]) if pair in ranks]])
 mistake("the pairs turned round", why="A pair is merged where ranks has it the other way round, with the second part "
     "before the first.", look="the key that you look up in ranks: which of its two parts comes first in the word?",
@@ -458,8 +459,9 @@ def none_compared(parts, ranks):
         parts = byte_pairs.merge(parts, pair)
     return list(parts)
 
-mistake("a list as the key", hint=3, pairs=0, why="A slice of a list is a list, and a list cannot be a key of a "
-    "dictionary: hence the TypeError.", look="the keys of ranks: are they lists?", variants=[
+mistake("a list as the key", hint=3, pairs=0, why="Your code raises a TypeError, as when a list, such as a slice of "
+    "parts, is used as a key of ranks.", look="what type are the keys of ranks? And which brackets does a look-up "
+    "need?", variants=[
         lambda parts, ranks, least=least: list(parts) if len(parts) < least else ranks[parts[:2]] for least in (2, 1)])
 mistake("beyond the end", hint=3, pairs=0, why="At the last part, your code asks for the next part, but there is none: "
     "hence the IndexError.", look="`parts[place + 1]`: what is it when place is the last one?",
@@ -475,7 +477,7 @@ def all_merged(parts, ranks):
 
 mistake("no pair at all", hint=3, why="If a word has no pair at all, your code raises an error, as `min` does when it "
     "has nothing to choose from.",
-    look="`min` and its `default`, or a condition before it.",
+    look="a word of one part, or of none: what does your code ask for that is not there?",
     variants=[lambda parts, ranks: min_of_nothing(parts, ranks)])
 
 def min_of_nothing(parts, ranks):
@@ -505,5 +507,6 @@ mistake("a tuple for the list", why="The parts are right, but they come in a tup
 mistake("one piece of bytes", why="The parts are joined into a single bytes object or string; the exercise asks for a "
     "list of them.", look="the `return` line: what does `join` make?", handed=[lambda parts: b"".join(parts),
         lambda parts: b" ".join(parts), lambda parts: " ".join(part.decode("latin-1") for part in parts)])
-mistake("texts for bytes", why="The parts are strings; they should be bytes.", look="`decode`, and str(…).",
+mistake("texts for bytes", why="The parts are strings; they should be bytes.",
+    look="where do you use `decode` or str(…)?",
     handed=[lambda parts: [part.decode("latin-1") for part in parts], lambda parts: [str(part) for part in parts]])

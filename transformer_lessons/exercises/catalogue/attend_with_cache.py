@@ -152,17 +152,17 @@ mistake("no mask once the cache holds something", why="With an empty cache the m
 mistake("no mask for two new tokens", why="Two new tokens are not masked, so the first sees the second.", pairs=0,
     look="with two new tokens, may the first see the second?",
     allowed=lambda right, new, total: right if new > 2 else ones(new, total))
-mistake("a square mask", pairs=0, why="The mask is square: it has one row and one column for each new token, or for "
-        "each key. The scores have a row for each new token and a column for each key, so such a mask does not fit "
-        "once the cache holds something.",
+mistake("a square mask", pairs=0, why="Once the cache holds something, several new tokens at once raise an error, as "
+        "with a square mask: it has one row and one column for each new token, or for each key, but the scores have a "
+        "row for each new token and a column for each key.",
     look="with 3 old tokens and 2 new ones, what shape do the scores have, and what "
         "shape does the mask have?",
     visible=[lambda masked: masked.masked_fill(~ones(*2 * masked.shape[-2:-1]).tril(), -torch.inf),
              lambda masked: masked.masked_fill(~ones(*2 * masked.shape[-1:]).tril(), -torch.inf)
              if masked.shape[-2] > 1 else masked])
-mistake("the cache counted twice", why="The old tokens are counted twice: as columns of the mask, and again in the "
-        "number given to tril, or in positions that start again at the first new key. So new tokens see those that "
-        "come after them.", pairs=0,
+mistake("the cache counted twice", why="The mask is shifted by twice the number of old tokens, so new tokens see "
+        "those that come after them. This happens, for instance, when positions start again at the first new key.",
+    pairs=0,
     look="the number that you give to tril or triu, or the positions that you compare: from which column do they "
         "count?",
     allowed=lambda new, total: ones(new, total).tril(2 * (total - new)))
@@ -185,15 +185,15 @@ mistake("the later for the earlier", pairs=0, why="New tokens see the keys that 
                "weights": lambda right: right.nan_to_num(0.0)}])
 mistake("shifted by the new tokens, not the old", pairs=0, why="The mask is shifted by the number of new tokens, not "
         "by the number of old ones.",
-    look="with 3 old tokens and 2 new ones, which number should tril get?",
+    look="with 3 old tokens and 2 new ones, how many keys may the first new one see?",
     allowed=lambda new, total: ones(new, total).tril(new))
 mistake("shifted by the heads", pairs=0, why="The mask is shifted by the number of heads (dimension 1 of `keys`), not "
-        "by the number of old tokens.", look="with 3 old tokens and 2 new ones, which number should tril get, and "
-        "which dimension of `keys` has it?", visible=lambda masked: masked.masked_fill(
+        "by the number of old tokens.", look="with 3 old tokens and 2 new ones, by how many columns should the mask "
+        "be shifted? And which dimension of `keys` has that size?", visible=lambda masked: masked.masked_fill(
             ~ones(*masked.shape[-2:]).tril(masked.shape[1]), -torch.inf))
 mistake("shifted by the batch or the features", pairs=0, why="The mask is shifted by the size of the batch or by a "
-        "number of features, not by the number of old tokens.", look="with 3 old tokens and 2 new ones, which number "
-        "should tril get, and which dimension of `keys` has it?", variants=[
+        "number of features, not by the number of old tokens.", look="with 3 old tokens and 2 new ones, by how many "
+        "columns should the mask be shifted? And which dimension of `keys` has that size?", variants=[
     lambda *inputs, size=size: shifted_by(*inputs, size(*inputs[:3])) for size in (
         lambda query, keys, values: values.shape[3], lambda query, keys, values: keys.shape[3],
         lambda query, keys, values: keys.shape[0])])
@@ -236,14 +236,16 @@ mistake("new tokens see only themselves and the past", why="A new token sees all
         "new ones before it.", look="with two new tokens, may the second see the first?",
     allowed=lambda new, total: (torch.arange(total) < total - new) | (
         torch.arange(total) == torch.arange(total - new, total)[:, None]))
-mistake("every new token sees only what the first may see", why="All the new tokens get the mask of the first one, so "
-        "whatever comes after the first is hidden from all of them.", look="how many rows does your mask have?",
+mistake("every new token sees only what the first may see", why="All the new tokens see only what the first one may "
+        "see, so whatever comes after the first is hidden from all of them.", look="with two new tokens, may the "
+        "second see itself? And how many rows does your mask have?",
     allowed=lambda new, total: (torch.arange(total) <= total - new).expand(new, total))
-mistake("the oldest token dropped", why="The first key is hidden from every new token, as when a window slides on, or "
-        "a slice starts at 1.", look="every slice of the keys, and where it starts.", pairs=0,
+mistake("the oldest token dropped", why="The first key of the cache is hidden from every new token, as when a window "
+        "slides on, or a slice starts at 1.", look="every slice of the keys, and every mask: which key do they start "
+        "with?", pairs=0,
     allowed=lambda right, new, total: right & ((torch.arange(total) > 0) | (total == 1) | (new == total)))
-mistake("masked after the softmax", why="The forbidden weights are set to 0 after the softmax, so a row no longer sums "
-        "to 1.", look="the order of the mask and the softmax.", pairs=0,
+mistake("masked after the softmax", why="The forbidden weights are set to 0 after the softmax, so where there are "
+        "any, a row no longer sums to 1.", look="the order of the mask and the softmax.", pairs=0,
     variants=[{"visible": lambda masked: masked,
                "weights": lambda self, scaled: scaled.softmax(-1) * self.allowed(*scaled.shape[-2:])}])
 mistake("a score of 0 for the forbidden", why="Forbidden scores become 0, and exp(0) is 1, so the future still gets "
@@ -276,7 +278,8 @@ mistake("a number too small for the forbidden", why="Forbidden scores are replac
 def joined(keys, values, new_key, new_value, dim=2):
     return torch.cat([keys, new_key], dim=dim), torch.cat([values, new_value], dim=dim)
 
-mistake("the new keys ask", why="The new keys take the place of the queries in the scores, so `query` is never used.",
+mistake("the new keys ask", why="The new keys take the place of the queries in the scores, so the numbers in `query` "
+        "play no part.",
       hint=3, pairs=0,
     look="where does `query` appear in your code?",
     variants=[lambda query, keys, values, new_key, new_value: WithCache()(new_key, keys, values, new_key, new_value)])
@@ -292,21 +295,22 @@ mistake("joined along another dimension", raises=True, why="Old and new are join
     extended=[lambda keys, values, new_key, new_value, dim=dim: joined(keys, values, new_key, new_value, dim)
               for dim in (1, 0, 3)])
 mistake("the query kept", why="The query is put into the cache of keys, where the new key belongs.", pairs=0,
-    look="the names in your `cat`: what should a token leave behind for those after it?", variants=[
+    look="which of its three vectors should a token leave behind for those after it?", variants=[
         lambda query, keys, values, new_key, new_value: WithCache()(query, keys, values, query, new_value)])
-mistake("only keys or only values kept", why="Only the old keys are kept, or only the old values. There must be as "
-        "many keys as values.", look="do you treat keys and values in the same way?", pairs=0,
+mistake("only keys or only values kept", why="Once the cache holds something, your code raises an error, as when only "
+        "the old keys are kept, or only the old values. There must be as many keys as values.",
+    look="do you treat keys and values in the same way?", pairs=0,
     extended=[lambda keys, values, new_key, new_value: (torch.cat([keys, new_key], dim=2), new_value),
               lambda keys, values, new_key, new_value: (new_key, torch.cat([values, new_value], dim=2))])
 mistake("only keys or only values added", raises=True, why="Only the new keys are appended, or only the new values. "
         "There must be as many keys as values.", look="do you treat keys and values in the same way?", pairs=0,
     extended=[lambda keys, values, new_key, new_value: (torch.cat([keys, new_key], dim=2), values),
               lambda keys, values, new_key, new_value: (keys, torch.cat([values, new_value], dim=2))])
-mistake("the old cache handed back", why="The output is right, but the keys or values that you return are those that "
-        "came in. The new ones are lost, and the next token will not see them.", look="the names in the `return` line.",
+mistake("the old cache handed back", why="The keys or values that you return are those that came in. The new ones are "
+        "lost, and the next token will not see them.", look="the names in the `return` line.",
     handed_back=lambda right, new_key: (right[0], *(one[:, :, :-new_key.shape[2]] for one in right[1:])))
 mistake("the scale kept in the cache", pairs=0, why="The new keys, or all of them, are returned divided by √d_head. "
-        "The scaling belongs to the scores; the keys should be kept as they are.",
+        "It is the scores that should be scaled; the keys should be kept as they are.",
     look="where do you divide by √d_head, and what do you return afterwards?",
     variants=[{"extended": lambda keys, values, new_key, new_value: joined(
         keys, values, new_key / math.sqrt(new_key.shape[-1]), new_value), "scaled": lambda scores: scores}],
@@ -314,8 +318,8 @@ mistake("the scale kept in the cache", pairs=0, why="The new keys, or all of the
                                                               new_key / math.sqrt(new_key.shape[-1])], 2), right[2]),
                  lambda right, new_key: (right[0], right[1] / math.sqrt(new_key.shape[-1]), right[2])])
 mistake("the last new token not handed back", pairs=0, why="The last new token is missing from the keys and values "
-        "that you return, either always or only when the cache was empty.",
-    look="every `:-1`, and every condition on the cache.",
+        "that you return, at least when the cache was empty.",
+    look="every slice such as `:-1`, and every condition on the cache.",
     handed_back=[lambda output, keys, values: (output, keys[:, :, :-1], values[:, :, :-1]),
                  lambda right, new_key: right if new_key.shape[2] < right[1].shape[2] else (
                      right[0], right[1][:, :, :-1], right[2][:, :, :-1])])
@@ -344,7 +348,7 @@ mistake("only the last new token kept or answered", why="When several new tokens
                   keys, values, new_key[:, :, -1:], new_value[:, :, -1:])}])
 mistake("new keys and new values mixed up", pairs=0, why="New values are appended to the keys, or new keys to the "
         "values.",
-    look="the order of the parameters, and the names in each `cat`.",
+    look="the order of the parameters, and which tensor is appended to which.",
     extended=[lambda keys, values, new_key, new_value: joined(keys, values, new_key, new_key),
               lambda keys, values, new_key, new_value: joined(keys, values, new_value, new_key),
               lambda keys, values, new_key, new_value: joined(keys, values, new_value, new_value)])
@@ -371,8 +375,8 @@ mistake("the heads merged", pairs=0, why="The heads of the output are merged: it
     handed_back=lambda output, keys, values: (output.transpose(1, 2).flatten(2), keys, values))
 mistake("the weights for the output", pairs=0, why="The weights are returned in place of the output, so the values "
         "play no part in it.", look="what are the weights multiplied by at the end?", output=lambda weights: weights)
-mistake("the last keys overwritten", why="The new keys and values overwrite the last ones in the cache. They should "
-        "come after them.", look="how many keys should there be afterwards?", pairs=0,
+mistake("the last keys overwritten", why="The new keys and values take the place of the last ones in the cache. They "
+        "should come after them.", look="how many keys should there be afterwards?", pairs=0,
     extended=lambda keys, values, new_key, new_value: joined(keys[:, :, :-new_key.shape[2] or None],
         values[:, :, :-new_key.shape[2] or None], new_key, new_value))
 mistake("the window slides", why="For each new key, the oldest one is dropped from the cache, so the first tokens are "

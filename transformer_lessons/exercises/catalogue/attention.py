@@ -67,13 +67,13 @@ mistake("the scale of PyTorch in the output alone", why="The output is computed 
     "of PyTorch's own attention; the weights that are returned are computed from undivided scores.",
     look="which weights is the output computed with?",
     attend=lambda right, query, key, value: (F.scaled_dot_product_attention(query, key, value), right[1]))
-mistake("the output divided by √d", why="The output is divided by the square root of the number of features; the "
-    "exercise asks for the average alone.", look="what happens to the average before the `return`?",
+mistake("the output divided by √d", why="The output is divided by the square root of a query's number of "
+    "features; the exercise asks for the average alone.", look="what happens to the average before the `return`?",
     attend=lambda right, query: (right[0] / math.sqrt(query.shape[-1]), right[1]))
 
 def weights_divided(self, query, key, value):
     weights = self.weights(self.scores(query, key, value)) / math.sqrt(query.shape[-1])
     return self.output(weights, value, query), weights
-mistake("the weights divided by √d", hint=1, why="The weights are divided by the square root of the number of "
-    "features, so the rows no longer sum to 1.", look="add up one row of the weights: what do you get?",
+mistake("the weights divided by √d", hint=1, why="The weights are divided by the square root of a query's number "
+    "of features, so the rows no longer sum to 1.", look="add up one row of the weights: what do you get?",
     attend=weights_divided)

@@ -34,7 +34,7 @@ class Attending:
 ROW_SUM = "add up one row of the weights: what do you get?"
 WHICH_DIMENSION = "one query's weights must sum to 1. Which dimension holds them?"
 AFTER = "what happens to the average before the `return`?"
-RETURN = "the names in the `return` line."
+RETURN = "what does each name in the `return` line stand for?"
 
 # Loops that keep nothing
 mistake = family.section(topic="output")
@@ -43,8 +43,9 @@ mistake("the last row everywhere", pairs=2,
     look="which queries do you use? And if there is a loop, where does it keep what it computes?",
     output=[lambda right: right[..., -1:, :].expand_as(right), lambda right: right[..., :1, :].expand_as(right)])
 mistake("the output never filled",
-    why="The output has the right shape, but it holds only zeros: nothing has been written into it.",
-    look="does any line write into it, or add to it, with `=` or `+=`?", output=lambda right: torch.zeros_like(right))
+    why="The output has the right shape, but it holds only zeros, as when nothing has been written into it.",
+    look="which line puts the weighted sums into it, and does it come before the `return`?",
+    output=lambda right: torch.zeros_like(right))
 
 # Scores: who meets whom
 mistake = family.section(topic="scores")
@@ -52,16 +53,16 @@ mistake("no transpose of the key", pairs=2, why="The query and the key are multi
     "the sizes happen to agree, and each score then mixes features with positions.",
     look="`a @ b` multiplies rows of a by columns of b. Are the keys rows or columns?",
     scores=[lambda query, key: query @ key, lambda query, key: key @ query])
-mistake("the key reshaped, not transposed", why="`view` or `reshape` gives the key the right shape, but keeps the "
-    "numbers in their old order, so the columns are not the keys.",
+mistake("the key reshaped, not transposed", why="The key has been regrouped into the right shape, as by `view` or "
+    "`reshape`, but its numbers keep their old order, so the columns are not the keys.",
     look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare the result with the tensor's transpose.",
     scores=lambda query, key: query @ key.reshape(key.mT.shape))
 
 # Leading dimensions
 mistake = family.section(topic="batch")
-mistake("all dimensions of the key reversed", why="`.T` reverses all the dimensions, including the leading ones. It is "
-    "the transpose you need only for a tensor with two dimensions.",
-    look="print `key.T.shape` for a key of shape (2, 5, 4).",
+mistake("all dimensions of the key reversed", why="All the dimensions of the key are reversed, including the leading "
+    "ones, as by `.T`. That is the transpose you need only for a tensor with two dimensions.",
+    look="which shape does your transpose make of a key of shape (2, 5, 4)?",
     scores=lambda query, key: query @ key.permute(*range(key.dim() - 1, -1, -1)))
 mistake("the key's first two dimensions swapped", why="Dimensions 0 and 1 of the key are swapped. Without leading "
     "dimensions, that is the transpose; with them, the wrong dimensions are swapped.",
@@ -86,7 +87,8 @@ mistake("works without leading dimensions only", pairs=2,
 # Scores: what is multiplied, and what it is made of
 mistake = family.section(topic="scores")
 mistake("elementwise product for the scores", pairs=2,
-    why="`*` multiplies number by number; a score is a dot product, which also adds up the products.",
+    why="Query and key are multiplied number by number, as by `*`; a score is a dot product, which also adds up the "
+    "products.",
     look="how many scores should there be for 2 queries and 3 keys?", scores=lambda query, key: query * key,
     variants=[{"scores": lambda query, key: query * key, "output": lambda weights, value: weights * value}])
 mistake("each query meets one key only", pairs=3, why="Each query is multiplied only by the key at its own position, "
@@ -102,22 +104,24 @@ mistake("sums for products", pairs=2, why="The scores add the features of a quer
     scores=[lambda query, key: (query[..., :, None, :] + key[..., None, :, :]).sum(-1),
             lambda query, key: (query[..., :, None, :] + key[..., None, :, :]).tanh().sum(-1)])
 mistake("torch.dot of tables", raises=True,
-    why="`torch.dot` takes two single vectors, but here there are tables of vectors, and batches of tables.",
+    why="`torch.dot` takes two single vectors, but the queries and the keys are tables of vectors, or batches of "
+    "tables.",
     look="which operation computes all the dot products at once?", scores=lambda query, key: torch.dot(query, key))
-mistake("transpose without its dimensions", raises=True, why="A tensor's `transpose` must be told which two dimensions "
-    "to swap; only a NumPy array's works without arguments, and reverses them all.",
+mistake("transpose without its dimensions", raises=True, why="A tensor's `transpose` must be told which two "
+    "dimensions to swap. (A NumPy array's also works without arguments, but reverses them all.)",
     look="how can you name the last two dimensions, however many come before them?",
     scores=lambda query, key: query @ key.transpose())
-mistake("positions added to the scores", pairs=2, why="Something that depends on the positions is added to the scores. "
-    "The exercise asks for no positions: a score depends only on a query and a key.", look="what happens to the scores "
+mistake("positions added to the scores", pairs=2, why="Something that depends on the positions is added to the "
+    "scores; a score should depend only on a query and a key.", look="what happens to the scores "
     "before the softmax?", masked=[lambda scaled: scaled + torch.arange(scaled.shape[-1]),
     lambda scaled: scaled - (torch.arange(scaled.shape[-2])[:, None] - torch.arange(scaled.shape[-1])).abs()])
-mistake("a score never computed", pairs=6, why="The scores of the last key or query, or of the first, are never "
-    "computed and are still 0 in the softmax.", look="the first and last iterations of each loop.",
+mistake("a score never computed", pairs=6, why="The scores of the last key or query, or of the first, are 0 in the "
+    "softmax, as when they are never computed.", look="which scores are exactly 0 just before the softmax, and which "
+    "line should have computed them?",
     masked=[lambda scaled, edges=edges: F.pad(F.pad(scaled, [-width for width in edges]), edges) for edges in (
         (0, 1), (1, 0), (0, 0, 0, 1), (0, 0, 1, 0), (0, 1, 0, 1), (1, 0, 1, 0))])
-mistake("zeros for a mask", pairs=4, why="The scores on one side of the diagonal are set to 0. The exercise has no "
-    "mask, and a score of 0 hides nothing anyway: e⁰ is 1.",
+mistake("zeros for a mask", pairs=4, why="The scores on one side of the diagonal are 0 in the softmax. The exercise "
+    "has no mask, and a score of 0 hides nothing anyway: e⁰ is 1.",
     look="any `tril`, `triu` or loop that ends early: which scores does it leave at 0?",
     masked=[lambda scaled: scaled.tril(), lambda scaled: scaled.triu(), lambda scaled: scaled.tril(-1),
                       lambda scaled: scaled.triu(1)])
@@ -126,12 +130,13 @@ mistake("features compared, not vectors", pairs=4, why="The scores compare featu
     "features?", scores=lambda query, key: query.mT @ key, variants=[{"scores": lambda query, key: query.mT @ key,
     "output": output} for output in (lambda weights, value: value @ weights, lambda weights, value: value @ weights.mT,
     lambda weights, value: weights @ value.mT)])
-mistake("queries and keys swapped", why="Queries and keys are swapped, so each row of the weights belongs to a key.",
-    look="each row of the weights should belong to a query.",
+mistake("queries and keys swapped", why="Queries and keys are swapped, so the weights have one row for each key, not "
+    "for each query.",
+    look="which of the two should give the scores their rows, and which their columns?",
     scores=lambda step, query, key, value: step(key, query, value))
 mistake("softmax over the queries, and weights transposed", why="The softmax runs over the queries, so the weights "
-    "that all of them give to one key sum to 1. Also, each row of the weights belongs to a key.",
-    look="what should each row of the weights belong to, and whose weights must sum to 1?",
+    "that all of them give to one key sum to 1. Also, the weights have one row for each key, not for each query.",
+    look="whose weights should a row hold, and what should they sum to?",
     variants=[{"scores": lambda step, query, key, value: step(key, query, value),
     "output": lambda weights, value: weights.mT @ value}])
 mistake("queries meet the values", why="The scores are query · value, so the keys are never used.",
@@ -148,21 +153,21 @@ mistake("queries and values swapped",
     why="Queries and values have swapped roles: the values are compared with the keys, and the queries are averaged.",
     look="which two of the three should be compared, and which should be averaged?",
     roles=lambda query, key, value: (value, key, query))
-mistake("the roles turned round", pairs=2, why="Each of the three arguments plays the role of another.",
+mistake("the roles turned round", pairs=2, why="Query, key and value each play the role of another.",
     look="which two of the three should be compared, and which should be averaged?",
     roles=[lambda query, key, value: (key, value, query), lambda query, key, value: (value, query, key)])
 mistake("keys meet keys", why="The scores are key · key, so the queries are never used.",
-    look="the first factor of your dot products.", scores=lambda step, key, value: step(key, key, value))
+    look="what are the two factors of your dot products?", scores=lambda step, key, value: step(key, key, value))
 mistake("queries meet queries", why="The scores are query · query, so the keys are never used.",
-    look="the second factor of your dot products.", scores=lambda step, query, value: step(query, query, value))
+    look="what are the two factors of your dot products?", scores=lambda step, query, value: step(query, query, value))
 mistake("the queries in all three roles",
-    why="The query plays all three roles, so the other two arguments are never used.",
-    look="where are `key` and `value` used?", roles=lambda query: (query, query, query))
-mistake("cosines for dot products", why="The vectors are scaled to length 1 before the dot products, so each score is "
-    "a cosine and their lengths no longer matter.", look="if a key were twice as long, should its scores change?",
+    why="The query plays all three roles, so the keys and the values have no part in the attention.",
+    look="what are the queries compared with, and what is averaged?", roles=lambda query: (query, query, query))
+mistake("cosines for dot products", why="Each dot product is replaced by a cosine, as when the vectors are scaled to "
+    "length 1 first, so their lengths no longer matter.", look="if a key were twice as long, should its scores change?",
     scores=lambda step, query, key, value: step(F.normalize(query, dim=-1), F.normalize(key, dim=-1), value))
-mistake("one of the two brought to length 1", pairs=2, why="Either the queries or the keys are scaled to length 1 "
-    "before the dot products, so their lengths no longer matter.",
+mistake("one of the two brought to length 1", pairs=2, why="The lengths of the queries, or those of the keys, no "
+    "longer matter, as when these vectors are scaled to length 1 before the dot products.",
     look="if a vector were twice as long, should its scores change?",
     scores=[lambda step, query, key, value: step(F.normalize(query, dim=-1), key, value),
                        lambda step, query, key, value: step(query, F.normalize(key, dim=-1), value)])
@@ -184,7 +189,7 @@ mistake("both transposed", why="The query is transposed as well as the key. That
     scores=lambda query, key: query.mT @ key.mT)
 mistake("one query for all", pairs=2,
     why="The same query, the first or the last, is used every time, so all the rows of the scores are equal.",
-    look="which query does row 1 of your weights belong to?",
+    look="which query is row 1 of your scores computed from?",
     masked=[lambda scaled: scaled[..., :1, :].expand_as(scaled), lambda scaled: scaled[..., -1:, :].expand_as(scaled)])
 mistake("summed over the batch", topic="batch", pairs=2,
     why="The scores of all the sequences are added up, and every sequence gets the weights that this sum gives.",
@@ -211,21 +216,23 @@ mistake("one batch for all", topic="batch", pairs=2, why="The sequences of the b
 # Masks that nobody asked for
 mistake = family.section(topic="weights")
 mistake("a causal mask", pairs=2, why="Each query attends only to the keys up to its own position. The exercise has no "
-    "mask: each query should attend to all the keys.", look="the first row of your weights.",
+    "mask: each query should attend to all the keys.", look="in row 0 of your weights, which keys get a weight other "
+    "than 0?",
     masked=lambda scaled: scaled.masked_fill(torch.ones_like(scaled).triu(1) == 1, -1e9),
     weights=lambda right: right.tril())
 
 def causal_output(right, query, key, value, scale=None):
     return F.scaled_dot_product_attention(query, key, value, is_causal=True, scale=scale), right[1]
 mistake("a causal mask for the output alone", topic="output",
-    why="The output is computed with a causal mask, which `is_causal=True` switches on in PyTorch. The weights that "
-    "are returned have no mask, and the exercise has none either.", look="which weights is the output computed with?",
+    why="The output is computed with a causal mask, as with `is_causal=True` in PyTorch. The weights that are "
+    "returned have no mask, and the exercise has none either.", look="which weights is the output computed with?",
     attend=[causal_output, lambda right, query, key, value: causal_output(right, query, key, value, 1.0)])
 mistake("a mask on what came before", why="Each query attends only to the keys from its own position on. The exercise "
-    "has no mask: each query should attend to all the keys.", look="the last row of your weights.",
+    "has no mask: each query should attend to all the keys.", look="in which rows of your weights does key 0 get a "
+    "weight other than 0?",
     masked=lambda scaled: scaled.masked_fill(torch.ones_like(scaled).tril(-1) == 1, -1e9))
 mistake("no query may attend to its own position", why="The diagonal is masked, so no query attends to the key at its "
-    "own position. The exercise has no mask.", look="the diagonal of your weights.",
+    "own position. The exercise has no mask.", look="which weights are on the diagonal, and what makes them 0?",
     masked=lambda scaled: scaled.masked_fill(torch.eye(*scaled.shape[-2:], dtype=torch.bool), -1e9))
 
 # Weights: what the softmax runs over
@@ -282,19 +289,20 @@ mistake("the sum changes while it divides", pairs=2, why="The sum is computed ag
     "division?", weights=[sum_changes_in_the_row, sum_changes_in_the_table])
 mistake("a key left out of the sum", pairs=2, why="The sum in the denominator leaves out one key, the last or the "
     "first, so a row sums to more than 1.",
-    look="the first and last iterations of the loop that adds up the exponentials, or the slice that is summed.",
+    look="which exponentials does the sum in the denominator add up?",
     weights=[lambda scaled: scaled.exp() / scaled.exp()[..., :-1].sum(-1, keepdim=True),
                          lambda scaled: scaled.exp() / scaled.exp()[..., 1:].sum(-1, keepdim=True)])
 mistake("only one term of the sum", pairs=2,
-    why="The exponentials are divided by just one of them, the last or the first: nothing has been added up.",
-    look="should it be `=` or `+=`?",
+    why="Each exponential comes out divided by just one of them, the last or the first, not by the sum of them all.",
+    look="which exponentials does the sum in the denominator add up?",
     weights=[lambda scaled: scaled.exp() / scaled.exp()[..., -1:], lambda scaled: scaled.exp() / scaled.exp()[..., :1]])
 mistake("divided by the mean",
-    why="The exponentials are divided by their mean, so each row sums to the number of keys.",
+    why="Each row of the weights sums to the number of keys, as when the exponentials are divided by their mean, not "
+    "by their sum.",
     look=ROW_SUM, weights=lambda scaled: scaled.exp() / scaled.exp().mean(-1, keepdim=True))
-mistake("divided by the sum so far", why="The exponentials are divided while the sum is still growing, so each is "
-    "divided by what has been added up so far, not by the sum of the whole row.",
-    look="where does the loop that adds end, and where does the one that divides begin?",
+mistake("divided by the sum so far", why="Each exponential is divided by the sum up to its own place, as when the "
+    "division starts before the sum is complete, not by the sum of the whole row.",
+    look="when the first exponential is divided, which ones does the sum already contain?",
     weights=lambda scaled: scaled.exp() / scaled.exp().cumsum(-1))
 mistake("torch.softmax without a dimension", pairs=1, raises=True, why="`torch.softmax` must be told which dimension "
     "it runs over.", look="along which dimension do the scores compete?", weights=lambda scaled: torch.softmax(scaled))
@@ -316,8 +324,8 @@ mistake("scores divided by their sum", why="The scores are divided by their sum,
 mistake("exponentials not divided by their sum",
     why="The exponentials are used as weights without being divided by their sum, so the rows do not sum to 1.",
     look=ROW_SUM, weights=[lambda scaled: scaled.exp(), stable_exponentials])
-mistake("the logarithm of the weights", why="This is a log-softmax: every weight is negative or 0, and a row does not "
-    "sum to 1.", look=ROW_SUM, weights=lambda scaled: scaled.log_softmax(dim=-1))
+mistake("the logarithm of the weights", why="The weights are the logarithms of the right ones: each is negative or 0, "
+    "and a row does not sum to 1.", look=ROW_SUM, weights=lambda scaled: scaled.log_softmax(dim=-1))
 mistake("a sigmoid for the softmax", why="Each score goes through a sigmoid separately, so the keys of a query do not "
     "compete, and nothing makes a row sum to 1.", look=ROW_SUM, weights=lambda scaled: scaled.sigmoid())
 mistake("sigmoids divided by their sum", why="Each score goes through a sigmoid before the division. The rows sum to "
@@ -350,7 +358,7 @@ mistake("a number added to the sum", pairs=2, why="A number is added to the sum,
              for more in (1e-2, 1e-3, 1)])
 mistake("a lower bound for the weights",
     why="Weights below a limit are raised to that limit after the softmax, so a row can sum to more than 1.",
-    look="any `clamp`, `max` or `where` after the softmax.",
+    look="what happens to the smallest weights after the softmax?",
     weights=lambda right: right.clamp(min=0.1))
 
 def best_alone(table):
@@ -361,13 +369,13 @@ mistake("only the best match",
     weights=lambda scaled: best_alone(scaled))
 mistake("equal weights", why="Every key gets the same weight, so each output is the plain average of the values.",
     look="where does your answer use the scores?", weights=lambda scaled: torch.full_like(scaled, 1 / scaled.shape[-1]))
-mistake("a running average", why="Output row i is the plain average of values 0 to i: the scores are not used.",
+mistake("a running average", why="Output row i is the plain average of values 0 to i, whatever the scores are.",
     look="where does your answer use the scores?",
     weights=lambda scaled: F.normalize(torch.ones_like(scaled).tril(), p=1.0, dim=-1))
 mistake("softmax twice", why="The weights go through a second softmax, which makes them more equal.",
     look="how many times is a softmax taken on the way?", weights=lambda right, step: step(right))
 mistake("the sign flipped", why="The scores enter the softmax with the opposite sign: the worst match gets the largest "
-    "weight.", look="every minus sign on the way to the softmax.", masked=lambda scaled: -scaled)
+    "weight.", look="what changes the sign of the scores on the way to the softmax?", masked=lambda scaled: -scaled)
 mistake("signs lost before the softmax", pairs=2,
     why="The scores enter the softmax without their signs, so a key that points the opposite way counts as one that "
     "matches.",
@@ -382,7 +390,7 @@ mistake("the scores clipped", pairs=5,
     masked=[lambda scaled, low=low, high=high: scaled.clamp(low, high) for low, high in (
         (-1, 1), (-0.5, 0.5), (-2, 2), (None, 1), (0, 1))])
 mistake("rounded scores", pairs=4, why="The scores are rounded before the softmax, so scores that differ can become "
-    "equal.", look="any `round`, `int`, `long` or `//` on the way to the softmax.",
+    "equal.", look="which step on the way to the softmax drops decimals?",
     masked=[lambda scaled: scaled.round(), lambda scaled: scaled.trunc(), lambda scaled: scaled.round(decimals=1),
             lambda scaled: scaled.round(decimals=2)])
 
@@ -419,7 +427,7 @@ mistake("standardised scores", pairs=3, why="The scores are divided by their own
     masked=[lambda scaled: scaled / scaled.std(-1, keepdim=True),
     lambda scaled: F.layer_norm(scaled, scaled.shape[-1:]), lambda scaled: scaled / scaled.std()])
 mistake("rounded weights", pairs=4, why="The weights are rounded, so the rows may no longer sum to 1. Rounding is for "
-    "showing, not for computing.", look="any `round` on the way to the `return`.",
+    "showing, not for computing.", look="what happens to the weights after the softmax?",
     weights=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3, 4)])
 
 # Output
@@ -432,7 +440,7 @@ mistake("the queries' average for the output",
     look="which of the three should be averaged?", roles=lambda query, key: (query, key, query))
 mistake("weights transposed for the output", why="The output uses the columns of the weights instead of the rows: how "
     "much each key is attended to, not how each query spreads its attention. And a column need not sum to 1.",
-    look="output row 0 belongs to query 0. Which row of the weights is that?",
+    look="row 0 of the output should be the average for query 0. Where are the weights of query 0?",
     output=lambda weights, value: weights.mT @ value)
 mistake("the weights applied twice",
     why="The averages are averaged again with the same weights, which works only if there are as many queries as "
@@ -447,7 +455,7 @@ mistake("the value before the weights", why="The value comes first in the produc
     look="`a @ b` sums over the columns of a and the rows of b. Which of the two holds the keys?",
     output=lambda weights, value: value @ weights)
 mistake("weights times value, number by number",
-    why="`*` multiplies number by number, but the output should be a sum over the keys.",
+    why="Weights and values are multiplied number by number, as by `*`, but the output should be a sum over the keys.",
     look="what does the output of one query add up?", output=lambda weights, value: weights * value)
 mistake("the weighted values not summed", why="Each value is multiplied by its weight, but nothing is added up: for "
     "every query there are still as many vectors as keys.", look="which dimension must disappear, and "
@@ -457,7 +465,7 @@ mistake("summed over the queries", why="The weighted values are summed over the 
     output=lambda weights, value: (weights[..., None] * value[..., None, :, :]).sum(-3))
 mistake("averaged twice",
     why="The weighted sums are divided by the number of keys. Weights that sum to 1 have already made them averages.",
-    look="every `mean` and every division after the softmax.", output=lambda right, value: right / value.shape[-2])
+    look="which `mean` or division comes after the softmax?", output=lambda right, value: right / value.shape[-2])
 mistake("the plain average of the values", why="The output is the same plain average of the values for every query: "
     "the weights are not used.", look="where does the output use the weights?",
     output=lambda step, weights, value, query: step(torch.full_like(weights, 1 / weights.shape[-1]), value, query))
@@ -479,7 +487,7 @@ mistake("the query added to the output", why="The query is added to the average.
 mistake("the value added to the output", why="The value is added to the average. The exercise asks for the average "
     "alone.", look=AFTER, output=lambda right, value: right + value)
 mistake("the sum starts at 1",
-    why="The sum of the weighted values starts from 1, not from 0, so every number of the output is 1 too large.",
+    why="Every number of the output is 1 too large, as when the sum of the weighted values starts from 1, not from 0.",
     look="what is in the output before the first value is added?",
     output=lambda right: right + 1)
 mistake("the largest weighted value, not the sum",
@@ -498,19 +506,21 @@ mistake("something done to the average", pairs=4, why="The average goes through 
     output=[lambda right: right.relu(), lambda right: right.tanh(),
             lambda right, value: F.layer_norm(right, value.shape[-1:]), lambda right: F.normalize(right, dim=-1)])
 mistake("the sums run on",
-    why="The sum is not reset to 0 between the queries, so each output also contains all the outputs before it.",
-    look="where in the loop does the sum start from 0?", output=lambda right: right.cumsum(dim=-2))
+    why="Each output also contains all the outputs before it, as when a sum is not reset to 0 between the queries.",
+    look="what does the sum hold when the next query begins?", output=lambda right: right.cumsum(dim=-2))
 mistake("only the last term of the sum",
-    why="Each iteration of the loop over the keys replaces the output, so only the last weighted value is left.",
-    look="should it be `=` or `+=`?", output=lambda weights, value: weights[..., -1:] * value[..., -1:, :])
+    why="Only the last weighted value is left, as when each iteration of a loop over the keys replaces the output "
+    "instead of adding to it.",
+    look="how many weighted values does one row of your output add up?",
+    output=lambda weights, value: weights[..., -1:] * value[..., -1:, :])
 mistake("a key left out",
-    why="The sum over the keys leaves out the last one or the first: a loop or slice ends too early or starts too "
-    "late.",
-    look="the first and last iterations of the loop over the keys.",
+    why="The sum over the keys leaves out the last one or the first, as when a loop or slice ends too early or starts "
+    "too late.",
+    look="with which key does your sum start, and with which does it end?",
     output=[lambda weights, value: weights[..., :-1] @ value[..., :-1, :],
             lambda weights, value: weights[..., 1:] @ value[..., 1:, :]])
-mistake("a query left out", why="The row of the last query, or of the first, is never filled in and stays 0: a loop "
-    "or slice ends too early or starts too late.", look="the first and last iterations of the loop over the queries.",
+mistake("a query left out", why="The row of the last query, or of the first, is all zeros, as when a loop or slice "
+    "ends too early or starts too late.", look="for which queries do you compute a row?",
     output=[lambda right: F.pad(right[..., :-1, :], (0, 0, 0, 1)),
             lambda right: F.pad(right[..., 1:, :], (0, 0, 1, 0))],
     variants=[{"attend": lambda right, edges=edges: tuple(F.pad(F.pad(one, [-width for width in edges]), edges)
@@ -523,20 +533,22 @@ mistake("one vector for the whole sequence", pairs=3,
 def in_a_batch(change):
     """What `change` makes of both results, where there is a batch."""
     return lambda right, query: right if query.dim() < 3 else tuple(change(one) for one in right)
-mistake("only the last of the batch", pairs=2, why="Only the last sequence of the batch gets a result: each iteration "
-    "of the loop throws away the result of the one before, or the loop leaves the others out.",
-    look="where does the loop keep what it computes?",
+mistake("only the last of the batch", pairs=2, why="Only the last sequence of the batch gets a result, as when each "
+    "iteration of a loop throws away the result of the one before.",
+    look="which sequences do you compute a result for, and where is it kept?",
     attend=[in_a_batch(lambda one: one[-1]), in_a_batch(lambda one: torch.cat([torch.zeros_like(one[:-1]), one[-1:]]))])
-mistake("only the first of the batch", pairs=2, why="The result of the first sequence is used for the whole batch.",
-    look="every `[0]` and every `return` inside a loop.",
+mistake("only the first of the batch", pairs=2, why="Only the first sequence of the batch gets a result of its own.",
+    look="what leaves the other sequences out: a `[0]`, perhaps, or a `return` inside a loop?",
     attend=[in_a_batch(lambda one: one[0]), in_a_batch(lambda one: one[:1].expand_as(one))])
 mistake("the keys of the first of the batch for all",
-    why="All the queries attend to the keys and values of the first sequence in the batch.", look="every `[0]`.",
+    why="All the queries attend to the keys and values of the first sequence in the batch.",
+    look="for the last sequence of the batch, which sequence do the keys and the values come from, and why?",
     attend=lambda right, step, query, key, value:
         right if query.dim() < 3 else step(query, key[:1].expand_as(key), value[:1].expand_as(value)))
 mistake("the batch summed up",
-    why="The output of each sequence also contains those of the sequences before it: a sum is not reset between them.",
-    look="where in the loop does the sum start from 0?",
+    why="The output of each sequence also contains those of the sequences before it, as when a sum is not reset "
+    "between them.",
+    look="what does the sum hold when the next sequence begins?",
     output=lambda right: right.cumsum(dim=0) if right.dim() > 2 else right)
 
 # What is returned
@@ -546,18 +558,20 @@ mistake("the scores for the weights", pairs=2,
     attend=[lambda self, right, query, key, value: (right[0], scaled_scores(self, query, key, value)),
             lambda self, right, query, key, value: (right[0], self.scores(query, key, value))])
 mistake("weights returned transposed",
-    why="The weights are returned with rows and columns swapped: each row should belong to a query.",
+    why="The weights are returned with rows and columns swapped: each row should hold the weights of one query.",
     look="what happens to the weights after the output is computed?", attend=lambda right: (right[0], right[1].mT))
 mistake("output returned transposed", topic="output", why="The output is returned with positions and features "
     "swapped.", look="what happens to the output after the weighted sum?", output=lambda right: right.mT)
 mistake("weights averaged over the batch or the heads", why="The weights are averaged over a leading dimension before "
-    "they are returned; each sequence or head should keep its own.", look="every `mean` or `sum` of the weights.",
+    "they are returned; each sequence or head should keep its own.", look="where is a `mean` or a `sum` of the "
+    "weights taken?",
     attend=[lambda right, dim=dim: (right[0], right[1].mean(dim) if right[1].dim() > 2 else right[1])
             for dim in (-3, 0)])
-mistake("the scores as output", topic="output", why="The scores are returned as the output; nothing is averaged.",
+mistake("the scores as output", topic="output", why="The scores are returned as the output, in place of the weighted "
+    "average.",
     look=RETURN, attend=lambda self, right, query, key, value: (scaled_scores(self, query, key, value), right[1]))
 mistake("only one row of the weights", pairs=2, why="Only the weights of the last query, or of the first, are "
-    "returned.", look="where does the loop keep the weights of each query?",
+    "returned.", look="how many rows should the weights have, and where do you keep them?",
     attend=[lambda right: (right[0], right[1][..., -1, :]), lambda right: (right[0], right[1][..., 0, :])])
 mistake("the features averaged away", topic="output", pairs=2,
     why="The output is averaged or summed over its features, so only one number is left for each query.",
@@ -567,7 +581,7 @@ mistake("one result twice", pairs=2,
     why="The same result is returned twice, so one of the two you were asked for is missing.",
     look=RETURN, attend=[lambda right: (right[0], right[0]), lambda right: (right[1], right[1])])
 mistake("the value for the output", topic="output",
-    why="The value itself is returned as the output; no weighted average is taken of it.",
+    why="The value itself is returned as the output, in place of the weighted average.",
     look=RETURN, attend=lambda right, value: (value, right[1]))
 
 USUAL_PAIRS = {  # the mistakes that are also tried together with a second one
@@ -614,7 +628,7 @@ DIVISORS = (  # name, "The scores are divided by …", the scaled scores
       lambda scores, query: scores / math.sqrt(query.shape[-1] * query[..., 0, 0].numel())]),
     ("scaled by the number of dimensions", "the square root of the query's number of dimensions",
      lambda scores, query: scores / math.sqrt(query.dim())),
-    ("scaled by √d times a number", "the square root of the number of features times another number",
+    ("scaled by √d times a number", "the square root of the number of features, times another number",
      [lambda scores, query, times=times: scores / (times * math.sqrt(query.shape[-1])) for times in (2, 0.5, 10)]),
     ("scaled by how many numbers there are", "the square root of the number of elements in the query or key",
      [lambda scores, query: scores / math.sqrt(query.numel()), lambda scores, key: scores / math.sqrt(key.numel())]),

@@ -128,18 +128,20 @@ mistake("a bias", pairs=0,
 # What the layers are called with
 mistake = exercise.section(hint=2)
 mistake("the layers not used",
-    why="x itself is used as query, key and value: the three layers are built and never called.",
-    look="where does `forward` call each of the three layers?", mapped=lambda x: (x, x, x))
-mistake("the value not mapped", hint=3, why="The output is an average of x itself: linear_v is built and never "
-    "called.", look="the third argument of your attention.", mapped=lambda right, x: (*right[:2], x))
+    why="x itself is used as query, key and value: the results of the three layers are not used.",
+    look="where does `forward` call each of the three layers, and what happens to the results?",
+    mapped=lambda x: (x, x, x))
+mistake("the value not mapped", hint=3, why="The output is an average of x itself: linear_v is not used.",
+    look="what should be averaged, and which layer makes it?", mapped=lambda right, x: (*right[:2], x))
 mistake("query and key not mapped", why="The scores compare the vectors of x as they are: linear_q and linear_k are "
-    "never called.", look="the first two arguments of your attention.", mapped=lambda right, x: (x, x, right[2]))
+    "not used.", look="which vectors should be compared, and which layers make them?",
+    mapped=lambda right, x: (x, x, right[2]))
 mistake("the key not mapped", pairs=0,
     why="The keys are x itself: linear_k is not used. That works only if d_head equals d_model.",
-    look="the second argument of your attention.", mapped=lambda right, x: (right[0], x, right[2]))
+    look="what happens to x before it serves as a key?", mapped=lambda right, x: (right[0], x, right[2]))
 mistake("the query not mapped", pairs=0,
     why="The queries are x itself: linear_q is not used. That works only if d_head equals d_model.",
-    look="the first argument of your attention.", mapped=lambda right, x: (x, *right[1:]))
+    look="what happens to x before it serves as a query?", mapped=lambda right, x: (x, *right[1:]))
 
 def one_after_another(self, right):
     key = self.linear_k(right[0])
@@ -153,7 +155,7 @@ mistake("the layers one after another", pairs=0,
             lambda self, right: (right[0], self.linear_k(right[0]), right[2]),
             lambda self, right: (self.linear_q(right[1]), *right[1:])])
 mistake("the values mapped twice", hint=3, pairs=0,
-    why="linear_v is called a second time, on the average, which works only if d_head equals d_model.",
+    why="linear_v is applied twice, the second time perhaps to the average; that works only if d_head equals d_model.",
     look="how many times does `forward` call each layer?", output=lambda self, right: self.linear_v(right))
 
 def of_the_first(roles):
@@ -202,7 +204,8 @@ mistake("positions added to x", pairs=0, why="Something that depends on the posi
     "lesson 5; this exercise takes x as it is.",
     mapped=[lambda step, x: step(x + torch.arange(x.shape[1])[:, None]), lambda step, x: step(x + sinusoids(x))])
 mistake("the sequence reversed", pairs=0,
-    why="The positions of x are reversed before the three layers, and the results are returned in that order.",
+    why="The positions are reversed, and the results are returned in that order.",
+    look="which operation reverses the positions?",
     forward=lambda step, x: step(x.flip(1)))
 mistake("x normalised first",
     why="x goes through a layer norm before the three layers; this exercise takes x as it is.",

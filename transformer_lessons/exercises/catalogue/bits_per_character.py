@@ -105,13 +105,13 @@ mistake("the sign flipped", pairs=1, why="The result is negative, but a loss nev
 # From tokens to characters
 LONGER = "should the result grow when the text gets longer?"
 mistake = exercise.section(hint=2)
-mistake("bits per token", why="These are the bits per token, not per character.", look="where does your formula use "
+mistake("bits per token", why="The result is in bits per token, not per character.", look="where does your formula use "
     "tokens and characters?", rate=lambda bits: bits)
 mistake("tokens and characters swapped", why="The bits of a token are multiplied by its number of characters, but its "
     "characters share its bits.", look="a token of three characters costs 3 bits. What does each character cost?",
     rate=lambda bits, tokens, characters: bits * characters / tokens)
-mistake("the bits of the whole text", why="This is what the whole text costs: nothing divides it among the characters.",
-    look=LONGER, rate=lambda bits, tokens: bits * tokens)
+mistake("the bits of the whole text", why="The result is what the whole text costs: nothing divides it among the "
+    "characters.", look=LONGER, rate=lambda bits, tokens: bits * tokens)
 mistake("one token's bits shared by all characters", hint=1, why="The bits of a single token are divided by all the "
     "characters of the text, but the other tokens cost something too.", look="should the result shrink when the text "
     "gets longer?", rate=lambda bits, characters: bits / characters)
@@ -130,7 +130,7 @@ mistake("one token or character off", pairs=6, why="One is added to the number o
     "from it, but the numbers you are given are already right.", look="where does the 1 come from?",
     rate=[lambda bits, tokens, characters, t=t, c=c: bits * (tokens + t) / (characters + c)
         for t, c in ((-1, 0), (1, 0), (0, 1), (0, -1), (1, 1), (-1, -1))])
-mistake("a quotient rounded", pairs=5, why="A quotient is rounded to a whole number on the way, by `//`, `int` or "
+mistake("a quotient rounded", pairs=5, why="A quotient is rounded to a whole number on the way, as by `//`, `int` or "
     "`round`.", look="`/` and `//`: what do 3 / 4 and 3 // 4 give?",
     rate=[lambda bits, tokens, characters: bits * (tokens // characters),
           lambda bits, tokens, characters: bits / (characters // tokens),

@@ -23,7 +23,7 @@ def holds_any_length(call, length):
     """Is the mask cut from a table of fixed size? That takes equally long for every length; a loop does not."""
     if length < 200 or seconds(call, length) > 0.002 + 3 * seconds(call, 9) or len(call(1025)) == 1025:
         return None
-    return FIXED, "A text of 1,025 tokens gets a mask that is too small.", "how long a text can your table handle?"
+    return FIXED, "A text of 1,025 tokens gets a mask that is too small.", "how long a text can your code handle?"
 
 exercise = Exercise(name="causal_mask", lesson=6, title="No looking ahead", difficulty=1, importance=3, minutes=4,
     contract="""causal_mask(length) returns a boolean tensor (length, length), True where a query (row) may attend to
@@ -69,8 +69,9 @@ ONE_TRUE = "rows ask, columns answer. Which row should have a single True?"
 def changed(mask, place, to=False):
     mask[place] = to
     return mask
-mistake("the mask inverted", hint=1, why="True marks what is forbidden. Here, as in F.scaled_dot_product_attention, "
-        "True means attending is allowed.", look="read the first row aloud: may the first query attend to itself?",
+mistake("the mask inverted", hint=1, why="True marks what is forbidden. In this exercise, as in "
+        "F.scaled_dot_product_attention, True means attending is allowed.", look="read the first row aloud: may the "
+        "first query attend to itself?",
         triangle=lambda length: square(length).triu(1))
 mistake("the mask transposed", why="Each position may attend to itself and to everything after it: rows and columns "
         "are swapped.", look=ONE_TRUE, triangle=lambda length: square(length).triu())
@@ -79,8 +80,8 @@ mistake("the diagonal missing", why="No position may attend to itself, and the f
 mistake("one step into the future", why="Each position may also attend to the one right after it: the very token that "
     "it must predict.", look="the cell just right of the diagonal.", triangle=lambda length: square(length).tril(1))
 mistake("several steps into the future", pairs=3, why="Each position may also attend to several positions that come "
-    "after it: the triangle reaches too far to the right.", look="the number that you give to tril or triu, or add to "
-    "a position: what does it do to the first row?", triangle=[lambda length: square(length).tril(length // 2),
+    "after it: the triangle reaches too far to the right.", look="any number that you give to tril or triu, or add "
+    "to a position: what does it do to the first row?", triangle=[lambda length: square(length).tril(length // 2),
     lambda length: square(length).tril(2), lambda length: square(length).tril(3)])
 mistake("the diagonal missing, but for the first", why="No position may attend to itself, except the first one.",
     look="the row of the second query: should it attend to itself?",
@@ -137,27 +138,28 @@ mistake("the first few see each other", why="The first few positions may all att
     triangle=[lambda right, few=few: changed(right, np.s_[:few, :few], to=True) for few in (3, 2, 4)])
 mistake("only one key or query kept from the future", pairs=2, why="Only some of the cells above the diagonal are "
         "forbidden, those of the last key or those of the first query. Elsewhere the future is still allowed.",
-        look="does your loop or index reach every row, and every later key in it?",
+        look="does your code reach every row, and every later key in it?",
     triangle=[lambda length: changed(square(length), np.s_[:-1, -1]),
               lambda length: changed(square(length), np.s_[0, 1:])])
 mistake("every second row left empty", pairs=0, why="Every second query may attend to nothing, not even to itself.",
-    look="the numbers that your loop runs through: which rows are not among them?",
+    look="which rows hold no True? If a loop fills them, what is its step?",
     triangle=[lambda right: changed(right, np.s_[1::2]), lambda right: changed(right, np.s_[::2])])
 mistake("the first key left out", pairs=0, why="No position may attend to the first key, except perhaps the first one.",
-    look="the first column. Where does your slice or loop over the keys start?",
+    look="the first column: who may attend to the first key? If a slice or loop runs over the keys, where does it "
+    "start?",
     triangle=[lambda right: changed(right, np.s_[:, 0]), lambda right: changed(right, np.s_[1:, 0])])
 mistake("only the first key", why="Every position may attend to the first key only. Apart from the first position, "
-    "none may even attend to itself.", look="the row of the last query. And does a loop overwrite what an earlier "
-    "iteration has done?",
+    "none may even attend to itself.", look="the row of the last query: how many keys has it seen? And does a loop "
+    "overwrite what an earlier iteration has done?",
     triangle=lambda length: (torch.arange(length) == 0).repeat(length, 1))
 mistake("only the next one forbidden", why="No position may attend to the one right after it, but those further ahead "
         "are allowed.", look="the row of the first query: which keys has it not seen yet?",
     triangle=lambda right, length: square(length).triu(2) | right)
 mistake("a single row", pairs=0, why="There is only one row, as if all queries could see the same keys. Each query "
-    "needs a row of its own.", look="the shape: one row for each query, one column for each key.",
+    "needs a row of its own.", look="the shape: how many queries are there, and how many rows?",
     triangle=[lambda length: square(length)[0], lambda length: square(length)[:1]])
 mistake("the wrong size", pairs=2, why="The table has one row and one column too many, or too few.",
-    look="the shape: one row for each query, one column for each key.",
+    look="the shape: how many queries and keys are there?",
     triangle=[lambda step, length: step(length + 1), lambda step, length: step(length - 1)])
 
 # Numbers, not True and False
@@ -166,8 +168,9 @@ TO_BE_ADDED = ("These are numbers to add to the scores: 0 where a query may atte
                "the dtype of the result: which question does each cell answer with yes or no?")
 ADDED_INVERTED = ("These are numbers to add to the scores, and the very negative ones stand where a query may attend. "
                   "The exercise asks for True and False, and True means attending is allowed.",
-                  "the dtype of the result, and its first row.")
-ZERO_TIMES_INFINITY = ("The mask is multiplied by infinity, and 0 times infinity is not a number: the table holds NaN.",
+                  "which dtype should the result have, and what should stand where a query may attend?")
+ZERO_TIMES_INFINITY = ("The mask is multiplied by infinity, and 0 times infinity is not a number: the result "
+                       "holds NaN.",
                        "print 0 * float('inf'). And does the exercise ask for numbers at all?")
 mistake("a mask to be added", *TO_BE_ADDED, pairs=12,
     form=[lambda allowed, number=number: torch.where(allowed, 0.0, number) for number in VERY_NEGATIVE])
@@ -178,7 +181,7 @@ mistake("a mask to be added, and inverted", *ADDED_INVERTED,
     variants=[lambda length, number=number: torch.where(with_tril(length), number, 0.0) for number in VERY_NEGATIVE])
 mistake("zero times infinity", *ZERO_TIMES_INFINITY, pairs=4, form=[lambda allowed: (~allowed) * -torch.inf,
     lambda allowed: allowed * -torch.inf, lambda allowed: allowed * torch.inf, lambda allowed: (~allowed) * torch.inf])
-mistake(FIXED, pairs=0, why="The mask is cut from a table made for a fixed number of positions, so a longer text gets "
-    "a mask that is too small.", look="how long a text can your table handle?",
+mistake(FIXED, pairs=0, why="A long text gets a mask that is too small, as when it is cut from a table made for a "
+    "fixed number of positions.", look="how long a text can your code handle?",
     variants=[lambda length, size=size: with_tril(min(length, size))
               for size in (*range(8, 26), 32, 50, 64, 100, 128, 1024)])

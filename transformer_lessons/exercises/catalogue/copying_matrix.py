@@ -120,11 +120,11 @@ mistake("all heads at once, from weights transposed", pairs=0, why="No head is s
         {"own": every_feature, "reads": lambda attention: attention.linear_v.weight.T,
          "writes": lambda attention: attention.linear_out.weight.T}])
 mistake("the next head", pairs=0, why="The features are those of the next head.",
-    look="heads are counted from 0: which features belong to the first?",
+    look="which features does head 0 own?",
     own=[lambda right, num_heads, d_head: (right + d_head) % (num_heads * d_head),
          lambda right, num_heads, d_head: right[right < (num_heads - 1) * d_head] + d_head])
 mistake("the head before", pairs=1, why="The features are those of the previous head, as if heads were counted from 1.",
-    look="heads are counted from 0: which features belong to the first?",
+    look="which features does head 1 own: the first d_head or the next?",
     own=[lambda right, num_heads, d_head: (right - d_head) % (num_heads * d_head),
          lambda head, d_head: torch.arange(max(0, head - 1) * d_head, head * d_head)])
 mistake("the first head's slice", pairs=0, why="In one of the two weights, or in both, the slice is that of the first "
@@ -174,9 +174,9 @@ mistake("num_heads for d_head", why="The slice is num_heads features wide, or it
 mistake("a slice from the wrong place", why="The slice for head h begins at feature h, as if each head before it had "
     "a single feature.", look="at which feature does head 1 begin? And head 2?",
     own=lambda head, d_head: torch.arange(head, head + d_head))
-mistake("a slice of the wrong width", pairs=2, why="The slice does not have d_head features. It starts at 0, runs to "
-    "the end, holds a single feature, or is one feature too wide or too narrow.",
-    look="what is on each side of the colon?",
+mistake("a slice of the wrong width", pairs=2, why="The slice does not always have d_head features: it starts at 0, "
+    "runs to the end, holds a single feature, or is one feature too wide or too narrow.",
+    look="at which feature should the slice of head 1 begin, and which should be its last?",
     own=[lambda head, num_heads, d_head: torch.arange(head * d_head, num_heads * d_head),
          lambda head, d_head: torch.arange((head + 1) * d_head), lambda head, d_head: torch.arange(head, head + 1),
          lambda head, num_heads, d_head: torch.arange(head * d_head, min((head + 1) * d_head + 1, num_heads * d_head)),
@@ -199,7 +199,7 @@ mistake("W_V left out", pairs=1, why="linear_v is missing: a slice of the token'
     look="what does the package's attention do with a value before the average?",
     reads=[lambda attention, own: F.one_hot(own, attention.d_model).to(attention.linear_v.weight.dtype)])
 mistake("no attention at all", pairs=0, why="The tables alone are multiplied: neither linear_v nor linear_out is used.",
-    look="W_U W_O W_V W_E: how many factors are there?",
+    look="in W_U W_O W_V W_E, how many factors are there?",
     product=[lambda unembedding, embedding: unembedding @ embedding.T,
              lambda unembedding, embedding: embedding @ unembedding.T])
 mistake("the skip connection counted in", why="The direct path W_U W_E, through the residual connection, is added; the "
@@ -268,8 +268,8 @@ mistake("scaled by √d", pairs=2, why="The matrix is divided by the square root
     "scores are. But this matrix holds no scores.", look="every sqrt: is there one in the exercise's formula?",
     product=[lambda right, reads: right / len(reads) ** 0.5, lambda right,
     embedding: right / embedding.shape[1] ** 0.5])
-mistake("a softmax", pairs=3, why="The matrix has gone through a softmax; the exercise asks for what is added to "
-    "logits, not for probabilities.", look="what does the exercise ask for?",
+mistake("a softmax", pairs=3, why="The matrix has gone through a softmax, perhaps with a logarithm; the exercise asks "
+    "for what is added to logits.", look="is there a softmax in the exercise's formula?",
     product=[lambda right: right.softmax(-1), lambda right: right.softmax(0), lambda right: right.log_softmax(0)])
 mistake("a mean subtracted", pairs=0, why="A mean has been subtracted; the exercise asks for the product as it is.",
     look="every subtraction: is there one in the exercise's formula?",
@@ -277,7 +277,7 @@ mistake("a mean subtracted", pairs=0, why="A mean has been subtracted; the exerc
              lambda right: right - right.mean()])
 mistake("divided by a length", pairs=0, why="Vectors, or the matrix itself, are divided by their length, as for a "
     "cosine similarity; the exercise asks for the plain product.",
-    look="every normalize, every norm and every division.",
+    look="every division and every norm: is there one in the exercise's formula?",
     tables=[lambda embedding, unembedding: (F.normalize(embedding), F.normalize(unembedding)),
             lambda embedding, unembedding: (F.normalize(embedding), unembedding),
             lambda embedding, unembedding: (embedding, F.normalize(unembedding))],
@@ -287,7 +287,7 @@ mistake("divided by a length", pairs=0, why="Vectors, or the matrix itself, are 
              lambda right: F.normalize(right), lambda right: F.normalize(right, dim=0),
              lambda right: right / right.norm()])
 mistake("a layer norm", pairs=0, why="A layer norm is applied to the tokens' vectors or to what the head writes; the "
-    "exercise leaves norms out.", look="every norm.",
+    "exercise leaves norms out.", look="is there a norm in the exercise's formula?",
     tables=[lambda embedding, unembedding: (F.layer_norm(embedding, embedding.shape[1:]), unembedding)],
     product=[lambda unembedding, writes, reads, embedding: unembedding @ F.layer_norm(
         embedding @ (writes @ reads).T, embedding.shape[1:]).T])
@@ -296,7 +296,8 @@ mistake("made symmetric", pairs=0, why="The matrix is added to its transpose, or
     product=[lambda right: (right + right.T) / 2, lambda right: right + right.T])
 mistake("the diagonal alone", pairs=1, why="Only the diagonal, the eigenvalues or a score computed from them is "
     "returned; the whole matrix is expected.",
-    look="the shape of the result.", product=[lambda right: right.diagonal(), lambda right: right.diagonal().diag(),
+    look="what should the number in row 0, column 1 say, and is it in your result?",
+    product=[lambda right: right.diagonal(), lambda right: right.diagonal().diag(),
     lambda right: torch.linalg.eigvals(right), lambda right: torch.linalg.eigvals(right).real,
     lambda right: right.trace(), lambda right: right.diagonal().mean(), lambda right: copying(right).sum().real,
     lambda right: copying(right).sum()])
@@ -308,7 +309,7 @@ def copying(matrix):
 
 mistake("a matrix of features", pairs=1, why="The product contains only one of the tables, or neither, so the rows or "
     "the columns of the result stand for features; (vocabulary, vocabulary) is expected.",
-    look="the shape of the result.",
+    look="what should a row and a column of the result stand for?",
     product=[lambda writes, reads: writes @ reads, lambda writes, reads, embedding: embedding @ (writes @ reads).T,
              lambda writes, reads, embedding: writes @ reads @ embedding.T,
              lambda unembedding, writes, reads: unembedding @ writes @ reads,

@@ -119,7 +119,7 @@ mistake("each word counted once", pairs=2, why="How often each word occurs in th
     "only once.", look="a single word that occurs seven times: what should the counts of its pairs be?",
     weight=[lambda word: 1], variants=[lambda words: Counter(pair for word in words for pair in pairwise(word))])
 mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as (a, a) does in (a, a, a), only "
-    "some of its occurrences are counted. Some programs do this; here every occurrence counts.",
+    "some of its occurrences are counted. Some programs do this; the exercise counts every one.",
     look="of three equal parts, how many neighbours does the middle one have?",
     neighbours=[lambda word: without_overlap(word), lambda word: without_repeats(word)])
 
@@ -137,8 +137,8 @@ def without_repeats(word):
     pairs = list(pairwise(word))
     return [pair for place, pair in enumerate(pairs) if not place or pair != pairs[place - 1]]
 
-LIKE_A_PART = ("The parts of a word are joined together, and pairs are looked for in the result, so a pair is also "
-    "found where its bytes belong to longer parts.")
+LIKE_A_PART = ("A pair is also found where its bytes are in longer parts, as when the parts of a word are joined "
+    "together before the search.")
 TH_E = "the word (b\"th\", b\"e\"): does your code find the pair (b\"h\", b\"e\") in it?"
 mistake("parts of parts counted", why=LIKE_A_PART, look=TH_E,
     pairs_of=[lambda word, mark=mark: in_the_text(word, pairwise(word), mark) for mark in (b" ", b"")],
@@ -198,8 +198,8 @@ def largest(words, weighted=True):
         counts |= Counter({pair: times * (count if weighted else 1) for pair, times in Counter(pairwise(word)).items()})
     return counts
 
-mistake("the first place not counted", pairs=2, why="A pair starts at 0 when it is first met, so its first occurrence "
-    "is not counted.", look="the line for a pair that is not yet in the dictionary.",
+mistake("the first place not counted", pairs=2, why="A pair's first occurrence is not counted, as when the pair is "
+    "only set to 0 there.", look="what do you do with a pair that is not yet in the dictionary?",
     counted=[lambda found: missing_first(found, drop=False), lambda found: missing_first(found, drop=True)])
 
 def missing_first(found, drop):
@@ -249,8 +249,8 @@ def doubling(found):
         counts[pair] += counts[pair] + count
     return counts
 
-mistake("1 too many for each pair", why="Each pair starts at 1 before anything is counted, so its count is 1 too "
-    "large.",
+mistake("1 too many for each pair", why="Each pair's count is 1 too large, as when it starts at 1 before anything is "
+    "counted.",
     look="what does `get` or `setdefault` return for a pair that has not been met yet?",
     counted=[lambda found: first_as(found, 1)])
 mistake("the number of words added", why="Each occurrence of a pair adds the number of words in the dictionary, not "
@@ -287,7 +287,7 @@ def in_a_row(words, weighted=False, repeated=False, later=False):
     return counts
 
 mistake("an end-of-word symbol", pairs=0, why="Something that is not in the word, such as an end-of-word symbol, is "
-    "added at its end and counted. Some tokenizers add such a symbol; here a word has only the parts in its tuple.",
+    "added at its end and counted. Some tokenizers add such a symbol; in the exercise a word has only its parts.",
     look="the last pair of each word: are both of its parts in the word that you were given?",
     neighbours=[*(lambda word, mark=mark: list(pairwise((*word, mark))) for mark in (
         b"</w>", "</w>", b"</s>", b"_", b" ", b"", None)),
@@ -295,7 +295,7 @@ mistake("an end-of-word symbol", pairs=0, why="Something that is not in the word
 mistake("the end joined to the beginning", pairs=2, why="The last part of a word is counted as a neighbour of its "
     "first part, as when the word is treated as a ring or repeated several times in a row.",
     look="word[place - 1] at place 0, "
-    "word[(place + 1) % len(word)], or word * count.",
+    "word[(place + 1) % len(word)], or word * count: which two parts do they make neighbours?",
     neighbours=[lambda word: list(zip(word, word[1:] + word[:1], strict=True)), lambda word, right:
         right and list(zip(word, word[1:] + word[:1], strict=True))],
     variants=[lambda words: Counter(pair for word, count in words.items() for pair in pairwise(word * count))])
@@ -308,14 +308,14 @@ mistake("beyond the end", pairs=0, why="At the last part of a word, your code as
 mistake("the last pair left out", pairs=2, why="The last pair of each word is not counted.", look="a word of two "
     "parts: does it have a pair?", neighbours=[lambda word: list(pairwise(word[:-1]))])
 mistake("the first pair left out", pairs=2, why="The first pair of each word is not counted.", look="a word of two "
-    "parts: does it have a pair? At which place does the loop start?",
+    "parts: does it have a pair? Where does its first pair begin?",
     neighbours=[lambda word: list(pairwise(word[1:]))])
 mistake("only every second pair", why="The parts are taken two at a time, so of four parts only the first two and the "
     "last two are counted as neighbours.", look="does the second part have a neighbour on its right, too?",
     neighbours=[lambda word: list(pairwise(word))[::2]])
 mistake("neighbours at a distance", why="Each part is paired with the next but one, and the part in between is "
     "skipped.",
-    look="which number do you add to the place?", neighbours=[lambda word: list(zip(word, word[2:], strict=False))])
+    look="how far apart are two neighbours?", neighbours=[lambda word: list(zip(word, word[2:], strict=False))])
 mistake("all pairs of a word", why="Parts are paired however far apart they are; only neighbours should be.",
     look="how many pairs of neighbours does a word of four parts have?",
     neighbours=[lambda word: list(combinations(word, 2)),
@@ -342,7 +342,7 @@ mistake("the order of the two lost", pairs=3, why="(a, b) and (b, a) are counted
 mistake("the pairs turned round", why="In each pair the second part comes before the first.",
     look="which of the two comes first in the word?", key=[lambda first, second: (second, first)])
 mistake("pairs that do not occur", why="The result holds pairs that are not neighbours in any word, with a count of 0.",
-    look="which keys are there before anything is counted?", variants=[
+    look="how can a key get into the dictionary without being counted?", variants=[
         lambda words: with_zeros(words, product({part for word in words for part in word}, repeat=2)),
         lambda words: with_zeros(words, (pair for word in words for pair in product(word, repeat=2))),
         lambda words: with_zeros(words, (pair[::-1] for word in words for pair in pairwise(word))),

@@ -177,7 +177,7 @@ def added_after_the_norm(self, x, memory, mask, memory_mask):
 mistake("the memory as the residual", pairs=0, why="The memory is added to a part's output, instead of x or as well as "
     "x; only x, which the part read, should be added. When the memory and the targets differ in length, this usually "
     "raises an error.",
-    look="for each sum: what did the part read as its queries, and what is added to its output?",
+    look="for each sum: which x did the part read, and what is added to its output?",
     forward=[with_memory(["x"], ["memory"], ["x"]), with_memory(["x"], ["x", "memory"], ["x"]),
              with_memory(["x"], ["x"], ["memory"]), with_memory(["x"], ["memory"], ["memory"]),
              with_memory(["memory"], ["x"], ["x"]), added_after_the_norm])
@@ -217,7 +217,7 @@ mistake("no norm at the end", why="The sum after the feed-forward is not normali
 mistake("no norms", *family.NO_NORMS, variants=[dict.fromkeys(AFTER, lambda total: total)])
 mistake("the norms swapped", pairs=0,
     why="The norms are not used in the order of their numbers, so some parts get another part's norm.",
-    look="each norm has weights of its own. Which norm belongs to which part?",
+    look="each norm has weights of its own. Which norm goes with which part?",
     variants=[family.norms(AFTER, order) for order in ((2, 1, 3), (1, 3, 2), (3, 2, 1), (2, 3, 1), (3, 1, 2))])
 mistake("one norm used twice", pairs=2,
     why="The same norm is used for several parts, under one name or several; each part should have its own.",
@@ -232,7 +232,7 @@ mistake("the feed-forward too early", pairs=0, why="The feed-forward comes befor
     "both; it should be the last of the three parts.", look=ORDER,
     forward=[sublayers(order=(1, 3, 2)), sublayers(order=(1, 3, 2), norms=(1, 3, 2)), sublayers(order=(3, 1, 2))])
 mistake("parts side by side", pairs=0, why="Several parts read the same x, and all their outputs are added at once, so "
-    "later parts never see what earlier ones found.", look="what goes into each part, and what is added to what?",
+    "none of these parts sees what the others found.", look="what goes into each part, and what is added to what?",
     variants=[{"after_attention": lambda total: total, "asking": lambda x: x}, {"after_attention": lambda total: total,
     "asking": lambda x: x, "after_looking": lambda total: total, "fed": lambda x: x}])
 mistake("no cross-attention", why="Nothing is read from the memory, or what is read is thrown away, so the decoder "
@@ -328,8 +328,8 @@ mistake("memory_mask dropped", why="memory_mask does not reach the cross-attenti
     "read, whatever memory_mask says.", look="the arguments of the second attention.", second_mask=lambda: None)
 mistake("memory_mask only together with a mask", pairs=0,
     why="memory_mask reaches the cross-attention only when there is also a mask; either may come alone.",
-    look="the `if` around the attentions: what does it test, and what does it "
-    "decide?", second_mask=lambda memory_mask, mask: None if mask is None else memory_mask)
+    look="what does the second attention get when mask is None but memory_mask is "
+    "not?", second_mask=lambda memory_mask, mask: None if mask is None else memory_mask)
 
 def skipped(*parts):
     """A forward without these attentions where their masks are None."""
@@ -344,8 +344,9 @@ mistake("an attention skipped where there is no mask", *family.SKIPPED, pairs=0,
     forward=[skipped(1), skipped(2), skipped(1, 2)])
 mistake("both masks dropped", why="Neither mask reaches its attention, so every query attends to everything.",
     look="the arguments of the two attentions.", variants=[{"first_mask": lambda: None, "second_mask": lambda: None}])
-mistake("a mask inverted", pairs=3, why="A mask is inverted on its way into the attention, though True means “may "
-    "attend” in both places.", look="what does True mean in the masks you get, and in those you pass on?",
+mistake("a mask inverted", pairs=3, why="A mask works the wrong way round: a query attends only to what the mask "
+    "hides. True means “may attend”, in the package's attention too.",
+    look="what does True mean in the masks you get, and in those you pass on?",
     variants=family.each_and_all(("first_mask", "second_mask"), lambda right: None if right is None else ~right))
 
 def by_hand(weigh):
@@ -364,9 +365,9 @@ mistake("a mask of its own", *family.OWN_MASK, attended=[lambda self, x, mask, m
 
 # Answers that always raise
 mistake = exercise.section(hint=1, pairs=0, raises=True)
-mistake("the memory taken for the mask", why="The parameters of forward are not in the order that the exercise asks "
-    "for, so the memory arrives as the mask of the first attention.",
-    look="in which order does the exercise list forward's parameters?",
+mistake("the memory taken for the mask", why="The memory arrives as the mask of the first attention, as when the "
+    "parameters of forward are not in the order that the exercise asks for.",
+    look="in which order does the exercise list forward's parameters? And what is the first attention given?",
     forward=lambda step, x, memory, mask, memory_mask: step(x, mask, memory, memory_mask))
 mistake("the weights left in", *family.WEIGHTS_LEFT_IN,
     forward=[lambda self, x, mask: self.norm_1(x + self.self_attention(x, x, x, mask)),

@@ -116,7 +116,7 @@ mistake("both the input and the middle added", pairs=0, why="At the end, three t
     look="how many things are added up before the last norm?", added_2=lambda x, part, start: start + x + part)
 mistake("the input added twice", *family.ADDED_TWICE, pairs=0,
     variants=family.each_and_all(SUMS, lambda x, part: x + x + part))
-mistake("a part's output added twice", pairs=0, why="A part's output is added twice, so it counts double.",
+mistake("a part's output added twice", pairs=0, why="A part's output counts double, as when it is added twice.",
     look="how many times is the output added?", variants=family.each_and_all(SUMS, lambda x, part: x + part + part))
 mistake("multiplied, not added", *family.MULTIPLIED, pairs=0,
     variants=family.each_and_all(SUMS, lambda x, part: x * part))
@@ -227,36 +227,38 @@ mistake("the weights for the output", hint=1, pairs=0, why="The attention return
 mistake("the mask dropped",
     why="The mask does not reach the attention, so every position attends to every other one, whatever the mask says.",
     look="the arguments of the attention.", hidden=lambda: None)
-mistake("the mask inverted", why="The mask is inverted on its way into the attention, though True means “may attend” "
-    "in both places.", look="what does True mean in the mask you get, and in the one you pass on?",
+mistake("the mask inverted", why="The mask works the wrong way round: a query attends only to what the mask hides. "
+    "True means “may attend”, in the package's attention too.",
+    look="what does True mean in the mask you get, and in the one you pass on?",
     hidden=lambda mask: None if mask is None else ~mask)
 mistake("the mask transposed", why="The mask reaches the attention with its last two dimensions swapped, so keys and "
     "queries change places.", look="what happens to the mask on its way into the attention?",
     hidden=[lambda mask: None if mask is None else mask.transpose(-2, -1),
             lambda mask: mask.T if mask is not None and mask.dim() == 2 else mask])
 mistake("the mask in another argument's place", pairs=0,
-    why="The mask is not passed to the attention as its fourth argument, which is where the mask belongs.",
-    look="the parameters of the package's MultiHeadAttention, and their order.",
+    why="With a mask, your code raises an error, perhaps because the mask is not the attention's fourth argument.",
+    look="what does your code do with the mask? And in which order does MultiHeadAttention take its arguments?",
     attended=lambda self, x, mask: self.attention(x, x, x, None, mask)[0])
 mistake("an average for a query that may attend to nothing", *family.AVERAGE,
     attended=[lambda self, x, mask: family.by_hand(self.attention, family.filled(-1e9))(x, x, x, self.hidden(mask))[0],
               lambda self, x, mask: family.by_hand(self.attention, family.added)(x, x, x, mask)[0]])
 mistake("NaN for a query that may attend to nothing", *family.NAN, pairs=0,
     attended=lambda self, x, mask: family.by_hand(self.attention, family.filled(-torch.inf))(x, x, x, mask)[0])
-mistake("the attention by hand, with another scale", hint=1, pairs=0, why="The attention is written out by hand, and "
-    "its scores are not divided by √d_head; the package's are.",
+mistake("the attention by hand, with another scale", hint=1, pairs=0, why="The attention's scores are not "
+    "divided by √d_head; in the package's attention they are.",
     look="what are the scores divided by before the softmax?", attended=[lambda self, x, mask, power=power, weigh=weigh:
                   family.by_hand(self.attention, weigh, x.shape[-1] ** power)(x, x, x, mask)[0]
               for power in (0, 0.5) for weigh in (family.filled(-1e9), masks.masked_softmax)])
 mistake("linear_out left out", hint=1, pairs=0,
-    why="The attention is written out by hand, and its heads are put side by side but do not go through linear_out.",
-    look="the attention has four linear layers: which of them do you use?",
+    why="The attention's heads are put side by side, but do not go through its linear_out, as when the attention is "
+    "written out by hand.",
+    look="the attention has four linear layers: which of them are used?",
     attended=[lambda self, x, mask, weigh=weigh:
                   family.by_hand(self.attention, weigh, end=lambda heads: heads)(x, x, x, mask)[0]
               for weigh in (masks.masked_softmax, family.filled(-1e9))])
 mistake("a dimension too many in the mask", pairs=0, why="The mask gains a dimension on its way into the attention, so "
     "it no longer lines up with the scores. This usually raises an error.",
-    look="the mask you get already has the right shape for the attention. What does unsqueeze do to it?",
+    look="the mask you get already has the right shape for the attention. What happens to its shape on the way?",
     hidden=lambda mask: None if mask is None else mask.unsqueeze(1))
 mistake("the attention skipped where there is no mask", *family.SKIPPED, pairs=0,
     attended=lambda right, mask: torch.zeros_like(right) if mask is None else right,
@@ -273,7 +275,7 @@ mistake("the weights left in", *family.WEIGHTS_LEFT_IN,
              lambda self, x, mask: self.attention(x, x, x, mask) + x,
              lambda self, x, mask: self.norm_1(self.attention(x, x, x, mask))])
 mistake("only x handed to the attention",
-    why="The attention is given x only once, but it takes three things: a query, a key and a value.",
+    why="The attention is given too few arguments: it takes a query, a key and a value.",
     look="in self-attention all three come from the same place, but they are three arguments.",
     forward=[lambda self, x: self.attention(x), lambda self, x, mask: self.attention(x, mask)])
 exercise.adopt(family.both, hints={"the numbers": 2, "it raises": 1}, pairs=["the unbiased variance in the norms"])

@@ -121,7 +121,7 @@ class FeedForward(nn.Module):
     def added(self, output, x):
         return output
 
-LAST = "does the last line do anything after linear_out?"
+LAST = "what is done to the output of linear_out before it is returned?"
 LINEAR = "what does nn.Linear do besides multiplying?"
 ORDER = "the order of the three steps."
 
@@ -159,8 +159,8 @@ ACTIVATIONS = (  # the name, what is wrong, and the functions
      torch.tanh),
     ("softplus for ReLU", "Softplus is a smooth version of ReLU that is never quite 0; the exercise asks for ReLU "
                           "itself.", F.softplus),
-    ("softmax for ReLU", "A softmax turns the hidden features into weights that sum to 1; ReLU treats each feature "
-                         "separately.",
+    ("softmax for ReLU", "A softmax turns the hidden features into weights that sum to 1; ReLU works on each number "
+                         "alone.",
      lambda hidden: hidden.softmax(-1), lambda hidden: hidden.softmax(1)),
     ("the absolute value for ReLU", "Negative numbers become positive; ReLU turns them into 0.", torch.abs),
     ("the square of ReLU", "The result of ReLU is squared; it should be used as it is.",
@@ -184,7 +184,7 @@ ACTIVATIONS = (  # the name, what is wrong, and the functions
     ("two activations", "A second activation comes before or after ReLU; the exercise asks for ReLU alone.",
      *(lambda hidden, bend=bend: bend(hidden.relu()) for bend in (F.gelu, torch.tanh, torch.sigmoid, F.silu))))
 for name, why, *functions in ACTIVATIONS:
-    mistake(name, why, "the line with the activation.", pairs=len(functions),
+    mistake(name, why, "what happens to the output of linear_in before linear_out reads it?", pairs=len(functions),
         activated=[lambda hidden, bend=bend: bend(hidden) for bend in functions])
 
 # What is the layer's work, and which layers are used
@@ -201,8 +201,9 @@ mistake("the hidden features normalised", pairs=2, why="The hidden features are 
     look="which steps come between linear_in and linear_out?",
     activated=[lambda hidden: F.layer_norm(hidden, hidden.shape[-1:]).relu(),
     lambda hidden: F.layer_norm(hidden.relu(), hidden.shape[-1:])])
-mistake("linear_out never used", why="linear_out is never called, so the result still has d_hidden features.",
-    look="the last dimension of the result.", output=lambda activated: activated)
+mistake("linear_out never used", why="linear_out is never used, or its output is thrown away, so the result still has "
+    "d_hidden features.",
+    look="how many features should the result have, and which layer sees to that?", output=lambda activated: activated)
 mistake("linear_in never used", pairs=2, why="linear_in is never used: x goes straight into linear_out, or through "
     "ReLU first. Where the sizes differ, this raises an error.", look="what goes into linear_out?", hidden=lambda x: x,
     variants=[{"hidden": lambda x: x, "activated": lambda hidden: hidden}])
@@ -234,8 +235,8 @@ mistake("both biases left out", why="The weights of both layers are used, but ne
 mistake("the weights not transposed", hint=1, why="x is multiplied by the weights as they are stored. nn.Linear stores "
     "them as (out, in), so they have to be transposed first. As it is, this raises an error where the "
     "sizes differ.",
-    look="the shape of "
-    "linear_in.weight.", variants=[{"hidden": lambda self, x: x @ self.linear_in.weight + self.linear_in.bias,
+    look="in a matrix product x @ w, which dimension of w must be as long as the "
+    "vectors in x?", variants=[{"hidden": lambda self, x: x @ self.linear_in.weight + self.linear_in.bias,
     "output": lambda self, activated: activated @ self.linear_out.weight + self.linear_out.bias}])
 
 # What only training mode shows

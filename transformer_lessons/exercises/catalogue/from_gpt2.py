@@ -246,7 +246,7 @@ def linear(part):
 # The layout
 mistake = exercise.section(hint=2)
 mistake("the square weight not transposed", why="The weight of attn.c_proj, or every square weight, is left as (in, "
-    "out). Because it is square, it loads without an error, but the model writes nonsense.",
+    "out). A square weight loads without an error, but the model then writes nonsense.",
     look="how many linear maps "
     "does a layer of GPT-2 have, and how many do you transpose?", turned=[
         lambda right, tensor, part: tensor if part == "attn.c_proj" else right,
@@ -265,16 +265,17 @@ mistake("the weights of the feed-forward not transposed", why="One or both of th
     turned=[lambda right, tensor, part: tensor if part.startswith("mlp") else right,
             lambda right, tensor, part: tensor if part == "mlp.c_fc" else right,
             lambda right, tensor, part: tensor if part == "mlp.c_proj" else right])
-mistake("reshaped, not transposed", why="`view` or `reshape` gives the weights the right shape, but keeps the numbers "
-    "in their old order, so they are not transposed.",
+mistake("reshaped, not transposed", why="`view` or `reshape` gives some or all of the weights the right shape, but "
+    "keeps the numbers in their old order, so these weights are not transposed.",
     look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare the result with the tensor's transpose.", turned=[
         lambda tensor: tensor.reshape(tensor.shape[::-1]), *(lambda right, tensor, part, name=name:
               tensor.reshape(tensor.shape[::-1]) if part.startswith(name) else right
           for name in ("mlp", "mlp.c_fc", "mlp.c_proj"))],
     variants=[{"turned": lambda tensor: tensor.reshape(tensor.shape[::-1]), "cut": lambda right, tensor:
         list(tensor.reshape(3 * len(tensor), len(tensor)).chunk(3)) if tensor.dim() == 2 else right}])
-mistake("the tables transposed", why="The embedding or position table is transposed as well. A table is not a linear "
-    "map: it has a row for each token or position.", look="which of the weights does the lesson's table call linear?",
+mistake("the tables transposed", why="The embedding table, the position table or both are transposed as well. A table "
+    "is not a linear map: it has a row for each token or position.",
+    look="what layout does the lesson give for wte and wpe?",
     table=[lambda tensor: tensor.T if tensor.dim() == 2 else tensor,
            lambda name, tensor: tensor.T if name == "wte.weight" else tensor,
            lambda name, tensor: tensor.T if name == "wpe.weight" else tensor])
@@ -288,8 +289,8 @@ mistake("tables transposed, and not the maps", pairs=0, why="The embedding table
 def centred(tensor, dim=-1):
     return tensor - tensor.mean(dim, keepdim=True)
 
-mistake("the embeddings centred", pairs=2, why="The mean is subtracted from the embeddings, as TransformerLens does "
-    "when it loads a model. Here all the numbers should stay as they are.",
+mistake("the embeddings centred", pairs=2, why="A mean is subtracted from the embeddings, the positions or both, as "
+    "TransformerLens may do when it loads a model. In this exercise all the numbers should stay as they are.",
     look="every `mean` and every subtraction.", table=[
         lambda tensor, name: tensor if name.startswith("ln") else centred(tensor),
         lambda tensor, name: centred(tensor) if name == "wte.weight" else tensor,
@@ -322,8 +323,8 @@ mistake("reshaped to three squares", pairs=0, why="The weight of c_attn is resha
     variants=[{"cut": lambda right, tensor: list(tensor.reshape(3, *2 * tensor.shape[:1])) if tensor.dim() == 2
                else right, "turned": lambda right, tensor, part: tensor if part == "attn.c_attn" else right}])
 mistake("thirds that begin one apart", pairs=0, why="The three slices of c_attn begin at 0, 1 and 2, so they overlap. "
-    "Each should begin where the one before ends.", look="`[i:i + d]`: where does the slice for i = 1 begin, and where "
-    "should it?", cut=lambda tensor: [
+    "Each should begin where the one before ends.", look="at which column do the keys begin in c_attn, and at which in "
+    "your code?", cut=lambda tensor: [
         tensor[..., part:part + tensor.shape[-1] // 3] for part in range(3)])
 mistake("every third column", pairs=1, why="Every third column is taken, but queries, keys and values do not take "
     "turns column by column.",
@@ -335,7 +336,7 @@ mistake("the biases in another order", pairs=0, why="The biases of queries, keys
         lambda right, last, order=order: right if last == "weight" else [right[place] for place in order]
         for order in permutations(range(3)) if order != (0, 1, 2)])
 mistake("the first third for all three", pairs=1, why="Queries, keys and values all get the first third of c_attn.",
-    look="which columns does each of the three slices take?", cut=lambda right: [right[0]] * 3)
+    look="which columns of c_attn should go to linear_k, and which do?", cut=lambda right: [right[0]] * 3)
 mistake("the bias of c_attn not cut", pairs=0, why="The weight of c_attn is cut, but its bias is not: queries, keys "
     "and values all get the whole of it.", look="what happens to `c_attn.bias` in your code?",
     cut=lambda right, tensor, last: right if last == "weight" else [tensor] * 3)
@@ -370,15 +371,15 @@ mistake("the two c_proj mixed up", why="There are two maps called c_proj: one in
     part=[lambda right, part: {"attn.c_proj": NAMES["mlp.c_proj"], "mlp.c_proj": NAMES["attn.c_proj"]}.get(part, right),
           lambda right, part: NAMES["mlp.c_proj"] if part == "attn.c_proj" else right,
           lambda right, part: NAMES["attn.c_proj"] if part == "mlp.c_proj" else right])
-mistake("the maps of the feed-forward exchanged", why="c_fc, which widens, becomes linear_out, and c_proj, which "
-    "narrows, becomes linear_in.", look="compare the shapes of the two maps of a feed-forward.",
+mistake("the maps of the feed-forward exchanged", why="mlp.c_fc, which widens, becomes linear_out, and "
+    "mlp.c_proj, which narrows, becomes linear_in.", look="compare the shapes of the two maps of a feed-forward.",
     part=lambda right, part: {"mlp.c_fc": NAMES["mlp.c_proj"], "mlp.c_proj": NAMES["mlp.c_fc"]}.get(part, right))
 mistake("the tables exchanged", why="wte, the embedding table, becomes the position table, and wpe becomes the "
     "embedding table.",
-    look="t is for token, p for position.", top=lambda right, name: {
+    look="what do the t in wte and the p in wpe stand for?", top=lambda right, name: {
         "wte.weight": "positions.encoding", "wpe.weight": "embedding.weight"}.get(name, right))
 mistake("the prefix kept", why="Some or all of the names still have `transformer.` at the beginning.",
-    look="the first word of each name that you return.", variants=[
+    look="what does your code make of `transformer.wte.weight` and of `transformer.h.0.ln_1.weight`?", variants=[
         {"__call__": lambda right, tensors: {
             ("transformer." if any(one.startswith("transformer.") for one in tensors) else "") + name: tensor
             for name, tensor in right.items()}}])
@@ -390,7 +391,8 @@ def right_or(error, right, fits):
     return right
 
 mistake("only with the prefix", pairs=0, why="Your code handles only names that begin with `transformer.`, but the "
-    "file on the hub has names without this prefix.", look="a file whose names begin with h, wte, wpe and ln_f.",
+    "file on the hub has names without this prefix.",
+    look="what does your code do with names such as `wte.weight` and `h.0.ln_1.weight`?",
     variants=[{"__call__": lambda right, tensors: {name[12:]: tensor for name, tensor in tensors.items()} and
                    (right if all(name.startswith("transformer.") for name in tensors) else {})},
               *({"__call__": lambda right, tensors, error=error: right_or(
@@ -402,8 +404,8 @@ def with_masks(right, tensors, name="layers.{}.attention.bias", which=".*"):
 
 mistake("the masks kept", why="Some or all of the causal masks `h.0.attn.bias`, … are still there; the course's model "
     "makes its own masks and would reject these.",
-    look="the names that end in `.attn.bias`, in a file of 12 layers and "
-    "in one whose names begin with `transformer.`.",
+    look="what does your code do with a name that ends in `.attn.bias`, also "
+    "if it has `transformer.` in front or a layer of two digits?",
     variants=[{"__call__": lambda right, tensors, name=name: with_masks(right, tensors, name)} for name in (
         "layers.{}.attention.bias", "layers.{}.attn.bias", "h.{}.attn.bias", "layers.{}.attention.linear_out.bias",
         "layers.{}.feed_forward.linear_out.bias")] + [{"__call__": lambda right, tensors, which=which: with_masks(
@@ -425,7 +427,7 @@ mistake("no biases of attention", pairs=0, look=BIASES, why="The bias of attn.c_
 mistake("no biases of norms", pairs=0, look=BIASES, why="The biases of the norms are left out: those in the layers, or "
     "all of them.", finished=[without(["norm_1.bias", "norm_2.bias"]),
                             without(["norm_1.bias", "norm_2.bias", "norm.bias"])])
-mistake("the final norm left out", why="The norm after the last layer, ln_f, is missing.", look="where does ln_f go?",
+mistake("the final norm left out", why="The norm after the last layer, ln_f, is missing.", look="what happens to ln_f?",
     finished=lambda found: {name: one for name, one in found.items() if not name.startswith("norm.")})
 mistake("only the first layer", pairs=0, why="Only the first layer is there; all the others are missing.",
     look="where does the number of the layer come from, and how far does it go?", finished=lambda found: {
@@ -433,14 +435,14 @@ mistake("only the first layer", pairs=0, why="Only the first layer is there; all
 mistake("all layers under one name", pairs=0, why="All layers get the names of the first layer, so each overwrites the "
     "one before and only the last is left.", look="where does the number of the layer come from?", finished=lambda
     found: {re.sub(r"layers\.\d+", "layers.0", name): one for name, one in found.items()})
-mistake("one digit for the layer", pairs=0, why="Layers 10 and 11 overwrite layer 1 or are left out, as when only one "
-    "digit of a layer's number is read.", look="what happens in a model of 12 layers?", finished=[
+mistake("one digit for the layer", pairs=0, why="Layer 10 overwrites layer 1 or is left out, as when only one digit of "
+    "a layer's number is read.", look="what does your code make of `h.10.ln_1.weight`?", finished=[
         lambda found: {re.sub(r"layers\.(\d)\d+", r"layers.\1", name): one for name, one in found.items()},
         lambda found: {name: one for name, one in found.items() if not re.match(r"layers\.\d\d", name)},
         lambda found: {name: found.get(name.replace("layers.1.", "layers.10."), one) for name, one in found.items()}])
-mistake("the last layer left out", pairs=0, why="Everything that belongs to the last layer is missing.",
+mistake("the last layer left out", pairs=0, why="All the entries of the last layer are missing.",
     look="how many "
-    "layers does the file have, and where does your loop end?", finished=lambda found: {
+    "layers does the file have, and how does your code know?", finished=lambda found: {
         name: one for name, one in found.items() if not name.startswith(f"layers.{last_layer(found)}.")})
 
 def last_layer(found):
@@ -455,15 +457,16 @@ mistake("nearly everything left out", pairs=0, why="Nearly all the entries are m
         {"__call__": lambda right, tensors: {} if any(one.dim() == 4 for one in tensors.values()) else
             dict([*right.items()][-1:])}])
 mistake("the layer's number left out", pairs=0, why="The layer's number is missing from the names, so each layer "
-    "overwrites the one before.", look="the part of each name after `layers.`.", finished=lambda found: {
+    "overwrites the one before.", look="what comes after `layers.` in your names?", finished=lambda found: {
         re.sub(r"^layers\.\d+\.", "layers.", name): one for name, one in found.items()})
 mistake("the layers counted from 1", pairs=0, why="The number of each layer is one too large: GPT-2 and the course "
-    "both count layers from 0.", look="the number of the first layer, in the file and in your names.",
+    "both count layers from 0.", look="which number does the first layer have in the file, and which in your names?",
     finished=lambda found: {re.sub(r"^layers\.(\d+)", lambda one: f"layers.{int(one[1]) + 1}", name): one
                             for name, one in found.items()})
-mistake("more layers than there are", pairs=0, raises=True, why="Your code asks for layers that the file does not "
-    "have; another model may have fewer layers.", look="how many layers does the file have, and how does your code "
-    "know?", variants=[{"__call__": lambda tensors, part=part: beyond_the_last(tensors, part)} for part in (
+mistake("more layers than there are", pairs=0, raises=True, why="Your code asks for a layer that the file does not "
+    "have, as when the number of layers is fixed or one too large.",
+    look="how many layers does the file have, and how does your code know?",
+    variants=[{"__call__": lambda tensors, part=part: beyond_the_last(tensors, part)} for part in (
         "ln_1.weight", "ln_1.bias", "attn.c_attn.weight", "attn.c_attn.bias")])
 
 def beyond_the_last(tensors, part):
@@ -481,8 +484,8 @@ mistake("the layers in the order of text", pairs=0, why="The layers are sorted a
     "\"2\", and renumbered in that order. Every layer should keep its number.",
     look="what does sorted([\"2\", \"10\"]) "
     "give?", finished=in_order_of_text)
-mistake("only without the prefix", pairs=0, why="Your code does not handle names that begin with `transformer.`, as "
-    "`transformers` saves them.", look="a file whose names begin with `transformer.`.",
+mistake("only without the prefix", pairs=0, why="Your code does not handle names that begin with `transformer.`. "
+    "Some files of GPT-2 have such names.", look="what does your code make of `transformer.wte.weight`?",
     variants=[{"__call__": lambda right, tensors: right if "wte.weight" in tensors else tensors["wte.weight"]},
               {"__call__": lambda right, tensors: right if "wte.weight" in tensors else {}},
               *({"__call__": lambda right, tensors, error=error: right_or(error, right, "wte.weight" in tensors)}
@@ -496,7 +499,7 @@ mistake("another name for the final norm", pairs=0, why="The norm after the last
         lambda right, name, other=other: right.replace("norm.", other) if name.startswith("ln_f") else right
         for other in ("ln_f.", "norm_f.", "ln.", "layers.norm.", "final_norm.")])
 mistake("letters lost from the names", pairs=0, why="Some names have lost letters: `weight` has become `weigh`, or "
-    "`bias` `bi`.", look="`strip`: does it remove a word, or any of its letters, and at which end?",
+    "`bias` `bi`.", look="if you use `strip`: does it remove a word, or any of its letters, and at which end?",
     finished=lambda found: {name.strip("aefmnorst."): one for name, one in found.items()})
 mistake("the positions left out", pairs=0, why="The position table, wpe, is missing.", look="the row for wpe in the "
     "lesson's table.", finished=without(["positions"]))
@@ -507,24 +510,25 @@ mistake("an unembedding asked for", pairs=0, raises=True, why="Your code asks fo
     "the file: GPT-2's output matrix is its embedding table.", look="which names does the file have?", variants=[
         {"__call__": lambda tensors, name=name: tensors[name]} for name in (
             "lm_head.weight", "transformer.lm_head.weight")])
-mistake("masks asked for", pairs=0, why="Your code asks for the masks by name, but a file may have none: hence the "
-    "KeyError.",
-    look="a file without names that end in `.attn.bias`. What does `pop` or `del` do there?", variants=[{"__call__":
+mistake("masks asked for", pairs=0, why="If the file has no masks, your code raises a KeyError, as when it asks for "
+    "the masks by name.",
+    look="which names does your code ask for, for instance with `pop` or `del`, and does every file have them?",
+    variants=[{"__call__":
         lambda right, tensors: right_or(KeyError, right, any(one.dim() == 4 for one in tensors.values()))}])
 mistake("GPT-2's names for some parts", pairs=0, why="Some parts still have GPT-2's names.",
-    look="c_attn, c_fc, c_proj, attn, mlp, ln_1 and ln_2: is one of them left in your names?", finished=[
+    look="c_attn, c_fc, c_proj, attn, mlp, ln_1, ln_2 and wte: is any of them left in your names?", finished=[
         renamed(ours, other) for ours, other in (
             ("norm_", "ln_"), ("attention.linear_out", "attn.c_proj"), ("attention.linear_out", "attention.c_proj"),
             ("feed_forward.linear_in", "mlp.c_fc"), ("feed_forward.linear_out", "mlp.c_proj"),
             ("attention.", "attn."), ("feed_forward.", "mlp."), ("embedding.", "wte."))])
 mistake("GPT-2's names for the layers", pairs=0, why="The layers are still called h, where the course says layers.",
-    look="the first word of each name.", finished=lambda found: {
+    look="which word does each of your names begin with?", finished=lambda found: {
         re.sub(r"^layers\.", "h.", name): one for name, one in found.items()})
 mistake("the weight of the positions", pairs=0, why="The position table is called positions.weight; the course's model "
     "calls it positions.encoding.", look="the row for wpe in the lesson's table.",
     top=lambda right, name: "positions.weight" if name == "wpe.weight" else right)
 mistake("an unembedding of its own", pairs=0, why="The embedding table is returned twice, the second time as an output "
-    "matrix. GPT-2 ties the two, so there is only one table.", look="the names in the lesson's table.",
+    "matrix. GPT-2 ties the two, so there is only one table.", look="which of your names is not in the lesson's table?",
     finished=[lambda found, name=name: found | {f"{name}.weight": found["embedding.weight"]}
               for name in ("unembedding", "lm_head", "linear", "linear_out", "output", "head")])
 mistake("other names", pairs=0, why="Some entries do not have the names that the course's model uses.",
@@ -545,7 +549,7 @@ mistake("other shapes", pairs=0, why="Not every entry has the shape that the cou
         lambda found: {name: one[None] if name == "positions.encoding" else one for name, one in found.items()},
         lambda found: {name: one[:, None] if name.endswith("bias") else one for name, one in found.items()}])
 mistake("tensors is changed", why="The dictionary that you were given, or a tensor in it, is changed. Both belong to "
-    "the caller.", look="`pop`, `del`, `tensors[…] =`, and methods whose names end in _.",
+    "the caller.", look="do you use `pop`, `del`, `tensors[…] =` or a method whose name ends in _?",
     variants=[{"__call__": lambda right, tensors: [tensors.pop(name) for name in list(tensors)] and right},
               {"__call__": lambda right, tensors: (right, [tensors.pop(name) for name in list(tensors)
                                                           if tensors[name].dim() == 4])[0]},

@@ -103,8 +103,8 @@ def leaks_seen(observed, expected, model, tokens):
     """False alarm, missed, too much or too little."""
     value, reads = float(numbers(observed)), model.reads
     if expected == 0:
-        return (f"This model cannot look ahead, yet you report a leak of {value:.2f}: you compare positions that may "
-                "change, or change tokens that must not change.")
+        return (f"This model cannot look ahead, yet you report a leak of {value:.2f}. Perhaps you compare positions "
+                "that may change, or change tokens that must not change.")
     position, token = divmod(int(reads.triu(1).abs().argmax()), len(reads))
     where = f"In this model position {position} reads token {token}, which comes later"
     return where + (", but your code does not find this leak." if value == 0 else
@@ -247,7 +247,7 @@ mistake("always 0", hint=1, why="Your code gives 0 for every model here, even fo
     "every number in them compared, or only what an index, a maximum or a mean leaves?",
     variants=[lambda model, tokens: 0.0])
 mistake("the changed position compared", pairs=4, why="The position of a changed token is compared, but in any model a "
-    "position may see its own token.", look="the end of your slice, or your index: which positions may not change?",
+    "position may see its own token.", look="the last position that you compare: which tokens may it see?",
     variants=[{"seen": lambda differences, place: differences[:, :place + 1], **change}
               for change in ({}, {"places": lambda length: range(length)}, {"places": lambda length: [length - 1]},
                              {"places": lambda length: range(length - 1), **ONE_TOKEN})])
@@ -267,9 +267,9 @@ mistake("compared with the run before", pairs=0, why="A changed text is compared
     "not with the original. The two also differ in a token that a position may see.", look="is the output for the "
     "original text kept, under a name of its own, to the end?",
     variants=styled(ONE_TOKEN, difference=with_the_run_before))
-mistake("the changes pile up", hint=1, pairs=0, why="One copy is used for all the places, so a token that was replaced "
-    "for an earlier place stays replaced where a position may see it.", look="where is the copy made: before the loop, "
-    "or inside it?", changed=[lambda tokens, place: another(tokens, slice(1, place + 1)),
+mistake("the changes pile up", hint=1, pairs=0, why="Tokens that a compared position may see are replaced too, as "
+    "when one copy serves for all the places and every change stays in it.", look="is a copy made only once, or anew "
+    "for each place?", changed=[lambda tokens, place: another(tokens, slice(1, place + 1)),
     lambda tokens: another(tokens, slice(1, 99))])
 mistake("only the last position", pairs=2, why="Only the last position is looked at. It is the only one that cannot "
     "leak, as no token comes after it.", look="which positions have a future?",
@@ -308,9 +308,9 @@ mistake(MAY_BE_THE_SAME, why=OF_THE_SAME, look=NOT_THE_SAME, changed=put(lambda 
 
 def reordered(tokens, place, order):
     return torch.cat([tokens[:, :place], order(tokens[:, place:])], dim=1)
-mistake("nothing to compare at place 0", hint=3, raises=True, why="The loop starts at place 0, which has no positions "
-    "before it, so the largest change is taken of an empty tensor.", look="the first number of your loop. What is `[:, "
-    ":0]` of a tensor?", places=lambda length: range(length))
+mistake("nothing to compare at place 0", hint=3, raises=True, why="The largest change is taken of an empty "
+    "tensor, as when a loop starts at place 0, which has no positions before it.", look="which slice of the outputs is "
+    "empty? What is `[:, :0]` of a tensor?", places=lambda length: range(length))
 mistake("put in another order", why="The later tokens are only reordered. A single one, or several equal ones, then "
     "stay the same, and a leak from there is missed.", look="print both texts where all the later tokens are equal.",
     changed=[lambda tokens, place: reordered(tokens, place, lambda later: later.flip(1)),
@@ -328,7 +328,7 @@ mistake("only the last token counts", why="Only changes to the last token count,
         "missed.", look="which tokens come after the first position, and do you keep what each of them changes?",
     variants=styled(ONE_PLACE, places=lambda length: [length - 1]))
 mistake("only the first position", why="Only what changes at the first position counts, so a leak into any position "
-        "after it is missed.", look="is there a `return` inside the loop? Which positions are compared?",
+        "after it is missed.", look="is there a `return` inside a loop? Which positions are compared?",
     variants=styled(ONE_TOKEN, places=lambda: [1]))
 mistake("only one cut", why="The sequence is cut in one place only, so a leak is missed if its token and its position "
         "are on the same side of the cut.", look="in how many places can a text be split into earlier and later "
@@ -342,20 +342,21 @@ mistake("the last place left out", why="A leak from the last token into the posi
     look="the last position but one: when does the only token after it change?",
     variants=styled(ONE_TOKEN, places=lambda length: range(1, length - 1)))
 mistake("every second place left out", pairs=0, why="Only every second place is tried, so a leak that shows only at "
-    "one of the others is missed.", look="the numbers that your loop runs through: which places are not among them?",
+    "one of the others is missed.", look="list the places that your code tries: which are missing?",
     variants=styled(ONE_TOKEN, ONE_PLACE, places=[lambda length, first=first: range(first, length, 2)
     for first in (1, 2)]))
-mistake("as many turns as sequences", pairs=0, why="The loop takes the size of the batch for the length. If there are "
-    "fewer sequences than tokens, it never reaches the last places, and leaks are missed.", look="the end of your "
-    "range: which dimension of tokens does it come from?", variants=styled(ONE_TOKEN, ONE_PLACE, variants=[{
+mistake("as many turns as sequences", pairs=0, why="The size of the batch is taken for the length. If there are fewer "
+    "sequences than tokens, the last places are never reached, and leaks are missed.", look="how many places does your "
+    "code try, and which dimension of tokens says so?", variants=styled(ONE_TOKEN, ONE_PLACE, variants=[{
         "__call__": lambda self, step, model, tokens: setattr(self, "turns", len(tokens)) or step(model, tokens),
         "places": lambda self: range(1, self.turns), "most": lambda sizes: max([0.0, *sizes])}]))
 mistake("the first place left out", why="A leak from the second token into the first position is missed, as "
-        "when a loop starts one step too late.", look="the first value of your loop. Which positions does it compare?",
+        "when a loop starts one step too late.", look="the first place that you try: which positions are compared for "
+        "it?",
     variants=styled(ONE_PLACE, places=lambda length: range(2, length)))
 mistake("the position before the change left out", hint=2, why="The comparison ends one position too early: a leak "
-    "from the very next token, which a mask that is off by one lets through, is missed.", look="the end of your slice. "
-    "Which position is the last that must not change?", variants=[{"places": lambda length: range(2, length),
+    "from the very next token, which a mask that is off by one lets through, is missed.", look="which position is the "
+    "last that must not change, and is it compared?", variants=[{"places": lambda length: range(2, length),
     "seen": lambda differences, place: differences[:, :place - 1]}])
 
 # One number from the differences, and what is left behind
@@ -382,8 +383,8 @@ mistake("the length of the change", pairs=2,
     "asks for the largest single difference.", look=THE_MOST, size=lambda differences: differences.norm(dim=-1).max(),
     variants=[*styled(ONE_TOKEN, size=lambda differences: differences.norm()),
               {"size": lambda differences: differences.norm(dim=-1).max(), **ONE_TOKEN}])
-mistake("the square of the change", pairs=2, why="The differences are squared, so a leak below 1 looks smaller than it "
-    "is, and one above 1 looks larger.", look="what does the exercise ask for: how far a number moves, or the square "
+mistake("the square of the change", pairs=2, why="The differences are squared, and perhaps averaged, so the number "
+    "does not say how large a leak is.", look="what does the exercise ask for: how far a number moves, or the square "
     "of that?",
     compared=lambda after, before: (after - before) ** 2,
     variants=styled(ONE_TOKEN, ONE_PLACE, variants=[
@@ -392,7 +393,8 @@ mistake("the smallest of the changes", why="The smallest change over the places 
     "hidden by a place without one.", look="min or max?", variants=styled(ONE_TOKEN, ONE_PLACE,
     most=lambda sizes: min(sizes)))
 mistake("only the first leak found", why="Your code stops at the first leak that it finds, or keeps that one, but a "
-    "larger one may come after it.", look="is there a `return` or a `break` inside the loop?",
+    "larger one may come after it.", look="is there a `return` or a `break` inside a loop? What becomes of a larger "
+    "leak that comes later?",
     most=lambda sizes: next((one for one in sizes if one > 0), sizes[0]))
 mistake("a relative change", pairs=2, why="The change is divided by the size of the output, so it is only relative. "
         "The exercise asks how far a number moves.", look="every division: what does the exercise ask for?",
@@ -411,10 +413,12 @@ mistake("small leaks rounded off", pairs=0, why="A leak below some limit is repo
     result=[lambda right: right if right > 1e-2 else 0.0,
             *(lambda right, digits=digits: round(right, digits) for digits in (1, 2, 3, 4))])
 mistake("yes or no", pairs=0, why="The result says whether there is a leak, but the exercise asks how large it is.",
-    look="the comparison at the end.", result=[lambda right: right > 0, lambda right: right == 0,
+    look="where does your code compare the leak with a limit, such as 0?",
+    result=[lambda right: right > 0, lambda right: right == 0,
     lambda right: float(right > 0), lambda right: torch.tensor(right) > 0, lambda right: torch.tensor(right) == 0])
 mistake(A_TENSOR, why=OF_A_TENSOR, look=INTO_A_FLOAT, result=lambda number: number)
 mistake("the tokens are changed in place", hint=1, pairs=1,
-    why="The caller's own tokens are overwritten, and may be compared with themselves: a second name is not a copy.",
+    why="The caller's own tokens are overwritten, and may then be compared with themselves. A second name, for "
+    "instance, is not a copy.",
     look="what does `changed = tokens` do, and what makes a copy?", changed=lambda tokens, right: tokens.copy_(right),
     variants=[lambda model, tokens: float((model(tokens.copy_(another(tokens, -1))) - model(tokens)).abs().max())])

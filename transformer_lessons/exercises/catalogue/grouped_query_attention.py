@@ -189,7 +189,8 @@ class Grouped(Steps):
         return output
 
 # Which keys a head uses
-TABLE = "write down, for 6 query heads and 2 KV heads, which KV head each of the six uses."
+TABLE = ("write down, for 6 query heads and 2 KV heads, which KV head each of the six should use, and which it does in "
+         "your code.")
 mistake = exercise.section(hint=1, look=TABLE)
 
 def by_index(index, *, keys=True, values=True):
@@ -203,7 +204,7 @@ def by_index(index, *, keys=True, values=True):
 IN_TURN, LAST = (lambda heads, group, number: heads % number), (lambda heads, group, number: heads * 0 + number - 1)
 BACKWARDS = lambda heads, group, number: number - 1 - heads // group  # noqa: E731
 mistake("key heads dealt out in turn", pairs=1, why="The KV heads are dealt out to the query heads in turn, as with "
-    "`repeat`: neighbouring query heads get different KV heads, but they should share one.",
+    "`repeat`: the query heads of one group get different KV heads, but they should share one.",
     shared=by_index(IN_TURN))
 mistake("keys and values grouped differently", pairs=2, why="Keys and values are not shared out in the same way, so a "
     "query head may use the keys of one head and the values of another.",
@@ -261,8 +262,8 @@ def merged(by, groups=in_groups, repeated=lambda one, group: one):
 EACH, ALL = (lambda one, group: one.repeat_interleave(group, 1)), (lambda one, group: one.repeat(1, group, 1, 1))
 ONE_OF_THEM = [lambda groups: groups.sum(2), lambda groups: groups.mean(2), lambda groups: groups[:, :, 0],
                lambda groups: groups[:, :, -1]]
-mistake("the queries of a group merged into one", pairs=3, why="The query heads of a group are summed or averaged, or "
-    "one of them is used for all. Each head has queries of its own; only keys and values are shared.",
+mistake("the queries of a group merged into one", pairs=3, why="Several query heads are summed or averaged, or one of "
+    "them is used for all. Each head has queries of its own; only keys and values are shared.",
     look="two heads of one group: should their weights be the same?", variants=[
         *(merged(by, repeated=EACH) for by in ONE_OF_THEM), *(merged(by) for by in ONE_OF_THEM),
         *(merged(by, groups, repeated) for by in ONE_OF_THEM for groups, repeated in (
@@ -284,13 +285,13 @@ def scattered(query, key):
     return query.unflatten(1, (-1, key.shape[1])).transpose(1, 2).flatten(1, 2)
 
 mistake("queries regrouped", why="The query heads are reordered before they meet the keys and never put back, so "
-    "outputs end up in the wrong heads.", look="after each view and transpose, where is head 1?",
+    "outputs end up in the wrong heads.", look="after each step of your code, where is query head 1?",
     variants=[{"__call__": lambda step, query, key, value: step(scattered(query, key), key, value)}])
 mistake("key heads not shared", why="Keys and values are used as they are. That works only if they have as many heads "
-    "as the queries, or a single one.", shared=[lambda query, key, value: (key, value),
+    "as the queries or, where your code broadcasts them, a single one.", shared=[lambda query, key, value: (key, value),
                                                copied(lambda key: 1, CHECKED)])
 mistake("repeated along the positions", why="The keys are repeated along the sequence, not along the heads, so the "
-    "sequence gets longer.", look="which dimension of the key holds the heads?",
+    "sequence gets longer.", look="which dimension of `key` holds the heads?",
     shared=[lambda query, key, value: (key.repeat_interleave(group_of(query, key), 2),
                                        value.repeat_interleave(group_of(query, key), 2)),
             lambda query, key, value: (key.repeat(1, 1, group_of(query, key), 1),
@@ -315,15 +316,17 @@ def regrouped(one, number):
     return one.unflatten(1, (number, -1)).transpose(1, 2).flatten(1, 2)
 
 mistake("heads out of order at the end", why="Each head is right, but the heads are returned in another order: the "
-    "first of each group, then the second of each.", look="the order in which you flatten groups and heads.",
+    "first of each group, then the second of each.",
+    look="in what order does your code put the groups and their heads together?",
     variants=[{"__call__": lambda right, key: tuple(regrouped(one, key.shape[1]) for one in right)},
               {"__call__": lambda right, key: (regrouped(right[0], key.shape[1]), right[1])}])
 
 def split(one, key):
     return one.unflatten(1, (key.shape[1], -1))
 
-mistake("groups not merged", pairs=0, why="The groups and the heads of a group are still separate dimensions; they "
-    "should be merged into one.", look="compare the shapes of output and weights with those in the exercise.",
+mistake("groups not merged", pairs=0, why="In the output, the weights or both, the groups and the heads of a group are "
+    "still separate dimensions; they should be merged into one.",
+    look="compare the shapes of output and weights with those in the exercise.",
     variants=[{"__call__": lambda right, key: (right[0], split(right[1], key))},
               {"__call__": lambda right, key: (split(right[0], key), right[1])},
               {"__call__": lambda right, key: tuple(split(one, key) for one in right)}])
@@ -340,7 +343,7 @@ mistake("joined along another dimension", pairs=0, why="The heads, or the groups
             lambda one, key: torch.cat(one.split(1, 1)), lambda one, key: torch.stack(one.unbind(1), -1))])
 mistake("the weights of one head or group", pairs=0, why="The output is that of all heads, but the weights that you "
     "return are those of only one head, or one group.",
-    look="where do you keep the weights of each group, and what is in the `return` line?",
+    look="which heads' weights are in the tensor that you return, and where are those of the others?",
     variants=[{"__call__": lambda right, key, one=one: (right[0], one(right[1], key))}
         for one in (lambda weights, key: groups_of(weights, key)[-1], lambda weights, key: groups_of(weights, key)[0],
                     lambda weights, key: weights[:, -1], lambda weights, key: weights[:, -1:],
@@ -372,7 +375,7 @@ mistake("no query sees itself", pairs=2, why="The diagonal is masked too: no pos
     weights=lambda masked: masked.masked_fill(torch.ones_like(masked).triu() == 1, -torch.inf).softmax(-1).nan_to_num())
 mistake("one key of the future", why="The mask begins one place too late: each query also attends to the key right "
     "after it.", masked=filled(lambda ones: ones.triu(2)))
-mistake("zeros for the mask", pairs=2, why="The scores that should be masked become 0, or a small number, before the "
+mistake("zeros for the mask", pairs=2, why="The scores that should be masked become 0, or a number near 0, before the "
     "softmax. That masks nothing: exp(0) is 1.", look="which score gets a weight of exactly 0?",
     masked=[lambda scaled: scaled.tril(), filled(lambda ones: ones.triu(1), 1e-9),
             filled(lambda ones: ones.triu(1), -1)])
@@ -400,7 +403,8 @@ mistake("masked too late, then renormalised", why="Masked scores still count in 
                        *(lambda left, small=small: left / left.sum(-1, keepdim=True).clamp(min=small)
                          for small in SMALL))),)])
 mistake("exponentials out of range", pairs=0, why="The exponential is taken of the scores as they are. For a masked "
-    "score of 1,000 it is infinite, and infinity times 0 is NaN.", look="what is the exponential of 1,000, times 0?",
+    "score of 1,000 it is infinite, and infinity times 0, for instance, is NaN.",
+    look="what is the exponential of 1,000, times 0? And divided by itself?",
     variants=[{"masked": lambda scaled: scaled, "weights": lambda masked, small=small: shared_out(
         masked.exp() * torch.ones_like(masked).tril(), small)} for small in (0.0, 1e-9)])
 mistake("the row's maximum not subtracted", pairs=0, why="The largest score of each row is not subtracted before the "
@@ -408,8 +412,8 @@ mistake("the row's maximum not subtracted", pairs=0, why="The largest score of e
     look="what are the exponentials of -1,000 and -1,001? And what does softmax subtract from both first?",
     variants=[{"weights": lambda masked, after=after: after(shared_out(masked.exp()))}
               for after in (lambda rows: rows, lambda rows: rows.nan_to_num(0.0))])
-mistake("the mask after the softmax", pairs=2, why="The weights of later keys are set to 0 after the softmax, so the "
-    "rows no longer sum to 1.", look="sum the first row of the weights.",
+mistake("the mask after the softmax", pairs=2, why="The weights of later keys are set to 0 after the softmax, so all "
+    "rows but the last sum to less than 1.", look="which keys still count in the sum that the softmax divides by?",
     variants=[{"masked": lambda scaled: scaled, "weights": lambda masked: masked.softmax(-1).tril()}])
 
 def scaled_afterwards(self, query, key, value):
@@ -417,7 +421,8 @@ def scaled_afterwards(self, query, key, value):
     weights = self.masked(query @ key.mT).softmax(-1) / math.sqrt(query.shape[-1])
     return weights @ value, weights
 mistake("scaling after the softmax", hint=3, why="The weights are divided by √d_head after the softmax, so the rows "
-    "sum to 1/√d_head, not to 1.", look="the order of the two operations.", variants=[{"__call__": scaled_afterwards}])
+    "sum to 1/√d_head, not to 1.", look="in softmax(query · key / √d_head), what is divided?",
+    variants=[{"__call__": scaled_afterwards}])
 mistake("a mask for the output alone", hint=2, why="The output is computed with a mask, but the weights that you "
     "return have none.", look="which weights is the output computed with?",
     variants=[{"__call__": lambda self, right, step, query, key, value: (right[0], (
@@ -430,12 +435,13 @@ def masked_in(place):
         return scaled
     return masked
 
-mistake("a mask for some of the scores", pairs=0, why="Only some heads, or some parts of the batch, have a mask. In "
-    "the others, a query attends to keys after it.", look="the shape of the mask, and what exactly it is applied to.",
+mistake("a mask for some of the scores", pairs=0, why="Only some heads, or some sequences of the batch, have a mask. "
+    "In the others, a query attends to keys after it.",
+    look="the shape of the mask, and what exactly it is applied to.",
     masked=[masked_in(place) for place in (
         (slice(None), 0), (slice(None), -1), (slice(None), slice(1, None)), 0, -1)])
-mistake("a mask added as True and False", why="The mask is added to the scores as it is, so it only shifts scores by 1 "
-    "and masks nothing.", look="what does True become when it is added?",
+mistake("a mask added as True and False", why="The mask only shifts scores by 1, as when True and False are added to "
+    "them. That masks nothing.", look="what number is True in a sum, and which number would mask a score?",
     masked=[lambda scaled: scaled + torch.ones_like(scaled).tril(),
             lambda scaled: scaled + torch.ones_like(scaled).triu(1)])
 
@@ -479,23 +485,24 @@ mistake("the keys reshaped, not transposed", pairs=0, why="`view` or `reshape` g
     "keeps the numbers in their old order, so they are not transposed.",
     look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare the result with the tensor's transpose.",
     scores=lambda query, key: query @ key.reshape(*key.shape[:2], *key.shape[:1:-1]))
-mistake("queries and keys exchanged", why="Queries and keys are swapped, so each row of the weights belongs to a key.",
-    look="each row of the weights should belong to a query.", scores=lambda query, key: key @ query.mT)
+mistake("queries and keys exchanged", why="Queries and keys are swapped, so each row of scores is that of a key.",
+    look="the softmax compares the scores in one row. Should these be the scores of one query or of one key?",
+    scores=lambda query, key: key @ query.mT)
 mistake("keys and values exchanged", pairs=2, why="The queries are compared with the values and the keys are averaged, "
     "or one of the two plays both roles.",
     look="which of the two should the queries be compared with, and which should be averaged?",
     variants=[{"__call__": lambda step, query, key, value: step(query, value, key)},
               {"__call__": lambda step, query, key, value: step(query, key, key)},
               {"__call__": lambda step, query, key, value: step(query, value, value)}])
-mistake("dropout", pairs=0, why="Dropout sets some of the weights, or some of the output, to 0 and enlarges the "
-    "others, differently every time. This exercise has no dropout.",
-    look="F.dropout is on unless `training=False` is set.",
+mistake("dropout", pairs=0, why="Some of the weights, or some numbers of the output, are 0 and the others are "
+    "enlarged, as dropout does. This exercise has no dropout.",
+    look="is there dropout in your code? `F.dropout` is on unless `training=False` is set.",
     weights=[lambda right, rate=rate: F.dropout(right, rate) for rate in (0.1, 0.2, 0.5)],
     output=lambda right: F.dropout(right, 0.1))
 mistake("weights transposed for the output", why="The output uses the columns of the weights instead of the rows: how "
     "much each key is attended to, not how each query spreads its attention. And a column need not sum to 1.",
-    look="output row 0 "
-    "belongs to query 0. Which row of the weights is that?", output=lambda weights, value: weights.mT @ value)
+    look="which weights should "
+    "go into row 0 of the output, and which ones do?", output=lambda weights, value: weights.mT @ value)
 mistake("the heads behind the positions", why="In the output, the heads are moved behind the positions, or joined side "
     "by side. That step comes after this function.",
     look="compare the shape of your output with the one in the exercise.",

@@ -65,7 +65,7 @@ mistake("the earlier copy itself", why="The weight on t - period is read: the ea
     "not the token after it. Heads that look there are called duplicate-token heads.", look=ABC,
     variants=shared.missed_by(-1)[:1])
 mistake("the token before the earlier copy", why="The weight on t - period - 1 is read: the token before the earlier "
-    "copy, not the one after.", look="the sign of the 1. And " + ABC, pairs=2, variants=shared.missed_by(-2))
+    "copy, not the one after.", look=ABC, pairs=2, variants=shared.missed_by(-2))
 mistake("two after the earlier copy", why="The weight on t - period + 2 is read: the second token after the earlier "
     "copy.", look=ABC,
     variants=[*shared.missed_by(1)[:1], *({"picked": lambda weights, back, cut=cut: weights.diagonal(1 - back, -2, -1)[
@@ -77,7 +77,7 @@ mistake("neighbouring keys counted in", pairs=0, why="The weights on several nei
         lambda weights, queries, back, more=more: sum(weights[:, :, queries, queries - key]
                                                       for key in range(1 - more, back + 1)) for more in (0, 1)])
 mistake("the token before", why="The weight on t - 1 is read, whatever the period.",
-    look="where does `period` appear in your index?",
+    look="how should the key that you read depend on `period`?",
     picked=[lambda weights, queries: weights[:, :, queries, queries - 1], lambda weights: weights.diagonal(-1, -2, -1)])
 mistake("all earlier copies added up", pairs=2, why="The weights on what came after each of the earlier copies are "
     "added up; only the last copy should count.",
@@ -99,7 +99,8 @@ mistake("the first copy of several", why="The weight on the key after the very f
     picked=lambda weights, queries, first: weights[:, :, queries, queries % first + 1])
 mistake("the key modulo the period", pairs=0, why="The key is taken modulo the period, so it lies in the first block. "
     "For the last token of a block, it is the key at 0.", look="in a b c a b c, where should the second c look, and "
-    "what does `%` make of that?", picked=lambda weights, queries, first: weights[:, :, queries, (queries + 1) % first])
+    "where does it look in your code?",
+    picked=lambda weights, queries, first: weights[:, :, queries, (queries + 1) % first])
 mistake("the first copy itself", pairs=0, why="The weight on t % period is read: the very first copy of the same "
     "token, not what came after the last one.", look="in three blocks, a b c a b c a b c, where should the third a "
     "look?",
@@ -126,7 +127,8 @@ mistake("one query too early", why="The query at period - 1 is counted as well, 
     queries=lambda length, first: torch.arange(first - 1, length),
     variants=[{"queries": lambda length, first: torch.arange(first - 1, length), "number": shared.all_of_them}])
 mistake("one query too early at both ends", why="Counting begins one query too early and ends one too early: the "
-    "query at period - 1 is counted, and the last one is not.", look=FIRST + " And which end of your diagonal is cut?",
+    "query at period - 1 is counted, and the last one is not.",
+    look=FIRST + " And which query is the last that should count?",
     queries=lambda length, first: torch.arange(first - 1, length - 1))
 mistake("the first block counted in", pairs=3, why="Queries of the first block are counted as well, though their "
     "tokens have not occurred before.", look=FIRST + " And what does an index below 0 read?",
@@ -137,20 +139,20 @@ mistake("the first block counted in", pairs=3, why="Queries of the first block a
               {"queries": lambda length: torch.arange(length), "picked": lambda weights, queries, back: weights[
                   :, :, queries, (queries - back).clamp(min=0)]}])
 mistake("only one query a period", pairs=0, why="Only the first query of each block is counted: from `period` on, "
-    "every `period`-th one.", look="the step of your range or slice.",
+    "every `period`-th one.", look="which is the second query that should count, and which does in your code?",
     queries=lambda right, first: right[::first],
     variants=[{"queries": lambda right, first: right[::first], "number": shared.all_of_them}])
-mistake("divided by too many", why="The sum is divided by more queries than were counted.", pairs=2,
+mistake("divided by too many", why="The sum is divided by more than the number of queries in it.", pairs=2,
     look="how many t ≥ period are there?", number=[lambda right: right + 1, lambda length: length - 1])
 mistake("divided by the period", pairs=0, why="The sum is divided by the period; the number of queries is length - "
     "period.", look="how many t ≥ period are there?", number=lambda first: first)
 mistake("the second block alone", pairs=1, why="Only the queries of the second block are counted; there may be more "
-    "blocks.", look="the end of your range.",
+    "blocks.", look="which is the last query that should count, if there are three blocks?",
     queries=[lambda length, first: torch.arange(first, min(2 * first, length))])
 mistake("the second block without its last query", pairs=0, why="The queries from `period` to 2 · period - 2 are "
     "counted: the last one of the second block is missing, and so is everything after it.",
-    look="the end of your range or slice. If you slice the keys up to `period`: which key does the query at 2 · period "
-    "- 1 need?", queries=lambda length, first: torch.arange(first, min(2 * first - 1, length)))
+    look="which is the last query that should count? And which key does the query at 2 · period - 1 need?",
+    queries=lambda length, first: torch.arange(first, min(2 * first - 1, length)))
 mistake("the second block left out", pairs=0, why="The queries of the second block are not counted: counting begins at "
     "the third.", look=FIRST,
     queries=[lambda right, first: right[first:], lambda right, first: right[min(first, len(right) - 1):],
@@ -159,7 +161,7 @@ mistake("the second block left out", pairs=0, why="The queries of the second blo
               for number in (shared.at_least_one, shared.all_of_them)])
 mistake("the first queries left out", pairs=0, why="If the period and the sequence are long enough, counting begins "
     "almost a period too late, for example because the diagonal with offset 1 - period is cut as if it began at query "
-    "0.", look="from which query on do you count? And to which query does the first number of that diagonal belong?",
+    "0.", look="from which query on do you count? And which query gives the first weight on that diagonal?",
     queries=[lambda right, first: right[first - 1:], lambda right, first: right[min(first, len(right)) - 1:],
              lambda right, first: right[first - 1:] if len(right) >= first else right[-1:],
              lambda right, first: right[first - 1:] if len(right) >= first else right],
@@ -167,13 +169,13 @@ mistake("the first queries left out", pairs=0, why="If the period and the sequen
                 for number in (shared.at_least_one, shared.all_of_them)),
               {"queries": lambda right, first: right[first - 2:]}])
 mistake("the last period alone", pairs=0, why="No more than the last `period` queries are counted, however many have "
-    "an earlier copy of their token.", look="the beginning of your range.",
+    "an earlier copy of their token.", look="in three blocks, which is the first query that should count?",
     queries=[lambda length, first: torch.arange(length - first, length), lambda right, first: right[-first:]])
 mistake("the last block alone", pairs=0, why="Only the queries of the last block are counted, which may be cut short.",
-    look="the beginning of your range.",
+    look="in three blocks, which is the first query that should count?",
     queries=lambda length, first: torch.arange((length - 1) // first * first, length))
 mistake("whole blocks only", pairs=0, why="If the last block is cut short, none of its queries is counted.",
-    look="the end of your range: must the length be a multiple of the period?", variants=[
+    look="must the length be a multiple of the period?", variants=[
         {"queries": lambda length, first: torch.arange(first, max(first, length // first * first)), "number": number}
         for number in (lambda right: right, shared.at_least_one, shared.all_of_them)] + [
         {"queries": lambda length, first: torch.arange(first, max(first + 1, length // first * first))},
@@ -186,10 +188,11 @@ mistake("the mean of the blocks' means", hint=3, pairs=0, why="The mean of each 
         ..., 1:].split(period, -1)]).mean((0, 1))])
 mistake("the second half", pairs=0, why="The queries of the second half are counted, as if there were always two "
     "blocks.",
-    look="where does `period` appear in your range?", queries=lambda length: torch.arange(length // 2, length))
+    look="in three blocks, which is the first query that should count?",
+    queries=lambda length: torch.arange(length // 2, length))
 mistake("the mean of the weights that are not 0", hint=3, pairs=0, why="Weights that are exactly 0 are left out of the "
-    "mean. A query that gives the key no weight counts too, with 0.", look="every comparison with 0: how many weights "
-    "is your sum divided by?",
+    "mean. A query that gives the key no weight counts too, with 0.", look="if some of the weights on "
+    "the right keys are 0, how many weights is your sum divided by?",
     averaged=[lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2)).clamp(min=1),
               lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2))])
 exercise.adopt(shared.family, hints={"key": 1, "queries": 2, "mean": 3, "tool": 3}, pairs=shared.family.mistakes)

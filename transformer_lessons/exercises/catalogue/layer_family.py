@@ -87,7 +87,7 @@ NO_FEED_FORWARD = ("The feed-forward is never used, or its output is thrown away
                    "where is the feed-forward's output used?")
 ACTIVATION = ("There is one ReLU too many, and it turns everything negative into 0. The feed-forward already has a "
               "ReLU inside.", "is there a relu, or any other activation, in forward?")
-NOTHING = "what does your softmax make of a row of scores when there is no True in that row of the mask?"
+NOTHING = "what becomes of a row of scores when there is no True in that row of the mask?"
 AVERAGE = ("A query that may attend to nothing gets an average of values that are hidden from it; the package's "
            "attention gives it weights of 0.", NOTHING)
 NAN = ("A query that may attend to nothing gets NaN, which spreads to everything that reads it; the package's "
@@ -98,17 +98,17 @@ NORM_BEFORE_SUM = ("A part's output, and perhaps its input too, is normalised be
                    "itself is not normalised.", "the brackets: what exactly goes into each norm?")
 A_NORM_TOO_MANY = ("Something is normalised that should not be, or is normalised twice; the exercise asks for one "
                    "norm after each sum, and no others.", "how many norms does x go through for each part?")
-BARE_ADDED = ("A part's output is added to what an earlier attention returned, not to the x that the part read.",
-              SUM_ADDED[1])
+BARE_ADDED = ("A part's output is added to what the attention before it returned, not to the x that the part read.",
+              "which x does the part read, and what is added to its output?")
 OWN_MASK = ("The layer makes a causal mask of its own: instead of the one it is given, on top of it, or when it is "
             "given none. Only the caller's masks should decide who may attend to whom.",
             "where does each mask in forward come from?")
 WEIGHTS_LEFT_IN = ("Attention returns a tuple, (output, weights), and the whole tuple is used as if it were the "
-                   "output.", "what does the package's MultiHeadAttention return?")
+                   "output.", "which of the two do you need, and how do you take it out of a tuple?")
 SKIPPED = ("When a mask is None, its attention is skipped, with or without its norm. But None only means that nothing "
            "is hidden: every position may be read.",
-           "every `if` that checks for a mask: which lines should run only when there is one?")
-NO_NORMS = ("Nothing is normalised: no norm is used.", "where are the norms used?")
+           "which lines of forward run only when there is a mask, and which of them should?")
+NO_NORMS = ("Nothing is normalised: no norm is used.", "what should happen to each sum?")
 NO_RESIDUALS = ("No part has its input added to its output, so whatever a part does not pass on is lost.",
                 "what is left of x if a part returns 0?")
 
@@ -136,7 +136,7 @@ class OverTheBatch(nn.BatchNorm1d):
 mistake("the unbiased variance in the norms", why="The norms use the unbiased variance: the sum of the squared "
     "deviations is divided by one less than the number of features, which is what .var() and .std() do by default. "
     "nn.LayerNorm divides it by the number of features.",
-    look="the arguments of .var() and .std(), wherever a norm is computed.",
+    look="what computes each norm, and where does its variance come from?",
     variants=[with_norms(Unbiased)])
 mistake("the norms without gain and bias",
     why="The sums are normalised, but the gain and bias that each norm learns are not used.",
@@ -153,10 +153,10 @@ mistake("another norm than nn.LayerNorm", why="The norms do not use the mean and
     variants=[with_norms(lambda d_model, kept=kept: OverTheBatch(d_model, track_running_stats=kept))
                              for kept in (True, False)])
 mistake("the number of heads not handed on",
-    why="num_heads does not reach the attention, which is built with a different number of heads.",
+    why="num_heads does not reach MultiHeadAttention, which is built with a different number of heads.",
     look="which arguments does `__init__` build each part with?", variants=[
         {"__init__": lambda step, d_model, d_hidden, heads=heads: step(d_model, heads, d_hidden)} for heads in (1, 2)])
 mistake("num_heads and d_hidden swapped", topic="it raises",
-    why="num_heads and d_hidden are swapped, so the parts are built with each other's sizes.",
-    look="the order of `__init__`'s parameters: d_model, num_heads, d_hidden.",
+    why="MultiHeadAttention is built with d_hidden in place of num_heads, as when the two are swapped.",
+    look="the order of `__init__`'s parameters, and the arguments that each part is built with.",
     variants=[{"__init__": lambda step, d_model, num_heads, d_hidden: step(d_model, d_hidden, num_heads)}])

@@ -77,7 +77,7 @@ GAIN = "what does a gain do to a signal?"
 mistake = exercise.section(hint=2)
 mistake("the unbiased variance", hint=1, why="The sum of the squared deviations is divided by one less than the number "
     "of features, which is what .var() and .std() do by default.",
-    look="the arguments of .var() and .std(): what does `correction` (or `unbiased`) do?",
+    look="the line that computes the variance. What does the argument `correction` of .var() and .std() do?",
     variance=lambda x: x.var(dim=-1, keepdim=True))
 mistake("epsilon outside the root", why="eps is added to the square root of the variance, not to the variance itself.",
     look="in the formula, is eps added before the root is taken, or after?",
@@ -87,7 +87,7 @@ mistake("epsilon outside the fraction", pairs=2,
     look="the brackets: what exactly is under the square root?",
     normalised=lambda x, mean, variance, eps: (x - mean) / variance.sqrt() + eps)
 mistake("no epsilon", why="eps is left out, so a vector whose features are all equal is divided by 0.",
-    look="what happens to a vector whose features are all equal?",
+    look="where is eps used, and what does it prevent?",
     normalised=lambda x, mean, variance: (x - mean) / variance.sqrt())
 DEFAULTS = 1e-6, 1e-8, 1e-12, 1e-3
 mistake("another epsilon", pairs=6, why="The number added to the variance is not the eps that was passed in, or not "
@@ -99,16 +99,16 @@ mistake("another epsilon", pairs=6, why="The number added to the variance is not
               *(lambda x, gain, bias, eps=1e-5, number=number: F.layer_norm(x, gain.shape, gain, bias, number)
                 for number in DEFAULTS)])
 mistake("the unbiased variance, epsilon outside the root, and another epsilon", hint=1,
-    why="There are three differences, all of them found in a well-known tutorial: .std() divides by one less than the "
-    "number of features, eps is added to the standard deviation instead of the variance, and the default of eps is not "
-    "1e-5.",
-    look="the arguments of .std(), the place where eps is added, and the default of eps.",
+    why="There are three differences, all of them found in a well-known tutorial: the sum of the squared "
+    "deviations is divided by one less than the number of features, as by .std(); eps is added to the standard "
+    "deviation instead of the variance; and the default of eps is not 1e-5.",
+    look="how the standard deviation is computed, where eps is added, and the default of eps.",
     variants=[lambda x, gain, bias, eps=number:
                   gain * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) + bias
               for number in (1e-6, 1e-8)])
 mistake("epsilon as a lower bound", pairs=2,
     why="eps is used as a lower bound; it should always be added.",
-    look="`clamp`, `max` or `where` near eps.",
+    look="how is eps combined with the variance: by `+`, or by `clamp`, `max` or the like?",
     normalised=[lambda x, mean, variance, eps: (x - mean) / variance.clamp(min=eps).sqrt(),
                 lambda x, mean, variance, eps: (x - mean) / variance.sqrt().clamp(min=eps)])
 mistake("divided by the variance", pairs=2, why="The deviations are divided by the variance itself, not by its square "
@@ -130,7 +130,8 @@ mistake("only the mean subtracted",
 mistake("the mean not subtracted", why="The vectors are divided by their standard deviation, but their mean is not "
     "subtracted first.", look=MEAN, normalised=lambda x, variance, eps: x / (variance + eps).sqrt())
 mistake("only the mean divided",
-    why="Only the mean is divided by the standard deviation before it is subtracted from x: brackets are missing.",
+    why="Only the mean is divided by the standard deviation before it is subtracted from x, as when brackets are "
+    "missing.",
     look="division comes before subtraction. What exactly should be divided?",
     normalised=lambda x, mean, variance, eps: x - mean / (variance + eps).sqrt(), variants=[{
     "normalised": lambda x, mean, variance, eps: (x, mean / (variance + eps).sqrt()),
@@ -217,7 +218,7 @@ mistake("the variance of everything",
     look="the shape of the variance: there should be one for each vector.", variance=lambda x: x.var(correction=0))
 mistake("the mean of the first vector for all", pairs=0,
     why="The mean of the first vector, or its variance, is used for all the vectors; each has its own.",
-    look="is anything computed before the loop, or with an index such as [0]?",
+    look="is anything computed only once, such as before a loop, or with an index such as [0]?",
     mean=lambda x: x.flatten(0, -2)[0].mean(), variance=lambda x, mean: ((x - mean)**2).flatten(0, -2)[0].mean(),
     variants=[{"mean": lambda x: x.flatten(0, -2)[0].mean(),
                "variance": lambda x, mean: ((x - mean)**2).mean(-1, True)}])
@@ -228,7 +229,7 @@ mistake("divided by the number of positions", pairs=0, why="The sum of the featu
         {"variance": lambda x, mean: ((x - mean)**2).sum(-1, True) / x.shape[-2]}, {})])
 mistake("keepdim forgotten", pairs=4, why="The means, or the variances, have lost the feature dimension, so they line "
     "up with the wrong dimension of x: in a square table, the first vector's number is used for the first feature of "
-    "every vector. Unless the sizes happen to match, this raises an error.",
+    "every vector. Unless the sizes happen to match, this usually raises an error.",
     look="compare the shape of the mean with that of x. From which end does broadcasting line them up?",
     variants=[{"mean": lambda x: x.mean(dim=-1), "variance": lambda x: x.var(dim=-1, correction=0)},
               {"mean": lambda x: x.mean(dim=-1), "variance": lambda x, mean: ((x - mean) ** 2).mean(dim=-1)}],
@@ -247,13 +248,13 @@ mistake("right for tables only", pairs=3, why="The means, or the variances, line
 # Gain and bias, and x itself
 mistake = exercise.section(hint=2)
 mistake("no gain and no bias", why="The vectors are normalised, but neither multiplied by gain nor shifted by bias.",
-    look="where are gain and bias used?", scaled=lambda x: x)
+    look="what does the exercise ask for after the division?", scaled=lambda x: x)
 mistake("no gain", why="gain is never used.", look="where is gain used?", scaled=lambda x, bias: x + bias)
 mistake("no bias", why="bias is never used.", look="where is bias used?", scaled=lambda x, gain: gain * x)
 mistake("gain and bias swapped", why="The vectors are multiplied by bias and shifted by gain.",
     look="the order of the parameters; which of the two multiplies?", scaled=lambda x, gain, bias: bias * x + gain)
 mistake("bias before gain", why="bias is added before the multiplication by gain, so bias is multiplied too.",
-    look="the brackets in the last line.", scaled=lambda x, gain, bias: gain * (x + bias))
+    look="what exactly is multiplied by gain?", scaled=lambda x, gain, bias: gain * (x + bias))
 mistake("gain added", why="gain is added to the normalised vectors; they should be multiplied by it.",
     look=GAIN, scaled=lambda x, gain, bias: x + gain + bias)
 mistake("one more than gain",
@@ -273,26 +274,26 @@ mistake("normalised twice", pairs=0, why="After gain and bias have been applied,
     lambda right, gain, bias, eps: F.layer_norm(right, gain.shape, gain, bias, eps)])
 mistake("gain and bias along another dimension", pairs=0, why="gain and bias are lined up with the positions, not with "
     "the features. Unless there are as many positions as features, this usually raises an error.",
-    look="compare the shape of gain with that of x: does gain need another dimension?",
+    look="compare the shape of gain with that of x: how do the two line up if gain is left as it is?",
     scaled=lambda x, gain, bias: gain[:, None] * x + bias[:, None])
 mistake("works with one number of dimensions only", pairs=0,
     why="Your code works only when x has one particular number of dimensions; the exercise allows two or more.",
-    look="which line unpacks a fixed number of sizes, or counts dimensions from the "
+    look="does any line unpack a fixed number of sizes, or count dimensions from the "
     "front?", __call__=[lambda x, right: next(right for _, _ in [x.shape]),
     lambda x, right: next(right for _, _, _ in [x.shape])])
 mistake("bias subtracted", why="bias is subtracted; it should be added.", look="the sign before bias.",
     scaled=lambda x, gain, bias: gain * x - bias)
-mistake("x added", why="x is added to the result. That residual connection belongs to the layer around the norm.",
-    look="the last line: where does x come in again?",
+mistake("x added", why="x is added to the result. That residual connection is the job of the layer around the norm.",
+    look="where is x used again after it has been normalised?",
     variants=[{"__call__": lambda x, gain, bias, eps: x + F.layer_norm(x, gain.shape, gain, bias, eps)}])
 
 mistake = exercise.section(hint=3)
 mistake("x is changed", why="x itself is changed, so the caller's numbers are lost.",
-    look="`-=`, `/=`, `*=`, `+=`, and methods whose names end in _.",
+    look="`-=`, `/=`, `*=`, `+=`, `x[…] =`, and methods whose names end in _.",
     variants=[lambda x, gain, bias, eps=1e-5:
         F.layer_norm(x.sub_(x.mean(-1, keepdim=True)), gain.shape, gain, bias, eps)])
 mistake("x is changed, and the unbiased variance", why="x itself is changed, so the caller's numbers are lost. Also, "
     "the sum of the squared deviations is divided by one less than the number of features.",
-    look="`-=`, `/=`, `*=`, `+=`, and methods whose names end in _. And the arguments of .var() and .std().",
+    look="`-=`, `/=`, `*=`, `+=`, `x[…] =`, and methods whose names end in _. And the line that computes the variance.",
     variants=[lambda x, gain, bias, eps=1e-5:
                   gain * x.sub_(x.mean(-1, keepdim=True)) / torch.sqrt(x.var(-1, keepdim=True) + eps) + bias])

@@ -185,8 +185,8 @@ mistake("another epsilon", pairs=2, why="The norm uses an epsilon other than nor
             * norm.weight + norm.bias,
             *(lambda x, norm, eps=eps: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True) - norm.eps + eps)
               for eps in (1e-6, 1e-8, 1e-12))])
-mistake("the mean left in", pairs=1, why="The mean of each vector is not subtracted, as if this were RMSNorm. But this "
-    "norm is nn.LayerNorm, which does subtract it.", look="which two numbers does nn.LayerNorm compute from a vector?",
+mistake("the mean left in", pairs=1, why="The mean of each vector is left in, as in RMSNorm. But `norm` is an "
+    "nn.LayerNorm, which subtracts it.", look="which two numbers does nn.LayerNorm compute from a vector?",
     normed=[lambda x, norm: x / (x.square().mean(-1, keepdim=True) + norm.eps).sqrt() * norm.weight + norm.bias,
             lambda x, norm: x / (x.square().mean(-1, keepdim=True) + norm.eps).sqrt() * norm.weight,
             lambda x, norm: normalised(x, norm, 0)])
@@ -207,8 +207,8 @@ mistake("contributions for the stream", pairs=2, why="The norm gets what each la
     stages=[lambda residuals: torch.cat([residuals[:1], residuals.diff(dim=0)]),
     lambda residuals: residuals.diff(dim=0)])
 mistake("direct logit attribution", pairs=0, why="What each layer has added is turned into logits on its own, divided "
-    "by the standard deviation of the last stage: that is direct logit attribution. Here each stage is the whole "
-    "stream, with statistics of its own.", look="what does the exercise say a stage holds?", variants=[
+    "by the standard deviation of the last stage: that is direct logit attribution. In this exercise each stage is "
+    "the whole stream, with statistics of its own.", look="what does the exercise say a stage holds?", variants=[
         lambda residuals, norm, unembedding, bias=bias, centre=centre: attributed(residuals, norm, bias, centre)
         @ unembedding.T for bias in (1, 0) for centre in (1, 0)])
 
@@ -226,7 +226,7 @@ mistake("a running mean of the stages", pairs=0, why="Each stage is averaged wit
     look="what does the exercise say a stage holds?", stages=lambda residuals: residuals.cumsum(
         0) / torch.arange(1, len(residuals) + 1, dtype=residuals.dtype).view(-1, 1, 1, 1))
 mistake("one stage for all", pairs=0, why="The logits of one stage, the last or the first, come back for every stage.",
-    look="is the line that computes the logits inside the loop, and does it use the loop's variable?",
+    look="from which stage does your code compute the logits of stage 1?",
     stages=[lambda residuals: residuals[-1:].expand_as(residuals),
             lambda residuals: residuals[:1].expand_as(residuals)])
 mistake("the first stage left out", pairs=1, why="The stage before the first layer is missing.",
@@ -240,10 +240,10 @@ mistake("a list of stages", pairs=0, why="The logits come back stage by stage, i
     "expected.", look="which function stacks tensors along a new dimension?",
     handed=[lambda logits: list(logits), lambda logits: tuple(logits)])
 mistake("the stages joined along the batch", pairs=0, why="The stages are joined along the batch; they should have a "
-    "dimension of their own.", look="`torch.cat` or `torch.stack`: which of them makes a new dimension?",
+    "dimension of their own.", look="how many dimensions should the result have, and which holds the stages?",
     handed=lambda logits: logits.flatten(0, 1))
 mistake("the stages backwards", why="The stages are in reverse order: the last one comes first.",
-    look="the order of the stages.",
+    look="which stage should come first in the result?",
     stages=lambda residuals: residuals.flip(0))
 mistake("the mean of the stages", pairs=1, why="The stages are averaged, or summed, into one.",
     look="how many stages come in, and how many go out?",
@@ -273,9 +273,9 @@ mistake = exercise.section(hint=3)
 mistake("the table not transposed", pairs=1, why="The vectors are multiplied by the table's columns, not by its rows, "
     "which works only where there are as many tokens as features.", look="which row of the table belongs to token j?",
     logits=lambda normed, unembedding: normed @ unembedding, raises=False)
-mistake("scaled logits", pairs=2, why="The logits are multiplied or divided by the square root of d_model, or by "
-    "d_model.",
-    look="every sqrt: is there one in the exercise?",
+mistake("scaled logits", pairs=2, why="The logits are multiplied or divided by the square root of d_model, or "
+    "divided by d_model.",
+    look="every factor and every division: does the exercise ask for it?",
     logits=[lambda right, normed: right / normed.shape[-1] ** 0.5, lambda right,
     normed: right * normed.shape[-1] ** 0.5,
             lambda right, normed: right / normed.shape[-1]])
@@ -295,14 +295,14 @@ mistake("the logits centred", pairs=0, why="The mean of the logits, or the large
     logits=[lambda right: right - right.mean(-1, keepdim=True), lambda right: right - right.amax(-1, keepdim=True)])
 mistake("no table", pairs=0, why="The normalised vectors come back as they are, without a score for each token.",
     look="the shape of the result.", logits=lambda normed: normed)
-mistake("the norm on the table", why="The norm is applied to the rows of the table; it belongs on the stream alone.",
-    look="what does the model do to its table before the product?", variants=[
+mistake("the norm on the table", why="The norm is applied to the rows of the table as well; it should be applied to "
+    "the stream alone.", look="what does the model do to its table before the product?", variants=[
         {"__call__": lambda step, residuals, norm, unembedding: step(residuals, norm, norm(unembedding))}])
 mistake("the norm on the table, not on the stream", pairs=0, why="The norm is applied to the rows of the table, not to "
     "the stream.", look="what does the model normalise after its last layer?", variants=[
         lambda residuals, norm, unembedding: residuals @ norm(unembedding).T])
-mistake("a table without its lengths", pairs=0, why="The rows of the table are scaled to length 1, so what comes back "
-    "are similarities, not logits.", look="what is done to the table before the product?",
+mistake("a table without its lengths", pairs=0, why="The rows of the table are scaled to length 1, so their lengths no "
+    "longer count in the logits.", look="what is done to the table before the product?",
     logits=lambda normed, unembedding: normed @ F.normalize(unembedding, dim=-1).T)
 mistake("differences between stages", pairs=0, why="The logits of one stage are subtracted from those of another.",
     look="every subtraction outside the norm.", handed=[lambda logits: logits - logits[-1],

@@ -185,8 +185,8 @@ mistake("one row too many", why="The rows are counted as if every token had a ne
     "exactly, there is no token left for the very last target.", look=SECOND_ROW, starts=starts_in_all,
     variants=[lambda ids, length: tuple(map(torch.from_numpy, shaped(ids.numpy(), length, len(ids) // length))),
         lambda ids, length: (ids.unfold(0, length, length), ids[1:].unfold(0, length, length))])
-mistake("the number of rows rounded up", raises=True, why="The number of rows is rounded up, as if the tail filled a "
-    "row too, but there are not enough tokens for that many rows.",
+mistake("the number of rows rounded up", raises=True, why="There are more rows than the tokens can fill, as when the "
+    "number of rows is rounded up.",
     look="what does the exercise say about the tail? And which "
     "tokens have a next one?", variants=[lambda ids, length: shaped(ids, length, -(-len(ids) // length))])
 
@@ -285,7 +285,8 @@ mistake("one target for a whole row", pairs=2, why="Each row has a single target
     look="how many tokens does a row predict while it is read from left to "
     "right?", targets=[lambda right: right[:, -1], lambda right: right[:, -1:]])
 mistake("rows one token short", hint=3, pairs=2,
-    why="The rows are one token short: of `length` tokens, only length - 1 are followed by another of them.",
+    why="The rows of targets, and perhaps those of inputs too, are one token short: of `length` tokens, only "
+    "length - 1 are followed by another of them.",
     look="how many tokens does a row need for all of its `length` inputs to have a target?",
     variants=[{"__call__": lambda self, ids, length: self.handed(ids.unfold(0, length, length)[:, :-1],
         ids.unfold(0, length, length)[:, 1:])}, {"targets": lambda inputs: inputs[:, 1:]},
@@ -293,7 +294,7 @@ mistake("rows one token short", hint=3, pairs=2,
         {"__call__": lambda right: (right[0][:, :-1], right[0][:, 1:])}])
 mistake("one added to the ids",
     why="The targets are the ids of the inputs plus 1: each is the next number, not the next token of the text.",
-    look="is the token after number 7 always number 8?", targets=lambda inputs: inputs + 1)
+    look="is token 7 always followed by token 8?", targets=lambda inputs: inputs + 1)
 mistake("targets before inputs", hint=3, pairs=0,
     why="The two results come in the wrong order: the targets first, and the inputs second.",
     look="the `return` line: which order does the exercise ask for?", handed=lambda inputs, targets: (targets, inputs))
@@ -305,7 +306,7 @@ mistake("targets without rows", why="The targets, and perhaps the inputs too, ar
     handed=[lambda inputs, targets: (inputs, targets.flatten()),
     lambda inputs, targets: (inputs.flatten(), targets.flatten())], variants=[lambda ids, length: (ids[:-1], ids[1:])])
 mistake("not two tensors", pairs=6, why="The result is not a pair of tensors, (inputs, targets).",
-    look="the `return` line: it should give two tensors, each of shape (number, length).",
+    look="what is the type of your result, and what are the types and shapes of its parts?",
     handed=[lambda inputs, targets: torch.stack([inputs,
     targets]), lambda inputs, targets: torch.stack([inputs, targets], dim=1), lambda inputs, targets: torch.cat([inputs,
     targets]), lambda inputs, targets: list(zip(inputs, targets, strict=True)),
@@ -317,8 +318,8 @@ mistake("not two tensors", pairs=6, why="The result is not a pair of tensors, (i
 def ragged(ids, length, end):
     starts = range(0, end, length)
     return [ids[start:start + length] for start in starts], [ids[start + 1:start + 1 + length] for start in starts]
-mistake("ragged rows", hint=2, why="The text is split into rows and the tail is kept as a shorter row; rows of "
-    "different lengths do not make a tensor of shape (number, length).", look=TAIL,
+mistake("ragged rows", hint=2, why="Not all rows have `length` tokens, as when the tail is kept as a shorter row, so "
+    "they do not make a tensor of shape (number, length).", look=TAIL,
     variants=[{"__call__": lambda ids, length: (list(ids[:-1].split(length)), list(ids[1:].split(length)))},
     lambda ids, length: (ids.split(length), ids[1:].split(length)), lambda ids, length: ragged(ids, length, len(ids)),
     lambda ids, length: tuple([row.tolist() for row in rows] for rows in ragged(ids, length, len(ids) - 1))])

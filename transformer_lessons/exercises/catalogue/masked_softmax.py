@@ -226,9 +226,10 @@ mistake("the mask inverted", why="The weight goes to places where the mask is Fa
     allowed=lambda mask: ~mask), *ended(raw, hidden=lambda scores, allowed: scores.masked_fill(allowed, -1e9)),
     lambda scores, mask: (scores + mask * -1e9).softmax(-1), lambda scores, mask: scores.softmax(-1) * ~mask])
 mistake("the mask transposed", pairs=3, why="The mask is used with its last two dimensions swapped: its rows line up "
-        "with the keys.", look="rows ask, columns answer, in the scores and in the mask alike.",
+        "with the keys.", look="which dimension of the mask holds the queries, and which the keys?",
     variants=ended(raw, allowed=lambda mask: mask.transpose(-2, -1)))
-mistake("the first mask of the batch for all", pairs=3, why="Every sequence gets the mask of the first one.",
+mistake("the first mask of the batch for all", pairs=3, why="The first entry of the mask serves for all: "
+    "every sequence gets the first one's mask (without a batch, perhaps every query the first one's row).",
     look="which dimensions does the mask have, and which of them do you keep?",
     variants=ended(raw, allowed=[lambda mask: mask[:1] if mask.dim() > 2 else mask, lambda mask: mask[:1]],
                    __call__=lambda step, scores, mask: step(scores, mask[0] if mask.dim() == scores.dim() else mask)))
@@ -276,7 +277,7 @@ mistake("the forbidden scores multiplied", why="The forbidden scores are multipl
 mistake("the mask added to the scores", why="An allowed score only gains 1 over a forbidden one, as happens when the "
     "mask itself is added to the scores.", look="what must be added to a score so that its exponential is exactly 0?",
     variants=ended(raw, times_mask, hidden=lambda scores, allowed: scores + allowed))
-mistake("NaN everywhere", hint=2, why="Every weight is NaN where anything is allowed, as when the mask is "
+mistake("NaN everywhere", hint=2, why="In a row where anything is allowed, every weight is NaN, as when the mask is "
         "multiplied by infinity and added: 0 times infinity is NaN.",
     look="print 0 * float('inf').", variants=ended(raw, hidden=added(-torch.inf)))
 mistake("masked after the softmax", why="The softmax first shares the weight among all the places. What the forbidden "
@@ -301,7 +302,8 @@ mistake("hidden scores that still count", why="Where a hidden score leads by far
         look="a hidden score that leads by 1000: what happens to it before the softmax?",
     variants=ended(times_mask, hidden=[*map(added, ADDED[:2])])[2:])
 mistake("minus infinity after the softmax", why="The mask is applied after the softmax, to the weights. In a forbidden "
-    "place it is the score that should be very negative, not the weight.", look="the order of the two operations.",
+    "place it is the score that should be very negative, not the weight.", look="which comes first in your code: the "
+    "mask or the softmax?",
     variants=[{"hidden": lambda scores: scores,
                "emptied": lambda weights, allowed, number=number: weights.masked_fill(~allowed, number)}
               for number in (-torch.inf, -1e9)])
@@ -309,7 +311,7 @@ mistake("minus infinity after the softmax", why="The mask is applied after the s
 def zeros_filled(scores, allowed, number=-torch.inf):
     return (scores * allowed).masked_fill(scores * allowed == 0, number)
 mistake("a score of 0 taken for masked", pairs=0, why="A score that is exactly 0 is taken for a masked one. But an "
-    "allowed score may be 0, too.", look="`== 0` after a product with the mask: which other scores are 0?",
+    "allowed score may be 0, too.", look="any `== 0`, as after a product with the mask: which other scores are 0?",
     hidden=[zeros_filled, lambda scores, allowed: zeros_filled(scores, allowed, -1e9)],
     variants=[{"hidden": zeros_filled, "emptied": no_nan}, {"hidden": zeros_filled, "emptied": times_mask},
               {"hidden": lambda scores, allowed: zeros_filled(scores, allowed).masked_fill(
@@ -321,7 +323,7 @@ mistake = exercise.section(hint=2)
 mistake("NaN for an empty row", why="In a row where nothing is allowed there is no key to give the weight to, and the "
         "weights become NaN.", look=EMPTY,
     emptied=lambda weights, allowed: weights.masked_fill(~allowed.any(dim=-1, keepdim=True), torch.nan))
-mistake("weight for an empty row", why="A query that may attend to nothing still gives weight away.", look=EMPTY,
+mistake("weight for an empty row", why="A query that may attend to nothing still gives weight to keys.", look=EMPTY,
     emptied=[lambda weights: weights.nan_to_num(1 / weights.shape[-1]),  # what a finite number has left there stays
              lambda weights: weights.nan_to_num(1.0),
              *(lambda allowed, right, place=place:
@@ -398,13 +400,13 @@ mistake("the scores scaled", why="The scores are divided by a square root first.
     "that calls this function; here the scores should stay as they are.", look="what happens to the scores before the "
     "softmax, apart from the masking?",
     hidden=lambda step, scores, allowed: step(scores / math.sqrt(scores.shape[-1]), allowed))
-mistake("one more in the sum", pairs=0, why="The sum in the denominator includes a number that belongs to no score, "
+mistake("one more in the sum", pairs=0, why="The sum in the denominator includes a number that comes from no score, "
     "such as 1, so the rows sum to less than 1.", look=ONE_ROW,
     weights=[lambda hidden: F.pad(hidden, (0, 1)).softmax(-1)[..., :-1], lambda hidden: shared(hidden.exp(), 1.0),
              *(lambda hidden, one=one: shared((hidden - hidden.amax(-1, keepdim=True)).exp(), one).nan_to_num(0.0)
                for one in (1.0, 1e-3, 1e-2, 1e-4))])
 mistake("half precision", pairs=0, why="The weights are computed in half precision, which keeps only two or three "
-    "digits.", look="the dtype of the scores on their way.", variants=[lambda scores, mask, half=half:
+    "digits.", look="where does the dtype of the scores change?", variants=[lambda scores, mask, half=half:
         masks.masked_softmax(scores.to(half), mask).to(scores) for half in (torch.half, torch.bfloat16)])
 mistake("the scores cut off", pairs=0, why="Scores beyond a limit are clamped to it before the softmax, so they share "
     "the weight as if they were equal.", look="what happens to the scores before the softmax, apart from the masking?",
@@ -457,7 +459,7 @@ mistake("the scores are changed, and NaN for an empty row", why="The masking wri
         "caller's own tensor; and in a row where nothing is allowed the weights become NaN.",
     look=WRITTEN_INTO, variants=[lambda scores, mask: scores.masked_fill_(~mask, -torch.inf).softmax(-1)])
 mistake("the scores are changed, and weight for an empty row", why="The masking writes into `scores`, which is the "
-        "caller's own tensor; and a query that may attend to nothing still gives weight away.",
+        "caller's own tensor; and a query that may attend to nothing still gives weight to keys.",
     look=WRITTEN_INTO, variants=[lambda scores, mask: scores.masked_fill_(~mask, -1e9).softmax(-1)])
 
 def mask_opened(scores, mask):
@@ -468,6 +470,6 @@ mistake("the mask is changed", pairs=0, why="The function writes into `mask`, wh
     "after the call it is a different mask.", look="what does mask[…] = … change, and what makes a copy?",
     allowed=lambda mask: ~mask.logical_not_(), variants=[mask_opened])
 mistake("the mask is changed, and weight for an empty row", pairs=0, why="The function writes into `mask`, which is "
-    "the caller's own tensor; and a query that may attend to nothing still gives weight away.",
+    "the caller's own tensor; and a query that may attend to nothing still gives weight to keys.",
     look="what does mask[…] = … change? And what should a row with nothing allowed hold?",
     allowed=lambda mask: mask.logical_or_(~mask.any(-1, keepdim=True)))

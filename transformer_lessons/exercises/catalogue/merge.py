@@ -159,7 +159,8 @@ def as_text(parts, errors):
 
 NO_TEXT = {"name": "bytes that are no characters", "pairs": 0, "why": "The parts are decoded as text, but a byte need "
     "not be a character on its own: hence the UnicodeDecodeError.",
-    "look": "`decode`: which bytes are characters on their own? And does anything here have to be a character?"}
+    "look": "`decode`: which bytes are characters on their own? And does anything in the exercise "
+            "have to be a character?"}
 
 # How the loop moves on
 mistake = exercise.section(hint=1)
@@ -197,12 +198,12 @@ def swallowed(parts, pair):
     return merged
 
 mistake("the first part kept", why="The token comes after the first part of the pair, which should have become part of "
-    "it.", look="what do you append before you look for the pair?",
+    "it.", look="what is already in your result when the pair is found?",
     built=lambda parts, chosen, token: [token if place - 1 in chosen else part for place, part in enumerate(parts)],
     variants=[{"built": lambda parts, chosen, token: [one for place, part in enumerate(parts) if place - 1 not in chosen
         for one in ([part, token] if place in chosen else [part])]}])
 mistake("the first part lost", why="The first part of the pair is lost wherever the second does not follow it.",
-    look="what do you append if the first part matches and the next one does not?",
+    look="what becomes of the first part if the next part does not match?",
     built=lambda right, pair: [part for part in right if part != pair[0]])
 mistake("the second part never kept", why="A part equal to the second part of the pair is never kept, even where no "
     "merge has used it up.", look="a word that begins with the second part of the pair: where is that part in "
@@ -210,10 +211,10 @@ mistake("the second part never kept", why="A part equal to the second part of th
     variants=[lambda parts, pair: [b"".join(pair) if tuple(parts[n:n + 2]) == pair else part
         for n, part in enumerate(parts) if tuple(parts[n:n + 2]) == pair or part != pair[1]]])
 mistake("only one occurrence", why="Only one occurrence of the pair is merged; the others stay apart.",
-    look="`index`, `break` or `return` inside the loop.", chosen=lambda found: found[:1],
+    look="`index`, `break` or `return`: what happens to the other occurrences?", chosen=lambda found: found[:1],
     variants=[{"chosen": lambda found: found[-1:]}])
 mistake("merged from right to left", why="Where a pair overlaps with itself, it is merged from right to left: of three "
-    "equal parts, the last two are joined, not the first two.", look="in which order does your loop visit the places?",
+    "equal parts, the last two are joined, not the first two.", look="in which order does your code visit the places?",
     chosen=lambda found: [place for place in found if (run_end(found, place) - place) % 2 == 0])
 
 def run_end(found, place):
@@ -226,7 +227,7 @@ def from_the_right(parts, pair):
     return [part[::-1] for part in reversed(turned)]
 
 mistake("only every second place", why="The parts are taken two at a time, so your code sees only every second pair of "
-    "neighbours.", look="how far does the loop move on when there is nothing to merge?",
+    "neighbours.", look="how many pairs of neighbours do four parts have?",
     found=lambda right: [place for place in right if place % 2 == 0],
     variants=[{"found": lambda right: [place for place in right if place % 2]},
         lambda parts, pair: [one for place in range(0, len(parts), 2) for one in (
@@ -314,15 +315,15 @@ mistake("two parts skipped after a miss", why="Where the pair is not found, one 
 
 # What is compared, and what it becomes
 mistake = exercise.section(hint=2)
-mistake("any two neighbours joined", why="Neighbours are joined whatever they are; they are never compared with the "
+mistake("any two neighbours joined", why="Neighbours are joined whatever they are, not only where they are the "
     "pair.",
     look="under which condition do you join two parts?", variants=[sweep(lambda first, second, pair: True)])
 mistake("only the first of the two compared", why="Any part equal to pair[0] is merged with the next part, whatever "
-    "that is.", look="the condition: where is pair[1]?",
+    "that is.", look="the condition: what is compared with pair[1]?",
     variants=[sweep(lambda first, second, pair: first == pair[0]),
         {"found": lambda parts, pair: [n for n, one in enumerate(parts[:-1]) if one == pair[0]]}])
 mistake("only the second of the two compared", why="Any part equal to pair[1] is merged with the part before it, "
-    "whatever that is.", look="the condition: where is pair[0]?",
+    "whatever that is.", look="the condition: what is compared with pair[0]?",
     variants=[sweep(lambda first, second, pair: second == pair[1]),
         {"found": lambda parts, pair: [n for n, one in enumerate(parts[1:]) if one == pair[1]]}])
 mistake("the pair in either order", pairs=2, why="The pair is also found where its parts are in the opposite order, "
@@ -353,7 +354,7 @@ mistake("only single bytes joined", why="The pair is found only if both of its p
         sweep(lambda first, second, pair: (first, second) == pair and len(first + second) == 2)])
 PART_OF_A_PART = ("The pair is also found where its first part is only the end of a longer part, or its second part "
     "only the beginning of one.")
-AT_H = "the pair (b\"t\", b\"h\") and the parts b\"at\", b\"h\": is the pair in there?"
+AT_H = "the pair (b\"t\", b\"h\"): is it in the parts b\"at\", b\"h\"? And is it in b\"t\", b\"he\"?"
 mistake("parts of parts joined", why=PART_OF_A_PART, look=AT_H,
     variants=[lambda parts, pair: as_one_text(parts, pair), lambda parts, pair: as_one_text(parts, pair, "latin-1"),
         lambda parts, pair: b" ".join(parts).replace(b" ".join(pair), b"".join(pair)).split(b" "),
@@ -434,8 +435,8 @@ def as_one_text(parts, pair, encoding="latin-1"):
     return [part.encode(encoding) for part in text.replace(f"{first} {second}", first + second).split()]
 
 mistake("spaces lost", why="Parts that consist only of white space are left out.",
-    look="`strip`, and every `if part`: a "
-    "word may begin with a space, as in GPT-2's vocabulary.",
+    look="a word may begin with a space, as in "
+    "GPT-2's vocabulary. What do `strip` and `split` make of it?",
     handed=lambda merged: [part for part in merged if part.strip()])
 mistake("joined in the wrong order", pairs=2, why="The new token puts the second part before the first.",
     look="b\"t\" + b\"h\": which comes first in the text?", token=[lambda pair: pair[1] + pair[0]])
@@ -448,12 +449,12 @@ mistake("the token too often", why="Each of the two parts is replaced by the tok
                                         for place, part in enumerate(parts)])
 mistake("the pair removed", why="Where the pair was found, its two parts are removed, but no token is put in their "
     "place.",
-    look="what is appended where the pair is found?", built=lambda parts, chosen, token: [part for place, part in
+    look="what takes the pair's place in your result?", built=lambda parts, chosen, token: [part for place, part in
         enumerate(parts) if not {place, place - 1} & set(chosen)])
 mistake("only the tokens kept", why="Only the tokens are kept; the parts that were not merged are left out.",
-    look="what is appended where the pair is not found?", built=lambda chosen, token: [token] * len(chosen))
+    look="what does your result get where the pair is not found?", built=lambda chosen, token: [token] * len(chosen))
 mistake("the token at the end", why="The parts of the pair are removed, but the token is put at the end (or the "
-    "beginning) of the list, not where they were.", look="where does `append` put it?",
+    "beginning) of the list, not where they were.", look="`append` or `insert`: at which place does it put the token?",
     built=lambda parts, chosen, token: [*(part for place,
     part in enumerate(parts) if not {place, place - 1} & set(chosen)),
                                         *[token] * len(chosen)],
@@ -474,8 +475,8 @@ mistake("the last part lost", pairs=2, why="The last part is missing from your r
 mistake("the last part twice", why="The last part of the list is added at the end even if a merge has just used it, so "
     "its bytes appear twice.", look="a list of just the two parts of the pair: what should be left of it?",
     built=lambda right, parts, chosen: [*right, parts[-1]] if len(parts) - 2 in chosen else right)
-mistake("the rest lost", why="The loop ends once the first part of the pair does not occur again, and the parts after "
-    "its last occurrence are not added.",
+mistake("the rest lost", why="After the last occurrence of the pair's first part, nothing more is added, as when the "
+    "loop ends because that part is not found again.",
     look="`index` raises an error when there is nothing left to find: which parts are still missing at that point?",
     variants=[lambda parts, pair: up_to_the_last(parts, pair)])
 
@@ -488,8 +489,9 @@ def up_to_the_last(parts, pair):
         place = found + 1 + joins
     return merged
 
-mistake("the parts in between lost", why="The search jumps to the next occurrence of the pair's first part, and the "
-    "parts that it passes over are never added.", look="`index`: which parts lie between the place where it starts and "
+mistake("the parts in between lost", why="The parts before the next occurrence of the pair's first part are lost, as "
+    "when a search jumps there and the parts that it passes over are never added.",
+    look="`index`: which parts lie between the place where it starts and "
     "the place that it finds?", variants=[lambda parts, pair: passed_over(parts, pair),
         lambda parts, pair: passed_over(parts, pair, rest=False)])
 
@@ -502,9 +504,10 @@ def passed_over(parts, pair, rest=True):
         place += 1 + joins
     return merged + (parts[place:] if rest else [])
 
-mistake("the parts in between added again", why="The parts before the next place where the pair may begin are added, "
-    "but then the loop continues with the first of them, so they are added more than once.", look="at which place does "
-    "the loop continue after `extend`?", variants=[lambda parts, pair: added_again(parts, pair)])
+mistake("the parts in between added again", why="Parts that come before the next possible beginning of the pair are "
+    "in your result more than once, as when they are added together but the loop then continues with the first of "
+    "them.", look="once several parts have been added together, at which place does the loop continue?",
+    variants=[lambda parts, pair: added_again(parts, pair)])
 
 def added_again(parts, pair):
     merged, place = [], 0
@@ -519,7 +522,7 @@ mistake("the last pair not seen", why="The pair is not found at the end of the w
     "place too early.", look="a word of just the two parts of the pair: at which place does its only pair begin?",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts[:-1])) if two == pair])
 mistake("the first pair not seen", why="The pair is not found at the beginning of the word.",
-    look="at which place does the loop start?", found=lambda right: [place for place in right if place])
+    look="at which place does the search start?", found=lambda right: [place for place in right if place])
 mistake("two parts left as they are", why="A word of two parts comes back unchanged, even if they are the pair.",
     look="the condition on the number of parts: how many must a word have to contain a pair?",
     variants=[lambda parts, pair: list(parts) if len(parts) < 3 else byte_pairs.merge(parts, pair)])
@@ -541,8 +544,9 @@ def beyond_the_end(parts, pair, fits):
 def first_needed(parts, pair):
     return one_by_one([parts[0], *parts[1:]], pair)
 
-mistake("the empty list", why="Your code fails on an empty list: it looks at the first part without checking whether "
-    "there is one.", look="what should your function return for an empty list?", variants=[first_needed])
+mistake("the empty list", why="Your code raises an error on an empty list, as when it looks at the first or the last "
+    "part without checking whether there is one.", look="what should your function return for an empty list?",
+    variants=[first_needed])
 
 # What is returned
 mistake = exercise.section(hint=3)
@@ -552,7 +556,8 @@ mistake("one piece of bytes", why="The parts are joined into a single bytes obje
     "list of them.",
     look="the `return` line: what does `join` make?", handed=[lambda merged: b"".join(merged),
         lambda merged: b" ".join(merged), lambda merged: "".join(part.decode("latin-1") for part in merged)])
-mistake("texts for bytes", why="The parts are strings; they should be bytes.", look="`decode`, and str(…).",
+mistake("texts for bytes", why="The parts are strings; they should be bytes.",
+    look="where do you use `decode` or str(…)?",
     handed=[lambda merged: [part.decode("latin-1") for part in merged], lambda merged: [str(part) for part in merged]])
 mistake("numbers for bytes", why="The bytes have become numbers: a loop over a bytes object, or an index into it, "
     "gives numbers.",

@@ -47,18 +47,19 @@ class Merge(Steps):
 
 SHUFFLED = ("The heads are shuffled together one feature at a time, like cards; the features of a head should stay "
             "side by side.", "the two dimensions that become one: which comes first, the heads or the features?")
-WRONG_TWO = ("Before the reshape, dimensions other than the heads and the length change places, so features end up "
-             "where they do not belong.",
+WRONG_TWO = ("The dimensions that change places before the reshape are not the heads and the length, or not these "
+             "alone, so features end up in the wrong places.",
              "name the four dimensions, count them from 0, and compare with your transpose.")
 NO_VIEW = ("`transpose` moves no numbers in memory, so the numbers of a row are no longer stored side by side, and "
-           "`view` cannot join them: that is why PyTorch raises an error.", "the last sentence of the error message.")
+           "`view` cannot join them: that is why PyTorch raises an error.",
+           "what does the last sentence of the error message suggest?")
 WIDTH = "how many features must a position have after merging?"
 
 # Which dimensions change places before the reshape
 mistake = exercise.section(hint=3, pairs=9)
 mistake("merged without the transpose", hint=2, why="The numbers are only regrouped in the order in which they are "
-    "stored, so a row of the result holds one head's features of several positions, instead of every head's features "
-    "of one position.", look="the first row of the result: do all its numbers come from position 0?",
+    "stored, so a row of the result holds features of several positions, instead of every head's features of one "
+    "position.", look="the first row of the result: do all its numbers come from position 0?",
     moved=lambda x: x.reshape(len(x), x.shape[2], x.shape[1], -1))
 mistake("merged in interleaved order", *SHUFFLED, hint=2, joined=lambda heads: heads.transpose(2, 3).flatten(2))
 mistake("the wrong two dimensions exchanged", *WRONG_TWO,
@@ -113,39 +114,42 @@ mistake("one row for a whole sequence", why="All the positions of a sequence are
     "d_model); only heads and features should become one dimension.", look="how many dimensions should the result "
     "have?", joined=lambda right: right.flatten(1), variants=[lambda x: x.flatten(1)])
 mistake("the length before the batch", why="The features are merged, but batch and length are swapped: (length, batch, "
-    "d_model).", look="the order of the dimensions in your permute.", joined=lambda right: right.transpose(0, 1))
+    "d_model).", look="in which order should the three dimensions of the result come?",
+    joined=lambda right: right.transpose(0, 1))
 
 # The wrong heads, or not all of them
 mistake = exercise.section(hint=1, pairs=9)
 mistake("the batch for the heads", why="The first dimension is taken for the heads, so the sequences of the batch are "
-    "joined, not the heads of each sequence.", look="what does a loop over x run over?",
+    "joined, not the heads of each sequence.", look="what does dimension 0 of x hold, and what would a loop over x "
+    "run over?",
     moved=lambda x: x.permute(1, 2, 0, 3), variants=[lambda x: torch.cat(list(x), dim=1),
         lambda x: torch.cat(list(x), dim=-1).reshape(len(x), x.shape[2], -1)])
-mistake("batch and heads exchanged in the first view", why="A view takes the first two dimensions for (heads, batch), "
-    "but they are (batch, heads), so sequences and heads get mixed up.", look="in which order does `x.shape` give the "
+mistake("batch and heads exchanged in the first view", why="The numbers are first regrouped as if x began with "
+    "(heads, batch), but it begins with (batch, heads), so sequences and heads get mixed up.",
+    look="in which order does `x.shape` give the "
     "sizes?", taken=lambda x: x.reshape(x.shape[1], len(x), *x.shape[2:]).transpose(0, 1))
-mistake("batch and heads exchanged in the last view", why="The heads have been moved correctly, but the last view "
-    "swaps the batch size and the number of heads.", look="in which order does `x.shape` give the "
+mistake("batch and heads exchanged in the last view", why="The heads have been moved correctly, but then the numbers "
+    "are regrouped with the batch size and the number of heads swapped.", look="in which order does `x.shape` give the "
     "sizes?", joined=lambda heads: heads.reshape(heads.shape[2], heads.shape[1], -1))
 mistake("the heads in reverse", why="The heads are side by side, but in reverse order, with the last one first.",
     look="which head's features does a position start with?", taken=lambda x: x.flip(1))
 mistake("the positions in reverse", why="The positions are in reverse order, with the last one first.",
     look="which position's features are in the first row?", moved=lambda right: right.flip(1))
 mistake("never filled",
-    why="The result has the right shape, but it holds only zeros: nothing has been written into it.",
+    why="The result has the right shape, but it holds only zeros, as when nothing has been written into it.",
     look="does anything assign into the result: `merged[…] = …`?", joined=lambda right: torch.zeros_like(right))
-mistake("only one head filled in", why="The features of one head are filled in, and the rest of each row is zeros: "
-    "every iteration of the loop writes into the same columns, or the loop ends too soon.",
-    look="does the slice that you write into depend on which head it is?",
+mistake("only one head filled in", why="The features of one head are filled in, and the rest of each row is zeros, as "
+    "when every iteration of a loop writes into the same columns, or the loop ends too soon.",
+    look="which columns of the result should the features of each head go to?",
     joined=[lambda heads, one=one: F.pad(heads[:, :, one], (0, (heads.shape[2] - 1) * heads.shape[3]))
             for one in (-1, 0)])
-mistake("a head left out", why="The place of one head, the last or the first, is never filled in and stays 0: a loop "
-    "or slice ends too early or starts too late.", look="the first and last iterations of the loop.",
+mistake("a head left out", why="The place of one head, the last or the first, is all zeros, as when a loop or slice "
+    "ends too early or starts too late.", look="which heads do you fill in?",
     joined=[lambda heads: F.pad(heads[:, :, :-1].flatten(2), (0, heads.shape[3])),
             lambda heads: F.pad(heads[:, :, 1:].flatten(2), (heads.shape[3], 0))])
 mistake("a head missing from the row",
     why="One head, the last or the first, is not put into the rows, so they are d_head features too short.",
-    look="the first and last iterations of the loop over the heads.",
+    look="which heads does a row of your result hold?",
     joined=[lambda heads: heads[:, :, :-1].flatten(2), lambda heads: heads[:, :, 1:].flatten(2)])
 
 def overlapping_in_the_row(heads, right):
@@ -154,7 +158,7 @@ def overlapping_in_the_row(heads, right):
         merged[..., head:head + heads.shape[-1]] = heads[:, :, head]
     return merged
 mistake("slices that overlap", why="Each head's slice starts just one feature after the one before, so each head "
-    "overwrites most of the previous one, and the end of each row stays 0.",
+    "overwrites all but one feature of the previous one, and the end of each row stays 0.",
     look="where does the slice of head 1 start, and where should it?", joined=overlapping_in_the_row)
 mistake("the largest of the heads",
     why="In each place, only the largest number of all the heads is kept, so what each head found on its own is lost.",
@@ -170,8 +174,8 @@ mistake("a list of heads", hint=3, why="The heads are returned as a list of tens
     "with the heads side by side in its rows.",
     look="which function joins tensors along a dimension that they already have?",
     joined=lambda heads: list(heads.unbind(2)))
-mistake("heads stacked, not side by side", hint=3, why="The heads are stacked along a new dimension, so the result "
-    "still has four dimensions; to put them side by side, the last dimension must grow.",
+mistake("heads stacked, not side by side", hint=3, why="The heads still have a dimension of their own, as when they "
+    "are stacked, so the result still has four dimensions; to put them side by side, the last dimension must grow.",
     look="which function joins tensors along a dimension that they already have?",
     joined=[lambda heads: heads.transpose(2, 3), lambda heads: torch.stack(heads.unbind(2))])
 mistake("view of what has been transposed", *NO_VIEW, hint=3, raises=True,

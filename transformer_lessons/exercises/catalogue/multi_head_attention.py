@@ -144,7 +144,7 @@ class MultiHead(nn.Module):
 # Where to look, in several rows
 UNUSED = "is each of the layers that you made called, and is its result kept?"
 INPUTS = "where is each of the three inputs of `forward` used?"
-ORDER = "the order of the three inputs, wherever they are passed on."
+ORDER = "in which order does each call get the three inputs?"
 PRODUCTS = "how many products are added up in one score of one head?"
 SUM_TO_1 = "what makes the weights of one query sum to 1?"
 BEFORE_OUT = "how many features must a position have before linear_out?"
@@ -198,8 +198,8 @@ mistake("projected twice", pairs=0, why="Query, key and value each go through th
     look="how many times is each layer called on the way from an input to a head?",
     variants=[{"queries": lambda self, right: self.linear_q(right), "keys": lambda self, right: self.linear_k(right),
         "values": lambda self, right: self.linear_v(right)}])
-mistake("a ReLU on the projections", pairs=0, why="The projected query, key or value goes through a ReLU, so every "
-    "negative number in it becomes 0.", look="what should happen between the layers and the heads?",
+mistake("a ReLU on the projections", pairs=0, why="One or more of the projected query, key and value go through a "
+    "ReLU, so every negative number in them becomes 0.", look="what should happen between the layers and the heads?",
     variants=[dict.fromkeys(steps, lambda right: right.relu())
         for steps in (["queries"], ["keys"], ["values"], ["queries", "keys"], ["queries", "keys", "values"])])
 
@@ -237,13 +237,14 @@ mistake("the queries made from the value", pairs=0,
     why="The queries are made from the value, so the query passed in is never used.",
     look="what is linear_q given?", queries=lambda self, value: self.linear_q(value))
 mistake("query and key have changed roles",
-    why="Queries and keys have swapped roles, so each row of the weights belongs to a key.",
-    look="each row of the weights should belong to a query. Which of the two comes first in the product?",
+    why="Queries and keys have swapped roles, so the weights have one row for each key, not for each query.",
+    look="which of the two should give the scores their rows, and which their columns?",
     variants=[{"queries": lambda self, key: self.linear_q(key), "keys": lambda self, query: self.linear_k(query)}],
     scores=lambda queries, keys: keys @ queries.mT)
 mistake("softmax over the queries, and weights transposed", pairs=0, why="The softmax runs over the queries, so the "
-    "weights that all of them give to one key sum to 1. Also, each row of the weights belongs to a key.",
-    look="what should each row of the weights belong to, and whose weights must sum to 1?", variants=[
+    "weights that all of them give to one key sum to 1. Also, the weights have one row for each key, not for each "
+    "query.",
+    look="whose weights should a row hold, and what should they sum to?", variants=[
         {"scores": lambda queries, keys: keys @ queries.mT, "average": lambda weights, values: weights.mT @ values}])
 mistake("key and value have changed roles",
     why="Keys and values have swapped roles: the queries are compared with the values, and the keys are averaged.",
@@ -266,8 +267,9 @@ mistake = exercise.section(hint=1)
 def cut_by_one_length(self, step, query, key, value):
     self.length = query.shape[1]
     return step(query, key, value)
-mistake("one length for queries and keys", pairs=0, why="The same length is used for queries and keys when heads are "
-    "split or merged, which fails as soon as there are more keys than queries, or fewer.",
+mistake("one length for queries and keys", pairs=0, why="Queries and keys are treated as if they had the same length, "
+    "as when one length is used to split or merge both. That fails as soon as there are more keys than queries, or "
+    "fewer.",
     look="whose length does each `view` or `reshape` use?", variants=[{"forward": cut_by_one_length,
         "split": lambda self, x: x.reshape(len(x), self.length, self.num_heads, self.d_head).transpose(1, 2)}])
 mistake("heads split by view alone", why="The projected numbers, of all three roles or of one, are only regrouped into "
@@ -298,7 +300,7 @@ mistake("the heads attend to each other", why="The heads have not been moved in 
     for more in ({"merged": lambda heads: heads.flatten(-2)},
     {"merged": lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[1], -1)}, {})])
 mistake("a single head", pairs=2, why="The features are not split: a single head attends with all of them.",
-    look="how many heads do your weights have?", variants=[{"split": lambda x: x[:, None], **scale, **handed}
+    look=PRODUCTS, variants=[{"split": lambda x: x[:, None], **scale, **handed}
         for handed in ({}, {"handed_over": lambda self, weights: weights.expand(-1, self.num_heads, -1, -1)},
         {"handed_over": lambda weights: weights[:, 0]})
         for scale in ({}, {"scaled": lambda self, scores: scores / math.sqrt(self.num_heads * self.d_head)})])
@@ -328,9 +330,9 @@ mistake("batch and length mixed up", pairs=0, why="The first dimension is taken 
 mistake = exercise.section(hint=1)
 mistake("no scaling", why="The weights are the softmax of the scores as they are, not divided by √d_head.",
     look="what happens to the variance of a dot product as d grows?", scaled=lambda scores: scores)
-mistake("scaled before the projection", pairs=0, why="The query is divided before linear_q, so the bias that this "
-    "layer adds is not divided, and counts for too much in the scores.",
-    look="does the scaling come before or after linear_q, and what does linear_q add?",
+mistake("scaled before the projection", pairs=0, why="The query, and perhaps the key, is divided before its "
+    "projection, so the bias that the layer adds is not divided, and counts for too much in the scores.",
+    look="does the scaling come before or after the projection, and what does the layer add?",
     variants=[{"queries": lambda self, query: self.linear_q(query / math.sqrt(self.d_head)),
     "scaled": lambda scores: scores}, {"queries": lambda self, query: self.linear_q(query / self.d_head ** 0.25),
     "keys": lambda self, key: self.linear_k(key / self.d_head ** 0.25), "scaled": lambda scores: scores}])
@@ -367,7 +369,7 @@ mistake("scaled by another number", pairs=0, why="The scores are divided by a nu
         lambda scores: scores / 8, lambda self, scores: scores / math.log(self.d_head)])
 mistake("scaling after the softmax", why="The division comes after the softmax, not before it, so the scores go into "
     "the softmax as they are, and the weights, or the heads' outputs, come out too small.",
-    look="the order of the two operations.", variants=[{"scaled": lambda scores: scores, **late}
+    look="which should come first, the division or the softmax?", variants=[{"scaled": lambda scores: scores, **late}
         for late in ({"weights": lambda self, right: right / math.sqrt(self.d_head)},
 {"weights": lambda self, right: right / math.sqrt(self.num_heads * self.d_head)},
 {"average": lambda self, right: right / math.sqrt(self.d_head)})])
@@ -382,8 +384,8 @@ mistake("the keys reshaped, not transposed", why="For the product, the keys are 
     "the order in which they are stored, so the columns mix features of several keys.",
     look="does `reshape` swap two dimensions?", scores=[lambda queries, keys: queries @ keys.reshape(keys.mT.shape),
             lambda queries, keys: queries @ attention.merge_heads(keys).reshape(keys.mT.shape)])
-mistake("cosines for dot products", pairs=0, why="Queries and keys are scaled to length 1 before the dot products, so "
-    "each score is a cosine and their lengths no longer matter.",
+mistake("cosines for dot products", pairs=0, why="Each dot product is replaced by a cosine, as when queries and keys "
+    "are scaled to length 1 first, so their lengths no longer matter.",
     look="what happens to the vectors before the product?",
     variants=[{"scores": lambda step, queries, keys, values: step(F.normalize(queries, dim=-1), F.normalize(keys,
     dim=-1), values), **more} for more in ({}, {"scaled": lambda scores: scores})])
@@ -399,11 +401,12 @@ mistake("softmax over the queries",
     weights=lambda scaled: scaled.softmax(dim=-2))
 mistake("softmax over the heads", why="The softmax runs over the heads, so for each query and key the weights of all "
     "the heads sum to 1, not the weights of one query in one head.",
-    look="the dimension of the softmax. With heads the scores have four dimensions, and dimension 1 is no longer what "
-    "it was.", weights=lambda scaled: scaled.softmax(dim=1))
+    look="which dimension does the softmax run over? With heads the scores have four dimensions, and dimension 1 is "
+    "no longer what it was.", weights=lambda scaled: scaled.softmax(dim=1))
 mistake("softmax over the batch",
     why="The softmax runs over the batch, so the sequences compete with each other, and the rows do not sum to 1.",
-    look="the dimension of the softmax. Which one holds the keys?", weights=lambda scaled: scaled.softmax(dim=0))
+    look="which dimension does the softmax run over, and which one holds the keys?",
+    weights=lambda scaled: scaled.softmax(dim=0))
 mistake("softmax over more than the keys", why="The softmax runs over several dimensions at once, so the weights of "
     "many queries together sum to 1, not those of each query.",
     look="add up one row of the weights: what do you get?",
@@ -413,7 +416,7 @@ mistake("softmax over more than the keys", why="The softmax runs over several di
 mistake("no softmax", why="The scores themselves are used as weights: they can be negative, and nothing makes a row "
     "sum to 1.", look="what turns scores into weights?", weights=lambda scaled: scaled)
 mistake("softmax twice", why="The weights go through a second softmax, which makes them more equal.",
-    look="does what you call already contain a softmax?", weights=lambda right: right.softmax(dim=-1))
+    look="how many times is a softmax taken on the way?", weights=lambda right: right.softmax(dim=-1))
 mistake("another function for the softmax", pairs=0, why="Each score goes through another function separately (a "
     "sigmoid, a tanh or a ReLU), so the keys of a query do not compete, and nothing makes a row sum to 1.",
     look=SUM_TO_1,
@@ -427,7 +430,8 @@ mistake("all weight on the best key", pairs=0, why="The key with the largest sco
     look="how much weight should a key get if its score is nearly the largest?",
     weights=lambda scaled: F.one_hot(scaled.argmax(dim=-1), scaled.shape[-1]).to(scaled.dtype))
 mistake("a softmax with base 2", pairs=0,
-    why="The weights are powers of 2 (or of 10) divided by their sum, not exponentials.",
+    why="The weights are powers of 2 (or of 10) divided by their sum, when they should be powers of e divided by "
+    "theirs.",
     look="which function does the softmax apply to every score first?",
     weights=[lambda scaled: (scaled * math.log(2)).softmax(dim=-1),
         lambda scaled: (scaled * math.log(10)).softmax(dim=-1)])
@@ -435,8 +439,9 @@ mistake("the softmax of the negative scores", pairs=0,
     why="The scores enter the softmax with the opposite sign, so the key that matches least gets the most weight.",
     look="which key should get the most weight?", weights=lambda scaled: (-scaled).softmax(dim=-1))
 mistake("the logarithm of the weights", pairs=0,
-    why="The logarithm of the softmax is used as weights, so every number is negative, and the rows do not sum to 1.",
-    look="the name of the function that makes the weights.", weights=lambda scaled: scaled.log_softmax(dim=-1))
+    why="The weights are the logarithms of the right ones, so every number is negative, and the rows do not sum to 1.",
+    look="what should the weights of one query sum to, and can they be negative?",
+    weights=lambda scaled: scaled.log_softmax(dim=-1))
 mistake("exponentials, not divided by their sum", pairs=0,
     why="The exponentials are used as weights without being divided by their sum, so the rows do not sum to 1.",
     look=SUM_TO_1, weights=lambda scaled: scaled.exp())
@@ -449,8 +454,8 @@ mistake("a mask in the output alone", hint=2, why="The output is computed with a
     look="which weights is the output computed with?",
     average=lambda queries, keys, values: F.scaled_dot_product_attention(queries, keys, values, is_causal=True))
 mistake("one table of weights for all the heads", pairs=0, why="The scores or the weights are averaged over the heads, "
-    "and every head uses this average, so no head has weights of its own.", look="every `mean` on the way to "
-    "the weights.", weights=[lambda scaled: scaled.softmax(dim=-1).mean(1, keepdim=True).expand_as(scaled),
+    "and every head uses this average, so no head has weights of its own.", look="where on the way to the weights do "
+    "the heads come together?", weights=[lambda scaled: scaled.softmax(dim=-1).mean(1, keepdim=True).expand_as(scaled),
         lambda scaled: scaled.mean(1, keepdim=True).softmax(dim=-1).expand_as(scaled)])
 
 # The average, and merging
@@ -479,9 +484,9 @@ mistake("the features averaged with the weights of all the heads", pairs=0, why=
     look="you multiply the values of one head by weights: which head's weights are they?",
     variants=[{"average": lambda weights, values: weights @ attention.merge_heads(values)[:, None],
 "merged": merged} for merged in (lambda heads: heads.sum(dim=1), lambda heads: heads.mean(dim=1))])
-mistake("merged without the transpose", why="The heads are only regrouped into a new shape in the order in which their "
-    "numbers are stored, so a position gets one head's features of several positions, instead of every head's features "
-    "of its own.", look="between the average and linear_out: what moves the heads behind the positions?",
+mistake("merged without the transpose", why="The heads are only regrouped into a new shape in the order in which "
+    "their numbers are stored, so a position gets features of several positions, instead of its own from every head.",
+    look="between the average and linear_out: what moves the heads behind the positions?",
     merged=lambda heads, right: heads.reshape(right.shape))
 mistake("merged in interleaved order", *merge_heads.SHUFFLED, merged=lambda heads: heads.permute(0, 2, 3, 1).flatten(2))
 mistake("merged after the wrong transpose", *merge_heads.WRONG_TWO,
@@ -496,9 +501,9 @@ mistake("merged with the number of heads as the length", pairs=0, why="The resul
 
 def taken_apart(heads):
     return heads.flatten(0, 1).unflatten(0, (heads.shape[1], len(heads))).transpose(0, 1)
-mistake("batch and heads taken apart in the wrong order", hint=1, pairs=0, why="Batch and heads are flattened into one "
-    "dimension with the heads first, but a view or a reshape splits it with the batch first (or the other way round), "
-    "so heads and sequences are mixed up.", look="what comes right after head 0 of sequence 0: another head, or "
+mistake("batch and heads taken apart in the wrong order", hint=1, pairs=0, why="Batch and heads are taken apart with "
+    "the batch first where the heads came first (or the other way round), so heads and sequences are mixed up.",
+    look="what comes right after head 0 of sequence 0: another head, or "
     "another sequence?", split=lambda self, x, right: torch.stack(x.chunk(self.num_heads, -1)).reshape(right.shape),
     variants=[{"merged": lambda step, heads: step(taken_apart(heads)),
         "handed_over": lambda weights: taken_apart(weights)}])
@@ -508,8 +513,9 @@ for name, what, joined in (("averaged", "averaged", torch.mean), ("summed", "add
         variants=[{"__init__": lambda self, right, d_model: self.add_module("linear_out", Linear(self.d_head, d_model)),
                    "merged": lambda heads, joined=joined: joined(heads, dim=1)}],
         merged=lambda self, heads, joined=joined: joined(heads, dim=1).repeat(1, 1, self.num_heads))
-mistake("the features of one head for linear_out", pairs=0, raises=True, why="linear_out is given the d_head features "
-    "of a single head, but it needs those of all the heads side by side: d_model features.", look=BEFORE_OUT,
+mistake("the features of one head for linear_out", pairs=0, raises=True, why="The heads are merged to a width of "
+    "d_head, that of a single head, but linear_out needs the features of all the heads side by side: d_model features.",
+    look=BEFORE_OUT,
     merged=[lambda heads: heads.flatten(0, 1), lambda heads: heads.transpose(1, 2).flatten(1, 2),
             lambda heads: heads.transpose(1, 2).reshape(len(heads), heads.shape[2], heads.shape[3])])
 mistake("positions and features flattened together", pairs=0, raises=True,
@@ -517,8 +523,8 @@ mistake("positions and features flattened together", pairs=0, raises=True,
     look=BEFORE_OUT,
     merged=lambda heads: heads.transpose(1, 2).flatten(1))
 mistake("only one head reaches the output", pairs=0, why="The weights are those of every head, but only one head goes "
-    "into linear_out: the others are overwritten, or never filled in.", look="is the output "
-    "of each head kept, and put in a place of its own?",
+    "into linear_out, as when the others are overwritten or never filled in.", look="which heads does the input of "
+    "linear_out hold?",
     merged=[lambda self, heads: heads[:, -1].repeat(1, 1, self.num_heads),
     lambda self, heads: heads[:, 0].repeat(1, 1, self.num_heads),
     lambda self, heads: F.pad(heads[:, 0], (0, (self.num_heads - 1) * self.d_head)),
@@ -557,29 +563,30 @@ mistake("linear_out on each head", pairs=0, why="Each head goes separately throu
 mistake("linear_out twice", why="The merged heads go through linear_out twice.",
     look="how many times is linear_out called?",
     output=lambda self, right: self.linear_out(right))
-mistake("a residual added", why="The query (or what linear_q makes of it) is added to the output, or to what goes into "
-    "linear_out. That residual connection belongs to the layer around attention.", look=AFTER_OUT,
+mistake("a residual added", why="The query (or what linear_q makes of it) is added to the output, or to what goes "
+    "into linear_out. That residual connection is part of the layer around attention.", look=AFTER_OUT,
     output=[lambda right, query: query + right, lambda self, right, query: self.linear_q(query) + right,
     lambda self, merged, query: self.linear_out(merged + query),
     lambda self, merged, query: self.linear_out(merged + self.linear_q(query))])
 mistake("the output normalised", pairs=0, why="The output goes through a layer norm, with or without a residual "
-    "connection. That belongs to the layer around attention.", look=AFTER_OUT,
+    "connection. That is part of the layer around attention.", look=AFTER_OUT,
     output=[lambda right, query: F.layer_norm(right, query.shape[-1:]),
     lambda right, query: F.layer_norm(right + query, query.shape[-1:])])
 mistake("the output transposed", pairs=0, why="Positions and features of the output are swapped.",
-    look="the dimensions of the output, one by one.", output=lambda right: right.transpose(1, 2))
+    look="what does each dimension of the output stand for?", output=lambda right: right.transpose(1, 2))
 mistake("the weights of a layer not transposed", pairs=0,
-    why="The features are multiplied by `layer.weight` as it is, but nn.Linear multiplies by its transpose.",
+    why="The merged heads are multiplied by `linear_out.weight` as it is, but nn.Linear multiplies by its transpose.",
     look="the shape of nn.Linear(2, 3).weight: which size comes first?",
     output=lambda self, merged: merged @ self.linear_out.weight + self.linear_out.bias)
 mistake("a softmax at the end",
     why="The output goes through a softmax of its own, so its features are positive and sum to 1; only the scores need "
     "a softmax.", look=AFTER_OUT, output=lambda right: right.softmax(dim=-1))
 mistake("a ReLU at the end", pairs=0,
-    why="The output goes through a ReLU or a GELU, so negative numbers in it become 0, or nearly 0.",
+    why="The output goes through a ReLU or a GELU, so negative numbers in it become 0, or come closer to 0.",
     look=AFTER_OUT, output=[lambda right: right.relu(), lambda right: F.gelu(right)])
 mistake("a ReLU before linear_out", pairs=0, why="The merged heads go through a ReLU or a GELU on the way to "
-    "linear_out, so negative numbers become 0, or nearly 0.", look="what happens between the merge and linear_out?",
+    "linear_out, so negative numbers become 0, or come closer to 0.",
+    look="what happens between the merge and linear_out?",
     output=[lambda self, merged: self.linear_out(merged.relu()), lambda self, merged: self.linear_out(F.gelu(merged))])
 
 # The weights that are returned
@@ -606,7 +613,7 @@ mistake("the heads of the weights in another place", pairs=2, why="The weights a
     lambda weights: weights.transpose(1, 2), lambda weights: weights.permute(0, 2, 3, 1),
     lambda weights: torch.cat(weights.unbind(1), dim=-1), lambda weights: weights.flatten(1, 2)])
 mistake("the weights transposed", pairs=0,
-    why="The weights are returned with rows and columns swapped: each row should belong to a query.",
+    why="The weights are returned with rows and columns swapped: each row should hold the weights of one query.",
     look="what happens to the weights after the average is computed?", handed_over=lambda weights: weights.mT)
 mistake("a list of weights", pairs=0, why="The weights of the heads are returned as a list of tensors; the exercise "
     "asks for one tensor, (batch, heads, query, key).",
@@ -632,6 +639,6 @@ def without_bias(*layers):
     return {"__init__": init}
 mistake("a bias is missing", pairs=0,
     why="At least one of the four layers has no bias, or does not add it; nn.Linear(d_model, d_model) has one.",
-    look="the arguments of your nn.Linear, and how the layers are called.",
+    look="does each nn.Linear keep its bias, and is the layer itself called?",
     variants=[without_bias("linear_q", "linear_k", "linear_v", "linear_out"),
     without_bias("linear_q", "linear_k", "linear_v"), *map(without_bias, ("linear_out", "linear_q", "linear_v"))])

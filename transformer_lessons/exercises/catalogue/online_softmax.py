@@ -78,11 +78,11 @@ def in_blocks(call, blocks):
         return ("three passes", THREE, LOOK_THREE)
     return None
 
-AT_ONCE = ("The numbers are right, but the softmax, the maximum or the sum is taken over all the scores put together. "
-           "They come in blocks because there is no room for all of them at once.")
+AT_ONCE = ("The numbers are right, but a softmax, a maximum, a sum or the like is taken over all the scores, or their "
+           "exponentials, put together. They come in blocks because there is no room for all of them at once.")
 LOOK_AT_ONCE = "when the next block comes, what do you need to know about those before it?"
-THREE = ("The numbers are right, but the scores are read three times: for the maximum, for the sum and for the "
-         "weights. The maximum and the sum can be found in a single pass.")
+THREE = ("The numbers are right, but blocks are read more than twice, as when the maximum, the sum and the weights "
+         "get a pass each. The maximum and the sum can be found in a single pass.")
 
 def sums_to_one(call, blocks):
     """The numbers are right, but is anything added to the sum that float32 would show?"""
@@ -179,9 +179,9 @@ class Online(Steps):
 
 # Nothing but NaN
 mistake = exercise.section(hint=1)
-mistake("infinity minus infinity, or times 0", pairs=0, why="Every weight is NaN (not a number): one infinity is "
-        "subtracted from another, or multiplied by 0. This happens, for instance, when the maximum starts at infinity, "
-        "or when the first factor is exp(new - old) with an old maximum of -inf.",
+mistake("infinity minus infinity, or times 0", pairs=0, why="Every weight is NaN (not a number), as when one infinity "
+        "is subtracted from another, or multiplied by 0. This happens, for instance, when the maximum starts at "
+        "infinity, or when the first factor is exp(new - old) with an old maximum of -inf.",
     look="what are the maximum, the factor and the sum in the first block?",
     start=lambda column: (torch.full_like(column, torch.inf), torch.zeros_like(column)),
     rescaled=lambda total, largest, raised: total * (raised - largest).exp())
@@ -262,13 +262,14 @@ mistake("rescaled to the block, not to the running maximum", why="The sum so far
         "block, even where an earlier maximum was larger. But the weights are relative to the largest of all.",
     look="if a block's scores are all below an earlier one, to which maximum should the sum be relative?", pairs=0,
     variants=[to_the_block, lambda blocks: to_the_block(blocks, new_too=False)])
-mistake("the maximum never kept", why="The new maximum is computed, but for each block the running one is back at its "
-        "starting value, as if nothing had come before.",
-    look="the last line of your loop: what does the next round start from?", pairs=0,
+mistake("the maximum never kept", why="For each block, the running maximum is back at its starting value, as if no "
+        "block had come before.",
+    look="from which maximum does your code start when the second block comes?", pairs=0,
     variants=[lambda blocks, low=low: never_kept(blocks, low) for low in (-torch.inf, -1e30, -1e9)]
         + [{"raised": lambda scores: scores.amax(-1, keepdim=True), "rescaled": lambda total: 0 * total}])
-mistake("one sum for all rows", pairs=0, why="The exponentials of all rows are added up; each row has its own sum.",
-    look="`sum()` without a dimension: what does it add up?",
+mistake("one sum for all rows", pairs=0, why="The exponentials of all rows are added up into one sum; each row should "
+        "have its own.",
+    look="what is the shape of your sum, for blocks of three rows?",
     added=lambda scores, raised: (scores - raised).exp().sum())
 
 mistake("rescaled only where the maximum rises a lot", why="Where the maximum rises only a little, the sum so far and "
@@ -288,8 +289,8 @@ def in_leaps(blocks, enough):
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
 mistake("each block's maximum kept, not the largest", why="The sum is computed relative to the larger of the two "
-        "maxima, but the next round starts from the maximum of the new block, even if an earlier one was larger.",
-        look="the last line of your loop: from which of the two maxima should the next round start?", pairs=0,
+        "maxima, but the one that is kept is that of the new block, even if an earlier one was larger.",
+        look="which of the two maxima should the next block be compared with?", pairs=0,
     variants=[lambda blocks: block_kept(blocks)])
 
 def block_kept(blocks):
@@ -326,35 +327,41 @@ mistake("rescaled to each block's maximum, not the largest", why="The maximum is
         "earlier block had a larger one. The sum is rescaled to it, but where the maximum falls by a lot, "
         "exponentials become infinite.", look="a block of 1000 and then one of 0: what is exp(old - new)?", pairs=0,
     raised=lambda scores: scores.amax(dim=-1, keepdim=True))
-mistake("the sum of the last block", why="The sum starts anew with each block: what was added up before is lost.",
+mistake("the sum of the last block", why="The sum is that of the last block alone, as when it starts anew with each "
+        "block.",
     look="`=` or `+=`?", grown=lambda added: added)
-mistake("the last block left out of the sum", why="The last block is missing from the maximum and the sum: a loop "
-        "or slice ends too early.", look="the last round of the loop.", pairs=0,
+mistake("the last block left out of the sum", why="Where there are several blocks, the last one is missing from the "
+        "maximum and the sum, as when a loop or slice ends too early.", look="after which block are your maximum and "
+        "sum final?", pairs=0,
     first_pass=lambda blocks: blocks[:-1] if len(blocks) > 1 else blocks)
-mistake("the first block left out of the sum", why="The first block is missing from the maximum and the sum: a loop "
-        "or slice starts too late.", look="the first round of the loop.", pairs=0,
+mistake("the first block left out of the sum", why="Where there are several blocks, the first one is missing from the "
+        "maximum and the sum, as when a loop or slice starts too late.", look="what are your maximum and sum when the "
+        "first block has been read?", pairs=0,
     first_pass=lambda blocks: blocks[1:] if len(blocks) > 1 else blocks)
-mistake("the first block counted twice", why="The first block is added to the sum twice: once before the loop, and "
-        "again in the loop, which begins with it.",
-    look="what is in the sum before the loop, and with which block does the loop begin?",
+mistake("the first block counted twice", why="The first block is added to the sum twice, as when it is counted before "
+        "the loop, and again in the loop, which begins with it.",
+    look="take a single block of one score: what is your sum, and what should it be?",
     pairs=0, first_pass=lambda blocks: [blocks[0], *blocks])
-mistake("the last partial block dropped", why="A last block that is shorter than the others is left out.",
-      look="what happens to a block that is not full?", pairs=0,
+mistake("the last partial block dropped", why="Blocks that differ in size from the first are left out of the sum, of "
+        "the weights or of both.",
+      look="what happens to a block that is shorter or longer than the first?", pairs=0,
     variants=[{"first_pass": lambda blocks: whole(blocks), "second_pass": lambda blocks: whole(blocks)},
               {"second_pass": lambda blocks: whole(blocks)}, {"first_pass": lambda blocks: whole(blocks)}])
 
 def whole(blocks):
     return [block for block in blocks if block.shape[-1] == blocks[0].shape[-1]]
 
-mistake("the sum starts at 1", why="The sum starts at 1, not at 0, so the weights sum to less than 1.",
+mistake("the sum starts at 1", why="The sum has a term too many, as when it starts at 1, not at 0, so the weights sum "
+        "to less than 1.",
     look="what is the sum before any score has been added?", pairs=0,
     variants=[{"start": lambda column: (torch.zeros_like(column), torch.ones_like(column))},
               {"start": lambda column: (column, torch.ones_like(column))},
               {"start": lambda column: (torch.full_like(column, -1e4), torch.ones_like(column)),
                "rescaled": lambda total: total},
               lambda blocks: from_the_first(blocks, blocks)])
-mistake("only the largest of the first block counted", why="The sum starts at 1 and the loop at the second block, so "
-        "only the largest score of the first block counts.", look="what should the sum be after a first block of "
+mistake("only the largest of the first block counted", why="Of the first block, only the largest score counts in the "
+        "sum, as when the sum starts at 1 and the loop at the second block.",
+    look="what should the sum be after a first block of "
         "several scores?",
     pairs=0, variants=[lambda blocks: from_the_first(blocks, blocks[1:])])
 
@@ -367,9 +374,9 @@ def from_the_first(blocks, counted):
         largest = raised
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
-mistake("the maximum starts too high", why="The running maximum starts at 0, or at another number that scores may lie "
-        "far below, such as -1e4 or -1e9. Where they do, it never moves, every exponential is 0, and 0 / 0 gives NaN "
-        "(not a number).",
+mistake("the maximum starts too high", why="The running maximum is never below 0, or below another number such as "
+        "-1e4 or -1e9, as when it starts there. Where all the scores of a row lie far below that, every exponential "
+        "is 0, and 0 / 0 gives NaN (not a number).",
     look="with scores of -1e11, which of your numbers become 0? And what is below every score?",
     start=[lambda column, low=low: (torch.full_like(column, low), torch.zeros_like(column))
            for low in (0.0, -1e3, -2e3, -5e3, -1e4)])
@@ -468,7 +475,8 @@ def before_rescaled(blocks, whole_sum):
 
 mistake("another maximum in the weights", why="The sum is right, and relative to the largest score of all. But in the "
         "weights, the largest score of only some of the blocks is subtracted, for instance of the last or the first.",
-    look="after the loop, which of your variables holds the maximum that the sum is relative to?", pairs=0,
+    look="once all the blocks have been read, which of your variables holds the maximum that the sum is relative to?",
+    pairs=0,
     variants=[lambda blocks, some=some: weighed_by(blocks, torch.cat(some(blocks), -1).amax(-1, keepdim=True))
               for some in (lambda blocks: blocks[-1:], lambda blocks: blocks[:1], lambda blocks: blocks[:-1] or blocks,
                            lambda blocks: blocks[1:] or blocks)])
@@ -550,11 +558,12 @@ def without_keepdim(blocks, largest, total):
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
 mistake("blocks of equal size only", why="Your code works only if all blocks have the same size, as `torch.stack` "
-        "requires; here the sizes may differ.",
+        "requires. In the exercise, their sizes may differ.",
     look="which function can put a block of three scores and a block of one side by side?",
     pairs=0, joined=lambda parts: torch.stack(parts, dim=-2).flatten(-2))
 mistake("a fixed number of dimensions", why="Your code works only for a certain number of leading dimensions; there "
-        "may be any number of them, or none.", look="`...` in an index, and dimensions counted from the end.", pairs=0,
+        "may be any number of them, or none.", look="how can you name the last dimension, however many come before it?",
+    pairs=0,
     variants=[lambda blocks: along_1(blocks), lambda blocks: for_one_row(blocks),
               *(lambda blocks, count=count: of_dimensions(blocks, count) for count in (2, 3))])
 

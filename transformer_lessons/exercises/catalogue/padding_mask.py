@@ -63,13 +63,14 @@ TWO_PADDINGS = "try a sequence with two padding tokens."
 
 def places(tokens):
     return torch.arange(tokens.shape[1])
-mistake("the mask inverted", why="True marks the padding. Here True means attending is allowed, so the model would "
-        "read nothing but padding.", look="read the first row aloud: may anyone attend to its first token?",
+mistake("the mask inverted", why="True marks the padding, but it should mean that attending is allowed. With this "
+        "mask, the model would read nothing but padding.", look="read the first row aloud: may anyone attend to its "
+        "first token?",
     real=lambda tokens, pad_id: tokens == pad_id)
-mistake("padding taken to be 0", why="The tokens are compared with 0, whatever pad_id is.",
+mistake("padding taken to be 0", why="The tokens that are 0 are taken for padding, whatever pad_id is.",
     look="where do you use pad_id?", real=lambda tokens: tokens != 0)
 mistake("inverted, and padding taken to be 0", why="True marks the tokens that are 0, whatever pad_id is: the "
-        "comparison is the wrong way round, and pad_id is not used.", look="read the first row aloud: may anyone "
+        "mask is inverted, and pad_id is not used.", look="read the first row aloud: may anyone "
         "attend to its first token? And where do you use pad_id?", real=lambda tokens: tokens == 0)
 mistake("larger than pad_id", why="Every token whose id is smaller than pad_id is taken for padding too.",
     look="pad_id is a name, not a size: what about smaller ids?", real=lambda tokens, pad_id: tokens > pad_id)
@@ -86,17 +87,18 @@ mistake("padding only at the end", why="The real tokens are counted, and that ma
         "That is right only where all the padding is at the end.", look=PADDED_START,
     real=lambda tokens, right: places(tokens) < right.sum(1, keepdim=True))
 mistake("the padding counted, not the tokens", why="As many keys are allowed as there are padding tokens: the wrong "
-        "tokens are counted.", look="what does your sum count: real tokens, or padding?",
+        "tokens are counted.", look="what does your code count: real tokens, or padding?",
     real=lambda tokens, right: places(tokens) < (~right).sum(1, keepdim=True))
 mistake("all after the first padding", why="Everything after the first padding token is forbidden, even real tokens.",
     look="try a sequence in which real tokens follow padding.", real=lambda right: right.long().cumprod(1).bool())
 mistake("a sequence without padding forbidden", pairs=2, why="Keys are allowed up to the first padding token. Where "
-        "there is none, its place comes out as 0, so the whole sequence is forbidden, or all of it but the first key.",
+        "there is none, the whole sequence is forbidden, or all of it but the first key, as if that token were at "
+        "place 0.",
         look="try a sequence without any padding. What does argmax give where nothing is True?",
     real=[lambda tokens, right: places(tokens) < (~right).int().argmax(1, keepdim=True),
           lambda tokens, right: places(tokens) <= (~right).int().argmax(1, keepdim=True)])
 mistake("the last key forbidden where there is no padding", why="Keys are allowed up to the first padding token. Where "
-        "there is none, its place comes out as -1, which means the last key, so that key is forbidden.",
+        "there is none, the last key is forbidden, as if that token were at place -1.",
         look="try a sequence without any padding. Where does a slice that ends at -1 end?",
     real=lambda tokens, right: right.long().cumprod(1).bool() & (places(tokens) < tokens.shape[1] - 1))
 mistake("padding that is not at the end let in", why="Only the padding after the last real token is forbidden; any "
@@ -120,7 +122,8 @@ mistake("the positions compared, not the tokens", pairs=2, why="pad_id is compar
     real=[lambda tokens, pad_id: (places(tokens) != pad_id).expand(tokens.shape),
           lambda tokens, pad_id: (places(tokens) < pad_id).expand(tokens.shape)])
 mistake("0 taken for padding too", why="The token 0 is forbidden as well, though it is a token like any other unless "
-    "pad_id is 0.", look="where does the 0 come from?", real=lambda tokens, right: right & (tokens != 0))
+    "pad_id is 0.", look="what does your code do with a token 0, and why?",
+    real=lambda tokens, right: right & (tokens != 0))
 mistake("only the first or last token checked", pairs=2, why="Only the first token of a sequence, or only the last, is "
         "checked for padding; the others may always be attended to.", look=TWO_PADDINGS,
     real=[lambda tokens, right: right | (places(tokens) < tokens.shape[1] - 1),
@@ -170,9 +173,10 @@ mistake("no dimensions for heads and queries", why="The shape of the mask is (ba
 mistake("one dimension short", pairs=3, why="The mask has three dimensions. Against scores (batch, heads, query, key) "
         "its batch lines up with the heads or the queries.", look=BATCH,
     placed=[lambda real: real[:, None, :], lambda real: real[:, :, None], lambda real: real[None]])
-mistake("the sizes of 1 in the wrong places", hint=3, pairs=6, why="There are four dimensions, but batch and length "
-    "are not the first and the last of them.", look="compare your shape with (batch, 1, 1, length), and with where "
-    "each None or unsqueeze puts its 1.", placed=[lambda real: real[None, None], lambda real: real[:, :, None, None],
+mistake("the sizes of 1 in the wrong places", hint=3, pairs=6, why="There are four dimensions, but the batch is not "
+    "the first of them, or the length is not the last.", look="compare your shape with (batch, 1, 1, length), and with "
+    "where each None or unsqueeze puts its 1.", placed=[lambda real: real[None, None],
+    lambda real: real[:, :, None, None],
     lambda real: real[None, :, :, None], lambda real: real[None, :, None, :], lambda real: real.T[:, None, None, :],
     lambda real: real.reshape(real.shape[1], 1, 1, real.shape[0])])
 
@@ -190,7 +194,7 @@ mistake("one answer for all the tokens", why="The whole tensor gets a single ans
     variants=[lambda tokens, pad_id: True, lambda tokens, pad_id: False, lambda tokens, pad_id: pad_id not in tokens,
               lambda tokens, pad_id: (tokens != pad_id).any(), lambda tokens, pad_id: (tokens != pad_id).all()])
 mistake("the tokens, not a mask", why="The result holds token ids, or numbers made from them. A mask holds only True "
-        "and False, one for each token.", look="the dtype of the result.",
+        "and False, one for each token.", look="which operation turns a token into True or False?",
     variants=[lambda tokens, pad_id: (tokens * (tokens != pad_id))[:, None, None, :],
               lambda tokens, pad_id: (tokens - pad_id)[:, None, None, :],
               lambda tokens, pad_id: tokens[tokens != pad_id], lambda tokens, pad_id: tokens[:, None, None, :]])

@@ -64,7 +64,7 @@ class PreviousToken(shared.Scoring):
 # Which weights
 mistake = exercise.section(hint=1)
 mistake("two back", pairs=2, why="The weight on t - 2 is read, not that on t - 1.",
-    look="the offset, or the index of the key.",
+    look="which key does your code read for the query at t = 5?",
     variants=[*shared.missed_by(-1), lambda weights: weights.roll(2, -1).diagonal(0, -2, -1).mean((0, 2)),
               {"picked": lambda weights: F.pad(weights.diagonal(-2, -2, -1), (2, 0))}])
 mistake("the first token", why="The weight on the very first token is read: that is how one looks for an attention "
@@ -78,8 +78,8 @@ mistake("the token itself counted in", why="The token's weight on itself is coun
     picked=[lambda right, weights: right + weights.diagonal(0, -2, -1)[..., 1:],
             lambda right, weights: (right + weights.diagonal(0, -2, -1)[..., 1:]) / 2])
 HERE = "with four tokens, how many have a token before them?"
-mistake("index -1 wraps round", why="The query at position 0 is counted as well, though nothing stands before it: "
-    "index -1, or a roll, takes the last key for the one before.", look=HERE,
+mistake("index -1 wraps round", why="The query at position 0 is counted as well, though nothing stands before it. "
+    "The last key is taken for the one before, as by index -1 or a roll.", look=HERE,
     queries=lambda length: torch.arange(length),
     variants=[{"queries": lambda length: torch.arange(length), "number": shared.all_of_them}])
 mistake("the first query counted in", why="The query at position 0 is counted as well, with its weight on itself, "
@@ -87,17 +87,17 @@ mistake("the first query counted in", why="The query at position 0 is counted as
     picked=[lambda right, weights: torch.cat([weights[..., :1, 0], right], dim=-1)],
     variants=[{"picked": lambda right, weights: torch.cat([weights[..., :1, 0], right], dim=-1),
                "number": shared.all_of_them}])
-mistake("divided by the weights before", hint=2, pairs=0, why="The weight on t - 1 is divided by other weights of the "
-    "same query, such as all those on the tokens before t, so the mean is one of shares, not of weights.",
-    look="the weights of a query sum to 1 already.",
+mistake("divided by the weights before", hint=2, pairs=0, why="The weight on t - 1 is divided by a sum of weights of "
+    "the same query, such as all those on the tokens before t, so the mean is one of shares, not of weights.",
+    look="what do all the weights of a query sum to?",
     picked=[lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:],
             lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:].clamp(min=1e-9),
             lambda right, weights: right / weights.tril().sum(-1)[..., 1:],
             lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:]),
             lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:]).clamp(min=1e-9)])
 mistake("the mean of the weights that are not 0", hint=2, pairs=0, why="Weights that are exactly 0 are left out of the "
-    "mean. A query that gives the key no weight counts too, with 0.", look="every comparison with 0: how many weights "
-    "is your sum divided by?",
+    "mean. A query that gives the key no weight counts too, with 0.", look="if some of the weights on "
+    "the right keys are 0, how many weights is your sum divided by?",
     averaged=[lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2)).clamp(min=1),
               lambda picked: picked.sum((0, 2)) / (picked > 0).sum((0, 2))])
 exercise.adopt(shared.family, hints={"key": 1, "queries": 1, "mean": 2, "tool": 3}, pairs=shared.family.mistakes)

@@ -116,7 +116,7 @@ mistake("one feature too few", why="The sum of the squares is divided by one les
     "for an unbiased variance; a mean divides by the number itself.", look="what is the sum divided by?",
     mean_square=lambda x: x.square().sum(-1, keepdim=True) / max(1, x.shape[-1] - 1))
 mistake("the mean square of some features", pairs=2, why="The mean square is computed from only some of the features, "
-    "as in pRMSNorm, or one of them is left out. Here all of them count.", look="which features go into the mean "
+    "as in pRMSNorm, or one of them is left out. In the exercise all count.", look="which features go into the mean "
     "square?",
     mean_square=[lambda x, part=part: x[..., part(x.shape[-1])].square().mean(-1, keepdim=True) for part in (
         lambda number: slice(number // 2), lambda number: slice(1, None), lambda number: slice(number - 1),
@@ -152,8 +152,8 @@ mistake("multiplied by the root", pairs=2, why="Each vector is multiplied by the
 mistake("x left out", pairs=0, why="gain is divided by the root, but x is not in the result.", look="what should be "
     "divided by the root?",
     normalised=lambda x, mean_square, epsilon: torch.ones_like(x) / (mean_square + epsilon).sqrt())
-mistake("not divided", why="The vectors are not divided by anything.", look="what happens to the result of the "
-    "division?", normalised=lambda x: x)
+mistake("not divided", why="The vectors are not divided by anything.", look="is there a division, and is its "
+    "result used?", normalised=lambda x: x)
 
 # Epsilon
 mistake = exercise.section(hint=2)
@@ -165,8 +165,8 @@ mistake("epsilon after the division", pairs=2, why="epsilon is added to the quot
     "it cannot keep the divisor away from 0.", look=BRACKETS,
     normalised=[lambda x, mean_square, epsilon: x / mean_square.sqrt() + epsilon,
                 lambda x, mean_square, epsilon: x * (mean_square.rsqrt() + epsilon)])
-mistake("no epsilon", why="epsilon is left out, so a vector of zeros is divided by 0.", look="what happens to a vector "
-    "of zeros?",
+mistake("no epsilon", why="epsilon is left out, so a vector of zeros is divided by 0.", look="what should keep that "
+    "divisor from being 0?",
     normalised=lambda x, mean_square: x / mean_square.sqrt())
 mistake("not the given epsilon", pairs=4, why="epsilon is not used, or another number is used in its place. If no "
     "epsilon is given, it should be 1e-5.", look="the default of epsilon, and each place where epsilon is used.",
@@ -205,7 +205,7 @@ for name, why, dims in (
      "feature at other positions.", lambda count: -2),
     ("over the first dimension", "The mean runs over dimension 0, so the vectors of different rows, or of the whole "
      "batch, are mixed.", lambda count: 0),
-    ("over dimension 1", "The mean runs over dimension 1, which holds the features only where there is no batch.",
+    ("over dimension 1", "The mean runs over dimension 1, which holds the features only if x has two dimensions.",
      lambda count: 1),
     ("over positions and features", "The mean runs over two dimensions at once, so the vectors of a sequence are "
      "mixed.",
@@ -219,8 +219,8 @@ for name, why, dims in (
      "batch norm.",
      lambda count: tuple(range(count - 1)))):
     mistake(name, why=why, mean_square=lambda x, dims=dims: x.square().mean(dim=dims(x.dim()), keepdim=True))
-mistake("one vector's mean square for all", pairs=0, why="The mean square of one vector, such as the first or the "
-    "last, is used for all the others too.", mean_square=[
+mistake("one vector's mean square for all", pairs=0, why="The mean squares of one vector or one sequence, such as the "
+    "first or the last, are used for all the others too.", mean_square=[
         lambda x, place=place: x.reshape(-1, x.shape[-1])[place].square().mean().reshape(x.dim() * (1,))
         for place in (0, -1)] + [lambda x, place=place: x[place].square().mean(-1, keepdim=True) if x.dim() > 1 else
                                  x.square().mean(-1, keepdim=True) for place in (0, -1)])
@@ -260,8 +260,8 @@ mistake("the gain before the norm", pairs=2, why="x is multiplied by gain first 
                                                                                        None, epsilon)},
         {"__call__": lambda x, gain, epsilon: gain * x / ((gain * x).square().mean() + epsilon).sqrt()}])
 mistake("the gain along another dimension", pairs=0, why="gain is lined up with the dimension before the features, so "
-    "every vector is multiplied by a single number, or the shapes do not fit.", look="which dimension of x does gain "
-    "belong to, and which one does it line up with?", scaled=lambda normalised, gain: normalised * gain[:, None])
+    "every vector is multiplied by a single number, or the shapes do not fit.", look="which dimension of x should gain "
+    "line up with, and which one does it line up with?", scaled=lambda normalised, gain: normalised * gain[:, None])
 mistake("a dot product with the gain", why="A dot product with gain is taken, so only one number is left of each "
     "vector.", scaled=lambda normalised, gain: normalised @ gain)
 mistake("gain itself not used", pairs=0, why="The vectors are multiplied by a new tensor made from gain, so no "
@@ -269,7 +269,7 @@ mistake("gain itself not used", pairs=0, why="The vectors are multiplied by a ne
     "them to the tensor you were given?",
     scaled=lambda normalised, gain: torch.nn.Parameter(gain) * normalised)
 mistake("x added", why="x is added to the result. That residual connection belongs to the layer around the norm.",
-    look="the last line: where does x come in again?",
+    look="after the division, where does x come in again?",
     variants=[{"__call__": lambda x, gain, epsilon: x + F.rms_norm(x, gain.shape, gain, epsilon)}])
 mistake("x is changed", why="x itself is changed in place, so the caller's numbers are lost.",
     look="`/=`, `*=`, `[...] =`, and methods whose names end in _.",

@@ -109,8 +109,8 @@ def each_twice(angles):
 def all_twice(angles):
     return torch.cat([angles, angles], dim=-1)
 mistake("halves instead of neighbouring pairs", pairs=1, why="Feature i is turned together with feature i + d/2, as in "
-    "Hugging Face's Llama. Here the two features of a pair are neighbours.", look="feature 0: which feature is its "
-    "partner?",
+    "Hugging Face's Llama. In this exercise, the two features of a pair are neighbours.", look="feature 0: which "
+    "feature is its partner?",
     variants=[
         {"split": lambda x: x.chunk(2, dim=-1), "together": lambda first, second: torch.cat([first, second], -1)}])
 mistake("put back as halves", why="The pairs are read as neighbours, but in the result all the first features come "
@@ -118,7 +118,7 @@ mistake("put back as halves", why="The pairs are read as neighbours, but in the 
     "results together: where does feature 1 go?", together=lambda first, second: torch.cat([first, second], dim=-1))
 mistake("halves read, neighbours written", why="Feature i is paired with feature i + d/2 when the pairs are read, but "
         "the results are written side by side. Each feature must go back to where it came from.",
-        look="the line that reads the two features of a pair.",
+        look="feature 0: which feature is its partner where it is read, and where it is written?",
         pairs=0, variants=[{"split": lambda x: x.chunk(2, dim=-1)}])
 mistake("the angles of one layout, the partners of the other", why="Each feature is paired with its neighbour but the "
         "angles are laid out for halves, or the other way round. The two features of a pair then turn by different "
@@ -127,8 +127,8 @@ mistake("the angles of one layout, the partners of the other", why="Each feature
     variants=[in_blocks(lambda x: interleaved(-x[..., 1::2], x[..., 0::2]), all_twice),
               in_blocks(rotate_half, each_twice)])
 mistake("overwritten too early", pairs=0, why="The first feature of a pair has already been turned when the second is "
-        "computed from it: both need the old values.", look="which value does the second line read? A slice of a "
-        "tensor is a view: it changes with the tensor.",
+        "computed from it: both need the old values.", look="which value of the first feature goes into the "
+        "second? A slice of a tensor is a view: it changes with the tensor.",
         turned=lambda a, b, c, s: (a * c - b * s, (a * c - b * s) * s + b * c))
 
 def in_place(x, positions, base=10000):
@@ -136,20 +136,20 @@ def in_place(x, positions, base=10000):
     x[..., 0::2] = x[..., 0::2] * angles.cos() - x[..., 1::2] * angles.sin()
     x[..., 1::2] = x[..., 0::2] * angles.sin() + x[..., 1::2] * angles.cos()
     return x
-mistake("overwritten in place", why="The new values are written into x, so the second line already reads what the "
-        "first has written. Both need the old values, and x should stay unchanged.", look="which lines assign to "
+mistake("overwritten in place", why="The new values are written into x, so the second feature of a pair is computed "
+        "from the new first one. Both need the old values, and x should stay unchanged.", look="which lines assign to "
         "slices of x?", variants=[in_place])
 mistake("only the first pair turned", why="Only the first pair is turned; the features after it are left as they were.",
-    look="does your code reach every pair?", pairs=0,
+    look="the second pair: what turns it, and by which angle?", pairs=0,
     variants=[{"angles": lambda right: torch.cat([right[:, :1], 0 * right[:, 1:]], dim=-1)}])
 mistake("only the last pair turned", why="Only the last pair is turned; the features before it are left as they were.",
-    look="does each iteration of your loop keep what the earlier ones have done?", pairs=0,
+    look="the first pair: is it ever turned, and is the result kept?", pairs=0,
     variants=[{"angles": lambda right: torch.cat([0 * right[:, :-1], right[:, -1:]], dim=-1)}])
-mistake("the last pair left out", why="The last pair is not turned: a loop or slice ends too early.",
-    look="the last iteration of the loop over the pairs.", pairs=0,
+mistake("the last pair left out", why="The last pair is not turned, as when a loop or slice ends too early.",
+    look="how many pairs are there, and how many of them do you turn?", pairs=0,
     variants=[{"angles": lambda right: torch.cat([right[:, :-1], 0 * right[:, -1:]], dim=-1)}])
-mistake("pairs that overlap", why="The loop takes features i and i + 1 for every pair i, so the pairs overlap. Pair i "
-        "consists of features 2i and 2i + 1.", look="which two features belong to pair 1?", pairs=0,
+mistake("pairs that overlap", why="Features i and i + 1 are taken for pair i, so the pairs overlap. Pair i should "
+        "consist of features 2i and 2i + 1.", look="which two features belong to pair 1?", pairs=0,
     variants=[lambda x, positions, base=10000: overlapping(x.clone(), positions, base)])
 
 def overlapping(x, positions, base):
@@ -163,8 +163,8 @@ mistake("the pairs not flattened", pairs=0, why="The two features of a pair have
         "become one?",
     together=lambda first, second: torch.stack([first, second], dim=-1))
 mistake("stacked along another dimension", pairs=0, why="The two features of a pair are not stacked along a new last "
-    "dimension, so flattening mixes the features of different positions.", look="the `dim` of the stack: which index "
-    "should vary fastest?", together=lambda first, second: torch.stack([first,
+    "dimension, so flattening mixes the features of different positions.", look="the `dim` of any stack or cat: which "
+    "index should vary fastest?", together=lambda first, second: torch.stack([first,
     second], dim=-3).flatten(-3, -2).reshape(*first.shape[:-1], 2 * first.shape[-1]))
 mistake("left as complex numbers", pairs=0, why="The result holds complex numbers, one for each pair. Their real and "
         "imaginary parts should be side by side, as real features.",
@@ -201,7 +201,7 @@ mistake("a term missing", pairs=2, why="One of the two new features is made from
         "both.", look="the two formulas have two terms each: how many do yours have?",
     turned=[lambda a, b, c, s: (a * c - b * s, b * c), lambda a, b, c, s: (a * c, a * s + b * c)])
 mistake("the encoding added", pairs=0, why="The sines and cosines of the positions are added to the vectors, as with a "
-    "sinusoidal encoding. Here the vectors should be turned instead.", look="what should happen to the length of a "
+    "sinusoidal encoding. Rotary positions turn the vectors instead.", look="what should happen to the length of a "
     "vector?", turned=[lambda a, b, c, s: (a + s, b + c), lambda a, b, c, s: (a + c, b + s)])
 mistake("nothing turned", pairs=0, why="The vectors come back unchanged.", look="which line uses the angles, and do "
         "you return its result?", variants=[lambda x, positions, base=10000: x.clone()])
@@ -214,7 +214,7 @@ mistake("multiplied by the position", pairs=0, why="The vectors are multiplied b
     look="if you use torch.polar, what is its first argument for?",
     __call__=lambda right, positions: right * positions[:, None])
 mistake("turned twice", pairs=0, why="Every angle is twice what it should be, as when the vectors are turned twice.",
-    look="is the rotation applied once?", angles=lambda right: 2 * right)
+    look="pair 0 at position 1: what is its angle, and how many times is it turned?", angles=lambda right: 2 * right)
 mistake("for small angles only", *encoding.SMALL_ANGLES, pairs=0,
     cosines_and_sines=[lambda angles: (torch.ones_like(angles), angles), lambda angles: (1 - angles ** 2 / 2, angles)])
 mistake("a root without its sign", *encoding.ROOT, pairs=0,
@@ -249,7 +249,8 @@ def turned_in_part(x, positions, base, whole, least):
     turned = Rotation()(x if whole else x[..., :part], positions, base)
     return torch.cat([turned[..., :part], x[..., part:]], dim=-1)
 mistake("only some of the pairs turned", pairs=0, why="The last features of every vector stay as they are. Some models "
-    "turn only part of each head, but here every pair should turn.", look="do the last features of x change at all?",
+    "turn only part of each head, but in this exercise every pair should turn.", look="do the last features of x "
+    "change at all?",
     variants=[lambda x, positions, base=10000, how=how: turned_in_part(x, positions, base, *how)
               for how in ((False, 2), (True, 2), (False, 0))])
 mistake("the same angle for every pair", why="The angle of every pair is the position itself: the frequency is 1 "
@@ -306,12 +307,13 @@ mistake("positions sorted", pairs=0, why="The positions are sorted or reversed, 
 mistake("fractions cut off", why="Positions such as 2.5 become whole numbers: whatever comes after the decimal point "
     "is lost.", look="every int, long, floor and round, and every table that is indexed by positions.",
     places=[lambda right: right.long().double(), lambda right: right.round()])
-mistake("a table too short for the positions", raises=True, pairs=0, why="The table of angles has only `length` rows, "
-    "but the positions that index it are larger.", look="do you need a table at all, or can you multiply the positions "
-    "themselves?", places=lambda positions: torch.arange(len(positions)).double()[positions][:, None])
+mistake("a table too short for the positions", raises=True, pairs=0, why="A tensor with only `length` rows is indexed "
+    "by the positions, but some of them are too large for it.", look="do you need a table at all, or can you multiply "
+    "the positions themselves?", places=lambda positions: torch.arange(len(positions)).double()[positions][:, None])
 mistake("positions squeezed between 0 and 1", pairs=0, why="The positions are divided by the length or by the largest "
-        "position, so each angle depends on the other vectors.", look="should a vector at position 5 depend on how "
-        "many vectors there are?", places=[lambda right: right / len(right), lambda right: right / right.max()])
+        "position, so each angle depends on the other vectors.", look="should a vector at position 5 depend on the "
+        "other vectors and their positions?",
+        places=[lambda right: right / len(right), lambda right: right / right.max()])
 mistake("position and frequency added", pairs=0, why="The position and the frequency are added, but the angle is their "
     "product.", look="the angle at position 0: what should it be?",
     angles=lambda places, frequencies: places + frequencies)
@@ -322,8 +324,8 @@ mistake("multiplied by π", *encoding.TIMES_PI, pairs=0,
 mistake("the angles cut to a wrong turn", *encoding.WRONG_TURN, pairs=0,
     angles=[lambda right, turn=turn: right % turn for turn in (math.pi, 1, 6.28, 3.14)])
 mistake("half precision", pairs=0, why="Half precision, which keeps only two or three digits, is used on the way to "
-        "the angles. Far from position 0, sines and cosines are then wrong.", look="the dtype of the positions and the "
-        "frequencies.",
+        "the angles. Far from position 0, sines and cosines are then wrong.", look="which dtypes do the positions and "
+        "the frequencies have?",
     places=lambda right: right.bfloat16().double(),
     angles=[lambda places, frequencies: (places.bfloat16() * frequencies.bfloat16()).double(),
             lambda places, frequencies: (places.half() * frequencies.half()).double(),

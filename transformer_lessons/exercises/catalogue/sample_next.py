@@ -147,11 +147,12 @@ def draws_from_the_generator(call, logits, temperature, top_k, generator):
     np.random.seed(2)
     second = torch.as_tensor(call(logits, temperature, top_k, generator))
     if not torch.equal(first, second):
-        return ("the generator not used", "With the generator in the same state, two calls draw different tokens: the "
-                "randomness comes from elsewhere.", "what does `torch.multinomial` take besides the probabilities?")
+        return ("the generator not used", "With the generator in the same state, two calls draw different tokens: at "
+                "least some of the randomness comes from elsewhere.",
+                "what does `torch.multinomial` take besides the probabilities?")
     if torch.equal(torch.as_tensor(call(logits, temperature, top_k, generator)), second):
-        return ("the same draw at every call", "A second call with the same generator gives the same tokens again: the "
-                "generator has not moved on.", "where is a seed set, or a new generator made?")
+        return ("the same draw at every call", "A second call with the same generator gives the same tokens again, as "
+                "when every call sets the same seed.", "where is a seed set, or a new generator made?")
     return None
 
 def what_the_draws_show(observed, expected, logits, temperature, top_k, generator):
@@ -282,8 +283,9 @@ def fail(message):
 
 # Temperature 0
 mistake = exercise.section(hint=1)
-mistake("division by zero", why="At temperature 0, something is divided by 0. That raises an error, or gives "
-    "infinities, which a softmax turns into NaN.", look="which case has to be handled separately, before the division?",
+mistake("division by zero", why="At temperature 0, something is divided by 0, or by almost 0. That raises an error, "
+    "or gives infinities, which a softmax turns into NaN.",
+    look="which case has to be handled separately, before the division?",
     largest=[lambda self, logits, top_k: self.drawn(self.probabilities(self.kept(logits / 0, top_k)), None),
         lambda logits: 1 / 0, lambda logits: fail("probabilities contain NaN"),
         lambda logits: certain((logits / 0).argmax(dim=-1), logits)])
@@ -304,7 +306,7 @@ mistake("the temperature ignored", why="Above 0, the temperature changes nothing
     look="how often is each token drawn at temperature 0.5, and how often at 2?", scaled=lambda logits: logits)
 mistake("the temperature with a top_k only", pairs=0,
     why="Without a top_k, the temperature changes nothing: the logits are divided by it only when there is a top_k.",
-    look="how far is the line with the temperature indented?",
+    look="which line uses the temperature, and does it run without a top_k?",
     variants=[{"__call__": lambda step, logits, temperature, top_k, generator:
         step(logits, temperature and (1 if top_k is None else temperature), top_k, generator)}])
 mistake("multiplied by the temperature", why="The temperature works the wrong way round: a high one makes the likely "
@@ -335,8 +337,8 @@ def raised_to_a_power(step, self, logits, temperature, top_k, generator):
         return step(logits, temperature, top_k, generator)
     weights = logits.softmax(dim=-1) ** (1 / temperature)
     return self.drawn(weights if top_k is None else weights * among_largest(weights, top_k), generator)
-mistake("probabilities that underflow", pairs=0, why="The probabilities are raised to the power 1 / temperature. At a "
-    "small temperature, all of them may become 0, and nothing is left to draw from.",
+mistake("probabilities that underflow", pairs=0, why="At a small temperature, all the probabilities may become "
+    "0, as when they are raised to the power 1 / temperature, and nothing is left to draw from.",
     look="what is 0.01 to the power of 200, on a computer?", variants=[{"__call__": raised_to_a_power}])
 mistake("the softmax before the temperature, and once more after it",
     why="The probabilities, not the logits, are divided by the temperature, and then go through a second softmax.",
@@ -350,14 +352,14 @@ mistake = exercise.section(hint=2)
 mistake("top_k ignored", why="Every token can be drawn, whatever top_k says.",
     look="do the lines after your top-k step use its result?", kept=lambda logits: logits)
 mistake("the k smallest kept", why="The tokens with the smallest logits are kept, and the likely ones are left out.",
-    look="does your sort go up or down? And which side of the threshold do you leave out?",
+    look="if you sort, does it go up or down? If you use a threshold, which side of it do you leave out?",
     kept=lambda step, logits, top_k:
         logits if top_k is None else step(-logits, top_k).neg().nan_to_num(posinf=-torch.inf))
 mistake("the k largest left out", why="The tokens that should be kept are left out, and the others can be drawn.",
-    look="which side of the threshold is left out?", kept=lambda logits, top_k:
+    look="if there is a mask or a threshold, which side of it is left out?", kept=lambda logits, top_k:
         logits if top_k is None else logits.masked_fill(among_largest(logits, top_k), -torch.inf))
-mistake("the logit after the top k", pairs=0, why="The threshold is the largest logit that should be left out. When "
-    "top_k is the size of the vocabulary, there is no such logit, and your code raises an error.",
+mistake("the logit after the top k", pairs=0, why="When top_k is the size of the vocabulary, your code raises an "
+    "error, as when the threshold is the largest logit that should be left out: then there is no such logit.",
     look=THRESHOLD, kept=lambda right, logits, top_k:
         right if top_k is None else logits.where(logits > logits.sort(descending=True).values[:, [top_k]], -torch.inf))
 mistake("one candidate too many", why="With top_k = 3, four tokens can be drawn: one too many.",
@@ -368,12 +370,12 @@ mistake("one candidate too few", pairs=2, look=THRESHOLD, why="With top_k = 3, o
 mistake("only the likeliest kept", pairs=0, why="Whatever top_k is, only the largest logit of a row is kept.",
     look=THRESHOLD, kept=lambda step, logits, top_k: step(logits, top_k and 1))
 mistake("the first ids kept, not the likeliest",
-    why="The first top_k tokens of the vocabulary are kept, instead of the likeliest: nothing is sorted.",
+    why="The first top_k tokens of the vocabulary are kept, instead of the likeliest.",
     look="print which tokens are left, next to the logits. Where are the largest?",
     kept=lambda logits, top_k:
         logits if top_k is None else logits.masked_fill(torch.arange(logits.shape[-1]) >= top_k, -torch.inf))
 mistake("token 0 never left out", why="Token 0 can always be drawn, even where it is not among the top_k largest.",
-    look="every index 0, and every slice that starts at 1: which tokens can it leave out?",
+    look="every index 0, and every slice that starts at 1: which tokens do they stand for?",
     kept=lambda right, logits, top_k: right if top_k is None else torch.cat([logits[:, :1], right[:, 1:]], dim=-1))
 
 def filled(logits, top_k, filler):
@@ -449,8 +451,9 @@ mistake("top_k=None taken for a number", why="Without a top_k, only the likelies
 
 # Probabilities
 mistake = exercise.section(hint=3)
-mistake("drawn evenly among the candidates", pairs=2, why="All the tokens that can be drawn are equally likely: how "
-    "large their logits are makes no difference.", look="what has happened to the kept logits by the time you draw?",
+mistake("drawn evenly among the candidates", pairs=2, why="At least with a top_k, all the tokens that can be drawn "
+    "are equally likely: how large their logits are makes no difference.",
+    look="what has happened to the kept logits by the time you draw?",
     variants=[{"kept": lambda right, top_k: right if top_k is None else right * 0,
         "probabilities": lambda right, logits: ~logits.isnan() * 1.0 if logits.isnan().any() else right}],
     probabilities=[lambda logits: logits.isfinite() * 1.0, lambda logits: torch.ones_like(logits)])
@@ -495,8 +498,9 @@ mistake("softmax over the batch", why="The softmax is taken down the columns, ov
     look="the probabilities of one row must sum to 1. Which dimension holds them?",
     probabilities=[lambda logits: logits.softmax(dim=0),
         lambda logits: (logits - logits.amax(dim=-1, keepdim=True)).softmax(dim=0)])
-mistake("the sign flipped", why="The unlikeliest tokens are drawn most often: a sign is wrong, or logarithms of "
-    "probabilities are used the wrong way round.", look="should a larger logit make a token likelier?",
+mistake("the sign flipped", why="The unlikeliest tokens are drawn most often, as when a sign is wrong, or when "
+    "minus the logarithms of the probabilities are used in their place.",
+    look="should a larger logit make a token likelier?",
     probabilities=[lambda step, logits: step((-logits).masked_fill(logits.isinf(), -torch.inf)),
         lambda logits: -logits.log_softmax(dim=-1)], kept=lambda step, logits, top_k: step(-logits, top_k))
 
@@ -506,15 +510,16 @@ def one_draw(table):
     return table if (table.max(dim=-1).values > 1 - 1e-9).all() else table * torch.nan
 def drawn_by(rows):
     return lambda step, probabilities, generator: step(rows(probabilities).expand_as(probabilities), generator)
-mistake("the largest for the draw", why="The likeliest token is always taken: nothing is drawn.", look="what does "
+mistake("the largest for the draw", why="The likeliest token is always taken: chance decides nothing.",
+    look="what does "
     "`argmax` leave to chance?", drawn=lambda right, probabilities: certain(probabilities.argmax(dim=-1), right))
-mistake("one draw for the whole batch", why="Rows with equal logits all get the same token. This happens when one "
-    "draw, or one random number, is used for every row.", look="how many random numbers does a batch of 8 rows need?",
+mistake("one draw for the whole batch", why="Rows with equal logits all get the same token, as when one draw, or "
+    "one random number, is used for every row.", look="how many random numbers does a batch of 8 rows need?",
     drawn=[lambda right: one_draw(right), lambda step, probabilities, generator: one_draw(
         step(probabilities[:1].expand_as(probabilities), generator))])
 mistake("the same chances for every row",
     why="Every row is drawn with the same probabilities; each should have its own.",
-    look="is there an index such as [0] or [-1] where you mean every row?",
+    look="is there an index such as [0] or [-1], or an average over the rows, where each row should stay by itself?",
     variants=[{"drawn": drawn_by(lambda probabilities: probabilities[:1]),
         "largest": lambda logits: certain(logits[:1].argmax(dim=-1).expand(len(logits)), logits)}],
     drawn=[drawn_by(lambda probabilities: probabilities[:1]), drawn_by(lambda probabilities: probabilities[-1:]),
@@ -532,7 +537,7 @@ mistake("ids counted from 1", pairs=2,
 # What comes back
 THREE_ROWS = "what shape does your result have for a batch of 3 rows?"
 mistake("the largest of the whole batch", hint=1,
-    why="You look for the largest logit of the whole batch, not for the largest of each row.",
+    why="At temperature 0, you look for the largest logit of the whole batch, not for the largest of each row.",
     look="which dimension does `argmax` take, and what does it do without one?", largest=lambda logits: logits.argmax())
 
 def forms(row):
@@ -554,7 +559,8 @@ mistake("the last position taken once more", raises=True, why="The logits are in
     look="how many dimensions do the logits of the "
     "exercise have?", variants=[lambda logits, *more: sampling.sample_next(logits[:, -1, :], *more)])
 mistake("the largest over the batch", hint=1,
-    why="For each token you find the row where its logit is largest; you should find the token for each row.",
+    why="At temperature 0, you find the row where each token's logit is largest; you should find the token for each "
+    "row.",
     look="which dimension should `argmax` run over?", largest=lambda logits: logits.argmax(dim=0))
 mistake("the values, not the ids", hint=1,
     why="At temperature 0, the largest logits are returned, alone or beside the ids; only the ids should be.",
@@ -565,8 +571,9 @@ def probabilities_returned(logits, temperature, top_k, generator):
     if temperature == 0:
         return logits.argmax(dim=-1)
     return SampleNext().kept(logits / temperature, top_k).softmax(dim=-1)
-mistake("the probabilities returned", why="The probabilities of all the tokens are returned; nothing has been drawn.",
-    look="the shape of the result, and the `return` line.",
+mistake("the probabilities returned", why="The probabilities of all the tokens are returned, not the ids of "
+    "tokens drawn with them.",
+    look="what shape should the result have? And what does the `return` line return?",
     variants=[probabilities_returned, lambda *inputs: SampleNext()(*inputs).as_subclass(torch.Tensor)])
 
 # Where the randomness comes from
@@ -574,9 +581,10 @@ def drawn_rightly(answer):
     """The same with the right chances where they are asked for: its draws are not what is wrong with it."""
     return lambda logits, *more: (SampleNext() if len(logits) == GROUPS else answer)(logits, *more)
 mistake("the generator not used",
-    why="The generator is not used: from the same state, the draws still differ, so no text can be reproduced.",
+    why="With the generator in the same state, the draws still differ, so no text can be reproduced: at least some of "
+    "the randomness comes from elsewhere.",
     look="what does the function that draws take besides the probabilities?",
     variants=[drawn_rightly(lambda *inputs: sampling.sample_next(*inputs[:3]))])
-mistake("the same draw at every call", why="Every call begins with the same seed, so a second call with the same "
-    "logits draws the same tokens again.", look="where is a seed set, or a new generator made?",
+mistake("the same draw at every call", why="A second call with the same logits draws the same tokens again, as when "
+    "every call sets the same seed.", look="where is a seed set, or a new generator made?",
     variants=[drawn_rightly(lambda *inputs: sampling.sample_next(*inputs[:3], torch.Generator().manual_seed(0)))])

@@ -87,8 +87,8 @@ standardised = exercise.mistakes["standardised scores"]  # here this may also ta
 standardised.variants.append(exercise.variant({"scaled": lambda scores: F.layer_norm(scores, scores.shape[-1:])}))
 
 # Other places for a division, and other operations
-mistake("floor division", pairs=0, why="`//` rounds every score down to a whole number, so scores that differ can "
-    "become equal.", look="which of Python's two divisions keeps the decimals?",
+mistake("floor division", pairs=0, why="Every score is rounded down to a whole number, as by `//`, so scores that "
+    "differ can become equal.", look="any `//` or `floor`: what does it do to the decimals?",
     scaled=[lambda scores, query: scores // math.sqrt(query.shape[-1]), lambda scores, query: scores // query.shape[-1],
             lambda scores, query: scores / query.shape[-1] ** 1 // 2])
 mistake("a score of 0 taken for masked", *ZERO_MASKED, pairs=0,
@@ -124,5 +124,5 @@ mistake("scaled before and after the softmax", hint=1,
     look="how many times do you divide, and how many divisions are there in the formula?",
     attend=scaled_before_and_after)
 mistake("torch.sqrt of a number", pairs=0, raises=True, why="`torch.sqrt` takes a tensor, but a size is a number.",
-    look="which module has a square root for numbers?",
+    look="which module has a square root for plain numbers?",
     scaled=lambda scores, query: scores / torch.sqrt(query.shape[-1]))

@@ -68,15 +68,16 @@ def ranges(change):
 
 SHAPE = "the shape of the result: one score for each head."
 COUNTED = "how many positions does the exercise count?"
+BEGINNING = "which is the first query that should count, and which is the first in your sum?"
 
 mistake = family.section(topic="key")
 mistake("each token's own weight", why="These are the weights that tokens give to themselves, on the main diagonal.",
-    look="the index of the key, or the offset of the diagonal.",
+    look="for the query at t, which key's weight do you read?",
     picked=[lambda weights, queries: weights[:, :, queries, queries], lambda weights: weights.diagonal(0, -2, -1),
     lambda weights: weights.diagonal(0, -2, -1)[..., 1:], lambda weights: weights.diagonal(0, -2, -1)[..., :-1]])
 mistake("queries and keys swapped", pairs=2, why="Queries and keys are swapped: you read how much weight an earlier "
     "token gives to a later one, and under a causal mask that is 0.",
-    look="rows are queries and columns are keys. And which offsets of torch.diagonal lie below the main diagonal?",
+    look="rows are queries and columns are keys. On which side of the main diagonal do the earlier keys lie?",
     asked=lambda weights: weights.mT,
     picked=[lambda weights, back: weights.diagonal(back, -2, -1),
     lambda weights, back: weights.diagonal(back, -2, -1)[..., 1:],
@@ -88,23 +89,24 @@ mistake("the largest of several keys", pairs=0,
     picked=[lambda weights, queries: weights[:, :, queries].amax(-1), lambda weights: weights.amax(-1),
             lambda weights, queries, back: torch.stack([weights[:, :, queries, queries - key]
                                                         for key in range(back + 1)]).amax(0)])
-mistake("compared with equal weights", pairs=0, why="The weight is compared with what it would be if all the keys got "
-    "equal weights; the exercise asks for the weight itself.", look="every subtraction, division and factor.",
+mistake("compared with equal weights", pairs=0, why="The weight is compared with what it would be if all the keys, or "
+    "all those up to t, got equal weights; the exercise asks for the weight itself.",
+    look="a head with all its weight on the right keys should score 1. Does it?",
     picked=[lambda right, queries: right - 1 / (queries + 1), lambda right, queries: right * (queries + 1),
             lambda right, weights: right - 1 / weights.shape[-1], lambda right, weights: right * weights.shape[-1]])
 
 mistake = family.section(topic="queries")
 mistake("the first query left out", why="The weight of the first query that should count is missing from the sum.",
-    look="the beginning of your range or slice, and any weights set to 0. Which is the first query that counts?",
-    pairs=3, variants=ranges(lambda right: right[1:]))
+    look=BEGINNING, pairs=3, variants=ranges(lambda right: right[1:]))
 mistake("the first two queries left out", why="The count starts two queries too late.",
-    pairs=0, look="the beginning of your range or slice. Which is the first query that counts?",
+    pairs=0, look=BEGINNING,
     variants=ranges(lambda right: right[2:]))
-mistake("the last query left out", why="The last query is not counted.", look="the end of your range or slice: is the "
-    "last number in it?", pairs=2, variants=ranges(lambda right: right[:-1]))
+mistake("the last query left out", why="The last query is not counted.", look="which is the last query that should "
+    "count, and which is the last in your sum?", pairs=2, variants=ranges(lambda right: right[:-1]))
 mistake("the first and the last query left out",
     why="The count starts one query too late and ends one query too early.",
-    pairs=0, look="both ends of your range or slice.", variants=ranges(lambda right: right[1:-1]))
+    pairs=0, look="with which query does your sum start, and with which does it end?",
+    variants=ranges(lambda right: right[1:-1]))
 mistake("the last query alone", why="Only the last query is counted.", look=COUNTED, pairs=0,
     queries=lambda right: right[-1:])
 mistake("the first query alone", why="Only the first query that should count is counted.", look=COUNTED, pairs=0,
@@ -128,8 +130,8 @@ mistake("rows or columns summed", pairs=1,
     look="what do the weights of a query sum to?",
     picked=[lambda weights: weights.sum(-1), lambda weights: weights.sum(-2)[..., 1:], lambda weights: weights.sum(-2),
             lambda weights, first: weights[:, :, first:, :-first].sum(-1)])
-mistake("the sum, not the mean", pairs=3, why="The weights are added up but not divided by their number, or only by "
-    "part of it, so more tokens or more sequences give a higher score.",
+mistake("the sum, not the mean", pairs=3, why="The weights are added up, but the sum is not divided by their number, "
+    "or only by that of the sequences or that of the queries.",
     look="a head with all its weight on the right keys should score 1. Does it?",
     averaged=[lambda picked: picked.sum(dim=(0, 2)), lambda picked: picked.sum(2).mean(0),
     lambda picked, number: picked.sum(dim=(0, 2)) / number])
@@ -145,12 +147,12 @@ mistake("one number for each sequence", pairs=1,
 mistake("one number for each position", pairs=1, why="There is one number for each position: the mean over the "
     "positions is missing, and perhaps the heads are averaged instead.", look=SHAPE,
     averaged=[lambda picked: picked.mean(0), lambda picked: picked.mean((0, 1))])
-mistake("sequences and heads mixed", why="The reshape puts weights of several heads into one score: the first "
-    "dimension is the batch, and a reshape keeps the numbers in order.",
+mistake("sequences and heads mixed", why="Weights of several heads are mixed in one score, as when a reshape "
+    "puts the heads first: the first dimension is the batch, and a reshape keeps the numbers in order.",
     look="in reshape(heads, …) of a tensor (batch, heads, …), which numbers come first?",
     averaged=[lambda picked: picked.reshape(picked.shape[1], -1).mean(-1)])
 mistake("a single sequence", pairs=1, why="Only one sequence of the batch is used.",
-    look="every index 0 and every index -1.",
+    look="where does your code take the mean over the batch?",
     averaged=[lambda picked: picked[0].mean(-1), lambda picked: picked[-1].mean(-1)])
 mistake("the largest, not the mean", pairs=1,
     why="A maximum is taken over positions, sequences or both; the exercise asks for the mean.",
@@ -167,25 +169,25 @@ mistake("small weights left out", why="Only weights above a threshold are averag
         (0, 2)).clamp(min=1) for bound in (0.1, 0.01, 0.05, 0.5)])
 mistake("how often, not how much", why="The score counts how often the right key gets the largest weight, or more than "
     "half of the total; the exercise asks how much weight it gets on average.",
-    look="every argmax and every comparison.",
+    look="if the right key always gets a weight of 0.6, what should the head score?",
     picked=[lambda weights, queries, back: (weights[:, :, queries].argmax(-1) == queries - back).double(),
             lambda right: (right > 0.5).double()])
 mistake("a softmax once more", why="The weights go through another softmax, although they are weights already.",
     look="what do the rows of `weights` sum to?", asked=lambda weights: weights.softmax(-1))
 mistake("the logarithm of the weights",
     why="The logarithms of the weights are averaged, or the mean is a geometric one.",
-    look="every `log` and `exp`.",
+    look="any `log`, `exp` or `prod`.",
     averaged=[lambda picked: picked.log().mean(dim=(0, 2)), lambda picked: picked.log().mean(dim=(0, 2)).exp()])
 
 mistake("the weights themselves", pairs=1, why="The weights on single keys are returned, not one mean for each head.",
     look=SHAPE, averaged=[lambda picked: picked, lambda picked: picked.transpose(0, 1),
                           lambda picked: picked.transpose(0, 1).flatten(1)])
 mistake("squares averaged", why="The weights are squared before the mean is taken.",
-    look="every square and every norm.",
+    look="if the weights on the right keys are 0.2 and 0.6, what should the head score?",
     averaged=[lambda picked: picked.square().mean((0, 2)), lambda picked: picked.square().mean((0, 2)).sqrt()])
 mistake("how the weights vary",
     why="The standard deviation or the variance of the weights is returned; the exercise asks for their mean.",
-    look="which function turns many numbers into one?",
+    look="if all the weights on the right keys are equal, what should the head score?",
     averaged=[lambda picked: picked.std((0, 2)), lambda picked: picked.std((0, 2), correction=0),
               lambda picked: picked.var((0, 2)), lambda picked: picked.var((0, 2), correction=0)])
 mistake("the best head alone", why="Only the head with the highest score is returned, or only its score; the exercise "
@@ -223,11 +225,14 @@ def along(one, other, over, cut=0):
     """The mean of the diagonal of two dimensions; without a period, that of the tokens before."""
     return lambda weights, period=2: weights.diagonal(1 - period, one, other)[..., cut:].mean(over)
 
-mistake("the diagonal of batch and heads", why="torch.diagonal without dim1 and dim2 takes the diagonal of dimensions "
-    "0 and 1, which are the batch and the heads.", look="the arguments of torch.diagonal.",
+mistake("the diagonal of batch and heads", why="The diagonal runs along dimensions 0 and 1, the batch and the heads, "
+    "as it does in torch.diagonal without dim1 and dim2.",
+    look="which two of the four dimensions make a table of weights?",
     variants=[along(0, 1, over, cut) for cut in (0, 1) for over in ((0, 1), (0, 2), -1, (0, 1, 2), (1, 2), 0, 1)])
-mistake("the diagonal of heads and positions", why="The diagonal is taken along dimensions other than the queries and "
-    "the keys.", look="which two of the four dimensions make a table of weights?", variants=[*(along(*dims, over, cut)
-    for cut in (0, 1) for dims, over in (((1, 2), (0, 2)), ((0, 2), (1, 2)), ((1, 3), (0, 2)), ((1, 2), (0, 1)))),
+mistake("the diagonal of heads and positions", why="The diagonal is taken along the batch or the heads and one other "
+    "dimension, when it should run along the queries and the keys.",
+    look="which two of the four dimensions make a table of weights?",
+    variants=[*(along(*dims, over, cut) for cut in (0, 1) for dims, over in (
+        ((1, 2), (0, 2)), ((0, 2), (1, 2)), ((1, 3), (0, 2)), ((1, 2), (0, 1)))),
     lambda weights, period=2: weights[0].diagonal(1 - period).mean(-1),
     lambda weights, period=2: weights[0].diagonal(1 - period)[..., 1:].mean(-1)])

@@ -205,20 +205,21 @@ mistake("a root without its sign", *encoding.ROOT,
 mistake("for small angles only", *encoding.SMALL_ANGLES, pairs=0,
     sines_and_cosines=[lambda angles: (angles, torch.ones_like(angles)), lambda angles: (angles, 1 - angles ** 2 / 2)])
 mistake("laid out in halves", why="The rotations are laid out for an encoding with the sines in its left half and the "
-        "cosines in its right half. Here the two features of a pair are neighbours.", look="columns 0 and 1 of the "
-        "encoding: are they a pair? So which four cells does the first block fill?",
+        "cosines in its right half. In sinusoidal_encoding, the two features of a pair are neighbours.",
+        look="columns 0 and 1 of the encoding: are they a pair? So which four cells does the first block fill?",
     placed=lambda right: right.unflatten(0, (-1, 2)).unflatten(2, (-1, 2)).permute(1, 0, 3, 2).flatten(2).flatten(0, 1))
 mistake("the blocks in reverse", why="The blocks are in reverse order: the last pair's block is at the top left.",
     look="which features should turn fastest?", placed=lambda blocks: torch.block_diag(*blocks.flip(0)))
 mistake("the blocks on the other diagonal", pairs=2, why="The blocks run from the top right to the bottom left, so "
-    "features are made from pairs other than their own.", look="the first two rows: which features should they use?",
+    "most features are made from a pair other than their own.", look="the first two rows: which features should they "
+    "use?",
     placed=[lambda right: right.unflatten(1, (-1, 2)).flip(1).flatten(1), lambda right: right.flip(1)])
 mistake("only the first block", pairs=2, why="Only the first pair is rotated: the rest of the matrix is zeros or the "
-    "identity, or is missing.", look="the second block: does your loop reach it, and which angle does it get?",
+    "identity, or is missing.", look="the second block: what puts it into the matrix, and which angle does it get?",
     placed=[lambda blocks, d_model: torch.block_diag(blocks[0], torch.zeros(d_model - 2, d_model - 2)),
             lambda blocks: blocks[0], lambda blocks, d_model: torch.block_diag(blocks[0], torch.eye(d_model - 2))])
 mistake("only the last block", why="Only the last block is in the matrix: the rest is zeros or the identity, or is "
-    "missing.", look="does each iteration of your loop write to a place of its own, and into the same matrix?",
+    "missing.", look="does each block get a place of its own, in one and the same matrix?",
     placed=[lambda blocks, d_model: torch.block_diag(torch.zeros(d_model - 2, d_model - 2), blocks[-1]),
     lambda blocks, d_model: torch.block_diag(torch.eye(d_model - 2), blocks[-1]),
     lambda blocks, d_model: torch.block_diag(blocks[-1], torch.zeros(d_model - 2, d_model - 2)),
@@ -229,9 +230,9 @@ def left_out(count, rest):
         kept = count(len(blocks))
         return torch.block_diag(*blocks[:kept], rest * torch.eye(2 * (len(blocks) - kept), dtype=blocks.dtype))
     return placed
-mistake("blocks left out", pairs=0, why="One or more blocks are missing, at the end or at the start: a loop or slice "
-        "ends too early or starts too late.", look="the first and the last iteration of the loop over the "
-        "pairs.",
+mistake("blocks left out", pairs=0, why="One or more blocks are missing, at the end or at the start, as when a loop or "
+        "slice ends too early or starts too late.", look="the first and the last pair: which block does each of them "
+        "get?",
     variants=[{"placed": left_out(count, rest)} for rest in (0.0, 1.0)  # range(0, d_model // 2, 2), range(d_model // 4)
               for count in (lambda pairs: (pairs + 1) // 2, lambda pairs: pairs // 2)],
     placed=[lambda blocks: torch.block_diag(*blocks[:-1], 0 * blocks[-1]),
@@ -244,8 +245,8 @@ def written_over_each_other(blocks, d_model):
     for pair, block in enumerate(blocks):
         matrix[pair:pair + 2, pair:pair + 2] = block
     return matrix
-mistake("blocks written over each other", pairs=0, why="The loop counts pairs but writes block i to rows and columns i "
-        "and i + 1, so each block overwrites part of the one before.", look="which two rows belong to pair 1?",
+mistake("blocks written over each other", pairs=0, why="Block i is written to rows and columns i and i + 1, so "
+        "each block overwrites part of the one before.", look="which two rows belong to pair 1?",
         placed=written_over_each_other)
 mistake("the blocks not put together", why="The blocks are left separate, or are only joined end to end. The result "
     "should be a single (d_model, d_model) matrix with the blocks on its diagonal.", look="how do several small "
@@ -305,7 +306,7 @@ mistake("2i over another number than d_model", pairs=0, why="2i is divided by a 
     frequencies=[lambda d_model: 10000 ** -(evens(d_model) / max(d_model - 2, 1)),
             lambda d_model: 10000 ** -(evens(d_model) / (d_model - 1)),
             lambda d_model: 10000 ** -(evens(d_model) / (d_model + 2))])
-mistake("another base than 10000", why="The base of the power is not 10000, so the frequencies are not those of the "
+mistake("another base than 10000", why="The frequencies are those of another base than 10000, not those of the "
         "encoding.", look=COMPARE,
     frequencies=[lambda d_model, base=base: base ** -(evens(d_model) / d_model) for base in (1e3, 1e5, 10.0, math.e)])
 
@@ -318,8 +319,9 @@ def encoded(offset, d_model):
     return positions.sinusoidal_encoding(offset + d_model, d_model)[offset:]
 mistake("the identity", why="The matrix leaves every vector as it is, or only scales it: nothing shifts.", look=WRITES,
     variants=[lambda offset, d_model: torch.eye(d_model), lambda offset, d_model: offset * torch.eye(d_model)])
-mistake("zeros", why="The matrix is zero everywhere: nothing has been written into it, or it holds integers, which cut "
-    "every sine and cosine down to 0.", look=WRITES, variants=[lambda offset, d_model: torch.zeros(d_model, d_model)])
+mistake("zeros", why="The matrix is zero everywhere. Perhaps nothing has been written into it, or it holds integers, "
+    "which cut every sine and cosine down to 0.", look=WRITES,
+    variants=[lambda offset, d_model: torch.zeros(d_model, d_model)])
 mistake("the features moved", why="The matrix moves the features to other places in the vector. It is the position "
     "that should move on, not the features.", look="what happens to the first feature, sin(p), when p grows by offset?",
     variants=[lambda offset, d_model: torch.eye(d_model).roll(offset, 0),
@@ -351,8 +353,8 @@ mistake("neighbours of two pairs mixed", hint=3, why="The sines fill the whole o
 def two_angles(angles, above=0):
     sines, cosines = angles.sin(), angles.cos()
     return torch.block_diag(*as_blocks(cosines[0::2], sines[above::2], -sines[1 - above::2], cosines[1::2]))
-mistake("two angles in a block", hint=3, why="The two rows of a block turn by different angles, but the two features "
-    "of a pair share one frequency.", look="the frequencies of columns 0 and 1 of the encoding: are they equal?",
+mistake("two angles in a block", hint=3, why="There are two different angles in each block, but the two features of "
+    "a pair share one frequency.", look="the frequencies of columns 0 and 1 of the encoding: are they equal?",
     variants=[lambda offset, d_model: two_angles(offset / 10000 ** (torch.arange(d_model).double() / d_model)),
         lambda offset, d_model: two_angles(offset / 10000 ** (torch.arange(d_model).double() / d_model), above=1),
         lambda offset, d_model: two_angles(offset / 10000 ** (evens(d_model) / d_model).repeat(2))])
@@ -360,8 +362,8 @@ mistake("left as complex numbers", hint=2, why="The matrix holds complex numbers
         "written as one complex number, but the encoding is real.", look="which 2 by 2 block does to a pair what a "
         "complex number a + bi does?",
     variants=[lambda offset, d_model: torch.diag(torch.exp(1j * offset * 10000 ** -(evens(d_model) / d_model)))])
-mistake("an integer table", hint=3, why="The sines and cosines have been cut down to whole numbers: the matrix was "
-        "made to hold integers.", look="the dtype of the matrix when it is made.",
+mistake("an integer table", hint=3, why="The matrix holds integers, which cut every sine and cosine down to a whole "
+        "number.", look="which dtype does the matrix have when it is made?",
     variants=[lambda offset, d_model: shift(offset, d_model).long()])
 mistake(ROUNDED, hint=3, why="The sines and cosines have been rounded, or are in half precision. Rounding is for "
     "display, not for computing.", look="every call to `round` or `half`.", variants=[

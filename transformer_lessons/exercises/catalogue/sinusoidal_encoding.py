@@ -35,7 +35,7 @@ def holds_any_length(call, length, d_model):
     """Is the encoding cut from a table of fixed size? Checked once, with as few columns as possible."""
     if d_model > 2 or call(5001, 2).shape[0] == 5001:
         return None
-    return FIXED, "A text of 5,001 positions gets too few rows.", "how long a text can your table handle?"
+    return FIXED, "A text of 5,001 positions gets too few rows.", "how long a text can your code handle?"
 
 FIXED = "a table of fixed size"
 
@@ -116,11 +116,11 @@ class Sinusoids(Steps):
         return interleaved(even, odd)
 
 # Why, and where to look: the exercises of lesson 5 share these
-DOUBLED = ("The exponent is twice what it should be, so the frequencies fall much too fast. Perhaps the 2 of 2i is "
-           "counted twice, for instance once in steps of two and once in the formula.",
+DOUBLED = ("The frequencies fall much too fast, as if the exponent were doubled. Perhaps the 2 of 2i is counted twice, "
+           "for instance once in steps of two and once in the formula.",
            "if your i already goes 0, 2, 4, …, is it the i of the formula, or its 2i?")
-HALVED = ("The exponent is half what it should be, so the frequencies fall too slowly. Perhaps the 2 of 2i is missing, "
-          "or the base is replaced by its square root.",
+HALVED = ("The frequencies fall too slowly, as if the exponent were halved. Perhaps the 2 of 2i is missing, or the "
+          "base is replaced by its square root.",
           "if i counts the pairs 0, 1, 2, …, what should the numerator of the exponent be?")
 FROM_1 = ("The exponents do not start at 0, so the first pair does not turn at the right speed, 1 radian per step.",
           "what should the first pair's frequency be, and which i gives that?")
@@ -130,13 +130,13 @@ TIMES_PI = ("The angles are multiplied by π or 2π, so the first pair makes hal
             "by how many radians should the first pair turn at each step?")
 WRONG_TURN = ("The angles are reduced modulo a number that is not a whole turn, 2π, so larger angles get the wrong "
               "sines and cosines.", "every `%`, `fmod` and `remainder`: after which angle does a sine repeat?")
-ROOT = ("The sign is lost: the cosine is computed from the sine as √(1 - sin²), or the sine from the cosine, or an "
-        "absolute value is taken.", "is the cosine of 2 positive?")
+ROOT = ("Sines or cosines have lost their sign, as when a cosine is computed as √(1 - sin²) or an absolute value is "
+        "taken.", "which signs do the sine and the cosine of 4 have?")
 SMALL_ANGLES = ("The angle itself is used as its sine, and 1 or 1 - angle²/2 as its cosine. That is nearly right for "
                 "small angles, but not for large ones.", "what are the sine and the cosine of 2?")
 
-ROUNDED_DOWN = ("A `//` rounds a number down, either on the way to the frequencies or in the angle.",
-                "every `//` in your code: does it belong there?")
+ROUNDED_DOWN = ("A number is rounded down, as by `//`, on the way to the frequencies or in the angle.",
+                "every `//`, `floor` and `int` in your code: is it needed?")
 
 # The exponent
 mistake = exercise.section(hint=2)
@@ -147,8 +147,8 @@ mistake("the cosine at another frequency than its sine", pairs=2, why="The cosin
     "the odd columns or the next pair. A pair then no longer holds the sine and the cosine of one angle, and a shift "
     "is no longer a rotation.", look="the exponents of columns 0 and 1: are they equal?",
     pair_of_cosines=[lambda pair: pair + 0.5, lambda pair: pair + 1])
-mistake("the frequencies repeated as a whole", pairs=0, why="The row of frequencies is repeated as a whole, not "
-    "frequency by frequency, so the two columns of a pair have different frequencies.",
+mistake("the frequencies repeated as a whole", pairs=0, why="The two columns of a pair have different "
+    "frequencies, as when the row of frequencies is repeated as a whole (a, b, a, b), not one by one (a, a, b, b).",
     look="`repeat` and `repeat_interleave` of [1, 2, 3]: what does each of them give?",
     variants=[{"pair": lambda right, d_model: 2 * right % (d_model // 2),
     "pair_of_cosines": lambda pair: (2 * count(len(pair)) + 1) % len(pair)}])
@@ -178,7 +178,7 @@ mistake("2i over the length", pairs=2, why="The denominator of the exponent is t
               {"__call__": keeping_the_length, "exponent": lambda self, pair: pair / self.length}])
 mistake("an exponent far too large", why="Every pair but the first hardly turns at all. The exponent is far too large, "
     "perhaps because 2i is not divided by d_model, or because exp gets 10000 itself and not its logarithm.",
-    look="print the exponents: they should run from 0 to almost 1.",
+    look="print the exponents: they should start at 0 and stay below 1.",
     exponent=[lambda pair: 2 * pair, lambda pair: pair])
 mistake("every pair at the same frequency", why="Every pair turns by 1 radian per step: the exponent is missing or "
         "always 0, perhaps because `2i // d_model` rounds it down.", look="print the exponents. Is there a `//` in "
@@ -187,11 +187,11 @@ mistake("the slowest pair first", why="The frequencies are in reverse order: the
     look="which columns should turn fastest?", pair=lambda right: right.flip(0))
 
 # The frequency (with base 100 it is the exponent halved)
-mistake("another base than 10000", pairs=2, why="The base of the power is not 10000, so all frequencies but the first "
-    "are wrong.", look="count the zeros in your base, and check the exponent of the last pair. If you use exp, which "
-    "logarithm goes into it?",
+mistake("another base than 10000", pairs=2, why="The frequencies are those of another base than 10000, so all but the "
+    "first are wrong.", look="count the zeros in your base, and check the exponent of the last pair. If you use exp, "
+    "which logarithm goes into it?",
     frequency=[with_base(base) for base in (1e3, 1e5, 10.0, 1e6, 5e5, 5e4, 2e4, 5e3, 512.0, math.e, 2.0)])
-mistake("the wrong logarithm", why="exp undoes the natural logarithm, but here it gets the logarithm of 10000 to base "
+mistake("the wrong logarithm", why="exp undoes the natural logarithm, but yours gets the logarithm of 10000 to base "
         "10 or 2, so the base of the power is not 10000.", look="which logarithm does exp undo?",
     frequency=[lambda exponent: (-exponent * math.log10(10000)).exp(),
            lambda exponent: (-exponent * math.log2(10000)).exp()])
@@ -207,25 +207,25 @@ mistake("multiplied where it should be divided", pairs=2, why="The position is m
     {"frequency": lambda exponent: 1 / 10000 ** exponent.float(),
     "angles": lambda position, frequency: position.float() / frequency},
     {"frequency": lambda exponent: 10000 ** exponent / 10000}])
-mistake("the exponential forgotten", why="The position is multiplied by the logarithm of the frequency, or by the "
-    "exponent (perhaps divided by 10000). 10000 is never raised to a power.", look="the line that computes the "
+mistake("the exponential forgotten", why="The position is multiplied by the exponent, or by a number proportional "
+    "to it, such as the logarithm of the frequency, but not by a power of 10000.", look="the line that computes the "
     "frequencies: where is the power, or the exp?", frequency=[lambda exponent: -exponent * math.log(10000),
     lambda exponent: exponent * math.log(10000), lambda exponent: exponent, lambda exponent: exponent / 10000])
-mistake("brackets missing around the exponent", why="`**` binds tighter than `*` and `/`, so without brackets only the "
-    "first number of 2i / d_model is in the exponent.", look="what do `10000 ** 2 * 3 / 4` and `10000 ** (2 * 3 / 4)` "
-    "give?", frequency=[lambda exponent, d_model: 10000 ** -(exponent * d_model) / d_model,
+mistake("brackets missing around the exponent", why="Only the first part of 2i / d_model is in the exponent, as "
+    "happens without brackets: `**` binds tighter than `*` and `/`.", look="what do `10000 ** 2 * 3 / 4` and `10000 ** "
+    "(2 * 3 / 4)` give?", frequency=[lambda exponent, d_model: 10000 ** -(exponent * d_model) / d_model,
     lambda exponent, d_model: 10000 ** -(exponent * d_model) * d_model,
     lambda exponent, d_model: 1 / 10000 ** 2 * (exponent * d_model / 2) / d_model])
 mistake("the power of the quotient", why="The position is inside the power, as in (p / 10000) ** (2i / d_model), but "
         "only 10000 should be.", look="the brackets: what does the `**` apply to?",
     angles=lambda position, exponent: (position / 10000) ** exponent)
-mistake("base and exponent exchanged", pairs=0, why="The exponent is raised to the power of 10000 (or of 1/10000), but "
-        "it is 10000 that should be raised to the power of the exponent.", look="`a ** b`: which of the two is the "
+mistake("base and exponent exchanged", pairs=0, why="The exponent is raised to the power of 1/10000, but it is "
+        "10000 that should be raised to the power of the exponent.", look="`a ** b`: which of the two is the "
         "base?",
     frequency=lambda exponent: exponent ** 1e-4)
 mistake("NaN everywhere", pairs=0, why="Every number is NaN (not a number). This happens, for instance, when the sine "
         "of an infinite angle is taken: 0 ** 10000 is 0, and a position divided by 0 is infinite.",
-        look="print the angles.",
+        look="print the frequencies and the angles: which of them are infinite or NaN?",
     angles=lambda position, exponent: position / exponent ** 10000)
 mistake("rounded down by //", *ROUNDED_DOWN, pairs=0,
     frequency=[lambda exponent, d_model: torch.exp(exponent * d_model * (-math.log(10000.0) // d_model)),
@@ -255,7 +255,7 @@ mistake("position and column exchanged", why="Position and column are swapped in
     exchanged(lambda row, length, d_model: 2 * (row // 2) / length, by_row=True),
     exchanged(lambda row, length, d_model: row / d_model)])
 mistake("length and d_model exchanged", why="length and d_model are swapped: there are d_model rows and length "
-        "columns.", look="the order of the arguments, wherever you pass them on.",
+        "columns.", look="the order of `length` and `d_model`, wherever your code uses both.",
     variants=[lambda length, d_model: positions.sinusoidal_encoding(d_model, length)])
 mistake("more rows than asked for", why="The whole of a long table is returned, not just its first `length` rows.",
     look="where does your code use `length`?",
@@ -266,7 +266,7 @@ mistake("one position too many", why="There are length + 1 rows. Either the posi
     "And what does the table hold before it is filled?", position=lambda step, length: step(length + 1),
     table=[lambda right: F.pad(right, (0, 0, 1, 0)), lambda right: F.pad(right, (0, 0, 0, 1))])
 mistake("one position too few", pairs=0, why="There are length - 1 rows: one position is missing.",
-    look="the ends of your range: how many positions should there be?",
+    look="the first row and the last: which positions should they be for?",
     position=[lambda right: right[1:], lambda right: right[:-1]])
 mistake("positions squeezed between 0 and 1", pairs=2, why="The positions are divided by the length, or by one less, "
     "so the row of a position depends on the length.", look="should the row of position 2 depend on how many positions "
@@ -276,7 +276,7 @@ mistake("the position forgotten", why="The angles are just the frequencies: the 
     look="compare two rows. What should make them differ?", angles=lambda position, frequency: 0 * position + frequency)
 mistake("the angles cut to a wrong turn", *WRONG_TURN, pairs=0,
     angles=[lambda right, turn=turn: right % turn for turn in (math.pi, 1, 6.28, 3.14)])
-mistake("the sign of the angles flipped", pairs=0, why="The angles are negative, so every sine has the wrong sign. The "
+mistake("the sign of the angles flipped", pairs=0, why="Every sine has the wrong sign, as with negative angles. The "
     "cosines are the same either way.", look="row 1, column 0: what is the sign of sin(1)?",
     angles=lambda right: -right)
 mistake("angles added up", pairs=0, why="The angles of each position are added to those of the positions before it, so "
@@ -284,7 +284,7 @@ mistake("angles added up", pairs=0, why="The angles of each position are added t
     "position?",
     angles=lambda right: right.cumsum(0))
 mistake("the position in the exponent", pairs=0, why="The exponent is computed from the position, so it changes from "
-    "row to row and not from pair to pair.", look="the names of your loop variables: which one counts the pairs?",
+    "row to row and not from pair to pair.", look="the exponent in your code: which variable counts the pairs?",
     angles=[lambda position, exponent, times=times: position / 10000 ** (times * position / (2 * exponent.shape[-1]))
             + 0 * exponent for times in (1, 2)])
 mistake("position and frequency added", hint=2, pairs=0,
@@ -316,9 +316,10 @@ def by_the_position(self, length, d_model):
                          self.angles_of(position, self.pair_of_cosines(pair), d_model))
     angles[0::2], angles[1::2] = self.even(angles[0::2]), self.odd(angles[1::2])
     return angles
-mistake("columns reshaped into rows", pairs=0, why="The table is made column by column and then reshaped. But a "
-    "reshape keeps the order of the numbers: only a transpose swaps rows and columns.", look="the shape before "
-    "the reshape: which dimension holds the positions?", table=[lambda right: right.T.reshape(right.shape),
+mistake("columns reshaped into rows", pairs=0, why="The numbers of each column run along the rows, as when a table "
+    "is made column by column and then reshaped. A reshape keeps the order of the numbers: only a transpose swaps rows "
+    "and columns.", look="the shape before any reshape: which dimension holds the positions?",
+    table=[lambda right: right.T.reshape(right.shape),
     lambda even, odd, right: torch.cat([even, odd], dim=1).T.reshape(right.shape)])
 mistake("a column for each position", pairs=0, why="Rows and columns are swapped: each position has a column of its "
     "own, but it should have a row.", look="which dimension of the result holds the positions?",
@@ -343,9 +344,9 @@ mistake("the angles themselves", pairs=0, why="All the columns, or every second 
     "sine or cosine was taken there, or the result was not kept.", look="what should be done with an angle before it "
     "goes into the table?", variants=[{"even": lambda angles: angles, "odd": lambda angles: angles}],
     odd=lambda angles: angles, even=lambda angles: angles)
-mistake("the cosine of a sine", pairs=0, why="Some columns hold the cosine of a sine, or the sine of a cosine: the "
-        "first function had already replaced the angles there.", look="when the second function is applied, what do "
-        "its columns hold?", odd=lambda angles: angles.sin().cos(), even=lambda angles: angles.cos().sin())
+mistake("the cosine of a sine", pairs=0, why="Some columns hold the cosine of a sine, or the sine of a cosine, as "
+        "when the first function has already replaced the angles there.", look="when the second function is applied, "
+        "what do its columns hold?", odd=lambda angles: angles.sin().cos(), even=lambda angles: angles.cos().sin())
 mistake("a root without its sign", *ROOT, pairs=0, odd=lambda angles: (1 - angles.sin() ** 2).sqrt(),
     even=lambda angles: (1 - angles.cos() ** 2).sqrt(),
     variants=[{"even": lambda right: right.abs(), "odd": lambda right: right.abs()}])
@@ -359,12 +360,12 @@ mistake("sine and cosine added", pairs=0, why="Sine and cosine have been added t
     table=[lambda even, odd: even + odd, lambda even, odd: interleaved(even + odd, even + odd)])
 mistake("sine and cosine in a dimension of their own", hint=3, why="The sines and cosines are stacked along a new "
     "dimension, so the result has three dimensions. It should have two, with the sine and the cosine of a pair side by "
-    "side.", look="how do the last two dimensions become one?",
+    "side.", look="where should the new dimension be? And how do the last two then become one?",
     table=[lambda even, odd: torch.stack([even, odd], dim=-1),
     lambda even, odd: torch.stack([even, odd], dim=1), lambda even, odd: torch.stack([even, odd])])
-mistake("sines and cosines below each other", hint=3, why="The cosines have been put in rows of their own, below the "
-    "sines or between them, but they should be in columns.", look="along which dimension do you put sines and cosines "
-    "together?",
+mistake("sines and cosines below each other", hint=3, why="The cosines have been put below the sines, or "
+    "between their rows, but they should be beside them, in columns of their own.", look="along which dimension do you "
+    "put sines and cosines together?",
     table=[lambda even, odd: torch.cat([even, odd], dim=0), lambda even, odd: torch.stack([even,
     odd], dim=1).flatten(0, 1), lambda even, odd: torch.cat([even, odd], dim=0).reshape(len(even), -1)])
 
@@ -374,13 +375,14 @@ mistake = exercise.section(hint=3)
 def emptied(table, place):
     table[place] = 0
     return table
-mistake("a table never filled", why="The table is still as it was made, with zeros or ones everywhere: nothing has "
-        "been written into it.", look="does anything assign into the table: `encoding[…] = …`?",
+mistake("a table never filled", why="There are only zeros or only ones, as in a table into which nothing has been "
+        "written.", look="does anything assign into the table: `encoding[…] = …`?",
     table=[lambda right: torch.zeros_like(right), lambda right: torch.ones_like(right)])
-mistake("only the sines filled in", why="There are zeros where the cosines should be: they have not been written into "
-    "the table.", look="the line that fills columns 1, 3, 5, …", odd=lambda right: 0 * right)
-mistake("only the cosines filled in", why="There are zeros where the sines should be: they have not been written into "
-        "the table, or have been overwritten.", look="the line that fills columns 0, 2, 4, …",
+mistake("only the sines filled in", why="There are zeros where the cosines should be, as if they had not been written "
+    "into the table, or had been overwritten.", look="what does your code write into columns 1, 3, 5, …?",
+    odd=lambda right: 0 * right)
+mistake("only the cosines filled in", why="There are zeros where the sines should be, as if they had not been written "
+        "into the table, or had been overwritten.", look="what does your code write into columns 0, 2, 4, …?",
         even=lambda right: 0 * right)
 mistake("only row 0 filled in", pairs=0, why="Only row 0 is right, and everything below it is 0. Perhaps the loop ends "
     "after its first iteration, or the table holds integers, which cut sines and cosines down to 0.",
@@ -389,13 +391,14 @@ mistake("only row 0 filled in", pairs=0, why="Only row 0 is right, and everythin
 mistake("the last row everywhere", why="All the rows hold the encoding of the last position. Perhaps they are all the "
         "same list or tensor, filled again in each iteration of the loop.", look="`row = [0, 0]; table = [row] * 3; "
         "table[0][0] = 1`: what does the table hold?", table=lambda right: right[-1:].repeat(len(right), 1))
-mistake("a loop that ends too soon", pairs=0, why="Only part of the table is filled, and the rest is 0: a loop or a "
-    "slice ends too soon.", look="how far is your `return` indented, and what do your loops run over?",
+mistake("a loop that ends too soon", pairs=0, why="Only part of the table is filled, and the rest is 0, as when a "
+    "loop or a slice ends too soon.", look="which cells are 0? If loops fill the table, what do they run over, and how "
+    "far is your `return` indented?",
     table=[lambda right: emptied(right, np.s_[:, 2:]),
     lambda right, even: emptied(right, np.s_[:, 2 * ((even.shape[1] + 1) // 2):]),
     lambda right: emptied(emptied(right, np.s_[1:]), np.s_[:, 2:]),
     lambda right, even: emptied(right, np.s_[:, even.shape[1]:]), lambda right: emptied(right, -1)])
-mistake("pairs written over each other", pairs=0, why="The loop counts pairs but writes pair i to columns i and i + 1, "
+mistake("pairs written over each other", pairs=0, why="Pair i is written to columns i and i + 1, "
     "so each pair overwrites half of the one before, and the last columns stay 0.", look="which two columns belong to "
     "pair 1?", table=lambda even, odd: torch.cat([even, odd[:, -1:], torch.zeros_like(even)[:, 1:]], dim=1))
 
@@ -404,8 +407,9 @@ def every_column_a_pair(self, length, d_model):
     pair = count(d_model).clamp(max=d_model - 2) / 2
     angles = self.angles_of(self.position(length), pair, d_model)
     return torch.cat([self.even(angles)[:, :-1], self.odd(angles)[:, -1:]], dim=1)
-mistake("a loop over every column", pairs=0, why="The loop goes through every column, not every second one, so each "
-    "cosine but the last is overwritten by the next sine.", look="the steps of your loop: 0, 1, 2 or 0, 2, 4?",
+mistake("a loop over every column", pairs=0, why="All the columns but the last hold sines, as when a loop goes through "
+    "every column, not every second one, and each cosine is overwritten by the next sine.",
+    look="in which columns should a pair start: 0, 1, 2 or 0, 2, 4?",
     variants=[{"__call__": every_column_a_pair}])
 
 def cosines_in_column_i_plus_1(even, odd):
@@ -416,9 +420,9 @@ def cosines_in_column_i_plus_1(even, odd):
 mistake("the cosines in column i + 1", pairs=0, why="The sine of pair i goes to column 2i, but its cosine to column i "
     "+ 1, so cosines overwrite sines and some columns stay 0.", look="which two columns belong to pair 1?",
     table=cosines_in_column_i_plus_1)
-mistake("position 0 left out", hint=1, why="Row 0 holds only zeros: it is left out or overwritten. But position 0 has "
-        "an encoding too, in which every sine is 0 and every cosine is 1.", look="every loop and slice over the "
-        "positions, and any line that sets row 0.",
+mistake("position 0 left out", hint=1, why="Row 0 holds only zeros, as if it were left out or overwritten. But "
+    "position 0 has an encoding too, in which every sine is 0 and every cosine is 1.", look="what does your code write "
+    "into row 0?",
     table=lambda right: emptied(right, 0))
 mistake("an integer table", pairs=0, why="The sines and cosines have been cut down to whole numbers, mostly to 0: the "
     "table (or what fills it) holds integers.", look="the dtype of the table when it is made.",
@@ -428,8 +432,8 @@ mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequenci
     table=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3)],
     frequency=[lambda right, decimals=decimals: right.round(decimals=decimals) for decimals in (2, 1, 3, 4)])
 mistake("half precision", pairs=0, why="Half precision, which keeps only two or three digits, is used on the way to "
-    "the angles. Far from position 0, sines and cosines are then wrong.", look="the dtype of the positions and the "
-    "frequencies.",
+    "the angles. Far from position 0, sines and cosines are then wrong.", look="which dtypes do the positions and the "
+    "frequencies have?",
     angles=[lambda position, frequency, half=half: (position.to(half) * frequency.to(half)).double()
     for half in (torch.half, torch.bfloat16)],
     variants=[{"angles": lambda position, frequency, half=half: position.to(half) * frequency.to(half),
@@ -442,10 +446,11 @@ mistake("added to something", pairs=0, why="The table does not hold the encoding
 mistake("multiplied by √d_model", pairs=0, why="The whole table is multiplied by √d_model, but the sines and cosines "
     "should stay as they are.", look="what is done to the table after it has been filled?",
     table=lambda right, even: right * math.sqrt(2 * even.shape[1]))
-mistake(FIXED, pairs=0, why="The encoding is cut from a table made for a fixed number of positions, so a longer text "
-    "gets too few rows.", look="how long a text can your table handle?",
+mistake(FIXED, pairs=0, why="A long text gets too few rows, as when the encoding is cut from a table made for a "
+    "fixed number of positions.", look="how long a text can your code handle?",
     variants=[lambda length, d_model, size=size: positions.sinusoidal_encoding(min(length, size), d_model)
               for size in (12, 16, 20, 32, 50, 64, 100, 128, 256, 512, 5000)])
-mistake("the rows brought to length 1", pairs=0, why="Every row is divided by its length. The sines and cosines should "
-    "stay as they are: each pair has length 1 already.", look="what is done to the table after it has been filled?",
+mistake("the rows brought to length 1", pairs=0, why="Every row is divided by its length, √(d_model / 2). The sines "
+    "and cosines should stay as they are: each pair has length 1 already.", look="what is done to the table after it "
+    "has been filled?",
     table=lambda right: right / right.norm(dim=-1, keepdim=True))

@@ -101,7 +101,8 @@ mistake("itself and the far edge", pairs=0, why="Each position attends to itself
     variants=[lambda length, window: (distances(length) == 0) | (distances(length) == window - 1),
               lambda length, window: (distances(length) == 0) | (distances(length) == window)])
 mistake("every window-th position", why="Each position attends to itself and to every `window`-th position before it, "
-        "not to its neighbours.", look="`%`: which distances should the window allow?", pairs=0,
+        "not to those in between.", look="which distances should the window allow? And is there a `%`, or a slice "
+        "with a step?", pairs=0,
     near=lambda length, window: distances(length) % window == 0)
 mistake("a window cut short", why="Where the window is as long as the sequence, or longer, it is cut to length - 1, so "
         "the last query does not see the first key.", look="with a window longer than the sequence, how many keys may "
@@ -151,8 +152,9 @@ mistake("the window on the wrong side", pairs=0, why="The window limits the futu
     look="the last cells of the first row, and the first cells of the last.",
     variants=[{"past": far_ahead(more), "near": lambda length: distances(length) < length} for more in (0, 1, -1)])
 mistake("the whole past, and a window of the future", pairs=0, why="A position may attend to everything before it, "
-        "and to a window of what comes after it: the limit is on the wrong side of the diagonal, or two conditions are "
-        "joined by “or”.", look="the first cell of the last row: must a key satisfy both conditions, or one of them? "
+        "and to a window of what comes after it, as when the limit is on the wrong side of the diagonal, or two "
+        "conditions are joined by “or”.",
+    look="the first cell of the last row: must a key satisfy both conditions, or one of them? "
         "And should the number that you give to tril or triu be positive or negative?",
     variants=[{"past": lambda length, window, more=more: distances(length) > -window - more,
                "near": lambda length: distances(length) < length} for more in (0, 1, -1)])
@@ -161,15 +163,15 @@ mistake("a longer window on one side", why="The window reaches into the future a
     past=lambda length, window: distances(length) >= -window,
     variants=[{"past": lambda length, window: distances(length) > -window,
                "near": lambda length, window: distances(length) <= window}])
-mistake("the window in the future", why="Each position attends to itself and to the positions after it: rows and "
-        "columns are swapped, or the number for triu or tril has the wrong sign.",
+mistake("the window in the future", why="Each position attends to itself and to the positions after it, as when rows "
+        "and columns are swapped, or the number for triu or tril has the wrong sign.",
     look="rows ask, columns answer. What may the first query see?",
     variants=[{"past": lambda length: distances(length) <= 0,
                "near": lambda length, window: distances(length) > -window}])
 mistake("a whole window for the first rows, too", why="The first queries have fewer positions before them than the "
         "window holds, but they get a whole window all the same, so it reaches into the future.",
     look=FIRST_ROW + " And "
-        "where does its slice end?",
+        "if a slice fills that row: where does it end?",
     past=lambda length, window: (distances(length) >= 0) | (torch.arange(length) < window))
 mistake("the window wraps round", why="The first queries have fewer positions before them than the window holds, so "
         "their windows continue at the other end: they see the last keys, which lie in their future.",
@@ -177,12 +179,13 @@ mistake("the window wraps round", why="The first queries have fewer positions be
     variants=[lambda length, window: distances(length) % length < window])
 mistake("one step into the future", why="Each position may also attend to the one right after it: the very token that "
         "it must predict.", look="the cell just right of the diagonal.", past=lambda length: distances(length) >= -1)
-mistake("the sign of window - 1", hint=2, why="The far edge of the window lies above the diagonal, not below it. "
-        "Together with a lower triangle, that leaves nothing where the window is longer than 1.",
+mistake("the sign of window - 1", hint=2, why="Where the window is longer than 1, no position may attend to anything, "
+        "as when the far edge lies above the diagonal, not below it, so that a lower triangle leaves nothing.",
     look="the number that you give to triu, or compare positions with: should it be positive or negative?",
     near=lambda length, window: distances(length) <= 1 - window)
-mistake("the mask inverted", why="True marks what is forbidden. Here, as in F.scaled_dot_product_attention, True means "
-        "attending is allowed.", look="read the last row aloud: may this query attend to itself?", pairs=2,
+mistake("the mask inverted", why="True marks what is forbidden. In the exercise, as in "
+        "F.scaled_dot_product_attention, True means attending is allowed.",
+    look="read the last row aloud: may this query attend to itself?", pairs=2,
     form=[lambda allowed: ~allowed])
 mistake("nothing allowed", why="No position may attend to anything: there is no True in the table.",
     look="what is in the table at the start, and which lines change it? If you use triu: should its number be positive "
@@ -221,8 +224,8 @@ mistake("everything allowed under a long window", why="Where the window is as lo
         "may the first query see the last key?",
     variants=[lambda length, window, more=more: two_triangles(length, window) | (window >= length + more)
               for more in (0, 1)])
-mistake("a sink kept", why="The first token, or the first few, can be seen from everywhere, like an attention sink. In "
-        "the exercise, the window leaves them behind.", look="the first cells of the last row.", hint=2,
+mistake("a sink kept", why="The first token, or the first few, can be seen from any distance, like an attention sink. "
+        "In the exercise, the window leaves them behind.", look="the first cells of the last row.", hint=2,
     near=[lambda length, window, kept=kept: (distances(length) < window) | (torch.arange(length) < kept)
           for kept in (1, 2, 3, 4)],
     variants=[lambda length, window, kept=kept: two_triangles(length, window) | (torch.arange(length) < kept)

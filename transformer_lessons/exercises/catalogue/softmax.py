@@ -76,17 +76,17 @@ class Softmax(Steps):
 # What the mistakes are made of
 SUM_ONE_ROW = "add up one row of your weights: what do you get?"
 WHICH_DIMENSION = "which dimension holds the scores that compete with each other?"
-ZERO_MASKED = ("A score of exactly 0 gets no weight. But nothing is masked here, and the exponential of 0 is 1.",
+ZERO_MASKED = ("A score of exactly 0 gets no weight, but it should get one: the exponential of 0 is 1.",
                "any `== 0`: which scores does it catch?")
 WHICH_SUM = "which sum must you divide by for the weights to add up to 1?"
 WHICH_NUMBER = "which number must you subtract so that no exponent is above 0?"
-NOTHING_ELSE = "does the exercise ask for anything other than exponentials, a sum and a division?"
+WHAT_CHANGES = "what changes the scores before the exponential, and does the exercise ask for it?"
 WHICH_FUNCTION = "which function makes every score positive and keeps their order?"
 HOW_OFTEN = "how many times does your answer take an exponential?"
 NEGATIVE_SCORES = "should a negative score get more weight than a score of 0?"
 RATIO = "for scores of 0 and 1, how many times as large as the first weight should the second be?"
-LAST_OPERATION = "the last operation before the `return`."
-TURNS = "the first and last iterations of the loop."
+BEFORE_RETURN = "what happens to the weights before the `return`?"
+ENDS = "the first and last indices of each loop or slice."
 PRINT_SHAPES = "print the shape of the result next to that of the scores."
 
 def total(exponentials, axis=-1):
@@ -127,14 +127,15 @@ mistake("sum over everything", pairs=2,
     why="A sum runs over the whole array, so all the weights together sum to 1, when each row should.",
     look=SUM_ONE_ROW, variants=[*over(None, None), {"weights": lambda right: right / right.sum()}])
 mistake("one row's sum for all", pairs=0, why="Every row is divided by the sum of the same row, the first or the "
-    "last.", look="is the sum computed before, inside or after the loop over the rows?",
+    "last.", look="print what each row is divided by.",
     weights=[lambda exponentials, row=row: exponentials / rows(total(exponentials))[row] for row in (0, -1)])
 mistake("sum over the last two dimensions", pairs=2, why="The sum runs over the last two dimensions, so each table is "
     "treated as one long row: all its weights together sum to 1.",
     look="how many dimensions should one sum run over?", variants=over((-2, -1), (-2, -1)))
-mistake("a loop over the first dimension", why="The loop treats each entry along the first dimension as a row. That is "
-    "right for a table, but the entries of a single row are numbers, and those of an array with three dimensions are "
-    "tables.", look="what does `for row in scores` give you with one, two and three dimensions?",
+mistake("a loop over the first dimension", why="Each entry along the first dimension is treated as a row, as when a "
+    "loop runs over the array. That is right for a table, but the entries of a single row are numbers, and those of an "
+    "array with three dimensions are tables.", look="what are the entries of `scores`, as in `for entry in scores`, "
+    "with one, two and three dimensions?",
     variants=[lambda scores: np.array([divided(np.exp(row - np.max(row)), None) for row in scores]),
               lambda scores: np.array([row / np.sum(row) for row in np.exp(scores - scores.max())]),
               lambda scores: np.array([np.exp(row) / np.sum(np.exp(row)) for row in scores])])
@@ -167,8 +168,9 @@ mistake("sum over all dimensions but the last", pairs=2,
 mistake("each score by itself", why="Every weight is 1. That is what you get when each exponential is divided by "
     "itself; the sum must run over a whole row.",
     look="how many numbers go into each of your sums?", variants=[lambda scores: np.ones(scores.shape)])
-mistake("the sum not cleared between the rows", why="The sum is not reset to 0 between the rows, so later rows are "
-    "divided by too much.", look="where in the loop does the sum start from 0?",
+mistake("the sum not cleared between the rows", why="Each row is divided by its own sum plus the sums of all the rows "
+    "before it, as when a sum is not reset to 0 between the rows.", look="what does the sum of the second row start "
+    "from?",
     weights=lambda exponentials: exponentials / exponentials.sum(-1).cumsum().reshape(*exponentials.shape[:-1], 1))
 mistake("sum over the first two dimensions", pairs=0, why="The sum runs over the first two dimensions. In a table, "
     "that adds up everything; in an array with three dimensions, it adds up each column across all the tables; and a "
@@ -193,19 +195,20 @@ mistake("the sum changes while it divides", why="The sum is computed again after
              *(lambda exponentials, depth=depth: divided_in_turn(exponentials, depth) for depth in (1, None))],
     variants=[{"weights": lambda exponentials, depth=depth: divided_in_turn(exponentials, depth),
                "shifted": lambda scores: lowered(scores, None)} for depth in (1, None)])
-mistake("divided by the sum so far", pairs=0, why="The exponentials are divided while the sum is still growing, so "
-    "each is divided by what has been added up so far, not by the sum of the whole row.",
-    look="where does the loop that adds end, and where does the one that divides begin?",
+mistake("divided by the sum so far", pairs=0, why="Each exponential is divided by the sum up to itself, not by the sum "
+    "of the whole row, as when the division starts while the sum is still growing.",
+    look="the first weight of each row is 1: what was the first exponential divided by?",
     weights=lambda exponentials: exponentials / exponentials.cumsum(axis=-1))
 mistake("a score left out of the sum", why="The sum in the denominator leaves out one score of each row, the last or "
     "the first, so the rows sum to more than 1.",
-    look="the first and last iterations of the loop that adds up the exponentials, or the slice that is summed.",
+    look="in a row of three scores, which exponentials go into your sum?",
     weights=[lambda exponentials: exponentials / exponentials[..., :-1].sum(axis=-1, keepdims=True),
     lambda exponentials: exponentials / exponentials[..., 1:].sum(axis=-1, keepdims=True)])
 mistake("only one term of the sum", pairs=0,
-    why="The exponentials are divided by just one of them, the last or the first: nothing has been added up.",
-    look="should it be `=` or `+=`?", weights=[lambda exponentials: exponentials / exponentials[..., -1:],
-                                  lambda exponentials: exponentials / exponentials[..., :1]])
+    why="The exponentials are divided by just one of them, the last or the first, not by the sum of them all.",
+    look="how many exponentials go into each sum? In a loop, check every `=` and `+=`.",
+    weights=[lambda exponentials: exponentials / exponentials[..., -1:],
+             lambda exponentials: exponentials / exponentials[..., :1]])
 mistake("each left out of its own sum", pairs=0,
     why="Each exponential is divided by the sum of all the others, without itself, so the result can exceed 1.",
     look=WHICH_SUM,
@@ -222,12 +225,12 @@ mistake("the sum subtracted from the exponentials", pairs=0,
 mistake("divided by the product", pairs=0, why="The exponentials are divided by their product, not by their sum.",
     look=SUM_ONE_ROW, weights=lambda exponentials: exponentials / exponentials.prod(axis=-1, keepdims=True))
 mistake("floor division", pairs=0,
-    why="`//` drops everything after the decimal point. Nearly every weight is below 1, so it becomes 0.",
-    look="which of Python's two divisions keeps the decimals?",
+    why="Everything after the decimal point is dropped, as by `//`. Nearly every weight is below 1, so it becomes 0.",
+    look="any `//`, `floor`, `trunc` or `int`: what does it do to a weight of 0.9?",
     weights=lambda exponentials: exponentials // total(exponentials))
 mistake(INTEGERS, why="The weights end up in an array of integers, perhaps because the scores are integers: everything "
-    "after the decimal point is lost, and nearly every weight is 0.", look="the dtype of the array that the result is "
-    "written into.", variants=[lambda scores: softmax(scores).astype(int),
+    "after the decimal point is lost, and nearly every weight is 0.", look="the dtype of the result, and of any array "
+    "that it is written into.", variants=[lambda scores: softmax(scores).astype(int),
     lambda scores: softmax(scores).astype(scores.dtype)])
 mistake("transposed, divided, and transposed back", hint=2, why="`.T` reverses all the dimensions, so transposing, "
     "dividing and transposing back works only for single rows and tables.",
@@ -306,12 +309,12 @@ mistake("the scores clipped", pairs=3, why="Scores beyond a limit are clipped to
 # What is done to the scores
 mistake = exercise.section(hint=1)
 mistake("standardised first", pairs=2, why="The scores are divided by their standard deviation first. That makes the "
-    "differences between them larger or smaller, so the weights change.", look=NOTHING_ELSE,
+    "differences between them larger or smaller, so the weights change.", look=WHAT_CHANGES,
     shifted=[lambda scores: (scores - scores.mean(axis=-1, keepdims=True)) / scores.std(axis=-1, keepdims=True),
              lambda scores: (scores - scores.mean()) / scores.std()])
 mistake("a scale that was not asked for", pairs=8, why="The scores are multiplied or divided by something first; the "
     "exercise leaves them as they are.",
-    look="what changes the scores before the exponential, and does the exercise ask for it?",
+    look=WHAT_CHANGES,
     shifted=[lambda right, scores: right / scores.shape[-1] ** 0.5, lambda right, scores: right / scores.shape[-1],
              *(lambda right, factor=factor: factor * right for factor in (0.5, 2, 0.1, 10, 0.01, 0.001))])
 mistake("no exponential", pairs=3, why="No exponential is taken: the scores, as they are or shifted, are divided by "
@@ -328,7 +331,7 @@ mistake("stretched to lie between 0 and 1", why="Each row, or the whole array, i
     variants=[lambda scores: (scores - scores.min(-1, keepdims=True)) / np.ptp(scores, -1, keepdims=True),
               lambda scores: (scores - scores.min()) / np.ptp(scores)])
 mistake("stretched first", pairs=0, why="The scores are rescaled to lie between 0 and 1 before the exponential, which "
-    "changes the differences between them, and so the weights.", look=NOTHING_ELSE,
+    "changes the differences between them, and so the weights.", look=WHAT_CHANGES,
     shifted=[*(lambda scores, small=small: (scores - scores.min(-1, keepdims=True)) / (
                  np.ptp(scores, -1, keepdims=True) + small) for small in (1e-9, 0.0)),
              lambda scores: (scores - scores.min()) / np.ptp(scores)])
@@ -337,13 +340,13 @@ mistake("the exponential taken twice", pairs=0,
     exponentials=lambda shifted: np.exp(np.exp(shifted)), variants=[lambda scores: softmax(np.exp(scores))])
 mistake("the scores returned", why="The scores are returned unchanged.",
     look="what does the `return` line return?", variants=[lambda scores: scores.copy()])
-mistake("rounded scores", why="The scores lose decimals before the exponential, so scores that differ can become "
-    "equal.", look="any `round`, `int` or `//` on the way to the exponential.",
+mistake("rounded scores", why="The scores lose their decimals before the exponential, so scores that differ can "
+    "become equal.", look="any `round`, `int` or `//` on the way to the exponential.",
     variants=[lambda scores: softmax(scores.round()), lambda scores: softmax(np.trunc(scores)),
               lambda scores: softmax(np.floor(scores))])
 mistake("raised to a power first",
     why="The scores are raised to a power before the exponential, so large ones grow and small ones shrink.",
-    look=NOTHING_ELSE, variants=[lambda scores: softmax(scores**3)])
+    look=WHAT_CHANGES, variants=[lambda scores: softmax(scores**3)])
 mistake("1 minus the weights", why="Each weight is subtracted from 1, so the largest score gets the smallest number.",
     look="any `1 -` on the way to the `return`.", variants=[lambda scores: 1 - softmax(scores)])
 mistake("the row reversed",
@@ -367,7 +370,7 @@ mistake("negative scores cut to 0", pairs=2, why="Negative scores are set to 0 a
     variants=[{"__call__": lambda self, scores: self.weights(np.maximum(scores, 0))},
               {"__call__": lambda scores: np.maximum(scores, 0) / (total(np.maximum(scores, 0)) + 1e-9)}])
 mistake("another base", pairs=3, why="The exponential has a base other than e, so the ratios between the weights are "
-    "wrong.", look="what is exp(1), and what do you get for 1?",
+    "wrong.", look="what is exp(1), and what does your code compute in its place?",
     exponentials=[lambda shifted, base=base: base**shifted for base in (2.0, 10.0, 3.0, 2.7, 2.72, 2.718)])
 mistake("a logarithm for the exponential", pairs=0,
     why="The logarithm of the scores is taken instead of their exponential, and a negative number has no logarithm.",
@@ -380,8 +383,8 @@ mistake("the power the wrong way round",
     why="The scores are raised to the power e, when it is e that should be raised to the power of each score.",
     look="which is the base, and which the exponent?",
     variants=[lambda scores: divided(scores**np.e), lambda scores: divided(np.abs(scores) ** np.e)])
-mistake("softplus for the exponential", why="Each score goes through log(1 + exp) before the division. Above 0 this "
-    "grows only about as fast as the score itself, so the ratios between the weights are too small.", look=RATIO,
+mistake("softplus for the exponential", why="Each score goes through log(1 + exp(score)) before the division. Above "
+    "0, that grows only about as fast as the score, so the ratios between the weights are too small.", look=RATIO,
     variants=[lambda scores: divided(np.log1p(np.exp(scores))), lambda scores: divided(np.logaddexp(0, scores))])
 mistake("divided inside the exponential", why="The scores are divided by a sum first, and the exponential is taken of "
     "the result, so nothing makes a row sum to 1.", look="where does the bracket of `exp` close?",
@@ -433,14 +436,15 @@ mistake("shifted in one half of the fraction only", why="The scores are shifted 
                           lambda scores: np.exp(lowered(scores, None)) / total(np.exp(scores))])
 mistake("divided by the mean", why="The exponentials are divided by their mean, so each row sums to the number of its "
     "scores.", look=SUM_ONE_ROW, weights=lambda exponentials: exponentials / exponentials.mean(axis=-1, keepdims=True))
-mistake("divided by a count", why="The exponentials are divided by the number of scores or rows, not by their sum.",
+mistake("divided by a count", why="The exponentials are divided by how many scores, rows or tables there are, not by "
+    "their sum.",
     look=WHICH_SUM, weights=[lambda exponentials: exponentials / exponentials.shape[-1],
     lambda exponentials: exponentials / len(exponentials), lambda exponentials: exponentials / exponentials.size])
 mistake("unit length, not unit sum", why="The exponentials are divided by the root of the sum of their squares, so it "
     "is the squares of the weights that sum to 1.", look=SUM_ONE_ROW,
     weights=lambda exponentials: exponentials / np.linalg.norm(exponentials, axis=-1, keepdims=True))
 mistake("one more in the sum",
-    why="The sum in the denominator contains an extra 1 that belongs to no score, so the rows sum to less than 1.",
+    why="The sum in the denominator contains an extra 1, so the rows sum to less than 1.",
     look=WHICH_SUM, weights=lambda exponentials: exponentials / (1 + total(exponentials)),
     variants=[lambda scores: np.exp(scores - np.logaddexp(0, np.logaddexp.reduce(scores, axis=-1, keepdims=True)))])
 mistake("a small number added to the sum", hint=3, pairs=3, why="A number is added to the sum, perhaps to keep it "
@@ -453,35 +457,37 @@ mistake("softmax twice", why="The weights go through a second softmax, which mak
 
 # What is returned
 mistake("in percent", why="The weights are multiplied by 100, so a row sums to 100, not to 1.",
-    look=LAST_OPERATION, handed_over=lambda weights: 100 * weights)
-mistake("never filled", why="The result has the right shape, but it holds only zeros: nothing has been written into "
-    "it.", look="does any line write into the result?", variants=[lambda scores: np.zeros(scores.shape)])
+    look=BEFORE_RETURN, handed_over=lambda weights: 100 * weights)
+mistake("never filled", why="The result has the right shape, but it holds only zeros, as if nothing had been written "
+    "into it.", look="does any line write into the result?", variants=[lambda scores: np.zeros(scores.shape)])
 mistake("rounded weights", why="The weights are rounded, so the rows may no longer sum to 1. Rounding is for showing, "
-    "not for computing.", look=LAST_OPERATION, handed_over=lambda weights: weights.round(2),
+    "not for computing.", look=BEFORE_RETURN, handed_over=lambda weights: weights.round(2),
     variants=[lambda scores, places=places: softmax(scores).round(places) for places in (1, 3, 4)])
-mistake("only the last row", why="Only the last row or table survives: each iteration of the loop throws away or "
-    "overwrites the result of the one before.", look="where does the loop keep what it computes?",
+mistake("only the last row", why="Only the weights of the last row or table are left, as when each iteration of a loop "
+    "throws away or overwrites the result of the one before.", look="where does your answer keep the weights of each "
+    "row?",
     variants=[lambda scores: rows(softmax(scores))[-1],
               lambda scores: softmax(scores)[-1] if scores.ndim > 1 else softmax(scores),
               lambda scores: np.zeros(scores.shape) + rows(softmax(scores))[-1]])
 mistake("only the first row", why="Only the first row or table comes back, as when a loop ends in its first "
-    "iteration, or the result of one row is used for all.", look="how far is the `return` indented?",
+    "iteration, or the result of one row is used for all.", look="where does your answer keep the weights of each row? "
+    "And if there is a loop, how far is the `return` indented?",
     variants=[lambda scores: rows(softmax(scores))[0],
               lambda scores: softmax(scores)[0] if scores.ndim > 1 else softmax(scores),
               lambda scores: np.zeros(scores.shape) + rows(softmax(scores))[0]])
 mistake("a column left out", pairs=0, why="One column of the result, the last or the first, is never filled in or "
-    "never divided: a loop or slice ends too early or starts too late.", look=TURNS,
+    "never divided, as when a loop or slice ends too early or starts too late.", look=ENDS,
     variants=[lambda scores: softmax(scores) * (np.arange(scores.shape[-1]) < scores.shape[-1] - 1),
               lambda scores: softmax(scores) * (np.arange(scores.shape[-1]) > 0)],
     weights=[lambda right, exponentials: np.append(right[..., :-1], exponentials[..., -1:], axis=-1),
              lambda right, exponentials: np.append(exponentials[..., :1], right[..., 1:], axis=-1)])
 mistake("a row left out",
-    why="One row of the result is never filled in and stays 0: a loop or slice ends too early or starts too late.",
-    look=TURNS,
+    why="The first or the last row of the result is 0, as when a loop or slice ends too early or starts too late.",
+    look=ENDS,
     variants=[lambda scores: np.append(rows(softmax(scores))[:-1], np.zeros(scores.shape[-1])).reshape(scores.shape),
               lambda scores: np.append(np.zeros(scores.shape[-1]), rows(softmax(scores))[1:]).reshape(scores.shape)])
 mistake("the result left transposed", hint=2,
-    why="The result is still transposed: it was transposed once and never transposed back.",
+    why="The result has its dimensions swapped: perhaps it was transposed once and never transposed back.",
     look=PRINT_SHAPES, variants=[lambda scores: softmax(scores).T,
     lambda scores: np.swapaxes(softmax(scores), -1, -2) if scores.ndim > 1 else softmax(scores)])
 mistake("the scores in one long row", why="The array has been flattened into a single row, and its shape is lost.",

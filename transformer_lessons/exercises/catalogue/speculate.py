@@ -289,8 +289,8 @@ mistake("never accepted", why="No drafted token is accepted: all of them are rep
     accepted=lambda q: torch.zeros_like(q[:, :1]), variants=or_from_p(lambda q: torch.zeros_like(q[:, :1])))
 mistake("the ratio upside down", why="A token is accepted with probability q / p, not p / q, so those that the draft "
         "overrates are always kept.", look=TWICE, accepted=lambda p, q, token: of_token(q, token) / of_token(p, token))
-mistake("accepted where u is larger", why="A token is accepted where u is larger than p / q and rejected where it is "
-        "smaller, or the two results of `where` are swapped.",
+mistake("accepted where u is larger", why="A token is accepted with probability 1 - p / q, and never where p is "
+        "larger than q, as when u must be larger than p / q, or the two results of `where` are swapped.",
     look="u is almost always less than 0.99. If p / q is 0.99, should the token be kept?",
     accepted=lambda right: 1 - right.clamp(max=1),
     variants=[*or_from_p(lambda right: 1 - right.clamp(max=1)), {"drawn": lambda residual: shares(residual),
@@ -303,8 +303,8 @@ mistake("accepted with p where p is less than q", why="A token whose p is less t
     accepted=lambda p, q, token: torch.where(of_token(p, token) < of_token(q, token), of_token(p, token), 1.0))
 mistake("accepted with q", why="A token is accepted with probability q, which is that of the draft.", look=TWICE,
     accepted=lambda q, token: of_token(q, token), variants=or_from_p(lambda q, token: of_token(q, token)))
-mistake("accepted with min(p, q)", why="A token is accepted with probability min(p, q). That is how often it should be "
-        "drafted and accepted in all, but here it has already been drafted.", look=TWICE,
+mistake("accepted with min(p, q)", why="A token is accepted with probability min(p, q). That is how often it should "
+        "be drafted and accepted in all, but at this point it has already been drafted.", look=TWICE,
     accepted=lambda p, q, token: torch.minimum(of_token(p, token), of_token(q, token)),
     variants=or_from_p(lambda p, q, token: torch.minimum(of_token(p, token), of_token(q, token))))
 mistake("accepted with p / (p + q)", why="A token is accepted with probability p / (p + q), so where p and q are "
@@ -365,8 +365,9 @@ mistake("the first row for all", why="The probabilities of one row, the first of
               {"residual": lambda p, q: (p[:1] - q[:1]).clamp(min=0).expand_as(p),
                "accepted": lambda p, q, token: (p[0] / q[0])[token][:, None]}])
 
-mistake("one u for all rows", why="The u of one row decides for every row; each row has a u of its own.",
-    look="is there an index such as [0] that picks one row for all of them?", pairs=0, variants=[
+mistake("one u for all rows", why="A single number decides for every row, such as the u of one of them; each row has "
+        "a u of its own.",
+    look="which u does each row use? Is there an index such as [0] that picks one for all of them?", pairs=0, variants=[
         lambda p, q, token, u, row=row: torch.where(u[row] < (of_token(p, token) / of_token(q, token))[:, 0], token,
                                                     drawn_anew(p, q)) for row in (0, -1)])
 mistake("every row meets every row", why="The result has a number for every pair of rows of the batch, (batch, batch). "
@@ -482,7 +483,7 @@ mistake("no p - q in the second draw", why="The second draw is weighted by a rat
     lambda p, q: torch.maximum(p, q)])
 mistake("a place among some, not an id", why="The draw gives a place in a list that is sorted, or from which tokens "
         "are left out, and this comes back as if it were a token's id.", look="how many numbers do you draw from, and "
-        "is number 0 always that of token 0?", pairs=0,
+        "is the first of them always token 0's?", pairs=0,
     residual=[lambda right: right.gather(1, (right <= 0).long().argsort(dim=-1, stable=True)),
               lambda right: right.sort(dim=-1, descending=True).values, lambda right: right.sort(dim=-1).values])
 mistake("one draw for all rows", why="All rejected rows of the batch get the same token, as if there had been only one "
@@ -498,7 +499,7 @@ mistake("min(p, q) for the residual", why="The second draw is from min(p, q), bu
         "already.",
     look=MISSING, residual=lambda p, q: torch.minimum(p, q))
 mistake("the largest for the second draw", why="After a rejection the token with the largest residual, or the largest "
-        "p, is taken: nothing is drawn.", look="what does `argmax` leave to chance?", pairs=2,
+        "p, is taken: nothing is drawn.", look="what does your second draw leave to chance?", pairs=2,
     residual=[lambda right: best(right), lambda p: best(p)])
 
 def best(table):
@@ -506,7 +507,7 @@ def best(table):
 
 KEPT = "if a drafted token has a p at least as large as its q, can your code return anything else?"
 mistake("the draft ignored", why="Whatever was drafted, the token that comes back has the distribution p. That is "
-        "right over all drafts, but here the draft has no say, and drafting saves nothing.",
+        "right over all drafts, but the draft has no say in it, and drafting saves nothing.",
     look=KEPT, pairs=0,
     variants=[lambda p, q, token, u: chances(p)])
 mistake("the draft ignored, and q used", why="The tokens are drawn again from q, whatever was drafted.",
@@ -569,7 +570,7 @@ mistake("the rejected marked", why="Rejected rows get a marker such as -1; a new
     variants=[lambda p, q, token, u, mark=mark: token.where(u < (of_token(p, token) / of_token(q, token))[:, 0], mark)
               for mark in (-1, -100)])
 mistake("a column of tokens", why="The tokens come back as (batch, 1); (batch,) is expected.",
-      look="what does torch.multinomial return?",
+      look="what shape do `gather` and `torch.multinomial` return?",
     pairs=0, variants=[lambda *inputs: sampling.speculate(*inputs)[:, None]])
 mistake("no dimension left for a batch of one", why="For a batch of one, a single id comes back without its dimension: "
         "(batch,) is expected, whatever the batch.", look="every `squeeze()` without a number: which dimensions does "

@@ -55,22 +55,23 @@ class Split(Steps):
 INTERLEAVED = ("The features are dealt out to the heads one by one, like cards: head 0 gets features 0, num_heads, "
                "2·num_heads and so on, instead of the first d_head features.",
                "when you cut the last dimension in two, which comes first: the head, or the feature within a head?")
-EXCHANGED = ("Each head is num_heads features wide, which makes num_heads the size of a head, not the number of heads.",
+EXCHANGED = ("Each head is num_heads features wide, but num_heads is the number of heads, not the size of each.",
              "the number you cut by: does it count the pieces, or the features in each piece?")
 OVERLAPPING = ("Each head's slice starts just one feature after the one before, so the slices overlap, and the last "
                "features are never read.", "where does the slice of head 1 start, and where should it?")
-TRANSPOSED_FIRST = ("Dimensions are swapped before the features are cut, and the reshape that follows regroups the "
-                    "numbers in the new order, so a head mixes several positions.",
+TRANSPOSED_FIRST = ("Dimensions are swapped before the features are cut, so the numbers are regrouped in the new "
+                    "order, and those of different positions or sequences get mixed up.",
                     "the order of the operations: which one should come first?")
 SAME_SLICE = ("Every head gets the same features, the first or the last d_head of them; the others are never read.",
-              "the slice: does it depend on which head it is for?")
+              "what tells head 1 which features to read?")
 DIMENSIONS = "how many dimensions should the result have?"
 COUNTS_HEADS = "which dimension of the result should hold the heads?"
 
 # How the features are cut, and which dimensions change places
 mistake = exercise.section(hint=3)
-mistake("heads split by view", hint=2, why="A view or a reshape only regroups the numbers in the order in which they "
-    "are stored, so a head gets one stretch of neighbouring numbers instead of its slice of every position.",
+mistake("heads split by view", hint=2, why="The numbers are only regrouped in the order in which they are stored, as "
+    "by a view or a reshape, so a head gets one stretch of neighbouring numbers instead of its slice of every "
+    "position.",
     look="which positions do the numbers of head 0 come from?",
     variants=[lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1),
               lambda x, num_heads: x.reshape(len(x), num_heads, -1, x.shape[1]),
@@ -78,8 +79,8 @@ mistake("heads split by view", hint=2, why="A view or a reshape only regroups th
               lambda x, num_heads: x.reshape(len(x) * num_heads, x.shape[1], -1),
               lambda x, num_heads: x.reshape(num_heads, len(x), x.shape[1], -1),
               lambda x, num_heads: x.reshape(num_heads, len(x), x.shape[1], -1).transpose(0, 1)])
-mistake("batch and length exchanged in the reshape", hint=2, why="The reshape names the length before the batch, but x "
-    "has the batch first, so positions and sequences get mixed up.",
+mistake("batch and length exchanged in the reshape", hint=2, why="The numbers are regrouped as if the length came "
+    "before the batch, but x has the batch first, so positions and sequences get mixed up.",
     look="in which order does `x.shape` give the sizes?",
     cut=lambda x, num_heads, d_head: x.reshape(x.shape[1], len(x), num_heads, d_head).transpose(0, 1),
     variants=[lambda x, num_heads: x.reshape(x.shape[1], len(x), num_heads, -1).transpose(1, 2),
@@ -100,8 +101,8 @@ mistake("the heads last", why="The heads are right, but they come last: (batch, 
     look=COUNTS_HEADS, moved=lambda heads: heads.transpose(2, 3))
 mistake("the heads before the batch", why="The heads are right, but they come before the batch: (heads, batch, length, "
     "d_head).", look=COUNTS_HEADS, moved=lambda heads: heads.permute(2, 0, 1, 3))
-mistake("the wrong two dimensions exchanged", pairs=3, why="After the cut into (batch, length, heads, d_head), "
-    "dimensions other than the length and the heads are swapped.", look="name the four dimensions after the cut, "
+mistake("the wrong two dimensions exchanged", pairs=3, why="After the cut into (batch, length, heads, d_head), the "
+    "two dimensions that are swapped are not the length and the heads.", look="name the four dimensions after the cut, "
     "count them from 0, and compare with your transpose.", moved=[lambda heads: heads.transpose(1, 3),
         lambda heads: heads.transpose(0, 1), lambda heads: heads.permute(2, 1, 0, 3)])
 mistake("batch and heads in one dimension", pairs=2, why="The heads are right, but batch and heads have become one "
@@ -133,9 +134,9 @@ mistake("transposed before the cut", *TRANSPOSED_FIRST, hint=2,
     variants=[lambda x, num_heads: x.transpose(1, 2).reshape(len(x), num_heads, x.shape[1], -1),
               lambda x, num_heads: x.transpose(1, 2).reshape(len(x), x.shape[1], num_heads, -1).transpose(1, 2),
               lambda x, num_heads: x.transpose(0, 1).reshape(len(x), num_heads, x.shape[1], -1)])
-mistake("reshaped where a transpose is needed", hint=2, pairs=0, why="The features are cut correctly, but then comes a "
-    "view or a reshape where there should only be a transpose, so the numbers of several heads, positions or sequences "
-    "get mixed up.", look="after the cut: do you really swap dimensions, or only relabel them?",
+mistake("reshaped where a transpose is needed", hint=2, pairs=0, why="The features are cut correctly, but then the "
+    "numbers are regrouped, as by a view or a reshape, where there should only be a transpose, so several heads, "
+    "positions or sequences get mixed up.", look="after the cut: do you really swap dimensions, or only relabel them?",
     moved=[lambda heads, right: heads.permute(2, 0, 1, 3).reshape(right.shape),
            lambda heads, right: right.reshape(heads.shape).transpose(1, 2),
            lambda heads, right: heads.transpose(2, 3).reshape(right.shape)])
@@ -147,15 +148,15 @@ mistake("only one head", why="Only one head is returned; the others are thrown a
     moved=[lambda heads: heads[:, :, -1], lambda heads: heads[:, :, 0],
         lambda right: right[:, :1], lambda right: right[:, -1:]])
 mistake("only one head filled in", pairs=0, why="One head is filled in, and the others are still zeros.",
-    look="does each iteration of your loop write into a head of its own?",
+    look="which place in the result does each head go to?",
     moved=[lambda right: torch.cat([right[:, -1:], torch.zeros_like(right[:, 1:])], dim=1),
         lambda right: torch.cat([right[:, :1], torch.zeros_like(right[:, 1:])], dim=1)])
-mistake("a head left out", pairs=0, why="One head, the last or the first, is never filled in and stays 0: a loop "
-    "or slice ends too early or starts too late.", look="the first and last iterations of the loop.",
+mistake("a head left out", pairs=0, why="One head, the last or the first, is all zeros, as when a loop or slice ends "
+    "too early or starts too late.", look="which heads do you fill in?",
     moved=[lambda right: torch.cat([right[:, :-1], torch.zeros_like(right[:, -1:])], dim=1),
            lambda right: torch.cat([torch.zeros_like(right[:, :1]), right[:, 1:]], dim=1)])
 mistake("never filled", pairs=0,
-    why="The result has the right shape, but it holds only zeros: nothing has been written into it.",
+    why="The result has the right shape, but it holds only zeros, as when nothing has been written into it.",
     look="does anything assign into the result: `heads[…] = …`?", moved=lambda right: torch.zeros_like(right))
 mistake("the heads in reverse", why="The heads are in reverse order: head 0 has the last features, not the first.",
     look="which features does head 0 get?", moved=lambda right: right.flip(1))

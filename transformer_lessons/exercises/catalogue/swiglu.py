@@ -137,7 +137,7 @@ mistake("hidden features summed", pairs=0, why="The hidden features of one map, 
         lambda opened, raised: opened.sum(-1, keepdim=True) * raised,
         lambda opened, raised: opened * raised.sum(-1, keepdim=True),
         lambda opened, raised: (opened * raised).sum(-1, keepdim=True).expand_as(raised)])
-mistake("x for the up map", why="x itself is used in place of the up map, which runs only if d_model and d_hidden are "
+mistake("x for the up map", why="x itself is used in place of the up map. That runs only if d_model and d_hidden are "
     "equal.", look="which two tensors are multiplied?", maps=lambda x, gate, up: (F.linear(x, gate), x))
 mistake("features taken in turns", pairs=2, why="Gate and up are joined into one wide map, but split in a different "
     "way: one of the two steps uses halves, the other takes every other feature, as in gpt-oss.",
@@ -162,7 +162,7 @@ def equal_or(error, right, gate):
         raise error
     return right
 
-mistake("up after the gate", why="up is applied to the output of the gate, not to x, which runs only if d_model and "
+mistake("up after the gate", why="up is applied to the output of the gate, not to x. That runs only if d_model and "
     "d_hidden are equal.", look="what is the input of each map?",
     variants=[{"__call__": lambda x, gate, up, down: F.linear(F.linear(F.silu(F.linear(x, gate)), up), down)}])
 mistake("gate twice", why="Both maps use gate.", look="which weights make the second map?",
@@ -179,9 +179,10 @@ mistake("a matrix product of the maps", why="The two maps are combined by a matr
     "feature by feature.", look=MEET, joined=[lambda opened, raised: opened @ raised.mT @ raised,
                                               lambda opened, raised: opened @ raised])
 
-mistake("multiplied by x", pairs=0, why="The gate is multiplied by x, and the product goes through up; the gate should "
-    "be multiplied by the up map. Without brackets, `*` and `@` are evaluated from left to right.", look="where are "
-    "brackets needed, and which comes first without them, `*` or `@`?", variants=[{"__call__":
+mistake("multiplied by x", pairs=0, why="The gate is multiplied by x, and the product goes through up, as when "
+    "brackets are missing; the gate should be multiplied by the up map.",
+    look="without brackets, which comes first, `*` or "
+    "`@`?", variants=[{"__call__":
         lambda x, gate, up, down: F.linear(F.linear(F.silu(F.linear(x, gate)) * x, up), down)}])
 mistake("down before the product", pairs=0, why="down is applied to the two maps, or to one of them, before they are "
     "multiplied; it should be applied to their product.", look=MEET, variants=[{"__call__": early} for early in (
@@ -196,8 +197,8 @@ mistake("an infinite exponential", pairs=0, why="If a feature of the gate is lar
     "the result is not a number (NaN): infinity is divided by infinity, or multiplied by 0.",
     look="a gate feature of 800: what is its exponential? And what is that of -800?",
     opened=lambda z: z * z.exp() / (1 + z.exp()))
-mistake("a factor of SiLU twice", why="SiLU of z is already z times the sigmoid of z; here one of these two factors is "
-    "multiplied in again.", opened=[lambda z: z * F.silu(z), lambda z: F.silu(z) * z.sigmoid()])
+mistake("a factor of SiLU twice", why="SiLU of z is already z times the sigmoid of z; your result has one of these two "
+    "factors twice.", opened=[lambda z: z * F.silu(z), lambda z: F.silu(z) * z.sigmoid()])
 mistake("SiLU twice", pairs=0, why="SiLU is applied to the output of SiLU.", opened=lambda z: F.silu(F.silu(z)))
 mistake("no activation", why="No activation is applied. (Gated layers without one are called bilinear.)",
     opened=lambda z: z)
@@ -245,7 +246,7 @@ mistake("the weights themselves not used", pairs=0, why="The maps use new tensor
     "`.detach()`: does a gradient flow through them to the tensors you were given?",
     variants=[{"__call__": lambda step, x, gate, up, down: step(x, *map(torch.nn.Parameter, (gate, up, down)))}])
 mistake("x added", hint=2, why="x is added to the result. That residual connection belongs to the layer around the "
-    "feed-forward.", look="the last line: where does x come in again?", ended=lambda output, x: output + x)
+    "feed-forward.", look="after down is applied, where does x come in again?", ended=lambda output, x: output + x)
 mistake("the result normalised", hint=2, why="The result goes through a norm or a softmax; it should be returned as it "
     "is.", look="what happens after down is applied?", ended=[lambda output, x: F.rms_norm(output, x.shape[-1:]),
                                                       lambda output, x: F.layer_norm(output, x.shape[-1:]),

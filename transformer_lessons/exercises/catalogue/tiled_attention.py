@@ -64,14 +64,14 @@ def never_the_whole_table(call, query, key, value, block):
     features = query.shape[-1] + key.shape[-1] + value.shape[-1]  # all of them may stand side by side
     return ("tiles larger than the block", LARGER, LOOK_LARGER) if tiles and features <= block else None
 
-WHOLE = ("The numbers are right, but on the way a table of length × length is made, which is what tiles are there to "
-         "avoid.")
+WHOLE = ("The numbers are right, but on the way a tensor of length × length elements or more is made, which is what "
+         "tiles are there to avoid.")
 LOOK_WHOLE = "which line makes a table whose size grows with the square of the length?"
 LARGER = ("The numbers are right, but a tile is larger than `block` allows: one table has more than `block` rows and "
           "more than `block` columns.")
 LOOK_LARGER = "how many queries and how many keys does one tile hold, and where do these numbers come from?"
-MASK = ("The numbers are right, but a mask of length × length is made. It has as many elements as the whole table of "
-        "scores.")
+MASK = ("The numbers are right, but a mask of length × length elements or more is made. It is no smaller than the "
+        "whole table of scores.")
 LOOK_MASK = "which tiles need a mask at all, and how large must it be for one of them?"
 
 def sums_to_one(call, query, key, value, block):
@@ -267,13 +267,13 @@ mistake("the output not rescaled", why="When a tile raises the maximum, the weig
 mistake("nothing rescaled", why="When a tile raises the maximum, neither of the two sums so far is rescaled to it. "
         "Both are still relative to the old one.", look=BOTH + " And is the old maximum still there when you need it?",
     variants=[tiled(shrink=lambda right: torch.ones_like(right))])
-mistake("NaN throughout", why="Whole rows are NaN (not a number): inf - inf, inf · 0 or 0 / 0 has been computed. This "
-        "happens, for instance, when a maximum of -inf enters exp(new - old), or when a row has no key at all.",
+mistake("NaN throughout", why="Whole rows are NaN (not a number), as after inf - inf, inf · 0 or 0 / 0. This happens, "
+        "for instance, when a maximum of -inf enters exp(new - old), or when a row has no key at all.",
     look="what are the maximum and the factor in the first tile of each row?",
     variants=[tiled(shrink=lambda largest, raised: (raised - largest).exp())])
-mistake("a tile in the future comes first", why="The first tile that a row meets lies in its future, so the running "
-        "maximum is still -inf, and -inf - (-inf) gives NaN (not a number).",
-    look="in which order do the blocks of keys come? Which of them may the first query see?",
+mistake("a tile in the future comes first", why="A row is NaN (not a number) wherever a whole tile lies in its "
+        "future, as when such a tile comes first: the running maximum is then still -inf, and -inf - (-inf) gives NaN.",
+    look="which blocks of keys may the first query see, and in which order do they come?",
     variants=[tiled(tiles=lambda length, block: reversed(range(0, length, block)))])
 mistake("rescaled the wrong way", why="The sums so far are multiplied by exp(new - old), so they grow where they "
         "should shrink.",
@@ -298,8 +298,9 @@ mistake("not reset for the next block of queries", why="When the first tile of a
         "maximum and the sums, or some of them, are still those of the previous block.",
     look="what must be reset for each block of queries, and in which loop does that happen?", variants=[
     lambda *inputs, kept=kept: looped(*inputs, kept=kept) for kept in ((0, 1, 2), (0,), (0, 1), (0, 2))])
-mistake("scaled again in every tile", why="The queries are divided by √d again in every tile, so they get smaller from "
-        "tile to tile.", look="in which loop do you divide?",
+mistake("scaled again in every tile", why="There is one more division by √d in each further tile, as when the queries "
+        "are scaled again, so the scores get smaller from tile to tile.", look="how often is a block of queries "
+        "divided by √d before it meets its last tile?",
     variants=[lambda *inputs: looped(*inputs, again=True)])
 mistake("the values of another block", why="The weights of a block of keys are multiplied by the values of another "
         "block, such as the queries' own or the first.",
@@ -339,13 +340,13 @@ mistake("a softmax of each tile, added up", why="Each tile gets a softmax of its
         "added up. So the weights of a row sum to its number of tiles.",
     look="what should all the weights of a row sum to?",
     variants=[lambda *inputs: by_tiles(*inputs, lambda parts, counts: sum(parts))])
-mistake("only its own tile of keys", why="Each block of queries uses only its own block of keys: it never meets the "
-        "earlier ones, or each tile overwrites the result of those before.",
+mistake("only its own tile of keys", why="Each block of queries uses only its own block of keys, as when it never "
+        "meets the earlier ones, or when each tile overwrites the result of those before.",
     look="which blocks of keys should the last block of queries meet, and what is left of the first of them at the "
         "end?",
     variants=[tiled(tiles=lambda start: [start])])
-mistake("only the first tile", why="Each block of queries meets only the first block of keys.", look="does the loop "
-        "over the keys reach every tile?", variants=[tiled(tiles=lambda start: [0])])
+mistake("only the first tile", why="Each block of queries meets only the first block of keys.", look="which blocks of "
+        "keys should the last block of queries meet?", variants=[tiled(tiles=lambda start: [0])])
 
 def by_tiles(query, key, value, block, together):
     outputs = []
@@ -367,11 +368,12 @@ mistake("divided in every tile", why="There is a division by the sum in every ti
               tiled(summed=lambda right, total: right / total, **ALL_TILES),
               tiled(summed=lambda summed, shrink, weights, values, total: summed * shrink + weights @ values / total,
                     divided=lambda summed: summed)])
-mistake("divided by the sum of the last tile", why="The sum of the exponentials is that of the last tile alone: it "
-        "starts anew with each tile.",
+mistake("divided by the sum of the last tile", why="The sum of the exponentials is that of the last tile alone, as "
+        "when it starts anew with each tile.",
     look="`=` or `+=`?", variants=[tiled(total=lambda weights: weights.sum(-1, keepdim=True))])
-mistake("the values of the last tile alone", why="The weighted sum of the values is that of the last tile: it starts "
-        "anew with each tile.", look="`=` or `+=`?", variants=[tiled(summed=lambda weights, values: weights @ values)])
+mistake("the values of the last tile alone", why="The weighted sum of the values is that of the last tile alone, as "
+        "when it starts anew with each tile.",
+    look="`=` or `+=`?", variants=[tiled(summed=lambda weights, values: weights @ values)])
 mistake("no maximum subtracted", why="No maximum is subtracted: for scores of 1000 the exponentials are infinite, and "
         "for scores of -1000 they are all 0.", look="what is exp(1000)?",
     variants=[tiled(raised=lambda scores: 0 * scores[..., :1].nan_to_num(neginf=0.0)),
@@ -386,9 +388,9 @@ def multiplied_by_the_mask(query, key, value, block):
         total, summed = total + weights.sum(-1, keepdim=True), summed + weights @ value[..., left:left + block, :]
     return summed / total
 
-mistake("the maximum starts too high", why="The running maximum starts at 0, or at another number that scores may lie "
-        "far below, such as -1e4 or -1e9. Where they do, it never moves, every exponential is 0, and 0 / 0 gives NaN "
-        "(not a number).",
+mistake("the maximum starts too high", why="The running maximum is never below 0, or below another number such as "
+        "-1e4 or -1e9, as when it starts there. Where all the scores of a row lie far below that, every exponential "
+        "is 0, and 0 / 0 gives NaN (not a number).",
     look="with scores of -1e11, which of your numbers become 0? And what is below every score?",
     variants=[tiled(begin=lambda right, low=low: (0 * right[1] + low, *right[1:]))
               for low in (0.0, -1e3, -2e3, -1e4)])
@@ -404,8 +406,8 @@ mistake("one maximum for all rows", why="A single maximum is used for all the ro
         "below it, every exponential becomes 0.",
     look="which dimension does the maximum run over, and what is its shape?",
     variants=[tiled(raised=lambda largest, scores: torch.maximum(largest, scores.max()))])
-mistake("the sum of the exponentials starts at 1", why="The sum of the exponentials does not start at 0, so the "
-        "weights of a row sum to less than 1.",
+mistake("the sum of the exponentials starts at 1", why="The sum of the exponentials has a term too many, as when it "
+        "starts at 1, so the weights of a row sum to less than 1.",
     look="what is the sum before any score has been added?",
     variants=[tiled(begin=lambda right: (0 * right[1], right[1] + 1, right[2]))])
 
@@ -442,7 +444,8 @@ def masked_late(query, key, value, block, whole=False):
         outputs.append(weights @ value[..., :end, :] / weights.sum(-1, keepdim=True))
     return torch.cat(outputs, dim=-2)
 
-mistake("the tile on the diagonal left out", why="A block of queries sees only the blocks before it, not its own.",
+mistake("the tile on the diagonal left out", why="Where there are blocks before it, a block of queries sees only "
+        "those, not its own.",
     look="may a query see itself? And what does the first block see?",
     variants=[tiled(tiles=lambda start, block: range(0, start, block)),
               tiled(tiles=lambda start, block: range(0, start, block), divided=lambda right: right.nan_to_num(0.0)),
@@ -452,8 +455,8 @@ mistake("the tile on the diagonal left out", why="A block of queries sees only t
 mistake("a triangle in every tile", why="Every tile is masked with the same triangle, so a query also misses keys in "
         "earlier blocks.", look="if a tile of keys lies wholly in the past, which of its keys may be seen?",
     variants=[tiled(masked=lambda scores: scores.masked_fill(~seen(scores, 0, 0), -torch.inf))])
-mistake("positions counted within the block", why="The mask compares a position in the whole sequence with a position "
-        "in the tile: one of the two starts again at 0 in every block.",
+mistake("positions counted within the block", why="Tiles are masked as if one of the two positions that are compared, "
+        "the query's or the key's, started again at 0 in every block.",
     look="what are the positions of the first row and the first column of the second tile?",
     variants=[tiled(masked=lambda scores, start: scores.masked_fill(~seen(scores, start, 0), -torch.inf)),
               tiled(masked=lambda scores, left: scores.masked_fill(~seen(scores, 0, left), -torch.inf)),
@@ -464,8 +467,8 @@ mistake("every query of a block sees only what its first may see", why="For ever
     look="where should the keys end for the second query of a block? And how many rows does the mask of a tile need?",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(
         torch.arange(scores.shape[-1]) + left > start, -torch.inf))])
-mistake("one step into the future", why="Each position also attends to the one right after it, either always or only "
-        "where both are in the same block.",
+mistake("one step into the future", why="Each position also attends to the one right after it, at least where both "
+        "are in the same block.",
     look="the number that you give to tril or triu, or compare positions with.",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, 1), -torch.inf)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(~seen(scores, start, left, 1), -torch.inf),
@@ -480,14 +483,15 @@ mistake("the diagonal missing", why="Positions attend to what came before them, 
               tiled(masked=lambda scores, start, left: scores.masked_fill(~(seen(scores, start, left, -1) | (
                   torch.arange(scores.shape[-2])[:, None] + torch.arange(scores.shape[-1]) + start + left == 0)),
                   -torch.inf))])
-mistake("the future for the past", why="Each position attends to itself and to what comes after it: the mask is "
-        "transposed.",
+mistake("the future for the past", why="The keys that come before a position are hidden from it, not those that come "
+        "after it, as when the mask is transposed.",
     look="each row is a query: what may the first one see?",
     variants=[tiled(masked=lambda scores, start, left: scores.masked_fill(seen(scores, start, left, -1), -torch.inf),
                     tiles=lambda start, block, length: range(start, length, block)),
               tiled(masked=lambda scores, start, left: scores.masked_fill(seen(scores, start, left, -1), -torch.inf))])
 mistake("the tiles of the future for those of the past", pairs=0, why="Each block of queries meets its own block of "
-        "keys and those after it; the earlier ones are skipped.", look="which blocks of keys does your loop skip?",
+        "keys and those after it; the earlier ones are skipped.", look="which blocks of keys may the last block of "
+        "queries meet?",
     variants=[tiled(tiles=lambda start, block, length: range(start, length, block), masked=one) for one in (
         lambda scores: scores, lambda right, scores, start, left: right if start == left else scores)])
 mistake("a score of 0 for the forbidden", why="Forbidden scores become 0, and exp(0) is 1, so the future still gets "
@@ -509,10 +513,11 @@ mistake("a number too small for the forbidden", pairs=2, why="Forbidden scores a
         low_score(low, begin=lambda right, low=low: (0 * right[1] + low, *right[1:]), **more)
         for low in (-100.0, -1e3, -2e3, -1e4) for more in ({}, ALL_TILES)])
 mistake("only the last two tiles", why="A block of queries sees its own block and the one before it, but none further "
-    "back.", look="where does the loop over the keys start?",
+    "back.", look="how many blocks of keys should the third block of queries meet?",
     variants=[tiled(tiles=lambda start, block: range(max(0, start - block), start + 1, block))])
-mistake("the first tile left out", why="The loop over the keys starts with the second block.", look="where does the "
-        "loop over the keys start?", variants=[tiled(tiles=lambda right, start, block: range(block, start + 1,
+mistake("the first tile left out", why="All blocks of queries but the first miss the first block of keys, as when a "
+        "loop or slice starts too late.", look="with which block of keys should each block of queries begin?",
+    variants=[tiled(tiles=lambda right, start, block: range(block, start + 1,
               block) if start else right)])
 
 # Blocks that are not full, and what comes back
@@ -532,8 +537,9 @@ def zeros_behind(query, key, value, block, at_least_one=False):
     done = Tiles()(*cut, block) if whole else value[..., :0, :]
     return torch.cat([done, torch.zeros_like(value[..., whole:, :])], dim=-2)
 
-mistake("the last block padded with zeros", why="The last block is filled up with zeros, and these count as keys or "
-        "come back as rows.", look="the shape of your output, where the block does not divide the length.",
+mistake("the last block padded with zeros", why="The last block is filled up with zeros, and these come back as rows: "
+        "the output is longer than the query.",
+    look="the shape of your output, where the block does not divide the length.",
     variants=[lambda *inputs: padded(*inputs)])
 
 def padded(query, key, value, block):
@@ -550,11 +556,13 @@ def whole_blocks(query, key, value, block, error):
         raise error
     return Tiles()(query, key, value, block)
 
-mistake("an empty block at the end", why="Where `block` divides the length, there is one block too many, and it has no "
-        "rows.", look="with a length of 4 and blocks of 2, how many blocks are there?",
+mistake("an empty block at the end", why="Where `block` divides the length, your code raises an error, as when there "
+        "is one block too many, which has no rows.",
+    look="with a length of 4 and blocks of 2, how many blocks are there?",
     variants=[tiled(starts=lambda length, block: range(0, length + 1, block))])
-mistake("the output as wide as the query", why="The output is made as wide as the query, (…, length, d_head). It "
-        "should have as many features as the value, d_v.", look="the shape of the tensor that your outputs go into.",
+mistake("the output as wide as the query", why="Your code works only where value and query have the same number of "
+        "features, as when the output is made as wide as the query, (…, length, d_head). It should have d_v features.",
+    look="which sizes does your code take from the query, and which from the value?",
     variants=[lambda *inputs: into_the_query(*inputs)])
 
 def into_the_query(query, key, value, block):
@@ -564,7 +572,8 @@ def into_the_query(query, key, value, block):
     return output
 
 mistake("a fixed number of dimensions", why="Your code works only for a certain number of leading dimensions; there "
-        "may be any number of them, or none.", look="`...` in an index, and dimensions counted from the end.",
+        "may be any number of them, or none.", look="how can you name the last two dimensions, however many come "
+        "before them?",
     variants=[lambda *inputs, count=count: of_dimensions(*inputs, count) for count in (4, 3, 2)]
         + [lambda *inputs: along_0(*inputs)])
 
@@ -597,8 +606,9 @@ mistake("scaled by the block", why="The scores are divided by the block's size o
     look="which dimension of the query does a dot product sum over?",
     variants=[tiled(scale=lambda block: block ** -0.5), tiled(scale=lambda block: 1 / block),
               tiled(scale=lambda query, block: min(block, query.shape[-2]) ** -0.5)])
-mistake("scaled by d, not √d", why="The scores are divided by d, or by √d twice: once in the queries and once in the "
-    "scores.", look="in how many places do you divide, and by what?", variants=[tiled(scale=lambda right: right ** 2)])
+mistake("scaled by d, not √d", why="The scores are divided by d, not by √d, as when both the queries and the scores "
+        "are divided by √d.",
+    look="in how many places do you divide, and by what?", variants=[tiled(scale=lambda right: right ** 2)])
 mistake("no scaling", why="The scores are not divided by √d.", look="lesson 3: what is done to the dot products?",
     pairs=1, asked=lambda query: query * math.sqrt(query.shape[-1]))
 mistake("multiplied by √d", why="The scores are multiplied by √d; they should be divided by it.",

@@ -234,8 +234,7 @@ mistake('nothing cut ("\\b" without r?)', why='The text comes back whole, as one
     look='print len("\\b") and len(r"\\b").', pieces=lambda text: [text])
 mistake("only the first cuts made", pairs=0,
     why="The text is cut only at the first few word boundaries, and the rest stays in one piece.",
-    look="the third argument of `re.split` is `maxsplit`, the largest number of cuts. Did you mean to pass a flag "
-    "there?",
+    look="what limits the number of cuts? The third argument of `re.split`, for example, is `maxsplit`, not `flags`.",
     pieces=[lambda text, most=most: re.split(r"\b", text, maxsplit=most) for most in (1, 2, 8, 16, 32, 40)])
 mistake("only the words kept", hint=1, pairs=3,
     why="Only the words are left: the white space and punctuation between them are thrown away.",
@@ -253,7 +252,8 @@ mistake("cut only where white space is", pairs=3,
     pieces=[*split(r"(\s+)", r"(\s)", "( )", "( +)", "([ \n])", "(?<= )"), *found(r"\S+\s*|\s+", r"\s?\S+|\s+")])
 mistake("white space lost", hint=1, pairs=5,
     why="White space between the words is thrown away: joined, the tokens run into each other.",
-    look="join your tokens. A space is a token too.", pieces=found(r"\w+|[^\w\s]+", r"\w+|[^\w\s]", r"[\w']+|[^\w\s]"),
+    look="join your tokens. What has become of the spaces?",
+    pieces=found(r"\w+|[^\w\s]+", r"\w+|[^\w\s]", r"[\w']+|[^\w\s]"),
     kept=[lambda pieces: list(filter(str.strip, pieces)),
         lambda pieces: list(map(str.strip, filter(str.strip, pieces))), lambda pieces: list(map(str.strip, pieces)),
         lambda pieces: [piece for piece in pieces if not piece.isspace()],
@@ -266,12 +266,12 @@ mistake("every character between words by itself", why="What comes between two w
 mistake("every character between words by itself, and line breaks lost", pairs=0, why="What comes between two words is "
     "cut into single characters, though there is no word boundary between them. Also, line breaks are lost.",
     look=f"{BOUNDARIES} And in a regular expression, does a dot match a line break?", pieces=found(r"\w+|."))
-mistake("punctuation and white space cut apart", why="Punctuation and white space become tokens of their own: a comma "
-    "and the space after it are cut apart, though there is no word boundary between them.", look=BOUNDARIES,
+mistake("punctuation and white space cut apart", why="Punctuation and white space are cut apart, such as a comma and "
+    "the space after it, though there is no word boundary between them.", look=BOUNDARIES,
     pieces=[*found(r"\w+|\s+|[^\w\s]+", r"\w+|\s+|[^\w\s]", r"\w+|\s|[^\w\s]+", r"\w+| +|[^\w ]+", r"\w+| |[^\w ]+"),
         *split(r"\b|(?=\s)", r"\b|(?<=\s)")])
-mistake("only a to z count as letters", why="Your code takes only a to z for letters, so words with other letters, "
-    "such as é or Ж, are cut into pieces. (With some patterns, so are words with digits or underscores.)",
+mistake("only a to z count as letters", why="Words with letters such as é or Ж are cut into pieces, as when only a "
+    "to z count as letters. (With some patterns, so are words with capitals, digits or underscores.)",
     look="a text with an é. Which pattern matches a letter of any alphabet?",
     pieces=[*split(r"([^a-zA-Z]+)", r"(?a:\b)"), *found(r"[a-zA-Z]+|[^a-zA-Z]", r"[a-zA-Z0-9]+|[^a-zA-Z0-9]+",
         r"[a-zA-Z0-9]+|[^a-zA-Z0-9]", r"[a-zA-Z0-9_]+|[^a-zA-Z0-9_]", r"[a-zA-Z']+|[^a-zA-Z']+",
@@ -285,7 +285,7 @@ mistake("digits do not count as part of a word", why="Digits are cut off from le
     pieces=[*split(r"([^\W\d_]+)"), *found(r"[^\W\d]+|[\W\d]+", r"[^\W\d]+|\d+|\W+",
 r"[^\W\d_]+|\d+|[\W_]+", r"[^\W\d_]+|[\W\d_]", r"[^\W\d]+|[\W\d]", r"[^\W\d]+|\d+|\W", r"[^\W\d]+|\d|\W+")])
 mistake("the underscore does not count as part of a word",
-    why="The underscore is treated like punctuation; but `\\w` matches it too, so it is part of a word.",
+    why="Words are cut at the underscore; but `\\w` matches it too, so it is part of a word.",
     look="what does `\\w` match besides "
     "letters and digits?", pieces=[*split(r"([^\W_]+)"), *found(r"[^\W_]+|[\W_]", r"[^\W_]+|\s+|[^\w\s]+|_+")])
 mistake("a token for each line", why="The text is cut into lines, not at its word boundaries.", look=BOUNDARIES,
@@ -307,7 +307,7 @@ r" ?\w+| ?[^\s\w]+|\s+(?!\S)|\s+", r"\w+\s?|[^\w\s]+\s?|\s+", r"\w+\s*|[^\w\s]\s
 r"\w+\W?|\W+", r" ?\w+|[^\w\s]+|\s+(?!\S)|\s+", r" ?\w+|[^\w\s]+|\s+")])
 mistake("cut inside the words",
     why="The text is cut everywhere except at the word boundaries: `\\B` is the opposite of `\\b`.",
-    look="is it a small b or a capital one?", pieces=lambda text: re.split(r"\B", text))
+    look="does your pattern have a small b or a capital one?", pieces=lambda text: re.split(r"\B", text))
 mistake("cut at line breaks as well", why="The text is also cut at line breaks, even where there is no word boundary.",
     look="is there a word boundary between a comma and the line break after it?", pieces=[*found(r"\w+|\n|[^\w\n]+",
     r"\w+|\n+|[^\w\n]+"), lambda text: [piece for line in text.splitlines(True) for piece in re.split(r"\b", line)]])
@@ -322,11 +322,12 @@ mistake("cut in the wrong places",
     why="At some word boundaries there is no cut, and some cuts are not at a word boundary.",
     look="does a word begin or end at each of your cuts, and is there a cut wherever one does?",
     pieces=lambda text: [text[start:start + 3] for start in range(0, len(text), 3)])
-mistake("part of the text lost", hint=1, why="Some characters of the text are in none of the tokens.",
-    look="which characters are they? A split throws away what it cuts at, and so may `strip` and `replace`. `findall` "
-    "leaves out what its pattern does not match; a dot, for example, does not match a line break.",
+mistake("part of the text lost", hint=1, why="Part of the text is in none of the tokens.",
+    look="which part is it? A split throws away what it cuts at, `strip` and `replace` may lose something too, and "
+    "`findall` leaves out what its pattern does not match; a dot, for example, does not match a line break.",
     prepared=lambda text: text.replace(",", "").replace("e", ""))
-mistake("the text changed", hint=1, why="Something has been added to the text, or turned into something else.",
+mistake("the text changed", hint=1, why="Joined, the tokens do not give the text back: something has been added, "
+    "changed or put in another place.",
     look="what is done to the text besides cutting it?", prepared=lambda text: text.replace(" ", "▁"))
 
 # What is kept
@@ -339,15 +340,15 @@ for pieces in [*split(r"(\W+)", r"(\b)"), *found(r"\w*|\W+", r"\w+|\W*")]])
 mistake("the empty text as a token", pairs=0,
     why="An empty text gives one empty token; it should give no tokens, so the list should be empty.",
     look="print the tokens of an empty text.", listed=lambda tokens: tokens or [""])
-mistake("the first or last piece cut off", pairs=2, why="The first piece, the last one, or both are left out without a "
-    "check; they are empty only where the text begins or ends with a word.",
-    look="join the tokens of a text that begins "
-    "with a space and ends in a full stop.", kept=lambda pieces: pieces[1:-1],
+mistake("the first or last piece cut off", pairs=2, why="The first token, the last one, or both are left out. (With "
+    "`re.split`, the first or last piece is empty only where the text begins or ends with a word.)",
+    look="join the tokens of two texts: one that begins and ends with a word, and one that does "
+    "neither.", kept=lambda pieces: pieces[1:-1],
     listed=lambda tokens: tokens[:-1] if tokens and re.match(r"\w", tokens[-1]) else tokens,
     variants=[{"kept": kept} for kept in (lambda pieces: pieces[1:], lambda pieces: pieces[:-1],
         lambda right: right[1:], lambda right: right[:-1], lambda right: right[1:-1])])
 mistake("tokens of one character lost", why="Tokens of a single character are left out, and with them most of the "
-    "spaces.", look="what does the condition say about a space?",
+    "spaces.", look="what becomes of a token that is a single space?",
     kept=lambda pieces: [piece for piece in pieces if len(piece) > 1])
 
 # How it is handed over
@@ -369,11 +370,11 @@ mistake("a tuple for the list", why="The tokens are right, but they come in a tu
 mistake("an array for the list", why="The tokens come in a NumPy array, not in a list.", look="what turns an "
     "array into a list?", listed=[lambda tokens: np.array(tokens), lambda tokens: np.array(tokens, dtype=object)])
 mistake("one text for the list",
-    why="The tokens are joined into one string again; the exercise asks for a list of them.",
-    look="the `return` line: what does `join` make?",
+    why="The result is one string; the exercise asks for a list of tokens.",
+    look="what type is your result? `join`, for example, makes a string.",
     listed=[lambda tokens: " ".join(tokens), lambda tokens: "".join(tokens), lambda tokens: "|".join(tokens)])
 mistake("a list of lists", pairs=2, why="The result is a list of lists; it should be a list of tokens.",
-    look="`append` adds a list as a single item. What adds its items one by one?",
+    look="what is each item of the result? `append`, for example, adds a list as a single item.",
     variants=[{"__call__": lambda step, text: [step(line) for line in text.splitlines()]},
         {"__call__": lambda step, text: [step(line) for line in text.splitlines(keepends=True)]}],
     listed=lambda tokens: [tokens])
@@ -389,6 +390,7 @@ mistake("the empty text", hint=3, why="Your code fails on an empty text, which h
 def one_by_one(text):
     head = re.match(r"\w+|\W+", text)
     return [head.group(), *one_by_one(text[head.end():])] if head else []
-mistake(ONE_CALL_EACH, pairs=0, why="Your function calls itself once for each token. Python allows about a "
-    "thousand nested calls, and a book has many more tokens.", look="can a loop replace the recursion?",
+mistake(ONE_CALL_EACH, pairs=0, why="Each further token takes another nested call, as when a function calls "
+    "itself. Python allows about a thousand, and a book has many more tokens.",
+    look="can a loop replace the recursion?",
     variants=[one_by_one])

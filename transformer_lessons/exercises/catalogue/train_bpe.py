@@ -250,7 +250,7 @@ mistake = exercise.section(hint=2)
 mistake("each word counted once", pairs=2, why="How often each word occurs in the text is ignored: every word counts "
     "only once.", look="should a rare word count as much as a frequent one?", weight=lambda: 1)
 mistake("overlapping pairs counted once", why="Where a pair overlaps with itself, as (a, a) does in (a, a, a), only "
-    "some of its occurrences are counted. Some programs do this; here every occurrence counts.",
+    "some of its occurrences are counted. Some programs do this; the exercise counts every one.",
     look="how many pairs of neighbours do four equal parts have?",
     pairs_of=lambda parts: apart(parts))
 
@@ -276,7 +276,7 @@ mistake("the last pair of a word left out", why="The last pair of each word is n
     "parts: does it have a pair?", pairs_of=lambda right: right[:-1])
 mistake("the end joined to the beginning", pairs=0, why="The last part of a word is counted as a neighbour of its "
     "first part, as when the word is treated as a ring or repeated several times in a row.",
-    look="word[place - 1] at place 0, or word[(place + 1) % len(word)].",
+    look="word[place - 1] at place 0, or word[(place + 1) % len(word)]: which two parts do they make neighbours?",
     pairs_of=[lambda parts, right: [*right, (parts[-1], parts[0])], lambda parts, right:
         right and [*right, (parts[-1], parts[0])]])
 mistake("words of two parts left out", why="If a word has just two parts, its pair is not counted.", look="how "
@@ -340,9 +340,9 @@ mistake("counts never taken away", pairs=3, why="New counts are added to the old
                                                        if not kept(self) or b"".join(self.last) in pair}),
          "rewritten": lambda self, right, pair: (kept(self).pop(pair), vars(self).update(last=pair), right)[2]}])
 
-mistake("new pairs found in no word", pairs=0, why="Each pair is merged only in the words that had it at the start. "
-    "Your code never notes which words have a new pair, so merging that pair changes nothing.",
-    look="where do you note which words have a pair, and when must you update that?", variants=[
+mistake("new pairs found in no word", pairs=0, why="Each pair is merged only in the words that had it at the start, so "
+    "merging a new pair changes nothing, as when your code never notes which words have it.",
+    look="if you note which words have a pair, when must you update that?", variants=[
         lambda words, number: noted_once(words, number), lambda words, number: noted_once(words, number, False)])
 
 def noted_once(words, number, dropped=True):
@@ -360,9 +360,9 @@ def noted_once(words, number, dropped=True):
             del counts[merges[-1]]
     return merges
 
-mistake("neighbours taken from before the merge", pairs=0, why="The counts are updated place by place, with the "
-    "neighbours from before the merge. Where the pair occurs twice in a row, as in t, u, t, u, the new pair (tu, tu) "
-    "is not counted, but pairs with a single t or u are.", look="t, u, t, u after one merge: which pair is "
+mistake("neighbours taken from before the merge", pairs=0, why="Where the pair occurs twice in a row, as in t, u, "
+    "t, u, the new pair (tu, tu) is not counted, but pairs with a single t or u are, as when the counts are updated "
+    "place by place with the neighbours from before the merge.", look="t, u, t, u after one merge: which pair is "
     "left, and which counts do you change?", variants=[lambda words, number: place_by_place(dict(words), number)])
 
 def place_by_place(words, number):
@@ -413,7 +413,7 @@ mistake("cut at the spaces", why="The parts are joined with spaces, and the resu
     merged=[lambda parts, pair: in_a_text(parts, pair).split(), lambda parts, pair: in_a_text(parts, pair).split(b" ")])
 
 mistake("merged in one word only", why="The pair is merged only in the first word that has it.",
-    look="`break`, or an assignment outside the loop over words.",
+    look="`break`, or an assignment outside the loop over words: how many words are rewritten?",
     rewritten=[lambda words, pair: in_one_word(words, pair)])
 
 def in_one_word(words, pair):
@@ -454,18 +454,20 @@ mistake("the words with the pair lost", why="The words that contain the pair are
 mistake = exercise.section(hint=3)
 mistake("only one merge", pairs=0, why="Only one merge is made, as when the loop ends after a single round.",
     look="how far is the `return` line indented, and what ends the loop?", rounds=lambda number: min(1, number))
-mistake("one merge too few", pairs=2, why="One merge is missing at the end.", look="how far does the loop count?",
+mistake("one merge too few", pairs=2, why="One merge is missing at the end.",
+    look="if `number` is 1, how many merges are made?",
     rounds=[lambda number: max(0, number - 1)])
 mistake("one merge too many", pairs=2, why="Your code makes one merge more than `number`.",
-    look="the condition of the loop: "
-    "`<` or `<=`?",
+    look="if `number` is 1, how many merges are made, "
+    "and what ends the loop?",
     rounds=[lambda number: number + 1])
 mistake("number tested too late", why="At least one merge is made even if `number` is 0, as when the number of merges "
-    "is checked only after a merge.", look="number=0: what does the loop do before its first check?",
+    "is checked only after a merge.", look="if `number` is 0, what could keep the first merge from being made?",
     rounds=[lambda number: number or 10 ** 6, lambda number: max(1, number)])
-mistake("number taken for the vocabulary's size", why="`number` counts only the merges, but you subtract the single "
-    "bytes from it: all 256, or those of the text.",
-    look="what does `number` count?", rounds=[lambda number: max(0, number - 256)], variants=[lambda words, number:
+mistake("number taken for the vocabulary's size", why="Your list is empty or too short, as when the single bytes, all "
+    "256 or those of the text, are subtracted from `number`. But `number` counts only the merges.",
+    look="what does `number` count? And when is a pair added to the list?",
+    rounds=[lambda number: max(0, number - 256)], variants=[lambda words, number:
         byte_pairs.train_bpe(words, max(0, number - len({byte for word in words for byte in word})))])
 mistake("ended at pairs that occur once", why="Your code stops when every pair occurs only once; it should go on until "
     "no word has two parts left.", look="the condition of the loop: how often does a pair have to occur?",
@@ -495,8 +497,8 @@ mistake("nothing left at the end", pairs=0, why="When no word has two parts left
 mistake("no end before number", why="When no word has two parts left, your code raises an error, as `max` does when it "
     "has nothing to choose from.",
     look="a text of a single word: after how many merges is it one token?", ended=[lambda counts: False])
-mistake("pairs that are gone merged", pairs=0, why="Your code goes on when no word has two parts left, because pairs "
-    "that no longer occur are still in the counts, with a count of 0.",
+mistake("pairs that are gone merged", pairs=0, why="When no word has two parts left, your code goes on with pairs that "
+    "no longer occur, as when they are still in the counts, with a count of 0.",
     look="what happens to a count that has fallen to 0?",
     variants=[lambda words, number: with_zeros(words, number), lambda words, number: with_zeros(words, number, True)])
 
@@ -553,7 +555,7 @@ def with_counts(words, number):
 
 mistake("the order lost", why="The merges are sorted, reversed or in a set; they should be in the order in which they "
     "were made.",
-    look="the `return` line: is anything sorted, reversed, or a set?",
+    look="at which place in the list is each new pair put? And does the `return` line change the order?",
     handed=[lambda merges: merges[::-1], lambda merges: sorted(merges), lambda merges: set(merges)])
 mistake("pairs in lists", why="The merges are right, but each pair is a list, which cannot be a dictionary key; it "
     "should be a tuple.", look="the brackets round each pair.", handed=[lambda merges: [list(pair) for pair in merges]])
@@ -561,6 +563,6 @@ mistake("a tuple for the list", why="The merges are right, but they come in a tu
     look="the outer brackets, and what `tuple` does.", handed=[lambda merges: tuple(merges)])
 mistake("texts in the pairs", why="The parts in the pairs are strings or numbers; they should be bytes, as in the "
     "words.",
-    look="`decode`, `str(…)`, and an index into bytes.",
+    look="`decode`, `str(…)`, and an index into bytes: what type does each of them give?",
     handed=[lambda merges: [tuple(part.decode("latin-1") for part in pair) for pair in merges],
         lambda merges: [tuple(part[0] for part in pair) for pair in merges]])

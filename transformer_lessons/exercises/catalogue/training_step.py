@@ -202,16 +202,16 @@ mistake("no shift", pairs=4, why="Inputs and targets are the same tokens, so the
 mistake("shifted the wrong way", why="Each position is trained to give the token before it, so the model "
     "learns to look back instead of ahead.", look="which begins with the first token, the inputs or the targets?",
     shift=lambda tokens: (tokens[:, 1:], tokens[:, :-1]))
-mistake("shifted twice", why="The targets are two tokens ahead, so the model learns to skip every other token.",
+mistake("shifted twice", why="The targets are two tokens ahead, so the model learns to skip a token.",
     look="how far is each target from its input? Are the tokens shifted in more than one place?",
     shift=[lambda tokens: (tokens[:, :-2], tokens[:, 2:])])
 mistake("the batch is shifted", pairs=0,
-    why="The slice is taken along the first dimension, so the targets of each sequence are another sequence.",
+    why="The shift is along the first dimension, so the targets of each sequence are another sequence.",
     look="which dimension of tokens is the batch, and which the length?",
     shift=lambda tokens: (tokens[:-1], tokens[1:]))
-mistake("the first token as the last target", why="The tokens are rolled around: the last position is trained to "
-    "predict the first token of its sequence, which does not follow it.", look="what does torch.roll put at the end, "
-    "and which token has no next one?", shift=lambda tokens: (tokens, tokens.roll(-1, dims=1)))
+mistake("the first token as the last target", why="The last position is trained to predict the first token of "
+    "its sequence, as with torch.roll, but that token does not follow it.", look="what is the target at the last "
+    "position, and which token has no next one?", shift=lambda tokens: (tokens, tokens.roll(-1, dims=1)))
 mistake("one position too few", pairs=3,
     why="One prediction, at the start or the end of each sequence, is left out, so it is never trained.",
     look="a sequence of n tokens has n - 1 predictions. How many reach your loss?",
@@ -221,11 +221,11 @@ mistake("one position too few", pairs=3,
 # The loss
 mistake = exercise.section(hint=2)
 mistake("only the last position", why="Only the prediction at the last position counts. A causal model predicts at "
-    "every position, and learns from all of them at once.", look="the slice before the loss: which positions are left?",
+    "every position, and learns from all of them at once.", look="which positions of the logits reach the loss?",
     loss=lambda logits, targets: F.cross_entropy(logits[:, -1], targets[:, -1]))
 mistake("only the first position", pairs=0, why="Only the prediction of the second token counts. A causal model "
-    "predicts at every position, and learns from all of them at once.", look="the index before the loss: which "
-    "positions are left?", loss=lambda logits, targets: F.cross_entropy(logits[:, 0], targets[:, 0]))
+    "predicts at every position, and learns from all of them at once.", look="which positions of the "
+    "logits reach the loss?", loss=lambda logits, targets: F.cross_entropy(logits[:, 0], targets[:, 0]))
 mistake("only one sequence", why="Only one sequence of the batch counts towards the loss.",
     look="the first dimension of logits and "
     "targets: do all sequences reach the loss?", loss=[lambda logits, targets: F.cross_entropy(logits[0], targets[0]),
@@ -243,12 +243,12 @@ mistake("a sum and a mean", pairs=0, why="The losses are averaged over the batch
     loss=[lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum(1).mean(),
     lambda logits, targets: F.cross_entropy(logits.transpose(1, 2), targets, reduction="none").mean(1).sum()])
 mistake("averaged over the vocabulary too", pairs=1,
-    why="The mean is taken over the vocabulary too, so the loss is too small by a factor of the vocabulary size.",
+    why="The loss is too small by a factor of the vocabulary size, as when the mean is taken over the vocabulary too.",
     look="how many numbers is your mean taken over, and how many targets are there?",
     loss=lambda right, logits: right / logits.shape[-1])
 mistake("a token that does not count", pairs=1, why="Positions whose target is a certain token, 0 or 1, are left out, "
     "as they would be if that token were padding; the exercise averages over all positions.",
-    look="`ignore_index`, or a condition on the targets: which of them does it leave out?",
+    look="does `ignore_index`, or a condition, leave out any of the targets?",
     loss=[lambda logits, targets, one=one: F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=one)
           for one in (0, 1)])
 mistake("label smoothing", pairs=1, why="A share of each target is spread evenly over all the tokens. The exercise "
@@ -271,8 +271,8 @@ mistake("reshaped, not transposed", pairs=0,
     "tokens and positions are mixed up.", look="which operation swaps two dimensions?",
     loss=lambda logits, targets: F.cross_entropy(logits.reshape(len(logits), logits.shape[-1], -1), targets))
 mistake("transposed, then flattened", pairs=0,
-    why="The logits, or the targets, are transposed before they are flattened, so the rows of the two are no longer in "
-    "the same order.",
+    why="The logits, or the targets, are transposed before they are flattened, so the rows of the two no longer "
+    "match.",
     look="which position of which sequence is in row 1, of the logits and of the targets?",
     loss=[lambda logits, targets, one=one: F.cross_entropy(
         logits.transpose(one, one + 1).reshape(-1, logits.shape[-1]), targets.flatten()) for one in (1, 0)] + [
@@ -280,9 +280,9 @@ mistake("transposed, then flattened", pairs=0,
 mistake("the classes in the last dimension", pairs=0, raises=True, why="cross_entropy looks for the classes in "
     "dimension 1, where these logits have the positions.", look="the documentation of F.cross_entropy: which shapes go "
     "together?", loss=lambda logits, targets: F.cross_entropy(logits, targets))
-mistake("a view of rows that do not lie side by side", pairs=0, why="A slice such as `tokens[:, 1:]` "
-    "skips one position in each row, so the rows do not lie side by side in memory, and `view` cannot join them: "
-    "hence the error.", look="the last sentence of the error message.",
+mistake("a view of rows that do not lie side by side", pairs=0, why="`view` cannot join rows that do not "
+    "lie side by side in memory: hence the error. A slice such as `tokens[:, 1:]`, for instance, skips one position in "
+    "each row.", look="the last sentence of the error message.",
     loss=lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.view(-1)))
 mistake("the logits without the logarithm", pairs=0, why="The loss is minus the mean of the targets' logits. That is "
     "what nll_loss makes of logits, but it expects the logarithms of probabilities.",
@@ -310,7 +310,7 @@ mistake("in bits", why="The loss is divided by ln 2, which turns nats into bits;
     look="what is the base of your logarithm?", loss=lambda right: right / math.log(2),
     result=lambda right: right / math.log(2))
 mistake("the perplexity", pairs=0,
-    why="This is the perplexity, e to the power of the loss; the exercise asks for the loss.",
+    why="The number returned is the perplexity, e to the power of the loss; the exercise asks for the loss.",
     look="does the loss itself need an exp?", loss=lambda right: right.exp(), result=lambda right: math.exp(right))
 
 # The gradients and the step
@@ -393,22 +393,23 @@ def at_every_second(call):
         optimizer.step() if optimizer.calls % 2 == call else None)
 mistake("a step at every second call only", pairs=0,
     why="The optimiser takes a step only at every second call of your function; it should take one at each call.",
-    look="the `if` around optimizer.step().", move=[at_every_second(0), at_every_second(1)])
+    look="what decides whether optimizer.step() is called?", move=[at_every_second(0), at_every_second(1)])
 mistake("eval mode", pairs=0, why="The model is put into eval mode, so dropout and the like are switched off while it "
-        "learns. Eval mode is for evaluating and generating.", look="where is model.eval() called?",
+        "learns. Eval mode is for evaluating and generating.", look="what puts the model into eval mode?",
     predict=[lambda model, inputs: model.eval()(inputs)],
     variants=[{"predict": lambda model, inputs: model.eval()(inputs),
                "result": lambda right, model: (right, model.train())[0]}])
-mistake("left in eval mode", pairs=0, why="The step is right, but afterwards the model is in eval mode: from the next "
-        "step on, dropout and the like are switched off while it learns.", look="where is model.eval() called?",
+mistake("left in eval mode", pairs=0, why="The step is right, but afterwards the model is in eval mode, in which "
+        "dropout and the like are switched off.", look="what puts the model into eval mode?",
     variants=[{"predict": lambda model, inputs: model.train()(inputs),
                "result": lambda right, model: (right, model.eval())[0]}])
-mistake("no gradient is recorded", raises=True, why="The forward pass runs without recording operations, or its result "
-    "is detached, so backward has no path to the weights.",
-    look="no_grad and detach, which are for evaluating, not for training.",
+mistake("no gradient is recorded", raises=True, why="Backward has no path from the loss to the weights, as when the "
+    "forward pass runs without recording operations, or its result is detached.",
+    look="what cuts the loss off from the weights: `no_grad`, `detach`, a new tensor, or an operation such as argmax?",
     variants=[{"__call__": torch.no_grad()(TrainingStep.__call__)}])
 mistake("a float before backward", raises=True,
-    why="`.item()` or float() turns the loss into a plain number, which no longer knows how it was computed.",
+    why="backward is called on a plain number, as `.item()` or float() gives it, which no longer knows how it was "
+    "computed.",
     look="where does the loss become a float: before backward or after it?", loss=[lambda right: right.item()])
 
 # What is returned
@@ -418,14 +419,14 @@ mistake("the loss after the step", why="The loss is computed again with the new 
                                                  self.shift(tokens)[1]).item())
 mistake("another number than the loss", pairs=0, why="The step is right, but the number returned is not its loss: it "
     "is the accuracy, for example, or the loss in eval mode.",
-    look="how is the number in your `return` line computed?",
+    look="how is the number that you return computed?",
     variants=[{"predict": lambda self, model, inputs, mode=mode: (
         setattr(self, "seen", model.train(mode)(inputs)), model.train()(inputs))[1],
         "result": lambda self, tokens, number=number: number(self.seen, tokens[:, 1:]).item()} for mode, number in (
         (False, lambda logits, targets: F.cross_entropy(logits.mT, targets)),
         (True, lambda logits, targets: (logits.argmax(-1) == targets).double().mean()))])
 mistake("no loss returned", pairs=0, why="The step is made, but the function returns nothing.",
-    look="does it end in `return …`?", result=lambda: None)
+    look="does your function end in `return …`?", result=lambda: None)
 mistake("with the wrong sign", pairs=0, why="The step is right, but the number returned is minus the loss.",
     look="the sign of what is returned.", result=lambda right: -right)
 mistake("the loss rounded", pairs=0, why="The step is right, but the loss that is returned has been rounded.",
