@@ -1056,7 +1056,7 @@ def lens(mean_of=lambda x: x, variance_of=lambda x: x, centred=True):
 @pytest.mark.parametrize(("answer", "mistake", "true", "false"), [
     (lens(mean_of=lambda x: x[-1]), "the last stage's statistics for all", "statistics of the last", "are divided by"),
     (lens(variance_of=lambda x: x[0]), "the first stage's statistics for all", "of the first stage", "the mean and"),
-    (lens(centred=False), "the mean left in", "is not subtracted", "divided by their root mean square"),
+    (lens(centred=False), "the mean left in", "vector is left in", "divided by their root mean square"),
     (lens(*2 * [lambda x: x.roll(-1, 0)]), "the statistics of a neighbour", "before it or after it", "stage before."),
     (lambda x, norm, table: norm(x[:, :, :-1]) @ table.T, "positions left out", "or all but one", "one position alone"),
     (lambda x, norm, table: norm(x.transpose(1, 2)) @ table.T, "dimensions swapped", "swapped", "do not come first"),
