@@ -647,9 +647,10 @@ def test_a_held_release_contains_no_model_answer_and_no_solution(tmp_path):
     kept = [line.strip() for text in kept for line in re.split(r"(?<=[.:]) |\n", text)] + release.hidden_lines()
     assert len(kept) > 250  # else there would be little to look for
     assert [line for line in kept if len(line) >= 40 and line in whole] == []
-    code = "from transformer_lessons.exercises import check, solution; check('causal_mask', 0); solution('softmax')"
+    code = ("from transformer_lessons import models; from transformer_lessons.exercises import check, solution; "
+            "check('causal_mask', lambda n: 0); solution('softmax')")
     said = os.popen(f'cd {tmp_path}/transformer-lessons && {sys.executable} -c "{code}"').read()
-    assert "causal_mask" in said
+    assert said.startswith("✗ causal_mask")
     assert said.splitlines()[-1] == release.KEPT
 
 
