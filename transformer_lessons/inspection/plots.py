@@ -78,8 +78,7 @@ def show_heads(rows, title, alt=None):
             axis.add_patch(Rectangle((left, top), 0.92, 0.92, fill=False, edgecolor="grey", lw=0.6))
     if heads == 1:
         axis.set_aspect("equal")  # squares; of several heads, each has the width that the page allows
-    across = "head (in each: queries down, keys across)" if heads > 1 else "head\n(queries down, keys across)"
-    axis.set(xlim=(0, heads), ylim=(len(maps), 0), xlabel=across)
+    axis.set(xlim=(0, heads), ylim=(len(maps), 0), xlabel="head\n(queries down, keys across)")
     axis.set_xticks(np.arange(heads) + 0.5, labels=range(heads))
     axis.set_yticks(np.arange(len(maps)) + 0.5, labels=maps)
     axis.tick_params(length=0)
@@ -277,5 +276,5 @@ def finish(figure, axis, title, x_label, y_label, alt):
     axis.set(xlabel=x_label, ylabel=y_label)
     axis.spines[["top", "right"]].set_visible(False)
     if axis.get_legend_handles_labels()[0]:
-        axis.legend(frameon=False)
+        axis.legend(facecolor="white", edgecolor="none", framealpha=0.9)  # no grid lines through the words
     return Picture(figure, alt)
