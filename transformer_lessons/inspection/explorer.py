@@ -163,9 +163,9 @@ def picture(groups, title):
 
 
 def row_name(name, layer):
-    """“layer 0”, and “layer 0 with⏎head 1 of layer 0⏎silenced” for the maps of a run without heads."""
+    """“layer 0”, “encoder,⏎layer 0”, and “layer 0 with⏎head 1 of layer 0⏎silenced” for a run without heads."""
     stack, *heads = name.split(", without ")
-    row = f"{stack}, layer {layer}".removeprefix("attention, ")
+    row = f"{stack},\nlayer {layer}".removeprefix("attention,\n")
     return f"{row} with\n{', '.join(heads)}\nsilenced" if heads else row
 
 

@@ -183,7 +183,7 @@ def in_full(number):
 
 @in_style
 def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None):
-    """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line across.
+    """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
     """
@@ -197,7 +197,14 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
         if len(runs) > 1:
             axis.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.2, linewidth=0)
     if floor is not None:
-        axis.axhline(floor[1], color="grey", linestyle=(0, (1, 1)), label=floor[0])
+        ends = np.concatenate([as_array(numbers)[..., -len(x) // 3:].ravel() for numbers in curves.values()]) - floor[1]
+        free_above, free_below = (min(gaps, default=np.inf) for gaps in (ends[ends >= 0], -ends[ends < 0]))
+        above = free_above > free_below  # on the side where the curves leave more room
+        axis.axhline(floor[1], color="grey", linestyle=(0, (1, 1)))
+        axis.annotate(floor[0], (1, floor[1]), (-3, 3 if above else -3), axis.get_yaxis_transform(),
+                      textcoords="offset points", color="#666666", fontsize=9,
+                      ha="right", va="bottom" if above else "top")
+        axis.margins(y=0.1)  # room for the name, even at the edge
     axis.grid(axis="y")
     if log_x:
         axis.set_xscale("log")

@@ -284,8 +284,8 @@ QUESTIONS = (
     FreeText(
         "5.13",
         "Order without recurrence",
-        "A Transformer has no recurrence over tokens. What takes its place, and how does the model know "
-        "about time (the order of its tokens)?",
+        "A Transformer has no recurrence over tokens. What takes its place, and what tells the model in "
+        "which order its tokens come?",
         model="No state is passed from token to token. Instead, each layer lets every token look at the others, "
         "so depth takes the place of steps in time. The order has to be supplied: an encoding is added "
         "to each embedding, queries and keys are rotated by position, or scores are lowered in proportion to "
