@@ -66,7 +66,7 @@ def show_heads(rows, title, alt=None):
     maps = {name: as_array(weights) for name, weights in rows.items()}
     heads = max(len(weights) for weights in maps.values())
     side = min(1.2, 5.2 / heads)
-    names = 0.08 * max(0, *(len(line) - 26 for name in maps for line in name.split("\n")))  # inches for long names
+    names = 0.08 * max(0, longest_line(maps) - 26)  # inches for long names
     size = max(side * heads + 2.2, 4) + names, max(side * len(maps) + 0.9, 2)
     figure = Figure(figsize=size, layout="constrained")
     axis = figure.subplots()
@@ -116,18 +116,19 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
     side = 3.2 if count == 1 else max(1.7, 8.4 / count)
     wide = min(8.8, side * count * min(max(width / height, 0.8), 2) + 1.6)
     tall = side / 2 if count == 1 and width > 8 * height else side
-    letters = 10 * (wide - 1.8) / count / width  # that fit the width of a column
+    letters = 12 * (wide - 1.8) / count / width  # that fit the width of a column
+    wide += 0.07 * max(0, longest_line(rows) - 10)  # inches for long names
     figure = Figure(figsize=(wide, tall + (0.7 if legend is None else 1)), layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)[0]
     for index, axis in enumerate(axes):
         image = axis.imshow(numbers[index], cmap=cmap, vmin=low, vmax=high, aspect="auto")
         name_ticks(axis.xaxis, columns)
         name_ticks(axis.yaxis, rows if index == 0 else [""] * height)
-        if columns is not None and max(len(str(name)) for name in columns) > letters:
+        if longest_line(columns) > letters:
             axis.tick_params(axis="x", rotation=90)
         if panels is not None:
             axis.set_title(panels[index], fontsize=9)
-        axis.set_xlabel(column_label if index == 0 or count <= 3 else "")
+        axis.set_xlabel(column_label if index == 0 or count <= 4 else "")
         few = height * width <= 36 and count <= 3
         if few or max(height, width) <= 16:
             separate_squares(axis, height, width)
@@ -149,12 +150,18 @@ def entitle(figure, title):
     figure.suptitle(textwrap.fill(title, int(12.4 * figure.get_figwidth())), x=0.01, ha="left")
 
 
+def longest_line(names):
+    """How many letters the longest line of any name has; 0 if there are no names."""
+    return max((len(line) for name in names or () for line in str(name).split("\n")), default=0)
+
+
 def name_ticks(axis, names):
     """A label at every row or column, if they have names; otherwise, labels at whole numbers."""
     if names is None:
         axis.get_major_locator().set_params(integer=True)
     else:
         axis.set_ticks(range(len(names)), labels=[str(name) for name in names])
+        axis.set_tick_params(length=0)
 
 
 def separate_squares(axis, height, width):
@@ -236,6 +243,8 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None):
         axis.bar(places, as_array(numbers), width, color=COLOURS[index % len(COLOURS)], label=name,
                  hatch=["", "//", "..", "xx"][index % 4], edgecolor="white")
     axis.set_xticks(range(len(names)), labels=names)
+    if max(as_array(numbers).max() for numbers in bars.values()) >= 1000:
+        axis.yaxis.set_major_formatter(lambda number, place: in_full(number))
     axis.grid(axis="y")
     if floor is not None:
         axis.axhline(floor[1], color="black", linestyle=(0, (4, 2)), lw=1, label=floor[0])
@@ -273,7 +282,9 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLO
                   ha="center", va="center")
     axis.axhline(0, color="lightgrey", lw=0.8, zorder=0)
     axis.axvline(0, color="lightgrey", lw=0.8, zorder=0)
-    axis.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    lowest, highest = vectors.min(axis=0), vectors.max(axis=0)
+    across, up = np.where([lowest < 0, highest > 0], reach, reach / 6).T * [-1, 1]  # a little where no arrow goes
+    axis.set(xlim=across, ylim=up, aspect="equal")
     return finish(figure, axis, title, "feature 0", "feature 1", alt or f"Arrows from the origin: {title}.")
 
 
