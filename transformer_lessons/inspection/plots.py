@@ -267,10 +267,11 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLO
         colour = colours[index % len(colours)]
         axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8})
         if names is not None:
-            length = np.hypot(x, y) or 1.0  # the name goes beyond the tip
+            length = np.hypot(x, y) or 1.0
+            beyond = (9 if len(names[index]) == 1 else 13) / length  # so many points from the tip to the name
             aside = len(names[index]) > 1 and length / 2 < abs(x) < reach / 2  # a word needs room
             side = ("left" if x > 0 else "right") if aside else "center"
-            axis.annotate(names[index], (x, y), (9 * x / length, 9 * y / length), textcoords="offset points",
+            axis.annotate(names[index], (x, y), (beyond * x, beyond * y), textcoords="offset points",
                           color=colour, fontsize=11, ha=side, va="center",
                           bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.7})
     for one, another in arcs:
