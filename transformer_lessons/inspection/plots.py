@@ -217,6 +217,8 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
         axis.set_xscale("log")
         axis.set_xticks(list(x), labels=[in_full(number) for number in x])
         axis.minorticks_off()
+    elif max(x) >= 1000:
+        axis.xaxis.set_major_formatter(lambda number, place: in_full(number))
     if log_y:
         axis.set_yscale("log")
         low, high = axis.get_ylim()
