@@ -60,6 +60,21 @@ def test_a_number_is_written_with_a_minus_and_nothing_is_minus_zero(monkeypatch)
     assert [one.get_text() for one in written] == ["−1.50", "0.00"]
 
 
+@pytest.mark.parametrize(("curve", "side"), [([3, 2, 2], "top"), ([3, 1, 0], "bottom"), ([0, 0, 0.9], "bottom")])
+def test_the_name_of_a_dotted_line_stands_on_the_side_that_the_curves_leave_free(drawn, curve, side):
+    plots.show_lines([0, 1, 2], {"loss": curve}, "title", "step", "loss", floor=("chance", 1))
+    [name] = drawn[0].texts
+    assert (name.get_text(), name.get_va()) == ("chance", side)
+
+
+def test_names_may_be_the_numbers_of_an_array(monkeypatch):
+    axes = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: axes.append(figure.axes[0]))
+    plots.show_weights(np.eye(2), "title", queries=np.array([3, 4]), keys=np.array([0.5, 10.0]))
+    assert [label.get_text() for label in axes[0].get_xticklabels()] == ["0.5", "10.0"]
+    assert [label.get_text() for label in axes[0].get_yticklabels()] == ["3", "4"]
+
+
 def test_a_title_is_broken_into_lines_that_fit(monkeypatch):
     titles = []
     monkeypatch.setattr(plots, "Picture", lambda figure, alt: titles.append(figure.get_suptitle()))

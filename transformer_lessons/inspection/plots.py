@@ -130,8 +130,7 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
             axis.set_title(panels[index], fontsize=9)
         axis.set_xlabel(column_label if index == 0 or count <= 4 else "")
         few = height * width <= 36 and count <= 3
-        if few or max(height, width) <= 16:
-            separate_squares(axis, height, width)
+        separate_squares(axis, height, width)
         if few:
             write_numbers(axis, numbers[index], image)
     axes[0].set_ylabel(row_label)
@@ -152,7 +151,8 @@ def entitle(figure, title):
 
 def longest_line(names):
     """How many letters the longest line of any name has; 0 if there are no names."""
-    return max((len(line) for name in names or () for line in str(name).split("\n")), default=0)
+    names = [] if names is None else names  # a list, or an array
+    return max((len(line) for name in names for line in str(name).split("\n")), default=0)
 
 
 def name_ticks(axis, names):
@@ -165,10 +165,12 @@ def name_ticks(axis, names):
 
 
 def separate_squares(axis, height, width):
-    """A thin white line between neighbours, and no ticks or frame around them."""
+    """A thin white line between neighbours, and no ticks around them; a thick one between long strips."""
+    if height > 18:
+        return
     for row in range(1, height):
-        axis.axhline(row - 0.5, color="white", linewidth=1)
-    for column in range(1, width):
+        axis.axhline(row - 0.5, color="white", linewidth=1 if width <= 18 else 6)
+    for column in range(1, width if width <= 18 else 1):
         axis.axvline(column - 0.5, color="white", linewidth=1)
     axis.tick_params(length=0)
 
