@@ -157,8 +157,8 @@ exercise = Exercise(name="masked_softmax", lesson=6, title="A softmax that respe
     draw=draw_masked_scores, reference=lambda scores, mask: masks.masked_softmax(scores, mask), exact_zeros=True,
     gradients=True, returns="weights", shapes={"weights": "as the scores"}, symptoms=(filled_with_what,),
     signs=signs_of_weight, hints=[
-        ("hidden places get weight", "A score of 0 does not hide a key, because e⁰ is 1. Which score has an "
-                                     "exponential of exactly 0?"),
+        ("hidden keys get weight", "A score of 0 does not hide a key, because e⁰ is 1. Which score has an "
+                                   "exponential of exactly 0?"),
         ("NaN", "Every score in an empty row is -∞, so softmax turns the row into NaN. Which method puts "
                 "a number wherever a condition holds, and which condition marks such a row?"),
         ("the input changes", "Methods whose names end in _ write into the tensor they are called on. Most have a "

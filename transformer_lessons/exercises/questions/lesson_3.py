@@ -187,7 +187,7 @@ QUESTIONS = (
         model="If all the entries of queries and keys are independent, with mean 0 and variance 1, a dot product "
         "over d features has variance d, so scores grow like √d. With large d and no scaling, most queries give "
         "nearly all their weight to one key, picked by chance. Many of them get almost no gradient. The "
-        "undecided ones get huge gradients and dominate the updates of W_Q and W_K. If you divide by √d, the "
+        "undecided ones get huge gradients and dominate the first updates of W_Q and W_K. If you divide by √d, the "
         "scores have variance 1 for every d. If you divide by d, they have variance 1/d, so the weights start "
         "nearly equal, and each step moves the scores less.",
         points=(

@@ -151,7 +151,7 @@ QUESTIONS = (
             right(
                 "An IndexError",
                 "There is no row 64. Sinusoids and rotary positions can be computed for any position, although a "
-                "model trained on shorter texts may do badly at the later ones.",
+                "model trained on shorter texts may do badly at later positions.",
             ),
         ),
     ),
@@ -224,8 +224,8 @@ QUESTIONS = (
             ),
             wrong(
                 "When a model generates text, the layer computes all the new tokens at the same time.",
-                "A token that has not been generated cannot be attended to. A language model generates one "
-                "token at a time, whichever of the two layers it is built from.",
+                "The layer cannot attend to a token that has not been generated yet. A language model generates "
+                "one token at a time, whichever of the two layers it is built from.",
             ),
         ),
     ),

@@ -21,8 +21,8 @@ QUESTIONS = (
     Number(
         "7.1",
         "Layer norm by hand",
-        "A token has two features, 1 and 5. What does the second become after layer norm (gain 1, bias 0, "
-        "a negligible epsilon)?",
+        "A token has two features, 1 and 5. What does the second feature become after layer norm (gain 1, "
+        "bias 0, a negligible epsilon)?",
         right=1,
         why="The mean is 3, and the deviations are -2 and 2. Their mean square is 4, its root is 2, and "
         "(5 - 3) / 2 = 1.",
@@ -220,8 +220,8 @@ QUESTIONS = (
         "A model has six blocks with feed-forward layers of 2,099,712 parameters each. All six are "
         "replaced with one that the blocks share. How many parameters are saved?",
         right=5 * FEED_FORWARD,
-        why="5 × 2,099,712 = 10,498,560. In the paper's six encoder blocks, that is more than half of the "
-        "parameters. All the shapes still fit, and the next cells show what a model with one shared layer can learn.",
+        why="5 × 2,099,712 = 10,498,560. That is more than half of the parameters in the paper's six encoder "
+        "blocks. All the shapes still fit, and the next cells show what a model with one shared layer can learn.",
         slips={
             6 * FEED_FORWARD: "You counted all six layers as saved, but one of them remains.",
             FEED_FORWARD: "This is a single layer, the one that remains.",
@@ -305,7 +305,7 @@ QUESTIONS = (
         "Why so many skip connections",
         "Why are there so many skip connections, especially around attention, and what would happen without "
         "them?",
-        model="With x + f(x), the slope of each layer is 1 plus that of f, so a gradient gets past f however "
+        model="With x + f(x), the slope of each layer is 1 plus that of f, so a gradient gets past f, however "
         "little f passes on. Ten parts of slope 0.1 have slope 0.0000000001 without skips, and 2.59 with them. "
         "In pre-norm, the skips form an identity path through the stack; in post-norm, a "
         "norm follows every sum on that path. Skips matter most around attention, which replaces each token "
