@@ -204,7 +204,7 @@ QUESTIONS = (
             ),
             right(
                 "All positions in a block, but each block has its own.",
-                "Within a block every token is treated alike, so sequences of any length fit. Each block reads what "
+                "Within a block every token is treated alike, so any length will do. Each block reads what "
                 "the earlier ones have added, and because it has its own weights, it can do a different job.",
             ),
             wrong(
@@ -291,7 +291,7 @@ QUESTIONS = (
         model="Yes, they differ: each block has its own layer, and uses it at every position. Each block reads "
         "what the earlier blocks have written, and with weights of its own it can do a different job. Positions "
         "share weights because what happens to a token should depend only on its vector, which here encodes the "
-        "position. That is also why sequences of any length fit. The blocks could share one layer, too, because all "
+        "position. That is also why any length will do. The blocks could share one layer, too, because all "
         "the shapes match. In the paper's six encoder blocks, this would save more than half of the parameters "
         "(5/6 of two thirds), but some things would be harder to learn.",
         points=(
