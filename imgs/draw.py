@@ -406,8 +406,8 @@ def three_roles(d):
 
     Above: from the vector x1 of the second position, linear_q makes its query (what it is looking for),
     linear_k its key (how it can be found), linear_v its value (what it hands over). Below: query 1 meets
-    the keys of all three positions; their dot products, through a softmax, are the weights; the values,
-    averaged with these weights, are output 1.
+    the keys of all three positions; softmax turns their dot products into weights, and averaging the
+    values with these weights gives output 1.
     """
     x = d.grid(52, 84, [[PLAIN]] * 6, 22)
     d.label(63, 66, "*x*_{1}", size=16)

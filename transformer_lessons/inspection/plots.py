@@ -191,10 +191,11 @@ def in_full(number):
 
 
 @in_style
-def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None):
+def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None, legend="best"):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
+    The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1).
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
@@ -230,7 +231,7 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
         if low > 1e-4 and high < 1e5:  # beyond, powers of ten are easier to read
             axis.yaxis.set_major_formatter(lambda number, place: in_full(number))
     alt = alt or f"Line chart of {y_label} against {x_label}: {title}."
-    return finish(figure, axis, title, x_label, y_label, alt)
+    return finish(figure, axis, title, x_label, y_label, alt, legend)
 
 
 @in_style
@@ -293,11 +294,11 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLO
     return finish(figure, axis, title, "feature 0", "feature 1", alt or f"Arrows from the origin: {title}.")
 
 
-def finish(figure, axis, title, x_label, y_label, alt):
+def finish(figure, axis, title, x_label, y_label, alt, legend="best"):
     """Labels, a legend where there is something to tell apart, and no more frame than needed."""
     entitle(figure, title)
     axis.set(xlabel=x_label, ylabel=y_label)
     axis.spines[["top", "right"]].set_visible(False)
     if axis.get_legend_handles_labels()[0]:
-        axis.legend(facecolor="white", edgecolor="none", framealpha=0.9)  # no grid lines through the words
+        axis.legend(loc=legend, facecolor="white", edgecolor="none", framealpha=0.9)  # no grid lines through the words
     return Picture(figure, alt)
