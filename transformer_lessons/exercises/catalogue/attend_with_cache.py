@@ -44,6 +44,21 @@ OFF = ("The numbers are nearly right, but not exactly. A first token, which sees
        "value, but it gets a little more or less, as when a small number such as 1e-6 is added to the sum.")
 LOOK_OFF = "what should the weights of a token sum to, and can the sum of the exponentials ever be 0?"
 
+def keeps_a_long_cache(call, query, keys, values, new_key, new_value):
+    """The cache of 7 tokens, twenty times over, with values that grow: is everything still kept, and seen?"""
+    if keys.shape[2] != 7:
+        return None
+    keys, values = keys.repeat(1, 1, 20, 1), values.repeat(1, 1, 20, 1) * torch.linspace(0, 1, 140).to(values)[:, None]
+    found, right = (map(torch.as_tensor, answer(query, keys, values, new_key, new_value))
+                    for answer in (call, WithCache()))
+    same = all(one.shape == other.shape and torch.allclose(one, other, atol=1e-4)
+               for one, other in zip(found, right, strict=True))
+    return None if same else ("a long cache cut short", CUT_SHORT, LOOK_CUT_SHORT)
+
+CUT_SHORT = ("With short caches the numbers are right, but not with one of 140 tokens, as when only the latest tokens "
+             "are kept or seen.")
+LOOK_CUT_SHORT = "is there a fixed number in your code, such as a longest length or a window?"
+
 exercise = Exercise(
     name="attend_with_cache", lesson=12, title="Attention with a cache", difficulty=2, importance=3, minutes=12,
     contract="""
@@ -63,7 +78,8 @@ exercise = Exercise(
         dict(zip(NAMES, (2, 2, 3, 4, 5, 6), strict=True), **more) for more in ({"loud": 30.0}, {"loud": 1000.0},
               {"level": -1000.0}, {"far": True}, {"silent": True})],
     draw=draw, reference=lambda *inputs: WithCache()(*inputs), returns=("output", "keys", "values"), names_steps=False,
-    checks=[sums_to_one], shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
+    checks=[sums_to_one, keeps_a_long_cache],
+    shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
             "values": "(batch, heads, past + new, d_v)"},
     hints=[("what is kept", "In keys and values, the second-to-last dimension runs over the positions. "
         "The new keys and values go after the old ones. Which function joins two tensors along a dimension?"),
@@ -433,6 +449,11 @@ mistake("no maximum subtracted", pairs=0, why="No maximum is subtracted before e
     variants=[{"weights": lambda scaled: scaled.exp() / scaled.exp().sum(-1, keepdim=True)},
               {"visible": lambda masked: masked, "weights": lambda self, scaled: unshifted(self, scaled)}])
 
+mistake("a long cache cut short", pairs=0, why=CUT_SHORT, look=LOOK_CUT_SHORT,
+    extended=[lambda right, size=size: tuple(one[:, :, -size:] for one in right) for size in (16, 32, 64, 100, 128)],
+    allowed=[lambda right, new, total, size=size: right & right.new_ones(new, total).triu(total - new - size)
+             for size in (10, 16, 32, 64, 128)] + [
+        lambda new, total, most=most: ones(new, total).tril(min(total - new, most)) for most in (7, 8, 16, 64, 128)])
 mistake("a number added to the sum", pairs=0, why="A number is added to the sum of the exponentials, so the weights of "
         "a query sum to less than 1.", look="what should the weights of a query sum to? And what does a column of "
         "zeros beside the scores add to the sum?",
