@@ -313,7 +313,7 @@ def weighted_average(d):
     (0.42, 0.42) add up to the output y0 = (0.84, 0.58), which lies inside the triangle of the three inputs.
     """
     scores, powers, weights, output = traced_by_hand()
-    heads = [("inputs", ""), ("score", "*x*_{0} · *x*_{j}"), ("", "*e* to the score"),
+    heads = [("inputs", ""), ("score", "*x*_{0} · *x*_{j}"), ("exponential", "*e* to the score"),
              ("weight *w*_{0j}", "divided by the sum"), ("weighted vector", "*w*_{0j} *x*_{j}")]
     lefts, widths = [28, 164, 334, 456, 600], [110, 144, 96, 118, 132]
     for left, width, (head, below) in zip(lefts, widths, heads, strict=True):
@@ -402,7 +402,7 @@ def narrow_weighted_average(d):
 
 @diagram(height=500)
 def three_roles(d):
-    """One vector plays three roles: query, key and value
+    """One vector becomes three: a query, a key and a value
 
     Above: from the vector x1 of the second position, linear_q makes its query (what it is looking for),
     linear_k its key (how it can be found), linear_v its value (what it hands over). Below: query 1 meets
@@ -1130,18 +1130,18 @@ def narrow_next_token(d):
 # --- Lesson 9 -----------------------------------------------------------------------------------------------
 
 RINGS = [  # what becomes of a word, and by which merge
-    (["r", "i", "n", "g", "s"], "*rings*, in bytes"), (["r", "i", "ng", "s"], "rank 0: n + g"),
-    (["r", "ing", "s"], "rank 1: i + ng"), (["ring", "s"], "rank 3: r + ing"), (["rings"], "rank 4: ring + s")]
+    (["r", "i", "n", "g", "s"], "*rings*, in bytes"), (["r", "i", "ng", "s"], "merge 0: n + g"),
+    (["r", "ing", "s"], "merge 1: i + ng"), (["ring", "s"], "merge 3: r + ing"), (["rings"], "merge 4: ring + s")]
 
 
 @diagram(height=392)
 def byte_pairs(d):
-    """The pair with the lowest rank is merged next
+    """A word from the text becomes one token; a new word stays in pieces
 
-    Five rows show the word rings. In the first it is split into the bytes r, i, n, g and s. Rank 0 joins n and g,
-    rank 1 joins i and ng, rank 3 joins r and ing, rank 4 joins ring and s: one token is left. Below, the word kings,
-    which is not in the training text, goes the same way as far as it can: k, ing, s are left, since neither the
-    pair k, ing nor the pair ing, s has a rank.
+    Five rows show the word rings. In the first it is split into the bytes r, i, n, g and s. Merge 0 joins n and g,
+    merge 1 joins i and ng, merge 3 joins r and ing, merge 4 joins ring and s: one token is left. Below, the word
+    kings, which is not in the training text, goes the same way as far as it can: k, ing, s are left, since no merge
+    joins k and ing, or ing and s.
     """
     rings(d, 244, 48, 62)
     d.label(524, 78, "5 tokens", 13, MUTED, "start")
@@ -1150,8 +1150,8 @@ def byte_pairs(d):
     word(d, 262, 48, 318, ["k", "ing", "s"], "ing")
     d.label(244, 334, "*kings*, not in the text", 14, MUTED, "end")
     d.label(524, 334, "3 tokens, after merges 0 and 1", 13, MUTED, "start")
-    d.label(MARGIN, 374, "The ranks were learned from a text with *sing* (5 times), *ring* (3) and *rings* (2); "
-            "rank 2 is s + ing.", 13, MUTED, "start")
+    d.label(MARGIN, 374, "The merges were learned from a text with *sing* (5 times), *ring* (3) and *rings* (2); "
+            "merge 2 is s + ing.", 13, MUTED, "start")
 
 
 def word(d, x, pitch, y, parts, new):
@@ -1170,13 +1170,13 @@ def rings(d, names_end, pitch, top):
 
 @narrow(height=442)
 def narrow_byte_pairs(d):
-    rings(d, 126, 44, 68)
+    rings(d, 128, 44, 68)
     d.line((LEFT, 310), (NARROW - LEFT, 310))
-    d.label(126, 342, "*kings*, not\nin the text", 13, MUTED, "end")
-    word(d, 144, 44, 326, ["k", "ing", "s"], "ing")
-    d.label(LEFT, 404, "*rings* ends as 1 token, *kings* as 3. The ranks were learned\n"
-            "from a text with *sing* (5 times), *ring* (3), *rings* (2);\n"
-            "rank 2 is s + ing.", 12, MUTED, "start")
+    d.label(128, 342, "*kings*, not\nin the text", 13, MUTED, "end")
+    word(d, 146, 44, 326, ["k", "ing", "s"], "ing")
+    d.label(LEFT, 404, "*rings* ends as 1 token, *kings* as 3. The merges were\n"
+            "learned from a text with *sing* (5 times), *ring* (3), *rings* (2);\n"
+            "merge 2 is s + ing.", 12, MUTED, "start")
 
 
 # --- Lesson 11 ----------------------------------------------------------------------------------------------
@@ -1244,7 +1244,7 @@ def gpt2_and_llama(d):
         (204, 30, "LayerNorm", "RMSNorm"),
         (246, 46, "attention, one KV head\nper query head", "attention, rotary positions\nfewer KV heads"),
         (342, 30, "LayerNorm", "RMSNorm"),
-        (384, 46, "feed-forward with GELU\ntwo maps", "SwiGLU\nthree maps, one is a gate"),
+        (384, 46, "feed-forward with GELU\ntwo maps", "SwiGLU\nthree maps, one a gate"),
         (492, 30, "LayerNorm", "RMSNorm"), (540, 36, "times the embedding table", "times a separate matrix"),
     ])
 
@@ -1282,7 +1282,7 @@ def narrow_gpt2_and_llama(d):
         (226, 28, "LayerNorm", "RMSNorm"),
         (270, 62, "attention,\none KV head\nper query head", "attention,\nrotary positions,\nfewer KV heads"),
         (382, 28, "LayerNorm", "RMSNorm"),
-        (426, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU\nthree maps,\none is a gate"),
+        (426, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU\nthree maps,\none a gate"),
         (550, 28, "LayerNorm", "RMSNorm"), (602, 44, "times the\nembedding table", "times a\nseparate matrix"),
     ])
 
@@ -1394,6 +1394,50 @@ def staircase(d, cell, left, top):
                 x, y = left + cell * column, top + cell * row
                 d.add("path", d=path([(x, y), (x, y + cell), (x + cell, y + cell)]) + "Z", fill=WEIGHTS.fill,
                       stroke=WEIGHTS.line)
+
+
+@diagram(height=360)
+def drafts(d):
+    """Drafts are kept, replaced or thrown away
+
+    The text is "the cat". The cheap model drafts three more tokens: "sat", "in" and "a". The expensive model reads
+    "cat" and the three drafts in one call, since "the" is already in the cache. Each draft has to pass a random test.
+    The first passes and is kept. The second fails and is replaced by "on". The third no longer fits, because it was
+    drafted to follow the rejected token, so it is thrown away. The text is now "the cat sat on".
+    """
+    fates(d, left=212, pitch=104, wide=94, tops=(74, 138, 208, 280), high=34)
+    d.label(MARGIN, 91, "the text, and what\nthe cheap model drafts", 13, MUTED, "start")
+    d.label(MARGIN, 229, "a random test\nfor each draft", 13, MUTED, "start")
+    d.label(MARGIN, 297, "the longer text", 13, MUTED, "start")
+
+
+@narrow(height=374)
+def narrow_drafts(d):
+    fates(d, left=16, pitch=70, wide=66, tops=(92, 156, 226, 298), high=34)
+    d.label(LEFT, 76, "the text, and what the cheap model drafts", 12, MUTED, "start")
+    d.label(LEFT, 247, "a random test\nfor each draft", 12, MUTED, "start")
+
+
+def fates(d, left, pitch, wide, tops, high):
+    """Two tokens and three drafts, the expensive model below them, then a test for each draft, and the longer text."""
+    places = [left + pitch * column for column in range(5)]
+    middles = [place + wide / 2 for place in places]
+    drafted, read, tested, kept = tops
+    for column, (place, token) in enumerate(zip(places, ("the", "cat", "sat", "in", "a"), strict=True)):
+        d.box(place, drafted, wide, high, token, PLAIN if column < 2 else WEIGHTS)
+    d.label(middles[0], drafted + high + 15, "in the cache", 12, MUTED)
+    d.box(places[1], read, places[4] + wide - places[1], high + 6, "expensive model, one call", OUTPUT, 13)
+    for middle in middles[1:]:
+        d.arrow((middle, drafted + high), (middle, read))
+    for place, middle, result in zip(places[2:], middles[2:], ("passes", "fails", "no longer\nfits"), strict=True):
+        d.arrow((middle, read + high + 6), (middle, tested))
+        d.box(place, tested, wide, high + 8, result, EMPTY, 12)
+    for place, token, colour in zip(places, ("the", "cat", "sat", "on"), (PLAIN, PLAIN, WEIGHTS, OUTPUT), strict=False):
+        d.box(place, kept, wide, high, token, colour)
+    for middle in middles[2:4]:
+        d.arrow((middle, tested + high + 8), (middle, kept))
+    for middle, fate in zip(middles[2:], ("kept", "replaced", "thrown away"), strict=True):
+        d.label(middle, kept + high + 16, fate, 12, MUTED)
 
 
 # --- The course ---------------------------------------------------------------------------------------------

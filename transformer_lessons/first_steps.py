@@ -5,7 +5,7 @@ from torch import nn
 
 
 def softmax(scores):
-    """Weights from scores, over the last dimension: none negative, each row summing to 1."""
+    """Turn scores into weights over the last dimension: none is negative, and each row sums to 1."""
     shifted = scores - scores.max(axis=-1, keepdims=True)  # no exponent above 0: nothing overflows
     exponentials = np.exp(shifted)
     return exponentials / exponentials.sum(axis=-1, keepdims=True)

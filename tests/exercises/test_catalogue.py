@@ -5,13 +5,13 @@ and four more, always the same. `pytest tests/exercises --exhaustive` proves fif
 """
 
 import random
-from functools import lru_cache
 from itertools import chain
 
 import numpy as np
 import pytest
 import right_answers  # noqa: F401
 import torch
+from drawn import draws
 from torch import nn
 
 from transformer_lessons.exercises import check
@@ -38,12 +38,6 @@ def seeds(exercise, request):
         return [0]
     base = request.config.getoption("exhaustive")
     return random.Random(base).sample(range(5, 10**6), 50) if base else ALWAYS
-
-
-@lru_cache(maxsize=len(ALWAYS) + 1)
-def draws(name, seed):
-    """What every known mistake makes of a draw, computed once for all tests of an exercise."""
-    return Draws(EXERCISES[name], seed)
 
 
 def report(exercise, variant, seed):

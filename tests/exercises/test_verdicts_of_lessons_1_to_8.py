@@ -2,27 +2,20 @@
 
 import re
 import unicodedata
-from functools import lru_cache
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from drawn import draws
 from torch import nn
 
 from transformer_lessons import attention, first_steps, layers, masks, positions
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.language import sampling
-
-
-@lru_cache
-def draws(name, seed):
-    """What every known mistake makes of a draw, computed once for all tests."""
-    return Draws(EXERCISES[name], seed)
 
 
 def found(name, answer, seeds=3):

@@ -1,23 +1,16 @@
 """Verdicts on masked_softmax and future_leak: what is wrong is rejected and named, and what is right passes."""
 
-from functools import lru_cache
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from drawn import draws
 
 from transformer_lessons.exercises.checker import verdict
-from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
 from transformer_lessons.exercises.checker.verdict import judge
-
-
-@lru_cache
-def draws(name, seed):
-    """What every known mistake makes of a draw, computed once for all tests."""
-    return Draws(EXERCISES[name], seed)
 
 
 def reports(name, answer, number=3):

@@ -60,11 +60,65 @@ def test_a_number_is_written_with_a_minus_and_nothing_is_minus_zero(monkeypatch)
     assert [one.get_text() for one in written] == ["−1.50", "0.00"]
 
 
+def test_what_is_not_a_number_is_written_dark_on_grey(monkeypatch):
+    axes = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: axes.extend(figure.axes))
+    plots.show_weights(np.array([[np.nan, 1.0]]), "title")
+    assert [(one.get_text(), one.get_color()) for one in axes[0].texts] == [("NaN", "#222222"), ("1.00", "white")]
+    assert max(axes[0].get_facecolor()[:3]) < 0.9
+
+
 @pytest.mark.parametrize(("curve", "side"), [([3, 2, 2], "top"), ([3, 1, 0], "bottom"), ([0, 0, 0.9], "bottom")])
 def test_the_name_of_a_dotted_line_stands_on_the_side_that_the_curves_leave_free(drawn, curve, side):
     plots.show_lines([0, 1, 2], {"loss": curve}, "title", "step", "loss", floor=("chance", 1))
     [name] = drawn[0].texts
     assert (name.get_text(), name.get_va()) == ("chance", side)
+
+
+def test_the_name_of_a_dashed_line_stands_on_the_line_or_in_the_legend(drawn):
+    plots.show_bars(["one", "two"], {"": [1, 2]}, "title", "loss", floor=("chance", 3), floor_on_line=True)
+    plots.show_bars(["one", "two"], {"": [1, 2]}, "title", "loss", floor=("chance", 3))
+    assert [[one.get_text() for one in axis.texts] for axis in drawn] == [["chance"], []]
+    assert [axis.get_legend_handles_labels()[1] for axis in drawn] == [[], ["chance"]]
+
+
+def test_one_series_of_bars_may_stand_on_another(drawn):
+    plots.show_bars(["one"], {"whole": [5], "low": [2], "high": [3]}, "title", "share", on={"high": "low"})
+    whole, low, high = drawn[0].patches
+    assert (low.get_y(), high.get_y(), high.get_height()) == (0, 2, 3)
+    assert (high.get_x(), high.get_width()) == (low.get_x(), low.get_width())
+    assert whole.get_x() + whole.get_width() == pytest.approx(low.get_x())
+
+
+def test_numbers_are_left_out_of_the_squares_on_request(monkeypatch):
+    written = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: written.append(len(figure.axes[0].texts)))
+    plots.show_matrix(np.eye(2), "title")
+    plots.show_matrix(np.eye(2), "title", write=False)
+    assert written == [4, 0]
+
+
+def test_a_chart_may_do_without_a_legend(monkeypatch):
+    legends = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: legends.append(figure.axes[0].get_legend()))
+    plots.show_lines([0, 1], {"loss": [2, 1]}, "title", "step", "loss", legend=None)
+    plots.show_lines([0, 1], {"loss": [2, 1]}, "title", "step", "loss")
+    assert legends[0] is None
+    assert legends[1] is not None
+
+
+def test_small_maps_have_their_tokens_beside_and_below_on_request(monkeypatch):
+    written = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: written.append(
+        [(one.get_text(), *one.get_position()) for one in figure.axes[0].texts]))
+    weights = np.full((2, 2, 3), 1 / 3)  # (heads, query, key)
+    plots.show_heads({"layer 0": weights}, "title", words={"layer 0": ("ab", "123")})
+    plots.show_heads({"layer 0": weights}, "title")
+    assert [word for word, *_ in written[0]] == 2 * ["a", "b", "1", "2", "3"]
+    (_, a, high), (_, b, low), (_, one, below), (_, two, _), _ = written[0][:5]
+    assert a == b < one < two < 1
+    assert high < low < below < 1
+    assert written[1] == []
 
 
 def test_names_may_be_the_numbers_of_an_array(monkeypatch):
@@ -87,3 +141,12 @@ def test_the_ticks_of_a_logarithmic_axis_are_written_in_full(drawn, number, writ
     plots.show_lines([number, 4 * number], {"loss": [1.5, 3000.0]}, "title", "step", "loss", log_x=True, log_y=True)
     assert drawn[0].get_xticklabels()[0].get_text() == written
     assert {label.get_text() for label in drawn[0].get_yticklabels()} >= {"10", "100", "1,000"}
+
+
+def test_tokens_stand_in_boxes_as_long_as_they_are(monkeypatch):
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: figure)
+    axis = plots.show_tokens({"2 tokens": ["a", " cat"], "3 tokens": ["a ", "c", "at"]}, "title", "alt").axes[0]
+    assert [text.get_text() for text in axis.texts] == ["a", "␣cat", "a␣", "c", "at"]
+    assert [round(box.get_width() + 0.12) for box in axis.patches] == [1, 4, 2, 1, 2]
+    assert len({box.get_facecolor() for box in axis.patches}) == 2
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["2 tokens", "3 tokens"]

@@ -152,14 +152,17 @@ def visible(word):
 
 
 def picture(groups, title):
-    """All heads at once; a single layer of few heads can also show its tokens."""
+    """All heads at once; with few heads, a single layer can show its tokens, and every layer a few of one letter."""
     from transformer_lessons.inspection import plots
     weights, queries, keys = (groups[0][part] for part in ("weights", "queries", "keys"))
     layers, heads, *lengths = weights.shape
     if len(groups) == layers == 1 and heads <= 4 and max(lengths) <= 16:
         return plots.show_weights(weights[0], title, queries, keys, [f"head {head}" for head in range(heads)])
     rows = {row_name(group["name"], layer): maps for group in groups for layer, maps in enumerate(group["weights"])}
-    return plots.show_heads(rows, title)
+    words = {row_name(group["name"], layer): (group["queries"], group["keys"])
+             for group in groups for layer in range(len(group["weights"]))}
+    brief = all(len(side) <= 8 and max(map(len, side)) == 1 for pair in words.values() for side in pair)
+    return plots.show_heads(rows, title, words=words if brief and heads <= 3 else None)
 
 
 def row_name(name, layer):

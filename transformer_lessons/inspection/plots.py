@@ -61,21 +61,27 @@ def show_weights(weights, title, queries=None, keys=None, panels=None, alt=None,
 
 
 @in_style
-def show_heads(rows, title, alt=None):
-    """Small maps, heads across and layers down: rows is {"layer 0": weights (heads, query, key)}."""
+def show_heads(rows, title, alt=None, words=None):
+    """Small maps, heads across and layers down: rows is {"layer 0": weights (heads, query, key)}.
+
+    With words, {"layer 0": (of the queries, of the keys)}, a few short tokens stand beside and below each map.
+    """
     maps = {name: as_array(weights) for name, weights in rows.items()}
     heads = max(len(weights) for weights in maps.values())
-    side = min(1.2, 5.2 / heads)
+    side = min(1.2 if words is None else 1.5, 5.2 / heads)
     names = 0.08 * max(0, longest_line(maps) - 26)  # inches for long names
     size = max(side * heads + 2.2, 4) + names, max(side * len(maps) + 0.9, 2)
     figure = Figure(figsize=size, layout="constrained")
     axis = figure.subplots()
-    for row, weights in enumerate(maps.values()):
+    edge = 0.04 if words is None else 0.14  # at the left of each map, and below it
+    for row, (name, weights) in enumerate(maps.items()):
         for head, weight in enumerate(weights):
-            left, top = head + 0.04, row + 0.04
+            left, top, wide = head + edge, row + 0.04, 0.96 - edge
             image = axis.imshow(weight, "Blues", vmin=0, vmax=1, interpolation="nearest", aspect="auto",
-                                extent=(left, left + 0.92, top + 0.92, top))
-            axis.add_patch(Rectangle((left, top), 0.92, 0.92, fill=False, edgecolor="grey", lw=0.6))
+                                extent=(left, left + wide, top + wide, top))
+            axis.add_patch(Rectangle((left, top), wide, wide, fill=False, edgecolor="grey", lw=0.6))
+            if words is not None:
+                write_tokens(axis, *words[name], left, top, wide)
     if heads == 1:
         axis.set_aspect("equal")  # squares; of several heads, each has the width that the page allows
     axis.set(xlim=(0, heads), ylim=(len(maps), 0), xlabel="head\n(queries down, keys across)")
@@ -91,25 +97,33 @@ def show_heads(rows, title, alt=None):
     return Picture(figure, alt)
 
 
+def write_tokens(axis, queries, keys, left, top, wide):
+    """The tokens of one small map: the queries to its left, the keys below it."""
+    down = [(left - 0.06, top + (number + 0.5) / len(queries) * wide, word) for number, word in enumerate(queries)]
+    across = [(left + (number + 0.5) / len(keys) * wide, top + wide + 0.06, word) for number, word in enumerate(keys)]
+    for x, y, word in down + across:
+        axis.text(x, y, word, fontsize=7, color="#444444", ha="center", va="center")
+
+
 def show_matrix(matrix, title, rows=None, columns=None, panels=None, alt=None, row_label="", column_label="",
-                legend=None, signed=True, label=""):
+                legend=None, signed=True, label="", write=True):
     """Signed numbers, (rows, columns) or several panels of them, in red and blue around a white zero.
 
     If there are only a few different numbers, legend {"what it means": number} replaces the colour bar, and the
     colours are less dark. With signed=False, numbers of one sign are shown in Blues, from the smallest to the
-    largest. The label is for the colour bar.
+    largest. The label is for the colour bar. A few numbers are written in their squares, unless write=False.
     """
     matrix = as_array(matrix)
     high = (float(np.abs(matrix).max()) or 1.0) * (1.4 if legend else 1)
     cmap, low, high = ("RdBu_r", -high, high) if signed else ("Blues", matrix.min(), matrix.max())
     alt = alt or f"Heat map of a matrix with {matrix.shape[-2]} rows and {matrix.shape[-1]} columns: {title}."
     return heat_maps(matrix, title, rows, columns, panels, alt, cmap=cmap, low=low, high=high, label=label,
-                     row_label=row_label, column_label=column_label, legend=legend)
+                     row_label=row_label, column_label=column_label, legend=legend, write=write)
 
 
 @in_style
 def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label="",
-              row_label="", column_label="", legend=None):
+              row_label="", column_label="", legend=None, write=True):
     """One heat map for each of the leading panels, side by side, with one colour bar or legend."""
     numbers = numbers if numbers.ndim == 3 else numbers[None]
     count, height, width = numbers.shape
@@ -131,7 +145,7 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
         axis.set_xlabel(column_label if index == 0 or count <= 4 else "")
         few = height * width <= 36 and count <= 3
         separate_squares(axis, height, width)
-        if few:
+        if few and write:
             write_numbers(axis, numbers[index], image)
     axes[0].set_ylabel(row_label)
     if legend is None:
@@ -140,6 +154,32 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
         squares = [Patch(color=image.cmap(image.norm(number)), label=name)
                    for name, number in legend.items()]
         figure.legend(handles=squares, loc="outside lower center", ncols=2, frameon=False)
+    entitle(figure, title)
+    return Picture(figure, alt)
+
+
+@in_style
+def show_tokens(rows, title, alt):
+    """Texts cut into tokens, {"how": tokens}, one below the other: a box for each token, with its letters in it.
+
+    Boxes of one letter are grey and longer ones are blue; a space is shown as ␣. All rows need the same letters.
+    """
+    tall = 0.5 * len(rows)  # inches
+    figure = Figure(figsize=(8.8, tall + 0.4))
+    axis = figure.add_axes((0.2, 0.02, 0.79, tall / (tall + 0.4)))  # fixed, as in show_bars
+    for row, tokens in enumerate(rows.values()):
+        start = 0
+        for token in tokens:
+            face, edge = ("#eef0f2", "#7d8690") if len(token) == 1 else ("#d9ebf7", "#0072b2")
+            size = len(token)
+            axis.add_patch(Rectangle((start + 0.06, row + 0.12), size - 0.12, 0.76, facecolor=face, edgecolor=edge))
+            axis.text(start + size / 2, row + 0.5, token.replace(" ", "␣"), fontsize=9, color="#222222",
+                      ha="center", va="center_baseline")
+            start += size
+    axis.set(xlim=(0, start), ylim=(len(rows), 0), xticks=[])
+    axis.set_yticks(np.arange(len(rows)) + 0.5, labels=rows)
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
     entitle(figure, title)
     return Picture(figure, alt)
 
@@ -176,11 +216,13 @@ def separate_squares(axis, height, width):
 
 
 def write_numbers(axis, numbers, image):
-    """Two decimals in every square, dark on light or light on dark."""
+    """Two decimals in every square, dark on light or light on dark; NaN stands on grey."""
+    if np.isnan(numbers).any():
+        axis.set_facecolor("#dddddd")
     for row, column in np.ndindex(numbers.shape):
-        red, green, blue, _ = image.cmap(image.norm(numbers[row, column]))
-        colour = "#222222" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.55 else "white"
-        written = f"{round(float(numbers[row, column]), 2) + 0.0:.2f}".replace("-", "−")
+        red, green, blue, opacity = image.cmap(image.norm(numbers[row, column]))
+        colour = "#222222" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.55 or opacity == 0 else "white"
+        written = f"{round(float(numbers[row, column]), 2) + 0.0:.2f}".replace("-", "−").replace("nan", "NaN")
         axis.text(column, row, written, color=colour, ha="center", va="center",
                   fontsize=9 if numbers.shape[1] <= 12 else 7)
 
@@ -195,7 +237,7 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
-    The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1).
+    The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
@@ -235,24 +277,33 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
 
 
 @in_style
-def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None):
+def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, floor_on_line=False, on=None):
     """Groups of bars side by side: bars is {series: numbers}, one number for each of names.
 
-    floor, (name, number), is a dashed line across.
+    floor, (name, number), is a dashed line across. Its name stands in the legend, or at the right end of the line.
+    A series may stand on one before it instead of beside it: on is {series: the lower one}.
     """
     figure = Figure(figsize=(6.4, 3.2))
     axis = figure.add_axes((0.12, 0.2, 0.86, 0.68))  # fixed: layouts differ from release to release
-    width = 0.8 / len(bars)
+    on = on or {}
+    columns = [name for name in bars if name not in on]
+    width = 0.8 / len(columns)
     for index, (name, numbers) in enumerate(bars.items()):
-        places = np.arange(len(names)) + (index - (len(bars) - 1) / 2) * width
-        axis.bar(places, as_array(numbers), width, color=COLOURS[index % len(COLOURS)], label=name,
+        places = np.arange(len(names)) + (columns.index(on.get(name, name)) - (len(columns) - 1) / 2) * width
+        bottom = as_array(bars[on[name]]) if name in on else 0
+        axis.bar(places, as_array(numbers), width, bottom, color=COLOURS[index % len(COLOURS)], label=name,
                  hatch=["", "//", "..", "xx"][index % 4], edgecolor="white")
     axis.set_xticks(range(len(names)), labels=names)
     if max(as_array(numbers).max() for numbers in bars.values()) >= 1000:
         axis.yaxis.set_major_formatter(lambda number, place: in_full(number))
     axis.grid(axis="y")
     if floor is not None:
-        axis.axhline(floor[1], color="black", linestyle=(0, (4, 2)), lw=1, label=floor[0])
+        axis.axhline(floor[1], color="black", linestyle=(0, (4, 2)), lw=1, label="" if floor_on_line else floor[0])
+        if floor_on_line:
+            axis.annotate(floor[0], (1, floor[1]), (-3, 3), axis.get_yaxis_transform(), textcoords="offset points",
+                          fontsize=9, ha="right", va="bottom",
+                          bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})  # no grid lines through the words
+            axis.margins(y=0.12)  # room for the name
     return finish(figure, axis, title, x_label, y_label, alt or f"Bar chart of {y_label}: {title}.")
 
 
@@ -273,8 +324,9 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLO
         axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8})
         if names is not None:
             length = np.hypot(x, y) or 1.0
-            beyond = (9 if len(names[index]) == 1 else 13) / length  # so many points from the tip to the name
             aside = len(names[index]) > 1 and length / 2 < abs(x) < reach / 2  # a word needs room
+            near = len(names[index]) == 1 or (aside and polygon is not None)  # or its end may cover the polygon's edge
+            beyond = (9 if near else 13) / length  # so many points from the tip to the name
             side = ("left" if x > 0 else "right") if aside else "center"
             axis.annotate(names[index], (x, y), (beyond * x, beyond * y), textcoords="offset points",
                           color=colour, fontsize=11, ha=side, va="center",
@@ -299,6 +351,6 @@ def finish(figure, axis, title, x_label, y_label, alt, legend="best"):
     entitle(figure, title)
     axis.set(xlabel=x_label, ylabel=y_label)
     axis.spines[["top", "right"]].set_visible(False)
-    if axis.get_legend_handles_labels()[0]:
+    if legend is not None and axis.get_legend_handles_labels()[0]:
         axis.legend(loc=legend, facecolor="white", edgecolor="none", framealpha=0.9)  # no grid lines through the words
     return Picture(figure, alt)

@@ -152,7 +152,7 @@ exercise = Exercise(
         tensors itself stays as it was.""",
     stub='''
         def from_gpt2(tensors):
-            """{GPT-2's name: tensor} to {the course's name: tensor}."""
+            """Convert {GPT-2's name: tensor} to {the course's name: tensor}."""
             raise NotImplementedError''',
     sizes=[{"layers": 1, "d_model": 2, "d_hidden": 3, "vocabulary": 5, "length": 4, "prefix": "transformer.",
             "masks": False},

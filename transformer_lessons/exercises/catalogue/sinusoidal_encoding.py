@@ -425,7 +425,7 @@ mistake("position 0 left out", hint=1, why="Row 0 holds only zeros, as if it wer
     "into row 0?",
     table=lambda right: emptied(right, 0))
 mistake("an integer table", pairs=0, why="The sines and cosines have been cut down to whole numbers, mostly to 0: the "
-    "table (or what fills it) holds integers.", look="the dtype of the table when it is made.",
+    "table (or what fills it) holds integers.", look="the dtype that the table is created with.",
     table=[lambda right: right.long(), lambda right: right.float().long()])
 mistake("rounded numbers", pairs=0, why="The sines and cosines, or the frequencies, have been rounded. Rounding is for "
     "display, not for computing.", look="every call to `round`.",

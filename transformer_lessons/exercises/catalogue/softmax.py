@@ -43,7 +43,7 @@ exercise = Exercise(name="softmax", lesson=1, title="Scores become weights", dif
         for scores as large as 1000 and as small as -1000, and `scores` is left unchanged.""",
     stub='''
         def softmax(scores):
-            """Weights from scores, over the last dimension: none negative, each row summing to 1."""
+            """Turn scores into weights over the last dimension: none is negative, and each row sums to 1."""
             raise NotImplementedError''',
     sizes=[{"shape": (3,)}, {"shape": (2, 3)}, {"shape": (3, 3)}, {"shape": (2, 3, 4)}, {"shape": (3, 3, 3)},
            {"shape": (2, 3, 5, 4), "zeros": 2}, {"shape": (4, 1)}, {"shape": (2,), "far": [1, 1]},

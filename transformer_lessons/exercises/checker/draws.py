@@ -5,7 +5,7 @@ import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import torch
 from torch import nn
@@ -78,7 +78,7 @@ class Draws:
         return self.faults[variant]
 
 
-@lru_cache(maxsize=40)
+@cache
 def first_draws(exercise: Exercise) -> Draws:
     """The draws that every check of an exercise uses, kept so that a second attempt is fast."""
     return Draws(exercise)

@@ -101,7 +101,7 @@ QUESTIONS = (
     Number(
         "1.5",
         "Normalising in place",
-        "What is row[1] after this loop, to two decimals?\n"
+        "What is row[1] after this loop, to two decimal places?\n"
         "    row = np.array([1.0, 1.0])\n"
         "    for j in range(2):\n"
         "        row[j] = row[j] / row.sum()",

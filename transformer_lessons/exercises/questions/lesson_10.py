@@ -32,8 +32,8 @@ QUESTIONS = (
     OneOf(
         "10.2",
         "Adding 10 to every feature",
-        "Suppose you add 10 to every feature of a vector. The gain is 1 and the bias is 0. Which norm's result "
-        "changes: LayerNorm's, RMSNorm's, both or neither?",
+        "Suppose you add 10 to every feature of a vector. The gain is 1, and LayerNorm's bias is 0. Which norm's "
+        "result changes: LayerNorm's, RMSNorm's, both or neither?",
         (
             wrong("Both", "One of the norms subtracts the mean of the vector, and the 10 disappears with it."),
             wrong(
@@ -156,12 +156,12 @@ QUESTIONS = (
     FreeText(
         "10.8",
         "Changes that hardly affect the loss",
-        "Using RMSNorm, dropping the biases and sharing KV heads changed the loss of our small models by no more "
-        "than chance could explain. Why do many of today's models use all three?",
+        "Using RMSNorm, dropping the biases and sharing KV heads changed the loss of our small models too little "
+        "to tell from chance. Why do many of today's models use all three?",
         model="A lower loss is not the only reason to change a model. RMSNorm does less arithmetic for each vector "
-        "than LayerNorm and has half as many parameters, while the loss stays the same to within the noise. It also "
-        "stays the same if we drop the biases, and PaLM's authors reported that large models train more stably without "
-        "them. Fewer KV heads make the cache smaller. A quarter of the heads need a quarter of the memory, so there "
+        "than LayerNorm and has half as many parameters. Without biases, a model is a little simpler, and PaLM's "
+        "authors reported that large models train more stably. In both cases, the loss stays the same to within the "
+        "noise. Fewer KV heads make the cache smaller. A quarter of the heads need a quarter of the memory, so there "
         "is room for longer texts or larger batches, and the model has less to read for each new token.",
         points=(
             "RMSNorm does less arithmetic and has half the parameters, and the loss hardly changes.",

@@ -48,14 +48,14 @@ QUESTIONS = (
     Number(
         "12.3",
         "The size of a cache",
-        "Llama 3 8B has 32 layers and 32 query heads, but only 8 key/value heads, each with 128 features. How "
-        "many MiB do the keys and values of 8,192 tokens take, at 2 bytes per number? (1 MiB is 2²⁰ bytes.)",
+        "Llama 3 8B has 32 layers and 32 query heads, but only 8 KV heads, each with 128 features. How many "
+        "MiB do the keys and values of 8,192 tokens take, at 2 bytes per number? (1 MiB is 2²⁰ bytes.)",
         right=1024,
         why="2 · 32 · 8 · 128 · 8,192 · 2 bytes = 2³⁰ bytes, which is 1,024 MiB. If each of the 32 query heads had "
         "its own keys and values, the cache would be four times as large.",
         slips={
             512: "You counted only the keys. The values are kept, too.",
-            4096: "You counted 32 heads. There are only 8 key/value heads, and four query heads share each of them.",
+            4096: "You counted 32 heads. There are only 8 KV heads, and four query heads share each of them.",
             2048: "You used 4 bytes per number. Here each number takes 2.",
             32: "That is the cache of one layer. There are 32 layers.",
         },

@@ -131,7 +131,7 @@ QUESTIONS = (
         "The average can hide what each head does.",
         slips={
             (1, 8, 60, 60): "You get this shape if you pass average_attn_weights=False, which is not the default.",
-            (8, 60, 60): "PyTorch keeps the batch dimension and drops another one.",
+            (8, 60, 60): "PyTorch keeps the batch dimension and averages over another one.",
             (60, 60): "The input has a batch dimension, and so do the weights.",
             (1, 60, 512): "This is the shape of the output, which is the other tensor that the module returns.",
         },
@@ -190,11 +190,11 @@ QUESTIONS = (
         "The number of heads changes neither the number of parameters nor the work in the matrix products. "
         "So why use several narrow heads rather than one wide one?",
         model="One head gives a query one set of weights, and therefore one average. All the values come from one "
-        "linear map, so two tokens' numbers in the same feature are blended into one number. With several heads, the "
-        "query gets several averages, each with weights and features of its own. If these averages blend two numbers "
-        "in proportions that differ from head to head but not from query to query, linear_out can separate them "
-        "again. The price is that each head compares vectors using only d_head features, so the product of its W_Q "
-        "and W_Kᵀ has rank at most d_head.",
+        "linear map, so the numbers that two tokens hold in the same feature are blended into one. With several "
+        "heads, the query gets several averages, each with weights and features of its own. Suppose that these "
+        "averages blend two numbers in proportions that differ from head to head, but are the same for every query. "
+        "Then linear_out can separate them again. The price is that each head compares vectors using only d_head "
+        "features, so its W_Q W_Kᵀ has rank at most d_head.",
         points=(
             "One head gives one average for each query.",
             "The heads' averages are kept side by side, and linear_out combines them.",

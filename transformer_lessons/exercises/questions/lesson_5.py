@@ -286,8 +286,8 @@ QUESTIONS = (
         "Order without recurrence",
         "A Transformer has no recurrence over tokens. What takes its place, and what tells the model in "
         "which order its tokens come?",
-        model="No state is passed from token to token. Instead, each layer lets every token look at the others, "
-        "so depth takes the place of steps in time. The order has to be supplied: an encoding is added "
+        model="No state is passed from token to token. Instead, each layer's attention lets every token look at the "
+        "others, all at the same time. The order has to be supplied: an encoding is added "
         "to each embedding, queries and keys are rotated by position, or scores are lowered in proportion to "
         "the distance. In a model that generates text, a causal mask (lesson 6) adds direction, because a "
         "token sees only itself and those before it. One loop over time remains, but it is outside the model: "

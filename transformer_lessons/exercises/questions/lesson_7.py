@@ -273,8 +273,8 @@ QUESTIONS = (
             ),
             right(
                 "They become almost identical.",
-                "Layer by layer they become more alike. After 32 layers the rank is 1, and the sixteen "
-                "tokens are almost identical. With skips, each layer adds to the tokens instead of replacing them.",
+                "Layer by layer they become more alike, and after 32 layers the sixteen tokens are almost "
+                "identical. With skips, each layer adds to the tokens instead of replacing them.",
             ),
             wrong(
                 "One token takes over, and the others become zero.",
