@@ -1402,8 +1402,8 @@ def drafts(d):
 
     The text is "the cat". The cheap model drafts three more tokens: "sat", "in" and "a". The expensive model reads
     "cat" and the three drafts in one call, since "the" is already in the cache. Each draft has to pass a random test.
-    The first passes and is kept. The second fails and is replaced by "on". The third no longer fits, because it was
-    drafted to follow the rejected token, so it is thrown away. The text is now "the cat sat on".
+    The first passes and is kept. The second fails and is replaced by "on". The third was
+    drafted to follow the rejected token, so it is thrown away without a test. The text is now "the cat sat on".
     """
     fates(d, left=212, pitch=104, wide=94, tops=(74, 138, 208, 280), high=34)
     d.label(MARGIN, 91, "the text, and what\nthe cheap model drafts", 13, MUTED, "start")
@@ -1429,7 +1429,7 @@ def fates(d, left, pitch, wide, tops, high):
     d.box(places[1], read, places[4] + wide - places[1], high + 6, "expensive model, one call", OUTPUT, 13)
     for middle in middles[1:]:
         d.arrow((middle, drafted + high), (middle, read))
-    for place, middle, result in zip(places[2:], middles[2:], ("passes", "fails", "no longer\nfits"), strict=True):
+    for place, middle, result in zip(places[2:], middles[2:], ("passes", "fails", "not tested"), strict=True):
         d.arrow((middle, read + high + 6), (middle, tested))
         d.box(place, tested, wide, high + 8, result, EMPTY, 12)
     for place, token, colour in zip(places, ("the", "cat", "sat", "on"), (PLAIN, PLAIN, WEIGHTS, OUTPUT), strict=False):
