@@ -36,9 +36,9 @@ class GatedFeedForward(FeedForward):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward, each with a residual connection around it.
+    """Self-attention, then feed-forward, each part with a residual connection around it.
 
-    The norm comes after the sum (post-norm, as in the paper) or, with norm_first, before the sublayer (pre-norm).
+    The norm comes after the sum (post-norm, as in the paper) or, with norm_first, before the part (pre-norm).
     """
 
     def __init__(self, d_model, num_heads, d_hidden, dropout=0.1, norm_first=False, rotary=None):
