@@ -355,8 +355,8 @@ def triangle(d, left, bottom, output):
 
     d.line((left - 16, bottom), (left + 130, bottom))
     d.line((left, bottom + 16), (left, bottom - 110))
-    d.label(left + 138, bottom, "first feature", 13, MUTED, "start")
-    d.label(left, bottom - 122, "second feature", 13, MUTED)
+    d.label(left + 138, bottom, "feature 0", 13, MUTED, "start")
+    d.label(left, bottom - 122, "feature 1", 13, MUTED)
     d.add("path", d=path(map(place, SEQUENCE)) + "Z", fill=WEIGHTS.fill, stroke=WEIGHTS.line,
           stroke_dasharray="4 4")
     for index, (right, down) in enumerate([(18, 14), (-20, 0), (20, 0)]):
@@ -1204,7 +1204,7 @@ def induction_circuit(d):
     answer = d.box(652, 100, 80, 34, "next: 1", OUTPUT, 15)
     d.arrow(tokens[2].top(), (tokens[2].middle[0], 74), (692, 74), answer.top(), ink=VALUE.line)
     d.label(346, 62, "layer 1 copies this token", 13, VALUE.ink, "start")
-    d.label(MARGIN, 302, "On such texts, neither head is any use without the other.", 13, MUTED, "start")
+    d.label(MARGIN, 302, "The text is random, so only looking back can tell what comes next.", 13, MUTED, "start")
 
 
 @narrow(height=366)
@@ -1221,7 +1221,7 @@ def narrow_induction_circuit(d):
     d.label(168, 124, "layer 1 copies this token", 12, VALUE.ink, "start")
     d.label(362, 286, "layer 1 looks for the place after 7", 12, QUERY.ink, "end")
     d.label(LEFT, 310, "Top: tokens. Bottom: layer 0's notes of what came before.", 12, MUTED, "start")
-    d.label(LEFT, 328, "On such texts, neither head is any use without the other.", 12, MUTED, "start")
+    d.label(LEFT, 337, "The text is random, so only looking back can tell\nwhat comes next.", 12, MUTED, "start")
 
 
 # --- Lesson 10 ----------------------------------------------------------------------------------------------

@@ -1537,11 +1537,11 @@ def known_loss(rows, period, **changes):
 
 @proves("11.1")
 def what_came_next_stands_after_the_earlier_copy():
-    text = [3, 7, 1, 5, 3, 7]
+    text = [5, 2, 9, 8, 5, 2, 9]
     last = len(text) - 1
     copy = max(place for place in range(last) if text[place] == text[last])
-    assert by_hand(torch.tensor(text))[1][-1].argmax() == text[copy + 1] == 1
-    return [copy + 1, copy, last - 1, last, copy - 1]
+    assert by_hand(torch.tensor(text))[1][-1].argmax() == text[copy + 1] == 8
+    return [copy + 1, copy, last - 1, last, copy - 1, text[copy + 1]]
 
 
 @proves("11.2")

@@ -52,12 +52,15 @@ def as_array(numbers):
 
 
 def show_weights(weights, title, queries=None, keys=None, panels=None, alt=None,
-                 row_label="query", column_label="key"):
-    """Attention weights (query, key), or one panel per head (heads, query, key), in Blues from 0 to 1."""
+                 row_label="query", column_label="key", outline=False):
+    """Attention weights (query, key), or one panel per head (heads, query, key), in Blues from 0 to 1.
+
+    With outline, a frame marks the largest weight in each row.
+    """
     weights = as_array(weights)
     alt = alt or f"Heat map of attention weights, queries down, keys across: {title}."
     return heat_maps(weights, title, queries, keys, panels, alt, cmap="Blues", low=0, high=1, label="weight",
-                     row_label=row_label, column_label=column_label)
+                     row_label=row_label, column_label=column_label, outline=outline)
 
 
 @in_style
@@ -123,7 +126,7 @@ def show_matrix(matrix, title, rows=None, columns=None, panels=None, alt=None, r
 
 @in_style
 def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label="",
-              row_label="", column_label="", legend=None, write=True):
+              row_label="", column_label="", legend=None, write=True, outline=False):
     """One heat map for each of the leading panels, side by side, with one colour bar or legend."""
     numbers = numbers if numbers.ndim == 3 else numbers[None]
     count, height, width = numbers.shape
@@ -145,6 +148,9 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
         axis.set_xlabel(column_label if index == 0 or count <= 4 else "")
         few = height * width <= 36 and count <= 3
         separate_squares(axis, height, width)
+        for row, column in enumerate(numbers[index].argmax(axis=1) if outline else []):
+            axis.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=COLOURS[1], lw=1.8,
+                                     zorder=3, clip_on=False))
         if few and write:
             write_numbers(axis, numbers[index], image)
     axes[0].set_ylabel(row_label)

@@ -199,8 +199,8 @@ QUESTIONS = (
         model="Each output is a weighted average of all the vectors, with weights computed from dot products. "
         "Neither the dot products nor the sum depends on which row a vector is in, so shuffled inputs give "
         "the same outputs, shuffled: “dog” gets the same output in both sentences. So the "
-        "calculation has to depend on the positions. One way is to add to each word's vector a second vector "
-        "that depends on the position of the word (lesson 5).",
+        "calculation has to depend on the positions. One way is to give each position a vector of its own "
+        "and add it to the vector of the word there (lesson 5).",
         points=(
             "An output depends on its own input vector and on which vectors are in the sequence, not on their rows.",
             "Shuffling the inputs shuffles the outputs in the same way, and does nothing else.",

@@ -6,17 +6,18 @@ QUESTIONS = (
     Number(
         "11.1",
         "Where the answer is",
-        "Take the text 3 7 1 5 3 7, with positions counted from 0. To predict the next token, a head's query "
-        "at the last 7 should attend to the token that came after the earlier 7. At which position is that token?",
-        right=2,
-        why="The earlier 7 is at position 1, and the 1 at position 2 came after it. So the next token is 1.",
+        "Take the text 5 2 9 8 5 2 9, with positions counted from 0. To predict the next token, a head's query "
+        "at the last 9 should attend to the token that came after the earlier 9. At which position is that token?",
+        right=3,
+        why="The earlier 9 is at position 2, and the 8 at position 3 came after it. So the next token is 8.",
         slips={
-            1: "That is the earlier 7 itself. What came next is one place further on.",
-            4: "That is the token before the last 7. It says what came before, not what comes next.",
-            5: "That is the last 7 itself.",
-            0: "That is the 3, which comes before the earlier 7.",
+            2: "That is the earlier 9 itself. What came next is one place further on.",
+            5: "That is the token before the last 9. It says what came before, not what comes next.",
+            6: "That is the last 9 itself.",
+            1: "That is the 2, which comes before the earlier 9.",
+            8: "That is the token itself. At which position is it?",
         },
-        pointer="Find the earlier 7, and take one step to the right.",
+        pointer="Find the earlier 9, and take one step to the right.",
     ),
     OneOf(
         "11.2",

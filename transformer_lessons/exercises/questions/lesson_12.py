@@ -48,7 +48,7 @@ QUESTIONS = (
     Number(
         "12.3",
         "The size of a cache",
-        "Llama 3 8B has 32 layers and 32 query heads, but only 8 KV heads, each with 128 features. How many "
+        "Llama 3 8B has 32 layers, each with 32 query heads but only 8 KV heads of 128 features. How many "
         "MiB do the keys and values of 8,192 tokens take, at 2 bytes per number? (1 MiB is 2²⁰ bytes.)",
         right=1024,
         why="2 · 32 · 8 · 128 · 8,192 · 2 bytes = 2³⁰ bytes, which is 1,024 MiB. If each of the 32 query heads had "
@@ -104,8 +104,8 @@ QUESTIONS = (
             wrong("Both quadruple.", "That holds for the plain formula. Here a tile is no larger than before."),
             wrong(
                 "Both double.",
-                "There are twice as many queries, and each has twice as many keys. So there are four times as many "
-                "tiles.",
+                "There are twice as many queries, and each has about twice as many keys on average. So there are about "
+                "four times as many tiles.",
             ),
             right(
                 "It takes about four times as long, but the table stays the same size.",

@@ -138,7 +138,7 @@ QUESTIONS = (
         "8.7",
         "Two models with different tokens",
         "On the same text, a character-level model has a loss of 1.5 nats per token, and a word-level model "
-        "one of 4.5. The word-level model's tokens have 4 characters on average. Which is the better model of this "
+        "has one of 4.5. The word-level model's tokens have 4 characters on average. Which is the better model of this "
         "text?",
         (
             wrong(
