@@ -6,7 +6,7 @@ from transformer_lessons.exercises.catalogue.causal_mask import VERY_NEGATIVE
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps
 from transformer_lessons.language import long_context
 
-SIZES = [(5, 2), (1, 1), (3, 3), (4, 1), (6, 9), (7, 3), (8, 5), (9, 4), (11, 6), (12, 7), (2, 3)]
+SIZES = [(5, 2), (1, 1), (3, 3), (4, 1), (6, 9), (7, 3), (8, 5), (9, 4), (11, 6), (12, 7), (2, 3), (200, 40)]
 
 exercise = Exercise(
     name="sliding_window_mask", lesson=12, title="A sliding window", difficulty=1, importance=2, minutes=5,
@@ -263,6 +263,13 @@ mistake("the wrong size", why="The table has the wrong number of rows or columns
         lambda length, window: torch.ones(window, length, dtype=torch.bool).tril(),
         lambda length, window: torch.arange(length)[:, None] - torch.arange(window) >= 0,
         lambda length, window: torch.arange(length)[:, None] - torch.arange(window).flip(0) >= 0])
+mistake("a table of fixed size", pairs=0, why="A long text gets a mask that is too small, as when it is cut from a "
+    "table made for a fixed number of positions.", look="how long a text can your code handle?",
+    variants=[lambda length, window, size=size: two_triangles(min(length, size), window)
+              for size in (16, 32, 50, 64, 100, 128)])
+mistake("a window of limited length", pairs=0, why="The window stops at a fixed number of positions, even if `window` "
+    "is larger.", look="is there a fixed number in your code, such as a longest window?",
+    reach=[lambda window, most=most: min(window, most) for most in (10, 12, 16, 20, 32)])
 
 # Numbers, not True and False
 mistake = exercise.section(hint=1)
