@@ -158,8 +158,8 @@ QUESTIONS = (
     OneOf(
         "5.7",
         "Rotary positions",
-        "Rotary positions turn each query and each key by angles proportional to its position. Two tokens move "
-        "from positions 3 and 7 to positions 103 and 107. What happens to their score?",
+        "Rotary positions turn each query and each key by angles proportional to its position. A query and a key "
+        "move from positions 3 and 7 to positions 103 and 107. What happens to their score?",
         (
             right(
                 "It stays the same.",
