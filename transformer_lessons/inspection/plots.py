@@ -146,7 +146,7 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
         if panels is not None:
             axis.set_title(panels[index], fontsize=9)
         axis.set_xlabel(column_label if index == 0 or count <= 4 else "")
-        few = height * width <= 36 and count <= 3
+        few = height * width <= 40 and count <= 3
         separate_squares(axis, height, width)
         for row, column in enumerate(numbers[index].argmax(axis=1) if outline else []):
             axis.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=COLOURS[1], lw=1.8,
@@ -239,19 +239,21 @@ def in_full(number):
 
 
 @in_style
-def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None, legend="best"):
+def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None, legend="best",
+               points=()):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
     The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none.
+    The curves named in points are drawn as markers without a line.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
     for index, (name, numbers) in enumerate(curves.items()):
         colour, runs = COLOURS[index % len(COLOURS)], np.atleast_2d(as_array(numbers))
         marker = MARKERS[index % len(MARKERS)] if len(x) <= 24 else None
-        axis.plot(x, runs.mean(axis=0), color=colour, marker=marker, markersize=4,
-                  linestyle=["-", "--", "-.", ":"][index % 4], label=name)
+        axis.plot(x, runs.mean(axis=0), color=colour, marker=marker, markersize=7 if name in points else 4,
+                  linestyle="" if name in points else ["-", "--", "-.", ":"][index % 4], label=name)
         if len(runs) > 1:
             axis.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.2, linewidth=0)
     if floor is not None:

@@ -8,28 +8,28 @@ QUESTIONS = (
     Number(
         "3.1",
         "The variance of a dot product",
-        "Two vectors have 64 entries each. All the entries are independent, with mean 0 and variance 1. What "
+        "Two vectors have 64 features each. All the features are independent, with mean 0 and variance 1. What "
         "is the variance of the dot product of the two vectors?",
         right=64,
-        why="Each product of two entries has mean 0 and variance 1. The 64 products are independent, so "
+        why="Each product of two features has mean 0 and variance 1. The 64 products are independent, so "
         "their variances add up to 64. A typical score is about as large as the standard deviation, "
         "which is √64 = 8.",
         slips={
             8: "This is the standard deviation, which tells you how large a typical dot product is. The "
             "variance is the square of the standard deviation.",
-            1: "This is the variance of one product of two entries. The dot product adds up many of them.",
-            128: "The variance of one product of two entries is 1 × 1, not 1 + 1.",
+            1: "This is the variance of one product of two features. The dot product adds up many of them.",
+            128: "The variance of one product of two features is 1 × 1, not 1 + 1.",
             4096: "You would get this if all the products were equal, because then they could not cancel. "
             "Here they are independent.",
         },
-        pointer="First work out the variance of one product of two entries. Then ask what happens to the "
+        pointer="First work out the variance of one product of two features. Then ask what happens to the "
         "variance when you add up independent products.",
         tolerance=0.5,
     ),
     OneOf(
         "3.2",
         "Find the wrong step",
-        "Here is an argument in four steps. Step 1: take a vector whose d entries are all equal to c > 0. "
+        "Here is an argument in four steps. Step 1: take a vector whose d features are all equal to c > 0. "
         "Step 2: the length of this vector is d√c. Step 3: so the length grows with d. Step 4: the dot product "
         "of two vectors like this grows with d as well. Which step is wrong?",
         (
@@ -113,7 +113,7 @@ QUESTIONS = (
     OneOf(
         "3.6",
         "Dividing by d",
-        "The entries of queries and keys are independent, with mean 0 and variance 1, and d = 64. If you "
+        "The features of queries and keys are independent, with mean 0 and variance 1, and d = 64. If you "
         "divide the scores by d instead of √d, what do the weights look like?",
         (
             wrong(
@@ -184,7 +184,7 @@ QUESTIONS = (
         "Why divide by the square root of d",
         "Why does attention divide its scores by √d? What goes wrong if you do not divide at all, and "
         "what happens if you divide by d instead?",
-        model="If all the entries of queries and keys are independent, with mean 0 and variance 1, a dot product "
+        model="If all the features of queries and keys are independent, with mean 0 and variance 1, a dot product "
         "over d features has variance d, so scores grow like √d. With large d and no scaling, most queries give "
         "nearly all their weight to one key, picked by chance. Many of them get almost no gradient. The "
         "undecided ones get huge gradients and dominate the first updates of W_Q and W_K. If you divide by √d, the "
