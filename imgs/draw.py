@@ -427,25 +427,30 @@ def three_roles(d):
     d.line((MARGIN, 268), (WIDTH - MARGIN, 268), ink="#d0d7de", width=1.2)
     d.label(MARGIN, 292, "Position 1 asks, every position answers", 15, align="start",
             bold=True)
+    one_query(d, 404)
 
-    for x, text in [(235, "scores"), (413, "weights")]:
-        d.label(x, 326, text, ink=MUTED)
-    query = d.box(28, 386, 80, 36, "query 1", QUERY)
-    tall = d.box(268, 342, 88, 124, "softmax", WEIGHTS)
-    total = d.plus(590, 404)
-    output = d.box(632, 386, 100, 36, "output 1", OUTPUT)
+
+def one_query(d, middle, apart=0):
+    """A query's scores, weights and output; apart is for more room between the keys and the softmax."""
+    for x, text in [(235 - apart, "scores"), (413, "weights")]:
+        d.label(x, middle - 78, text, ink=MUTED)
+    query = d.box(28, middle - 18, 80, 36, "query 1", QUERY)
+    tall = d.box(268 + apart, middle - 62, 88 - apart, 124, "softmax", WEIGHTS)
+    total = d.plus(590, middle)
+    output = d.box(632, middle - 18, 100, 36, "output 1", OUTPUT)
     scores = [1.0, 2.0, 0.2]
     for row, (score, weight) in enumerate(zip(scores, softmax(scores), strict=True)):
-        y = 360 + 44 * row
-        key = d.box(150, y - 15, 60, 30, f"key {row}", KEY)
+        y = middle + 44 * (row - 1)
+        key = d.box(150 - apart, y - 15, 60, 30, f"key {row}", KEY)
         d.arrow(query.right(), key.left(), ink=QUERY.line)
-        d.label(235, y - 10, f"{score:.1f}", size=13)
+        d.label(235 - apart, y - 10, f"{score:.1f}", size=13)
         d.arrow(key.right(), (tall.x, y))
         cell = d.grid(386, y - 15, [[(shade(weight), f"{weight:.2f}")]], 54, 30)
         d.arrow((tall.x + tall.width, y), cell.left(), ink=WEIGHTS.line)
         d.label(454, y, "×", size=16)
         value = d.box(468, y - 15, 72, 30, f"value {row}", VALUE)
-        d.arrow(value.right(), [(582, 396), total.left(), (582, 412)][row], ink=VALUE.line)
+        end = [(582, middle - 8), total.left(), (582, middle + 8)][row]
+        d.arrow(value.right(), end, ink=VALUE.line)
     d.arrow(total.right(), output.left(), ink=OUTPUT.line)
 
 
@@ -467,29 +472,53 @@ def narrow_three_roles(d):
     d.label(216, 262, "`d_head`", 12, MUTED)
     d.line((LEFT, 280), (NARROW - LEFT, 280), ink="#d0d7de", width=1.2)
     d.label(LEFT, 300, "Position 1 asks, every position answers", align="start", bold=True)
+    narrow_one_query(d, 320)
 
-    query = d.box(148, 320, 84, 30, "query 1", QUERY, 13)
-    tall = d.box(LEFT + 12, 440, 328, 30, "softmax", WEIGHTS, 13)
-    total = d.plus(190, 574)
-    output = d.box(144, 602, 92, 30, "output 1", OUTPUT, 13)
+
+def narrow_one_query(d, y, apart=0):
+    query = d.box(148, y, 84, 30, "query 1", QUERY, 13)
+    tall = d.box(LEFT + 12, y + 120 + apart, 328, 30, "softmax", WEIGHTS, 13)
+    total = d.plus(190, tall.y + 134)
+    output = d.box(144, tall.y + 162, 92, 30, "output 1", OUTPUT, 13)
     scores = [1.0, 2.0, 0.2]
     for row, (score, weight) in enumerate(zip(scores, softmax(scores), strict=True)):
         x = 82 + 108 * row
-        key = d.box(x - 36, 372, 72, 28, f"key {row}", KEY, 13)
+        key = d.box(x - 36, y + 52, 72, 28, f"key {row}", KEY, 13)
         d.arrow(query.bottom((0.2, 0.5, 0.8)[row]), key.top(), ink=QUERY.line)
         d.arrow(key.bottom(), (x, tall.y))
-        d.label(x + 8, 419, f"{score:.1f}", 13, align="start")
-        cell = d.grid(x - 48, 492, [[(shade(weight), f"{weight:.2f}")]], 40, 28)
-        d.arrow((x - 28, 470), cell.top(), ink=WEIGHTS.line)
-        d.label(x, 506, "×", 13)
-        value = d.box(x + 7, 492, 50, 28, f"value {row}", VALUE, 12)
-        d.arrow(value.bottom(), [(182, 566), total.top(), (198, 566)][row], ink=VALUE.line)
+        d.label(x + 8, y + 99, f"{score:.1f}", 13, align="start")
+        cell = d.grid(x - 48, tall.y + 52, [[(shade(weight), f"{weight:.2f}")]], 40, 28)
+        d.arrow((x - 28, tall.y + 30), cell.top(), ink=WEIGHTS.line)
+        d.label(x, tall.y + 66, "×", 13)
+        value = d.box(x + 7, tall.y + 52, 50, 28, f"value {row}", VALUE, 12)
+        end = [(182, tall.y + 126), total.top(), (198, tall.y + 126)][row]
+        d.arrow(value.bottom(), end, ink=VALUE.line)
     d.arrow(total.bottom(), output.top(), ink=OUTPUT.line)
-    d.label(LEFT, 419, "scores", 13, MUTED, "start")
-    d.label(LEFT, 540, "weights", 13, MUTED, "start")
+    d.label(LEFT, y + 99, "scores", 13, MUTED, "start")
+    d.label(LEFT, tall.y + 100, "weights", 13, MUTED, "start")
 
 
 # --- Lesson 3 -----------------------------------------------------------------------------------------------
+
+
+@diagram(height=248)
+def where_to_scale(d):
+    """So far, the scores go straight into the softmax
+
+    Query 1 meets the keys of all three positions; softmax turns their dot products, the scores, into weights,
+    and averaging the values with these weights gives output 1. A dashed line between the scores and the softmax
+    bears the question: divide by the square root of d?
+    """
+    one_query(d, 148, apart=14)
+    d.line((254, 82), (254, 214), ink=INK, dashed=True)
+    d.label(254, 228, "÷ √*d* ?", 16, bold=True)
+
+
+@narrow(height=410)
+def narrow_where_to_scale(d):
+    narrow_one_query(d, 66, apart=24)
+    d.line((44, 190), (316, 190), ink=INK, dashed=True)
+    d.label(343, 190, "÷ √*d* ?", 13, bold=True)
 
 
 @diagram(height=518)
@@ -1151,7 +1180,7 @@ def byte_pairs(d):
     d.label(244, 334, "*kings*, not in the text", 14, MUTED, "end")
     d.label(524, 334, "3 tokens, after merges 0 and 1", 13, MUTED, "start")
     d.label(MARGIN, 374, "The merges were learned from a text with *sing* (5 times), *ring* (3) and *rings* (2); "
-            "merge 2 is s + ing.", 13, MUTED, "start")
+            "merge 2 is for you to find.", 13, MUTED, "start")
 
 
 def word(d, x, pitch, y, parts, new):
@@ -1176,7 +1205,7 @@ def narrow_byte_pairs(d):
     word(d, 146, 44, 326, ["k", "ing", "s"], "ing")
     d.label(LEFT, 404, "*rings* ends as 1 token, *kings* as 3. The merges were\n"
             "learned from a text with *sing* (5 times), *ring* (3), *rings* (2);\n"
-            "merge 2 is s + ing.", 12, MUTED, "start")
+            "merge 2 is for you to find.", 12, MUTED, "start")
 
 
 # --- Lesson 11 ----------------------------------------------------------------------------------------------

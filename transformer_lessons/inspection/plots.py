@@ -245,13 +245,13 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
     The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none.
-    The curves named in points are drawn as markers without a line.
+    The curves named in points are drawn as markers without a line, and the others then as lines without markers.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
     for index, (name, numbers) in enumerate(curves.items()):
         colour, runs = COLOURS[index % len(COLOURS)], np.atleast_2d(as_array(numbers))
-        marker = MARKERS[index % len(MARKERS)] if len(x) <= 24 else None
+        marker = MARKERS[index % len(MARKERS)] if name in points or (len(x) <= 24 and not points) else None
         axis.plot(x, runs.mean(axis=0), color=colour, marker=marker, markersize=7 if name in points else 4,
                   linestyle="" if name in points else ["-", "--", "-.", ":"][index % 4], label=name)
         if len(runs) > 1:

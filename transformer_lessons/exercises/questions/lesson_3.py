@@ -29,7 +29,7 @@ QUESTIONS = (
     OneOf(
         "3.2",
         "Find the wrong step",
-        "Here is an argument in four steps. Step 1: take a vector whose d features are all equal to c > 0. "
+        "Here is an argument in four steps. Step 1: take a vector with d features, all equal to c > 0. "
         "Step 2: the length of this vector is d√c. Step 3: so the length grows with d. Step 4: the dot product "
         "of two vectors like this grows with d as well. Which step is wrong?",
         (
