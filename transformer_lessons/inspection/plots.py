@@ -146,7 +146,7 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
         if panels is not None:
             axis.set_title(panels[index], fontsize=9)
         axis.set_xlabel(column_label if index == 0 or count <= 4 else "")
-        few = height * width <= 40 and count <= 3
+        few = height * width <= 40 and (count <= 3 or count * width <= 20)
         separate_squares(axis, height, width)
         for row, column in enumerate(numbers[index].argmax(axis=1) if outline else []):
             axis.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=COLOURS[1], lw=1.8,
@@ -316,10 +316,11 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, flo
 
 
 @in_style
-def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLOURS, arcs=()):
+def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLOURS, arcs=(), left=()):
     """Two-dimensional vectors as arrows from the origin, to scale; the corners of a polygon, if any, are joined.
 
     Each of arcs, (one arrow, another), marks the angle from the one to the other, anticlockwise, in degrees.
+    The names of the arrows in left stand to the left of their tips.
     """
     vectors = as_array(vectors)
     figure = Figure(figsize=(4.2, 4.0), layout="constrained")
@@ -336,7 +337,10 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLO
             near = len(names[index]) == 1 or (aside and polygon is not None)  # or its end may cover the polygon's edge
             beyond = (9 if near else 13) / length  # so many points from the tip to the name
             side = ("left" if x > 0 else "right") if aside else "center"
-            axis.annotate(names[index], (x, y), (beyond * x, beyond * y), textcoords="offset points",
+            offset = beyond * x, beyond * y
+            if index in left:
+                side, offset = "right", (-8, 8)
+            axis.annotate(names[index], (x, y), offset, textcoords="offset points",
                           color=colour, fontsize=11, ha=side, va="center",
                           bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.7})
     for one, another in arcs:

@@ -34,7 +34,7 @@ QUESTIONS = (
     OneOf(
         "2.2",
         "The query multiplied by 100",
-        "A table stores 10 under the key (1, 0) and 30 under (0, 1). A soft look-up with the query (1, 0.9) "
+        "A table stores 10 under (1, 0) and 30 under (0, 1). A soft look-up with the query (1, 0.9) "
         "returns a blend. What does it return if we multiply the query by 100?",
         (
             wrong(
@@ -186,7 +186,8 @@ QUESTIONS = (
     SeveralOf(
         "2.8",
         "Other scoring functions",
-        "Queries q have 4 entries, and keys k have 6. Which of these can score every query against every key?",
+        "Queries q have 4 entries, and keys k have 6. Which of these can score every query against every key? "
+        "Below, tanh squeezes each entry into the range from -1 to 1.",
         (
             wrong(
                 "The dot product q · k.",
