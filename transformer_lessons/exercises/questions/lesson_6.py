@@ -181,7 +181,7 @@ QUESTIONS = (
         "decimals, what is the lowest mean loss, in nats per digit, that it can expect on the random half?",
         right=log(10),
         why="Whatever came before, each of the ten digits has a probability of 1/10, and -ln(1/10) = ln 10 = 2.30. "
-        "A loss well below this is a sign that the future is leaking in.",
+        "No model that sees only the past can expect less.",
         slips={
             0: "This is possible on the second half, because the first half determines it. But random digits cannot "
             "be predicted.",
