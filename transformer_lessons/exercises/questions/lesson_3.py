@@ -164,12 +164,12 @@ QUESTIONS = (
     ),
     Number(
         "3.8",
-        "Scaled twice",
-        "Queries and keys have 64 features. Someone divides the queries by √64 and the keys by √64, and "
-        "then takes the dot products. By what number have the scores been divided?",
+        "The divisor of the scores",
+        "In the bug hunt, queries and keys have 64 features. By what number does suspicious_attention "
+        "divide their scores?",
         right=64,
-        why="Because √64 × √64 = 64, the scores have been divided by d instead of √d. If you want to divide "
-        "both the queries and the keys, divide each of them by the fourth root of d.",
+        why="It divides the queries by √64 and the keys by √64. Because √64 × √64 = 64, it divides the scores "
+        "by d instead of √d. To divide both the queries and the keys, divide each of them by the fourth root of d.",
         slips={
             8: "You would get this if only the queries were divided by 8. The keys are divided by 8 as well.",
             16: "A score is a sum of products, so you have to multiply the two divisors, not add them.",
