@@ -164,8 +164,8 @@ QUESTIONS = (
     OneOf(
         "9.9",
         "Half an emoji",
-        "A model writes an emoji as two tokens of two bytes each. A program decodes each token on its own, with "
-        'errors="replace". What does the reader see?',
+        "A model writes an emoji as two tokens of two bytes each. A program decodes each token on its own, "
+        "and � stands for bytes that are no character. What does the reader see?",
         (
             wrong(
                 "The emoji, as soon as the second token arrives",
@@ -175,9 +175,9 @@ QUESTIONS = (
                 "Nothing for the first token, the emoji for the second",
                 "Each token is decoded as it arrives, without waiting for the next one.",
             ),
-            wrong("An error", 'errors="replace" is there to prevent one.'),
+            wrong("An error", "Bytes that are no character are shown as �, without an error."),
             right(
-                "Only replacement characters",
+                "Only �",
                 "Neither half is a whole character, so each half becomes one or more �.",
             ),
         ),
