@@ -157,7 +157,7 @@ exercise = Exercise(
     sizes=[{"layers": 1, "d_model": 2, "d_hidden": 3, "vocabulary": 5, "length": 4, "prefix": "transformer.",
             "masks": False},
            {"layers": 2, "d_model": 3, "d_hidden": 3, "vocabulary": 4, "length": 5},
-           {"layers": 11, "d_model": 2, "d_hidden": 8, "vocabulary": 7, "length": 3},
+           {"layers": 14, "d_model": 2, "d_hidden": 8, "vocabulary": 7, "length": 3},
            {"layers": 3, "d_model": 4, "d_hidden": 6, "vocabulary": 4, "length": 4, "prefix": "transformer."}],
     draw=draw, reference=lambda tensors: Translation()(tensors), observe=by_name, same=same_entries,
     symptoms=(the_numbers_alone,), signs=signs_of_names, names_steps=False,

@@ -5,21 +5,26 @@ import math
 import torch
 import torch.nn.functional as F
 
+from transformer_lessons.exercises.catalogue.online_softmax import far_below
 from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 
 
-def draw(generator, batch, heads, key_heads, length, d_head, scale=1.3, leads=(), silent=False):
+def draw(generator, batch, heads, key_heads, length, d_head, scale=1.3, leads=(), silent=False, far=False):
     """Queries of all heads, keys and values of fewer; the masked score of the last key leads by the numbers in leads.
 
     The rows use these in turn. The lead comes from feature 0 alone: only the last key has it, and the query at the same
     position does not. Feature 1 then lowers all scores of head 0 by 150 and those of head 2 by 1,100, so that a number
-    filled in for a masked score may lead too. If silent, the query at position 1 is all zeros.
+    filled in for a masked score may lead too. If silent, the query at position 1 is all zeros. If far, all scores are
+    far below 0, far apart, and rise from key to key.
     """
     query = normal(generator, batch, heads, length, d_head, scale=scale)
     key, value = (normal(generator, batch, key_heads, length, d_head, scale=scale) for _ in range(2))
     if silent:
         query[:, :, 1] = 0.0
+    if far:
+        query[..., 0] = math.sqrt(d_head)
+        key[..., 0] = far_below(generator, batch, key_heads, length).sort().values / 2**11  # millions below 0
     if leads:  # multiples of 1/64, which float32 keeps exactly even at 1000
         query, key = (query * 8).round() / 8, (key * 8).round() / 8
         rows = torch.arange(batch * heads * length).reshape(batch, heads, length)
@@ -133,7 +138,8 @@ exercise = Exercise(
            {"batch": 2, "heads": 8, "key_heads": 2, "length": 7, "d_head": 5, "scale": 6.0},
            {"batch": 1, "heads": 6, "key_heads": 2, "length": 1, "d_head": 3},
            {"batch": 1, "heads": 4, "key_heads": 2, "length": 4, "d_head": 4, "leads": (30, 720, 1000)},
-           {"batch": 1, "heads": 2, "key_heads": 1, "length": 3, "d_head": 2, "silent": True}],
+           {"batch": 1, "heads": 2, "key_heads": 1, "length": 3, "d_head": 2, "silent": True},
+           {"batch": 1, "heads": 4, "key_heads": 2, "length": 3, "d_head": 4, "far": True}],
     draw=draw, reference=lambda query, key, value: Grouped()(query, key, value), gradients=True,
     returns=("output", "weights"), shapes={"output": "(batch, heads, length, d_head)",
                                            "weights": "(batch, heads, length, length)"},
