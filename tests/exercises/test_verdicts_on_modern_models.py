@@ -43,7 +43,7 @@ def test_weights_masked_after_the_softmax_and_renormalised_are_named(made, share
     assert verdict_on(lambda scores: shared_out(made(scores).tril())).mistake == "masked too late, then renormalised"
 
 
-@pytest.mark.parametrize("number", [-7, -30, -100, -130])
+@pytest.mark.parametrize("number", [-7, -30, -100, -130, -5e3, -1e4, -65504.0, -1e7])
 def test_any_number_that_is_not_negative_enough_is_named(number):
     for hidden in (lambda scores: scores + number * future(scores),
                    lambda scores: scores.masked_fill(future(scores), number)):
@@ -58,7 +58,7 @@ def test_weights_on_later_keys_that_are_too_small_for_the_tolerance_are_rejected
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("number", [-1e4, -1e9, -3.4e38])
+@pytest.mark.parametrize("number", [-1e9, -3.4e38])
 def test_a_number_that_is_negative_enough_is_right(number, dtype):
     assert verdict_on(lambda scores: (scores.to(dtype) + number * future(scores)).softmax(-1).to(scores)
                       ).status == "passed"

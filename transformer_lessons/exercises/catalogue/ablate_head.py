@@ -178,6 +178,11 @@ mistake("heads and positions mixed up", pairs=0, why="Heads and positions are re
         lambda heads, number: zero_at(heads.reshape(heads.shape[0], -1, heads.shape[1], heads.shape[3]),
                                       (slice(None), slice(None), number)).view_as(heads)])
 
+mistake("merged, but not split again", pairs=0, why="The heads are merged, and the right slice is set to 0. "
+    "But a reshape alone does not undo the merging: it leaves heads and positions mixed up.",
+    look="merging swaps two dimensions. Where does your code swap them back?",
+    erased=[lambda right: attention.merge_heads(right).reshape(right.shape)])
+
 # What becomes of the caller's tensor
 mistake = exercise.section(hint=1)
 mistake("a copy for another dtype alone", pairs=0, why="The caller's tensor is changed, but only for some dtypes. "

@@ -10,6 +10,7 @@ from transformer_lessons.exercises.catalogue.merge import (
     AT_H,
     NO_TEXT,
     PART_OF_A_PART,
+    REST_LOST,
     SHORTER,
     as_text,
     from_the_right,
@@ -20,6 +21,7 @@ from transformer_lessons.exercises.catalogue.merge import (
     same_parts,
     spelled,
     swept,
+    up_to_the_last,
     what_the_parts_show,
 )
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps
@@ -391,6 +393,7 @@ mistake("the token lost", why="After a merge, one of the two parts is still ther
         lambda parts, ranks: one_by_one(parts, ranks, min, lambda parts, place: [*parts[:place], *parts[place + 1:]]),
         lambda parts, ranks: one_by_one(parts, ranks, min, lambda parts, place: [
             *parts[:place + 1], *parts[place + 2:]])])
+mistake(**REST_LOST, pairs=0, merged=[lambda parts, pair: up_to_the_last(parts, pair)])
 mistake(**SHORTER, pairs=0, variants=[lambda parts, ranks: rank_by_rank(parts, ranks, lambda merged, n, pair: (
         merged[n], merged[n + 1]) == pair), lambda parts, ranks: rank_by_rank(
             parts, ranks, lambda merged, n, pair: merged[n] == pair[0] and merged[n + 1] == pair[1])])

@@ -11,10 +11,11 @@ from transformer_lessons.exercises.catalogue.online_softmax import far_below
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 
 
-def draw(generator, batch, heads, past, new, d_head, d_v, loud=1.0, level=0.0, far=False, silent=False):
+def draw(generator, batch, heads, past, new, d_head, d_v, loud=1.0, level=0.0, far=0, silent=False):
     """A cache, and what comes after it. The last new key leads where loud; level is added to every score.
 
-    Where far, all scores are far below 0, far apart, and rise from key to key. Where silent, the first query is zero.
+    Where far is -1 or 1, all scores are far below 0 or far above it, far apart, and rise from key to key. Where silent,
+    the first query is zero.
     """
     query, new_key = normal(generator, batch, heads, new, d_head), normal(generator, batch, heads, new, d_head)
     key = normal(generator, batch, heads, past, d_head)
@@ -25,7 +26,8 @@ def draw(generator, batch, heads, past, new, d_head, d_v, loud=1.0, level=0.0, f
     if level:
         query[..., 0], key[..., 0], new_key[..., 0] = math.sqrt(d_head), level, level
     if far:
-        query[..., 0], scores = math.sqrt(d_head), far_below(generator, batch, heads, past + new).sort().values
+        query[..., 0] = math.sqrt(d_head)
+        scores = (-far * far_below(generator, batch, heads, past + new)).sort().values
         key[..., 0], new_key[..., 0] = scores[..., :past], scores[..., past:]
     return (query, key, normal(generator, batch, heads, past, d_v), new_key, normal(generator, batch, heads, new, d_v))
 
@@ -76,7 +78,7 @@ exercise = Exercise(
         ''',
     sizes=[dict(zip(NAMES, sizes, strict=True)) for sizes in SIZES] + [
         dict(zip(NAMES, (2, 2, 3, 4, 5, 6), strict=True), **more) for more in ({"loud": 30.0}, {"loud": 1000.0},
-              {"level": -1000.0}, {"far": True}, {"silent": True})],
+              {"level": -1000.0}, {"far": -1}, {"silent": True}, {"far": 1})],
     draw=draw, reference=lambda *inputs: WithCache()(*inputs), returns=("output", "keys", "values"), names_steps=False,
     checks=[sums_to_one, keeps_a_long_cache],
     shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
@@ -443,6 +445,21 @@ def shifted(self, scores):
     raised = (scores - scores.amax(-1, keepdim=True)).exp() * self.allowed(*scores.shape[-2:])
     return raised / raised.sum(-1, keepdim=True)
 
+mistake("a limit for the scores in place of the maximum", pairs=0, why="No maximum is subtracted before exp. The "
+        "scores are cut to an upper limit instead, so those above it get equal weights. And for scores of -1000 all "
+        "the exponentials are 0, so the division gives NaN (not a number).",
+    look="if two scores lie above your limit, one far above the other, which weights should they get? And what is "
+        "exp(-1000)?",
+    weights=[lambda scaled, most=most: divided(scaled.clamp(max=most).exp()) for most in (80, 10, 20)])
+mistake("a maximum never below 0", pairs=0, why="What is subtracted before exp is never less than 0, even where all "
+        "the scores are negative. For scores of -1000, the exponentials are then all 0, and so is their sum.",
+    look="when the scores are -1000 and -1001, what does your code subtract, and which exponentials are left?",
+    weights=[lambda scaled: divided((scaled - scaled.amax(-1, keepdim=True).clamp(min=0)).exp()),
+             lambda scaled: divided((scaled - scaled.amax(-1, keepdim=True).clamp(min=0)).exp()).nan_to_num(0)])
+
+def divided(raised):
+    return raised / raised.sum(-1, keepdim=True)
+
 mistake("no maximum subtracted", pairs=0, why="No maximum is subtracted before exp: for scores of 1000 the "
         "exponentials are infinite, and for scores of -1000 they are all 0, so the division gives NaN (not a number).",
     look="what is exp(1000), and what is exp(-1000)?",
@@ -471,3 +488,24 @@ def unshifted(self, scores):
     return raised / raised.sum(-1, keepdim=True)
 
 exercise.adopt(shared.family, hints={"scores": 3, "batch": 3, "output": 3, "weights": 3}, without=NOT_HERE)
+clipped = exercise.mistakes["the scores clipped"]  # some of these scores are huge, so any limit shows
+clipped.variants += [exercise.variant({step: lambda right, low=low, high=high: right.clamp(low, high)})
+                     for low, high in ((-50, 50), (None, 100), (-100, None), (-1e3, 1e3), (-1e3, None), (-1e4, 1e4),
+                                       (-1e4, None), (-20, 20), (-10, 10), (None, 10), (-10, None), (-5, 5), (None, 5))
+                     for step in ("masked", "visible")]
+exercise.mistakes["scores divided by their largest or their mean"].variants.append(exercise.variant(
+    {"masked": lambda scaled: scaled / scaled.abs().amax(-1, keepdim=True).clamp(min=1e-9)}))  # no 0 / 0
+
+mistake = exercise.section(hint=3, pairs=0)
+mistake("no score beyond 1", why="Where the largest score of a row is above 1 (in absolute value), the row is divided "
+        "by it, so no score is ever beyond 1.",
+    look="what does the exercise do between the dot products and the softmax?",
+    masked=lambda scaled: scaled / scaled.abs().amax(-1, keepdim=True).clamp(min=1))
+mistake("half precision", why="The attention, or a part of it, is computed in half precision, which keeps only two or "
+        "three digits.", look="where does the dtype change on the way to the output?",
+    variants=[{step: lambda right, half=half: right.to(half).double()} for half in (torch.bfloat16, torch.half)
+              for step in ("weights", "masked", "output")] + [
+        {"weights": lambda step, scaled, half=half: step(scaled.to(half)).double()}
+        for half in (torch.bfloat16, torch.half)] + [
+        {"attend": lambda step, query, key, value, half=half: tuple(one.double() for one in step(
+            query.to(half), key.to(half), value.to(half)))} for half in (torch.bfloat16, torch.half)])

@@ -268,6 +268,10 @@ mistake("scaled by √d", pairs=2, why="The matrix is divided by the square root
     "scores are. But this matrix holds no scores.", look="every sqrt: is there one in the exercise's formula?",
     product=[lambda right, reads: right / len(reads) ** 0.5, lambda right,
     embedding: right / embedding.shape[1] ** 0.5])
+mistake("divided by the number of heads", pairs=0, why="The matrix is divided by the number of heads, as in a mean "
+    "over heads. But what the heads write is added up, and the exercise asks for what one of them adds.",
+    look="every division and every mean: is there one in the exercise's formula?",
+    handed=lambda matrix, attention: matrix / attention.num_heads)
 mistake("a softmax", pairs=3, why="The matrix has gone through a softmax, perhaps with a logarithm; the exercise asks "
     "for what is added to logits.", look="is there a softmax in the exercise's formula?",
     product=[lambda right: right.softmax(-1), lambda right: right.softmax(0), lambda right: right.log_softmax(0)])

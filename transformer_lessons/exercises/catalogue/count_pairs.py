@@ -4,7 +4,16 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations, pairwise, product
 
-from transformer_lessons.exercises.catalogue.merge import AS_TEXT, NO_TEXT, as_text, letters, spelled
+from transformer_lessons.exercises.catalogue.merge import (
+    AFTER_EQUALS,
+    AS_TEXT,
+    LOOK_AFTER_EQUALS,
+    NO_TEXT,
+    after_equals_skipped,
+    as_text,
+    letters,
+    spelled,
+)
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, integers
 from transformer_lessons.language import byte_pairs
@@ -62,7 +71,7 @@ exercise = Exercise(
         {"words": ["x y x x", "y x z"], "high": True},
         {"words": ["x y z", "x y x y", "z x y"], "falling": True},
         {"words": ["x y zx y", "zx y"]}, {"words": ["_ x y x", "x _y _ z", "y _"]},
-        {"words": ["x y z", "z w z w", "y x", "w x y"], "rare": True}],
+        {"words": ["x y z", "z w z w", "y x", "w x y"], "rare": True}, {"words": ["x x y", "y z z x"]}],
     draw=draw, reference=lambda words: dict(byte_pairs.count_pairs(words)), returns="counts", names_steps=False,
     same=same_counts, symptoms=[what_the_counts_show],
     hints=[("which pairs there are", "A word of four parts has three pairs of neighbours: zip(word, word[1:]), or "
@@ -136,6 +145,9 @@ def without_repeats(word):
     """Each pair, except where it is the same as the one just before it."""
     pairs = list(pairwise(word))
     return [pair for place, pair in enumerate(pairs) if not place or pair != pairs[place - 1]]
+
+mistake("the pair after two equal parts left out", why=AFTER_EQUALS, look=LOOK_AFTER_EQUALS,
+    neighbours=[lambda word: after_equals_skipped(word)])
 
 LIKE_A_PART = ("A pair is also found where its bytes are in longer parts, as when the parts of a word are joined "
     "together before the search.")
@@ -310,6 +322,11 @@ mistake("the last pair left out", pairs=2, why="The last pair of each word is no
 mistake("the first pair left out", pairs=2, why="The first pair of each word is not counted.", look="a word of two "
     "parts: does it have a pair? Where does its first pair begin?",
     neighbours=[lambda word: list(pairwise(word[1:]))])
+mistake("a place found by its value", pairs=0, why="A part's place is found by its value, as with `index`. If several "
+    "parts of a word are equal, that is the place of the first, so the neighbour of the first is counted for all of "
+    "them.", look="if a part comes up twice in a word, which of the two places does `index` give?", neighbours=[
+        lambda word: [(part, word[word.index(part) + 1]) for part in word[:-1]],
+        lambda word: [(part, word[word.index(part) + 1]) for part in word if word.index(part) + 1 < len(word)]])
 mistake("only every second pair", why="The parts are taken two at a time, so of four parts only the first two and the "
     "last two are counted as neighbours.", look="does the second part have a neighbour on its right, too?",
     neighbours=[lambda word: list(pairwise(word))[::2]])

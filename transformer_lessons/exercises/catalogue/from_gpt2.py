@@ -548,6 +548,13 @@ mistake("other shapes", pairs=0, why="Not every entry has the shape that the cou
     look="the shapes that you return: (out, in) for a map, a row for each token or position in a table.", finished=[
         lambda found: {name: one[None] if name == "positions.encoding" else one for name, one in found.items()},
         lambda found: {name: one[:, None] if name.endswith("bias") else one for name, one in found.items()}])
+mistake("half precision", pairs=0, why="Some or all of the tensors have been in half precision, which keeps only two "
+    "or three digits.", look="where does your code change a dtype?", finished=[
+        lambda found, halved=halved, half=half: {
+            name: one.to(half) if halved(name, one) else one for name, one in found.items()}
+        for half in (torch.half, torch.bfloat16) for halved in (
+            lambda name, one: True, lambda name, one: one.dim() == 2, lambda name, one: "norm" not in name,
+            lambda name, one: "linear" in name, lambda name, one: name.startswith("layers."))])
 mistake("tensors is changed", why="The dictionary that you were given, or a tensor in it, is changed. Both belong to "
     "the caller.", look="do you use `pop`, `del`, `tensors[…] =` or a method whose name ends in _?",
     variants=[{"__call__": lambda right, tensors: [tensors.pop(name) for name in list(tensors)] and right},

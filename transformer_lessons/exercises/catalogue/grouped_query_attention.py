@@ -15,16 +15,16 @@ def draw(generator, batch, heads, key_heads, length, d_head, scale=1.3, leads=()
 
     The rows use these in turn. The lead comes from feature 0 alone: only the last key has it, and the query at the same
     position does not. Feature 1 then lowers all scores of head 0 by 150 and those of head 2 by 1,100, so that a number
-    filled in for a masked score may lead too. If silent, the query at position 1 is all zeros. If far, all scores are
-    far below 0, far apart, and rise from key to key.
+    filled in for a masked score may lead too. If silent, the query at position 1 is all zeros. If far, all scores of
+    heads 0, 2, … are far below 0, far apart, and rise from key to key; those of heads 1, 3, … are far above 0 and fall.
     """
     query = normal(generator, batch, heads, length, d_head, scale=scale)
     key, value = (normal(generator, batch, key_heads, length, d_head, scale=scale) for _ in range(2))
     if silent:
         query[:, :, 1] = 0.0
     if far:
-        query[..., 0] = math.sqrt(d_head)
-        key[..., 0] = far_below(generator, batch, key_heads, length).sort().values / 2**11  # millions below 0
+        query[..., 0], query[:, 1::2, :, 0] = math.sqrt(d_head), -math.sqrt(d_head)
+        key[..., 0] = far_below(generator, batch, key_heads, length).sort().values / 2**9  # millions from 0
     if leads:  # multiples of 1/64, which float32 keeps exactly even at 1000
         query, key = (query * 8).round() / 8, (key * 8).round() / 8
         rows = torch.arange(batch * heads * length).reshape(batch, heads, length)
@@ -93,7 +93,7 @@ def is_a_number(weights, scores, hidden):
         filled, moved = needed[shown].median(), (needed - scores)[shown].median()
     elif len(leads[0]):
         moved = -(leads[0].min() + (leads[1].max() if len(leads[1]) else 0.0)) / 2
-        filled = (own[rows & lost].max() + own[rows & ~lost].min()) / 2 if len(leads[1]) else torch.zeros(())
+        filled = (own[rows & lost].max() + (own[rows & ~lost].min().clamp(max=0) if len(leads[1]) else 0.0)) / 2
     else:
         return False
     made = [scores.masked_fill(hidden, filled)] if filled < 0 else []
@@ -135,9 +135,9 @@ exercise = Exercise(
            {"batch": 3, "heads": 3, "key_heads": 3, "length": 3, "d_head": 3},
            {"batch": 2, "heads": 6, "key_heads": 3, "length": 5, "d_head": 4},
            {"batch": 4, "heads": 5, "key_heads": 1, "length": 6, "d_head": 3},
+           {"batch": 1, "heads": 4, "key_heads": 2, "length": 4, "d_head": 4, "leads": (30, 720, 1000)},
            {"batch": 2, "heads": 8, "key_heads": 2, "length": 7, "d_head": 5, "scale": 6.0},
            {"batch": 1, "heads": 6, "key_heads": 2, "length": 1, "d_head": 3},
-           {"batch": 1, "heads": 4, "key_heads": 2, "length": 4, "d_head": 4, "leads": (30, 720, 1000)},
            {"batch": 1, "heads": 2, "key_heads": 1, "length": 3, "d_head": 2, "silent": True},
            {"batch": 1, "heads": 4, "key_heads": 2, "length": 3, "d_head": 4, "far": True}],
     draw=draw, reference=lambda query, key, value: Grouped()(query, key, value), gradients=True,
@@ -397,7 +397,11 @@ mistake("a number too small", pairs=2, why="The masked scores are not negative e
     look="which score has an exponential of exactly 0, whatever "
     "the others are?", masked=[*(added(number) for number in (-100, -1000, -2, -5, -10, -20, -50, -500)),
                            *(filled(lambda ones: ones.triu(1), number)
-                             for number in (-2, -5, -10, -20, -50, -100, -500, -1000))])
+                             for number in (-2, -5, -10, -20, -50, -100, -500, -1000, -1e4, -1e5, -1e6))])
+mistake("zero times infinity", pairs=0, why="Every weight is NaN (not a number), or 0 if that replaces NaN, as when "
+    "the mask is multiplied by infinity and added to the scores: 0 times infinity is NaN.",
+    look="print 0 * float('inf').", masked=added(-torch.inf),
+    variants=[{"masked": added(-torch.inf), "weights": lambda masked: masked.softmax(-1).nan_to_num()}])
 mistake("masked too late, then renormalised", why="Masked scores still count in the softmax, or in the largest score "
     "that is subtracted. If one of them leads by far, next to nothing is left of the allowed weights, and dividing by "
     "their sum does not bring them back.", look="if a masked score leads by 1,000, what are the other weights, as "
@@ -418,6 +422,14 @@ mistake("the row's maximum not subtracted", pairs=0, why="The largest score of e
     look="what are the exponentials of -1,000 and -1,001? And what does softmax subtract from both first?",
     variants=[{"weights": lambda masked, after=after: after(shared_out(masked.exp()))}
               for after in (lambda rows: rows, lambda rows: rows.nan_to_num(0.0))])
+mistake("the largest of many rows subtracted", pairs=0, why="The number that is subtracted before the exponential is "
+    "the largest score of many rows, not that of each row. In a row far below it, the exponentials are all 0, and "
+    "0 / 0 is NaN.", look="how many rows of scores do you have, and how many largest scores?",
+    variants=[{"weights": lambda masked, dims=dims, over=over: over((masked - masked.amax(dims, keepdim=True)).exp())}
+              for dims in ((0, 1, 2, 3), (1, 2, 3), (2, 3)) for over in (
+                  shared_out, lambda left: shared_out(left).nan_to_num(0.0), lambda left: shared_out(left, 1e-9))]
+        + [{"masked": lambda scaled: scaled, "weights": lambda masked, dims=dims: shared_out(
+            (masked - masked.amax(dims, keepdim=True)).exp().tril())} for dims in ((0, 1, 2, 3), (1, 2, 3), (2, 3))])
 mistake("the mask after the softmax", pairs=2, why="The weights of later keys are set to 0 after the softmax, so all "
     "rows but the last sum to less than 1.", look="which keys still count in the sum that the softmax divides by?",
     variants=[{"masked": lambda scaled: scaled, "weights": lambda masked: masked.softmax(-1).tril()}])
@@ -471,6 +483,33 @@ mistake("scaled by another size", pairs=3, why="The scores are divided by the ro
     variants=[{"__call__": lambda query, key, value: Grouped()(
         query * (query.shape[-1] / group_of(query, key)) ** 0.5, key, value)},
         {"__call__": lambda query, key, value: Grouped()(query * (query.shape[-1] / key.shape[1]) ** 0.5, key, value)}])
+UNTOUCHED = "what happens to the scores before the softmax, apart from the division and the mask?"
+LIMITS = (1e3, 50, 1e4, 10, 20, 30, 88, 100, 500)
+mistake("the scores cut off", pairs=0, why="Scores beyond a limit are clamped to it, before the mask or after it, so "
+    "they share the weight as if they were equal.", look=UNTOUCHED,
+    scaled=[lambda right, low=low, high=high: right.clamp(low, high) for limit in LIMITS for low, high in (
+        (-limit, limit), (None, limit), (-limit, None))],
+    masked=[lambda right, low=low, high=high: right.clamp(low, high) for limit in LIMITS for low, high in (
+        (-limit, limit), (-limit, None))])
+mistake("squashed scores", pairs=0, why="Each score goes through a tanh before the softmax, as in Gemma 2. That brings "
+    "a good match and a very good one closer together.", look=UNTOUCHED,
+    scaled=[lambda right, cap=cap: cap * (right / cap).tanh() for cap in (50, 30, 20, 15, 10, 5, 1)],
+    masked=[lambda right, cap=cap: cap * (right / cap).tanh() for cap in (50, 30, 20, 15, 10, 5, 1)])
+mistake("one more in the sum", pairs=0, why="The sum in the denominator includes a number that comes from no score, "
+    "such as 1, so the rows sum to less than 1.", look="what does each row of your weights sum to?",
+    weights=[lambda masked: F.pad(masked, (0, 1)).softmax(-1)[..., :-1], lambda masked: shared_out(masked.exp(), 1.0),
+             *(lambda masked, one=one: shared_out((masked - masked.amax(-1, keepdim=True)).exp(), one)
+               for one in (1.0, 1e-2, 1e-3))])
+HALVES = (torch.bfloat16, torch.half)
+mistake("half precision", pairs=0, why="Half precision, which keeps only two or three digits, is used on the way to "
+    "the weights or to the output.", look="where does the dtype change?",
+    weights=[lambda right, half=half: right.to(half).double() for half in HALVES]
+        + [lambda masked, half=half: masked.to(half).softmax(-1).double() for half in HALVES],
+    scaled=[lambda right, half=half: right.to(half).double() for half in HALVES],
+    scores=[lambda query, key, half=half: (query.to(half) @ key.to(half).mT).double() for half in HALVES],
+    output=[lambda weights, value, half=half: (weights.to(half) @ value.to(half)).double() for half in HALVES],
+    variants=[{"__call__": lambda step, query, key, value, half=half: tuple(
+        one.double() for one in step(*(one.to(half) for one in (query, key, value))))} for half in HALVES])
 mistake("softmax over the queries", why="The softmax runs over the queries, so the columns of the weights sum to 1, "
     "not the rows.", look="one query's weights must sum to 1. Which dimension holds them?",
     weights=[lambda masked: masked.softmax(-2).nan_to_num(), lambda masked: masked.softmax(-2)])

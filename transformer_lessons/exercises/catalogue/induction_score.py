@@ -171,6 +171,11 @@ mistake("the first queries left out", pairs=0, why="If the period and the sequen
 mistake("the last period alone", pairs=0, why="No more than the last `period` queries are counted, however many have "
     "an earlier copy of their token.", look="in three blocks, which is the first query that should count?",
     queries=[lambda length, first: torch.arange(length - first, length), lambda right, first: right[-first:]])
+mistake("the last period, and the first keys", pairs=0, why="Only the last `period` queries are counted, and their "
+    "keys are always the first of the sequence, such as 1 to `period`, however many blocks there are.",
+    look="in three blocks, which key should the last query look at, and which does in your code?",
+    variants=[lambda weights, period: weights[:, :, -period:, 1:period + 1].diagonal(0, -2, -1).mean((0, 2)),
+              lambda weights, period: weights[:, :, -period:, :period].diagonal(0, -2, -1).mean((0, 2))])
 mistake("the last block alone", pairs=0, why="Only the queries of the last block are counted, which may be cut short.",
     look="in three blocks, which is the first query that should count?",
     queries=lambda length, first: torch.arange((length - 1) // first * first, length))
@@ -190,6 +195,12 @@ mistake("the second half", pairs=0, why="The queries of the second half are coun
     "blocks.",
     look="in three blocks, which is the first query that should count?",
     queries=lambda length: torch.arange(length // 2, length))
+mistake("divided by the weights before", hint=3, pairs=0, why="The weight is divided by a sum of weights of the same "
+    "query, such as all those on the tokens before t, so the mean is one of shares, not of weights.",
+    look="what do all the weights of a query sum to?",
+    picked=[lambda right, weights, queries, upto=upto: right / weights.tril(upto).sum(-1)[..., queries]
+            for upto in (-1, 0)] + [
+        lambda right, weights, queries: right / weights.tril(-1).sum(-1)[..., queries].clamp(min=1e-9)])
 mistake("the mean of the weights that are not 0", hint=3, pairs=0, why="Weights that are exactly 0 are left out of the "
     "mean. A query that gives the key no weight counts too, with 0.", look="if some of the weights on "
     "the right keys are 0, how many weights is your sum divided by?",

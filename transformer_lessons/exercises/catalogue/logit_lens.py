@@ -138,6 +138,18 @@ mistake("statistics over other dimensions", pairs=2, why="The mean and the varia
                                                   x.var(over, correction=0, keepdim=True))
             for over in ((0, -1), (-2, -1), (0,), (1,), (2,), (0, 1, 2, 3), (1, 2, 3), (0, 2, 3), (0, 1, 2), (0, 1, 3),
                          (1, -1), (1, 2))])
+mistake("a variance shared by several vectors", pairs=0, why="Each vector's own mean is subtracted, but the variance "
+    "is pooled over stages, sequences or positions, so several vectors share one. Each vector should have its own.",
+    look="what shape does your variance have, and what shape should it have?",
+    normed=[lambda x, norm, over=over: normalised(x, norm, None, x.var(-1, correction=0, keepdim=True).mean(
+        over, keepdim=True)) for over in (0, 1, 2, (0, 1), (0, 2), (1, 2), (0, 1, 2))])
+mistake("divided by the length", pairs=0, why="Each vector, with its mean or without, is divided by its length. "
+    "nn.LayerNorm divides by the standard deviation, which is smaller.",
+    look="every `.norm(` and `F.normalize`: how long is a vector once nn.LayerNorm has divided it?",
+    normed=[lambda x, norm, centred=centred, finished=finished: finished(
+        F.normalize(x - x.mean(-1, keepdim=True) if centred else x, dim=-1), norm) for centred in (False, True)
+        for finished in (lambda x, norm: x * norm.weight + norm.bias, lambda x, norm: x * norm.weight,
+                         lambda x, norm: x)])
 mistake("the norm twice", pairs=1, why="The norm is applied twice, to every stage or only to the last.",
     look="which stages go through the norm, and how often?",
     normed=[lambda x, norm: norm(norm(x)), lambda x, norm: torch.cat([norm(x[:-1]), norm(norm(x[-1:]))])])
@@ -160,6 +172,16 @@ mistake("gain and bias mixed up", pairs=0, why="The gain is used where the bias 
     normed=[lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.bias, norm.weight, norm.eps),
             lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.weight, norm.weight, norm.eps),
             lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.bias, norm.bias, norm.eps)])
+mistake("the bias added before the gain", pairs=0, why="The bias is added first, and the gain multiplies both, so the "
+    "bias is scaled too.", look="which of the two does nn.LayerNorm do last: multiply or add?",
+    normed=lambda x, norm: (F.layer_norm(x, x.shape[-1:], eps=norm.eps) + norm.bias) * norm.weight)
+mistake("the gain or the bias changed", pairs=0, why="The gain or the bias is not used as it is: 1 is added to the "
+    "gain, the gain divides, or the bias is subtracted.",
+    look="what does nn.LayerNorm do with norm.weight and norm.bias?",
+    normed=[lambda x, norm: F.layer_norm(x, x.shape[-1:], 1 + norm.weight, norm.bias, norm.eps),
+            lambda x, norm: F.layer_norm(x, x.shape[-1:], 1 + norm.weight, None, norm.eps),
+            lambda x, norm: F.layer_norm(x, x.shape[-1:], 1 / norm.weight, norm.bias, norm.eps),
+            lambda x, norm: F.layer_norm(x, x.shape[-1:], norm.weight, -norm.bias, norm.eps)])
 mistake("the bias added to the logits", pairs=0, why="The norm's bias, or its sum or mean, is added to the logits. It "
     "belongs before the product with the table.",
     look="how many numbers does norm.bias have, and how many does a vector of logits have?", variants=[

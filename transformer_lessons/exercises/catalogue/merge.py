@@ -162,6 +162,18 @@ NO_TEXT = {"name": "bytes that are no characters", "pairs": 0, "why": "The parts
     "look": "`decode`: which bytes are characters on their own? And does anything in the exercise "
             "have to be a character?"}
 
+AFTER_EQUALS = ("After a pair of two equal parts, your code leaves out the next pair, which begins with the second of "
+    "them, as when the place moves on by two.")
+LOOK_AFTER_EQUALS = "the word t, t, u: which pairs does it have, and how far does your place move on after the first?"
+
+def after_equals_skipped(parts):
+    """The pairs of neighbours, from a place that moves on by two after two equal parts."""
+    pairs, place = [], 0
+    while place < len(parts) - 1:
+        pairs.append((parts[place], parts[place + 1]))
+        place += 2 if parts[place] == parts[place + 1] else 1
+    return pairs
+
 # How the loop moves on
 mistake = exercise.section(hint=1)
 mistake(**AS_TEXT, hint=2, variants=[lambda parts, pair, errors=errors: byte_pairs.merge(
@@ -213,6 +225,17 @@ mistake("the second part never kept", why="A part equal to the second part of th
 mistake("only one occurrence", why="Only one occurrence of the pair is merged; the others stay apart.",
     look="`index`, `break` or `return`: what happens to the other occurrences?", chosen=lambda found: found[:1],
     variants=[{"chosen": lambda found: found[-1:]}])
+mistake("ended at the first miss", why="Your code stops at the first place where the pair's first part is not followed "
+    "by the second, so the pair is not merged after that place.", look="`break` or `return`: if the second part does "
+    "not follow, may the pair still come later?", variants=[lambda parts, pair: up_to_a_miss(parts, pair)])
+
+def up_to_a_miss(parts, pair):
+    merged, rest = [], list(parts)
+    while pair[0] in rest and tuple(rest[rest.index(pair[0]):][:2]) == pair:
+        place = rest.index(pair[0])
+        merged, rest = [*merged, *rest[:place], b"".join(pair)], rest[place + 2:]
+    return merged + rest
+
 mistake("merged from right to left", why="Where a pair overlaps with itself, it is merged from right to left: of three "
     "equal parts, the last two are joined, not the first two.", look="in which order does your code visit the places?",
     chosen=lambda found: [place for place in found if (run_end(found, place) - place) % 2 == 0])
@@ -348,9 +371,9 @@ mistake("the bytes compared, not the parts", why="Neighbours are joined if toget
     look="two other parts that give the same token: are they the pair?",
     found=lambda parts, pair: [n for n, two in enumerate(pairwise(parts)) if b"".join(two) == b"".join(pair)],
     variants=[sweep(lambda first, second, pair: first + second == pair[0] + pair[1])])
-mistake("only single bytes joined", why="The pair is found only if both of its parts are single bytes, but longer "
-    "parts can form a pair too.", look="how are the parts compared? `is` asks whether two parts are the same object in "
-    "memory, not whether they are equal.", variants=[
+mistake("only single bytes joined", why="On the check's inputs, the pair is found only if both of its parts are single "
+    "bytes, but longer parts can form a pair too.", look="how are the parts compared? `is` asks whether two parts are "
+    "the same object in memory, not whether they are equal.", variants=[
         sweep(lambda first, second, pair: (first, second) == pair and len(first + second) == 2)])
 PART_OF_A_PART = ("The pair is also found where its first part is only the end of a longer part, or its second part "
     "only the beginning of one.")
@@ -475,9 +498,10 @@ mistake("the last part lost", pairs=2, why="The last part is missing from your r
 mistake("the last part twice", why="The last part of the list is added at the end even if a merge has just used it, so "
     "its bytes appear twice.", look="a list of just the two parts of the pair: what should be left of it?",
     built=lambda right, parts, chosen: [*right, parts[-1]] if len(parts) - 2 in chosen else right)
-mistake("the rest lost", why="After the last occurrence of the pair's first part, nothing more is added, as when the "
-    "loop ends because that part is not found again.",
-    look="`index` raises an error when there is nothing left to find: which parts are still missing at that point?",
+REST_LOST = {"name": "the rest lost", "why": "After the last occurrence of the pair's first part, nothing more is "
+    "added, as when the loop ends because that part is not found again.", "look": "`index` raises an error when there "
+    "is nothing left to find: which parts are still missing at that point?"}
+mistake(**REST_LOST,
     variants=[lambda parts, pair: up_to_the_last(parts, pair)])
 
 def up_to_the_last(parts, pair):

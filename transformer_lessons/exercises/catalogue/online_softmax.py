@@ -9,13 +9,13 @@ from transformer_lessons.exercises.checker.exercise import Exercise, Steps, Watc
 from transformer_lessons.language import long_context
 
 
-def draw(generator, rows, sizes, rise=0.0, level=0.0, apart=0.0, far=False):
+def draw(generator, rows, sizes, rise=0.0, level=0.0, apart=0.0, far=0):
     """Blocks of scores that rise (or fall) from block to block, around a level that may differ from row to row.
 
-    Where far, all scores are far below 0 instead.
+    Where far is -1 or 1, all scores are far below or far above 0 instead.
     """
     if far:
-        return list(far_below(generator, *rows, sum(sizes)).split(sizes, dim=-1)),
+        return list((-far * far_below(generator, *rows, sum(sizes))).split(sizes, dim=-1)),
     level = level + apart * torch.arange(rows[-1] if rows else 1.0).reshape(rows[-1:] + (1,) if rows else (1,))
     return [normal(generator, *rows, size) + rise * number + level for number, size in enumerate(sizes)],
 
@@ -26,6 +26,8 @@ def far_below(generator, *shape):
 SIZES = [((1,), (2, 2), 2.0), ((2,), (3, 1, 2), 1.5), ((3,), (4,), 0.0), ((2, 3), (4, 4, 4, 2), 1.0),
          ((2, 3), (4, 4, 4, 2), -1.0), ((), (3, 5, 1), 2.0), ((3,), (1, 1, 1, 1, 1), 0.5), ((4,), (3, 3, 3), 0.0),
          ((3,), (5, 5, 2), 40.0), ((3,), (5, 5, 2), -40.0)]
+
+LIMITS = 10.0, 20.0, 30.0, 50.0, 80.0, 88.0, 100.0, 700.0, 1e3, 1e4  # to which scores may be clipped
 
 class Watch(Watching):
     """How often an answer reads each block, and the widest sum, maximum or softmax that it takes."""
@@ -115,7 +117,8 @@ exercise = Exercise(
         {"rows": (3,), "sizes": (4, 4, 3), "rise": rise, "level": level}
         for rise, level in ((1.0, -1000.0), (-1.0, -1000.0), (1.0, 1000.0), (-1.0, 1000.0), (1000.0, 0.0))] + [
         {"rows": (3,), "sizes": (4, 4, 3), "rise": -1000.0, "apart": -2000.0},
-        {"rows": (2,), "sizes": (9, 8, 9, 5), "rise": 1.0}, {"rows": (3,), "sizes": (2, 1, 3), "far": True}],
+        {"rows": (2,), "sizes": (9, 8, 9, 5), "rise": 1.0},
+        *({"rows": (3,), "sizes": (2, 1, 3), "far": far} for far in (-1, 1))],
     draw=draw, reference=lambda blocks: long_context.online_softmax(blocks), returns="weights", names_steps=False,
     shapes={"weights": "(…, length)"}, checks=[in_blocks, sums_to_one],
     hints=[("what to remember", "From the blocks you have read so far, keep two numbers for each row: the largest "
@@ -270,7 +273,8 @@ mistake("the maximum never kept", why="For each block, the running maximum is ba
 mistake("one sum for all rows", pairs=0, why="The exponentials of all rows are added up into one sum; each row should "
         "have its own.",
     look="what is the shape of your sum, for blocks of three rows?",
-    added=lambda scores, raised: (scores - raised).exp().sum())
+    variants=[{"added": lambda scores, raised: (scores - raised).exp().sum()},
+              {"weights": lambda scores, largest, total: (scores - largest).exp() / total.sum()}])
 
 mistake("rescaled only where the maximum rises a lot", why="Where the maximum rises only a little, the sum so far and "
         "the running maximum stay as they are, but the new block is added relative to the new maximum. So the terms of "
@@ -316,6 +320,21 @@ def below_the_old(blocks):
         raised = Online().raised(largest, scores)
         total = total * (largest - raised).exp() + Online().added(scores, largest)
         largest = raised
+    return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
+
+mistake("a block that does not raise the maximum left out", why="Where a block does not raise the maximum of a row, or "
+        "not that of every row, its exponentials are missing from the sum.",
+    look="take two blocks of one score each, 5 and 4: what should the sum be after the second?", pairs=0,
+    variants=[lambda blocks, skipped=skipped: only_if_raised(blocks, skipped) for skipped in (
+        lambda rises: ~rises, lambda rises: ~rises.any(), lambda rises: ~rises.all())])
+
+def only_if_raised(blocks, skipped):
+    largest, total = Online().start(blocks[0][..., :1])
+    for scores in blocks:
+        raised = Online().raised(largest, scores)
+        skip, more = skipped(raised > largest), Online().added(scores, raised)
+        total = torch.where(skip, total, total * (largest - raised).exp() + more)
+        largest = torch.where(skip, largest, raised)
     return torch.cat([(scores - largest).exp() / total for scores in blocks], dim=-1)
 
 mistake = exercise.section(hint=1)
@@ -392,6 +411,17 @@ def without_maximum(blocks):
     return torch.cat([block.exp() for block in blocks], dim=-1) / sum(
         block.exp().sum(dim=-1, keepdim=True) for block in blocks)
 
+mistake("the scores clipped", why="Scores beyond a limit are clipped to it, so scores that differ can become equal.",
+    look="what happens to the scores before their exponentials are taken, apart from subtracting the maximum?", pairs=0,
+    variants=[lambda blocks, low=low, high=high: Online()([one.clamp(low, high) for one in blocks])
+              for limit in LIMITS for low, high in ((-limit, limit), (None, limit), (-limit, None))]
+        + [lambda blocks, limit=limit: without_maximum([one.clamp(max=limit) for one in blocks])
+           for limit in LIMITS if limit <= 700])  # exp(1000) is infinite
+mistake("too few digits", why="The scores come in float64, but they are converted to a smaller dtype, such as float32. "
+        "Of a score of about 1000, it keeps too few digits.", pairs=0,
+    look="where does the dtype of the scores change?",
+    variants=[lambda blocks, dtype=dtype: Online()([one.to(dtype).to(one) for one in blocks])
+              for dtype in (torch.float, torch.bfloat16, torch.half)])
 mistake("a number of the first block for all", why="The maximum of the first block, or its first score, is subtracted "
         "from all the scores. Others may be so much larger that their exponentials are infinite.",
     look="take a first block of 0 and a second one of 1000: what is subtracted from each?", pairs=0,

@@ -77,6 +77,18 @@ mistake("the token itself counted in", why="The token's weight on itself is coun
     look="how many keys of each query do you take?",
     picked=[lambda right, weights: right + weights.diagonal(0, -2, -1)[..., 1:],
             lambda right, weights: (right + weights.diagonal(0, -2, -1)[..., 1:]) / 2])
+mistake("both neighbours counted", pairs=0, why="The weight on t + 1 is counted as well as that on t - 1. Under a "
+    "causal mask it is 0, but not every head has such a mask, and a mean over both divides by too many.",
+    look="`abs()`: which keys are at a distance of 1 from the query?",
+    variants=[lambda weights: beside(weights).sum((-1, -2)).mean(0) / (weights.shape[-1] - 1),
+              lambda weights: beside(weights).sum(-1).mean((0, 2)),
+              lambda weights: beside(weights).sum(-1)[..., 1:].mean((0, 2)),
+              lambda weights: beside(weights).sum((-1, -2)).mean(0) / (weights.shape[-1] - 1) / 2])
+
+def beside(weights):
+    """The weights on both neighbours, and 0 elsewhere."""
+    return weights.tril(1).triu(-1) - weights.tril().triu()
+
 HERE = "with four tokens, how many have a token before them?"
 mistake("index -1 wraps round", why="The query at position 0 is counted as well, though nothing stands before it. "
     "The last key is taken for the one before, as by index -1 or a roll.", look=HERE,

@@ -161,10 +161,11 @@ mistake("epsilon outside the root", why="epsilon is added to the root itself, no
     look=BRACKETS, normalised=[
         lambda x, mean_square, epsilon: x / (mean_square.sqrt() + epsilon),
         lambda x, epsilon: x * math.sqrt(x.shape[-1]) / (x.norm(dim=-1, keepdim=True) + epsilon)])
-mistake("epsilon after the division", pairs=2, why="epsilon is added to the quotient, or to one over the root, where "
-    "it cannot keep the divisor away from 0.", look=BRACKETS,
+mistake("epsilon after the division", pairs=2, why="epsilon is added after the division, or to one over the root, "
+    "where it cannot keep the divisor away from 0.", look=BRACKETS,
     normalised=[lambda x, mean_square, epsilon: x / mean_square.sqrt() + epsilon,
-                lambda x, mean_square, epsilon: x * (mean_square.rsqrt() + epsilon)])
+                lambda x, mean_square, epsilon: x * (mean_square.rsqrt() + epsilon)],
+    variants=[{"__call__": lambda step, x, gain, epsilon: step(x, gain, 0.0) + epsilon}])
 mistake("no epsilon", why="epsilon is left out, so a vector of zeros is divided by 0.", look="what should keep that "
     "divisor from being 0?",
     normalised=lambda x, mean_square: x / mean_square.sqrt())
@@ -191,7 +192,8 @@ mistake("epsilon more than once", pairs=0, why="epsilon is added more than once,
     look="each place where epsilon is added: how much is added in total?", normalised=[
         lambda x, mean_square, epsilon: x / (mean_square + 2 * epsilon).sqrt(),
         lambda x, mean_square, epsilon: x / (mean_square + x.shape[-1] * epsilon).sqrt(),
-        lambda x, mean_square, epsilon: x / ((mean_square + epsilon).sqrt() + epsilon)])
+        lambda x, mean_square, epsilon: x / ((mean_square + epsilon).sqrt() + epsilon)],
+    variants=[{"__call__": lambda right, epsilon: right + epsilon}])
 mistake("epsilon added to x", pairs=0, why="epsilon is added to x, or to its absolute value, before squaring; it "
     "should be added to the mean of the squares.", look=BRACKETS, normalised=[
         lambda x, epsilon: x / (x + epsilon).square().mean(-1, keepdim=True).sqrt(),
@@ -268,6 +270,19 @@ mistake("gain itself not used", pairs=0, why="The vectors are multiplied by a ne
     "gradient reaches gain.", look="`nn.Parameter(gain)`, `.data` and `.detach()`: does a gradient flow through "
     "them to the tensor you were given?",
     scaled=lambda normalised, gain: torch.nn.Parameter(gain) * normalised)
+HALVES = (torch.bfloat16, torch.half)
+mistake("half precision", pairs=0, why="Half precision, which keeps only two or three digits, is used on the way to "
+    "the result.", look="where does the dtype change?",
+    normalised=[lambda right, half=half: right.to(half).double() for half in HALVES],
+    mean_square=[lambda right, half=half: right.to(half).double() for half in HALVES],
+    scaled=[lambda right, half=half: right.to(half).double() for half in HALVES]
+        + [lambda normalised, gain, half=half: (normalised.to(half) * gain.to(half)).double() for half in HALVES],
+    variants=[{"__call__": lambda step, x, gain, epsilon, half=half: step(x.to(half).double(), gain, epsilon)}
+              for half in HALVES]
+        + [{"__call__": lambda x, gain, epsilon, half=half: RMSNorm()(x.to(half), gain, epsilon).double()}
+           for half in HALVES]
+        + [{"__call__": lambda x, gain, epsilon, half=half: F.rms_norm(
+            x.to(half), gain.shape, gain.to(half), epsilon).double()} for half in HALVES])
 mistake("x added", why="x is added to the result. That residual connection belongs to the layer around the norm.",
     look="after the division, where does x come in again?",
     variants=[{"__call__": lambda x, gain, epsilon: x + F.rms_norm(x, gain.shape, gain, epsilon)}])

@@ -137,6 +137,12 @@ mistake("the sum, not the mean", pairs=3, why="The weights are added up, but the
     lambda picked, number: picked.sum(dim=(0, 2)) / number])
 mistake("one number for all heads", pairs=2, why="The heads are averaged too, so you can no longer see which of them "
     "stands out.", look=SHAPE, averaged=[lambda picked: picked.mean()])
+mistake("the same score for every head", why="Every head gets the mean over all heads, so you can no longer see which "
+    "of them stands out.", look="over which dimensions does your mean run, and should the heads be among them?",
+    averaged=[lambda right: right.mean().expand(len(right))])
+mistake("scores rounded", why="The scores are rounded; the exercise asks for the mean as it is.",
+    look="every `round`, and every conversion to another type.",
+    averaged=[lambda right, digits=digits: right.round(decimals=digits) for digits in (1, 2, 3, 4)])
 mistake("the mean over the heads", pairs=1, why="The mean is taken over the heads but not over the sequences, so there "
     "is one score for each sequence, not for each head.",
     look="which one of the dimensions (batch, heads, length, length) should be left?",

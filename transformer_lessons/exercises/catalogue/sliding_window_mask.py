@@ -239,16 +239,30 @@ mistake("the first rows cut off", why="The first queries, which have fewer posit
     look="the first rows, cell by cell. If there is a loop over the rows, where does it begin, and what "
         "does a slice do that starts at a negative number?", hint=2, pairs=1,
     past=[lambda length, window: sliced(length, window, lambda query: query - window + 1),
-          lambda length, window: (distances(length) >= 0) & (torch.arange(length)[:, None] >= window - 1)])
-mistake("the last rows or columns only", why="Only the rows of the last `window` queries are filled, or only the "
-        "columns of the last `window` keys. The window should move along with the query.",
+          lambda length, window: (distances(length) >= 0) & (torch.arange(length)[:, None] >= window - 1)],
+    variants=[lambda length, window: rolled_away(length, window),
+              lambda length, window: rolled_away(length, window) | (distances(length) >= 0) & (window >= length)])
+mistake("the last rows or columns only", why="Apart from the diagonal, perhaps, only the rows of the last `window` "
+        "queries are filled, or only the columns of the last `window` keys. The window should move along with the "
+        "query.",
     look="does the far edge depend on the query?",
     variants=[lambda length, window: (distances(length) >= 0) & (torch.arange(length) >= length - window),
-              lambda length, window: (distances(length) >= 0) & (torch.arange(length)[:, None] >= length - window)])
+              lambda length, window: (distances(length) >= 0) & (torch.arange(length)[:, None] >= length - window),
+              lambda length, window: (torch.arange(length) >= length - window).expand(length, length),
+              lambda length, window: (distances(length) == 0) | (distances(length) >= 0) & (
+                  torch.arange(length) >= length - window),
+              lambda length, window: (distances(length) == 0) | (torch.arange(length) >= length - window),
+              lambda length, window: (distances(length) == 0) | (distances(length) >= 0) & (
+                  torch.arange(length)[:, None] >= length - window)])
 
 mistake("the last query sees everything", why="The last row is True throughout: the last query sees everything, "
         "however short the window.", look="the last row: how many keys should it allow?", hint=2,
     variants=[lambda length, window: two_triangles(length, window) | (torch.arange(length)[:, None] == length - 1)])
+
+def rolled_away(length, window):
+    """A causal mask without the same mask moved down by the window; what leaves it at the bottom returns at the top."""
+    causal = distances(length) >= 0
+    return causal & ~causal.roll(window, 0).tril(-1)
 
 def sliced(length, window, start):
     mask = torch.zeros(length, length, dtype=torch.bool)

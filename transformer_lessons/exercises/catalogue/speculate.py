@@ -13,7 +13,7 @@ ROWS = [  # p, q and three drafted tokens: a group of rows for each
     ([0.03, 0.48, 0.03, 0.46], [0.20, 0.02, 0.76, 0.02], (0, 2, 3)),
     ([0.00, 0.51, 0.34, 0.15], [0.32, 0.02, 0.56, 0.10], (0, 2, 1)),
     ([0.58, 0.03, 0.20, 0.19], [0.14, 0.66, 0.02, 0.18], (1, 0, 3)),
-    ([0.07, 0.42, 0.22, 0.29], [0.35, 0.18, 0.39, 0.08], (0, 2, 3)),
+    ([0.00, 0.73, 0.05, 0.22], [0.20, 0.65, 0.13, 0.02], (0, 2, 3)),
     ([0.58, 0.03, 0.20, 0.19], [0.58, 0.03, 0.20, 0.19], (2, 0, 3))]
 GROUPS = 6  # those of two of them take turns in a batch
 DRAWS = 1000  # from each: enough to tell the mistakes apart, and few enough for a loop over the rows
@@ -428,6 +428,16 @@ def misplaced(p, q, token, u, spare):
     residual = torch.where(residual.sum(dim=-1, keepdim=True) > 0, residual, spare(p))
     return token.masked_scatter(rejected, torch.multinomial(residual, 1)[:int(rejected.sum()), 0])
 
+mistake("the order of the batch lost", hint=3, pairs=0, why="The tokens that are kept and those that are drawn again "
+        "come back one group after the other, so rows get the tokens of other rows.",
+    look="in a batch of three, the second row alone is rejected. Where does its new token stand in your result?",
+    variants=[lambda *inputs: kept_and_drawn(*inputs), lambda *inputs: kept_and_drawn(*inputs, turned=True)])
+
+def kept_and_drawn(p, q, token, u, turned=False):
+    keep = u < (of_token(p, token) / of_token(q, token))[:, 0]
+    parts = [token[keep], drawn_anew(p, q)[~keep]]
+    return torch.cat(parts[::-1] if turned else parts)
+
 # What is drawn instead
 mistake = exercise.section(hint=2)
 MISSING = "a token is drafted and accepted with probability min(p, q). How much is missing to reach p?"
@@ -461,17 +471,29 @@ mistake("divided by the sum over the batch", pairs=0, why="Before the second dra
 def over_the_batch(residual):
     return residual / residual.sum(0).clamp(min=1e-300)
 
+mistake("one residual for the whole batch", pairs=0, why="The weights for the second draw are added up or averaged "
+        "over the batch, so they are the same for every row. But each row has a p and a q of its own.",
+    look="`sum(0)` and `mean(0)`: what shape do your weights have, for a batch of three rows?",
+    residual=[lambda right: right.sum(0).expand_as(right), lambda p, q: (p - q).mean(0).clamp(min=0).expand_as(p)])
 mistake("a chance for every token", why="After a rejection, every token has a chance, even those that the draft "
-        "overrates, as with a softmax of p - q or with equal chances.",
+        "overrates, as with a softmax of p - q, with equal chances or with a number added to every weight.",
     look="which tokens should have no chance at all in the second draw?",
     residual=lambda p, q: (p - q).softmax(dim=-1), pairs=2,
     variants=[{"residual": lambda p, q: (p - q).clamp(min=0).softmax(dim=-1)},
-          {"residual": lambda p: torch.ones_like(p)}])
+          {"residual": lambda p: torch.ones_like(p)},
+          {"residual": lambda right: right + 0.1}, lambda *inputs: drawn_with_more(*inputs)])
+
+def drawn_with_more(p, q, token, u):
+    """A little added to each residual: as tokens, since the exact chances are too close to the right ones."""
+    more = torch.multinomial((p - q).clamp(min=0) + 0.01, 1)[:, 0]
+    return torch.where(u < (of_token(p, token) / of_token(q, token))[:, 0], token, more)
+
 mistake("the second draw out of proportion", pairs=0, why="After a rejection, only tokens whose p is above their q are "
         "drawn, but not in proportion to max(p - q, 0): those with the largest difference come up too "
         "often or too seldom.",
     look=MISSING,
-    residual=[lambda right: right.square(), lambda right: right.sqrt()])
+    residual=[lambda right: right.square(), lambda right: right.sqrt(),
+              lambda right, q: right / (1 - q), lambda right, q: right * (1 - q)])
 
 mistake("equal chances for the second draw", why="After a rejection, all other tokens, or all those whose p is above "
         "their q, get equal chances.", look=MISSING, pairs=2,

@@ -7,15 +7,15 @@ import torch.nn.functional as F
 
 from transformer_lessons.exercises.catalogue import attention_family as shared
 from transformer_lessons.exercises.catalogue.attend_with_cache import ADDED, NOT_HERE, zeros_hidden
-from transformer_lessons.exercises.catalogue.online_softmax import far_below
+from transformer_lessons.exercises.catalogue.online_softmax import LIMITS, far_below
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, Watching, normal, replacement
 from transformer_lessons.language import long_context
 
 
-def draw(generator, lead, length, d_head, d_v, block, rise=0.0, level=0.0, far=False, silent=False):
-    """Scores that rise (or fall) from key to key, around a level that differs from query to query; or far below 0.
+def draw(generator, lead, length, d_head, d_v, block, rise=0.0, level=0.0, far=0, silent=False):
+    """Scores that rise (or fall) from key to key, around a level that differs from query to query.
 
-    Where silent, the first query is all zeros.
+    Where far is -1 or 1, they are far below or far above 0. Where silent, the first query is all zeros.
     """
     query, key, value = (normal(generator, *lead, length, size) for size in (d_head, d_head, d_v))
     if rise or level:
@@ -24,7 +24,7 @@ def draw(generator, lead, length, d_head, d_v, block, rise=0.0, level=0.0, far=F
     if silent:
         query[..., 0, :] = 0.0
     if far:
-        query[..., 0], key[..., 0] = math.sqrt(d_head), far_below(generator, *lead, length)
+        query[..., 0], key[..., 0] = math.sqrt(d_head), -far * far_below(generator, *lead, length)
     return query, key, value, block
 
 NAMES = "lead", "length", "d_head", "d_v", "block"
@@ -105,7 +105,7 @@ exercise = Exercise(
            *(dict(zip(NAMES, size, strict=True)) for size in SIZES),
            *(dict(zip(NAMES, ((2,), 9, 4, 3, 4), strict=True), rise=rise, level=level) for rise, level in (
                (1.0, 0.0), (-1.0, 0.0), (0.5, -1000.0), (0.5, 1000.0), (300.0, 0.0))),
-           dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), far=True),
+           *(dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), far=far) for far in (-1, 1)),
            dict(zip(NAMES, ((2,), 5, 4, 3, 2), strict=True), silent=True),
            *(dict(zip(NAMES, size, strict=True)) for size in (  # their tiles are measured, without a batch
                ((), 17, 1, 1, 3), ((), 26, 2, 3, 8)))],
@@ -427,6 +427,15 @@ mistake("the tile on the diagonal not masked", why="Tiles in the future are left
         "a query also sees the keys that come after it.",
     look="the first query of a block: may it see the last key of the same block? If there is a mask: is its result "
         "used?", variants=[tiled(masked=lambda scores: scores)])
+mistake("the last partial tile not masked", why="The tile on the diagonal is masked only if it is as large as the "
+        "block. Where the last one is smaller, its queries also see the keys that come after them.",
+    look="a length of 5 and blocks of 3: which keys may the fourth query see?",
+    variants=[lambda *inputs: full_masked(*inputs)])
+
+def full_masked(query, key, value, block):
+    return tiled(masked=lambda right, scores: right if scores.shape[-1] == block else scores)["made"](
+        query, key, value, block)
+
 mistake("the mask added to the scores", *ADDED, variants=[
     tiled(masked=lambda scores, start, left, one=one: scores + one * seen(scores, start, left), **more)
     for more in ({}, {"tiles": lambda length, block: range(0, length, block)}) for one in (1, -1)])
@@ -620,6 +629,15 @@ for name, what, scaled in shared.DIVISORS:
 exercise.adopt(shared.family, hints={"scores": 1, "batch": 1, "output": 1, "weights": 1}, without=(
     *NOT_HERE, "a score never computed", "each query meets one key only", "the key's first two dimensions swapped"))
 
+exercise.mistakes["the scores clipped"].variants += [exercise.variant({
+    "masked": lambda scaled, low=low, high=high: scaled.clamp(low, high)})
+    for limit in LIMITS for low, high in ((-limit, limit), (None, limit), (-limit, None))]
+mistake("too few digits", hint=1, why="The inputs come in float64, but they are converted to a smaller dtype, such as "
+        "float32. Of a score of about 1000, it keeps too few digits.",
+    look="where does the dtype of the inputs change?",
+    variants=[lambda query, key, value, block, answer=answer, dtype=dtype: answer(
+        query.to(dtype), key.to(dtype), value.to(dtype), block).to(value)
+        for dtype in (torch.float, torch.bfloat16, torch.half) for answer in (Tiles(), Whole())])
 mistake("a table of length × length", why=WHOLE, look=LOOK_WHOLE, variants=[lambda *inputs: Whole()(*inputs)])
 mistake("a sum slightly off", hint=1, why=OFF, look=LOOK_OFF,
     variants=[tiled(divided=lambda summed, total: summed / (total + 1e-6))])

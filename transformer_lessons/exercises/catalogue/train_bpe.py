@@ -4,9 +4,12 @@ from collections import Counter
 from itertools import pairwise
 
 from transformer_lessons.exercises.catalogue.merge import (
+    AFTER_EQUALS,
     AT_H,
+    LOOK_AFTER_EQUALS,
     NO_TEXT,
     PART_OF_A_PART,
+    after_equals_skipped,
     as_text,
     from_the_right,
     in_a_text,
@@ -189,6 +192,13 @@ mistake("ties by the second part", why="Equally frequent pairs are compared by t
 mistake("ties by the first part alone", why="Equally frequent pairs are compared by their first part alone; even if "
     "that is the same, the second part is ignored.", look=TIES,
     chosen=[best(lambda count, pair: (count, pair[0]))])
+mistake("ties with one part the wrong way round", why="Of several equally frequent pairs, your code prefers the larger "
+    "of two first parts but the smaller of two second parts, or the other way round.", look="`sorted` twice, or a "
+    "minus sign in the key: what does each of them do to the order of each part?", chosen=[
+        lambda counts: sorted(sorted(counts, key=lambda pair: pair[1]), key=lambda pair: (counts[pair], pair[0]),
+            reverse=True)[0],
+        lambda counts: min(sorted(counts, key=lambda pair: pair[1], reverse=True),
+            key=lambda pair: (-counts[pair], pair[0]))])
 mistake("ties by visible letters", why="Equally frequent pairs are compared by the letters that stand for the bytes in "
     "GPT-2's files. There a space is larger than any letter; as a byte it is smaller.", look="what does the exercise "
     "compare?",
@@ -262,6 +272,8 @@ def apart(parts):
             kept.append(pair)
     return kept
 
+mistake("the pair after two equal parts left out", pairs=0, why=AFTER_EQUALS, look=LOOK_AFTER_EQUALS,
+    pairs_of=[lambda parts: after_equals_skipped(parts)])
 mistake("a pair counted once a word", why="A pair that occurs several times in a word is counted only once for that "
     "word.",
     look="a `set` or a dictionary made from one word's pairs: what happens to a pair that comes up again?",
@@ -301,12 +313,16 @@ def most_common(words, number):
 mistake("every merge from the beginning", pairs=0, why="Each merge starts again from the original words, so the "
     "earlier merges are lost.", look="which words does each merge work on, and which words does it leave for the next "
     "round?",
-    variants=[lambda words, number: last_alone(words, number)])
+    variants=[lambda words, number: last_alone(words, number), lambda words, number: last_alone(words, number, True)])
 
-def last_alone(words, number):
+def last_alone(words, number, ended=False):
+    """Each round merges in the words at the start; (ended) until a pair comes up again."""
     merges, grown = [], words
     while len(merges) < number and (counts := byte_pairs.count_pairs(grown)):
-        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
+        pair = max(counts, key=lambda pair: (counts[pair], pair))
+        if ended and pair in merges:
+            break
+        merges.append(pair)
         grown = {tuple(byte_pairs.merge(word, merges[-1])): count for word, count in words.items()}
     return merges
 
