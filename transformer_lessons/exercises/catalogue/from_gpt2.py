@@ -469,6 +469,18 @@ mistake("more layers than there are", pairs=0, raises=True, why="Your code asks 
     variants=[{"__call__": lambda tensors, part=part: beyond_the_last(tensors, part)} for part in (
         "ln_1.weight", "ln_1.bias", "attn.c_attn.weight", "attn.c_attn.bias")])
 
+mistake("a fixed number of layers", pairs=0, why="Your code translates a fixed number of layers, such as 12, but a "
+    "file may have more or fewer of them.", look="how many layers does the file have, and how does your code know?",
+    variants=[{"__call__": lambda right, tensors, fewer=fewer: the_first_twelve(right, tensors, fewer)}
+              for fewer in (True, False)])
+
+def the_first_twelve(right, tensors, fewer):
+    """The entries of layers 0 to 11; if not `fewer`, an error where the file has not so many."""
+    layers = {int(name.split(".")[1]) for name in right if name.startswith("layers.")}
+    if not fewer and len(layers) < 12:
+        raise KeyError(f"h.{len(layers)}.ln_1.weight")
+    return {name: one for name, one in right.items() if not re.match(r"layers\.(1[2-9]|[2-9]\d)\.", name)}
+
 def beyond_the_last(tensors, part):
     layers = len({name.split(".")[-3] for name in tensors if name.endswith("ln_1.weight")})
     return tensors[f"h.{layers}.{part}"]
