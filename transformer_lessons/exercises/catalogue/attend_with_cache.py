@@ -435,15 +435,17 @@ for name, what, scaled in shared.DIVISORS:
 
 mistake("the maximum of forbidden keys", pairs=0, why="The largest score is subtracted before the mask is applied, so "
         "it may belong to a forbidden key. Where that key's score is far above the others, the exponentials of all the "
-        "allowed scores are 0, and what is left is 0 / 0.",
+        "allowed scores are 0, and so is their sum.",
     look="over which keys is the maximum taken, and when is the mask applied?",
     variants=[{"visible": lambda masked: masked, "weights": lambda self, scaled: shifted(self, scaled)},
-              {"visible": lambda masked: masked, "weights": lambda self, scaled: shifted(self, scaled).nan_to_num(0)}])
+              {"visible": lambda masked: masked, "weights": lambda self, scaled: shifted(self, scaled).nan_to_num(0)},
+              *({"visible": lambda masked: masked, "weights": lambda self, scaled, small=small: shifted(
+                  self, scaled, small)} for small in (1e-12, 1e-10, 1e-9, 1e-8))])
 
-def shifted(self, scores):
-    """A softmax by hand whose maximum runs over all keys."""
+def shifted(self, scores, small=0.0):
+    """A softmax by hand whose maximum runs over all keys; a small number may be added to the sum."""
     raised = (scores - scores.amax(-1, keepdim=True)).exp() * self.allowed(*scores.shape[-2:])
-    return raised / raised.sum(-1, keepdim=True)
+    return raised / (raised.sum(-1, keepdim=True) + small)
 
 mistake("a limit for the scores in place of the maximum", pairs=0, why="No maximum is subtracted before exp. The "
         "scores are cut to an upper limit instead, so those above it get equal weights. And for scores of -1000 all "

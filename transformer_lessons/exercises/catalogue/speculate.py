@@ -520,8 +520,9 @@ mistake("the second draw not by max(p - q, 0)", why="The drafted token comes bac
 mistake("min(p, q) for the residual", why="The second draw is from min(p, q), but that is what accepting gives "
         "already.",
     look=MISSING, residual=lambda p, q: torch.minimum(p, q))
-mistake("the largest for the second draw", why="After a rejection the token with the largest residual, or the largest "
-        "p, is taken: nothing is drawn.", look="what does your second draw leave to chance?", pairs=2,
+mistake("the largest for the second draw", why="After a rejection, the same p and q always give the same token, as "
+        "when the one with the largest residual or the largest p is taken.", pairs=2,
+    look="what does your second draw leave to chance?",
     residual=[lambda right: best(right), lambda p: best(p)])
 
 def best(table):
