@@ -225,9 +225,14 @@ mistake("the triangle over the oldest keys", pairs=0, why="The triangle that bel
         "first ones, so all the later keys are seen, the future included.",
     look="with 3 old tokens and 2 new ones, which two columns of the mask need a triangle?",
     allowed=lambda new, total: torch.cat([ones(new, new).tril(), ones(new, total - new)], dim=1))
-mistake("the mask slides", pairs=0, why="The far edge of the mask moves along with the query, so the later new tokens "
-        "no longer see the first keys.", look="how many keys may the first new token see, and how many the second?",
-    allowed=[lambda right: right.triu(), lambda right, new, total: right.triu(-(total == new))])
+mistake("the mask slides", pairs=0, why="The far edge of the mask moves along with the query, so some new tokens do "
+        "not see the first keys.", look="how many keys may the first new token see, and how many the second?",
+    allowed=[lambda right: right.triu(), lambda right, new, total: right.triu(-(total == new)),
+             lambda right, new, total: right if total == new else right.triu(1)])
+mistake("only the first new token sees the cache", pairs=0, why="The first new token sees the old tokens, but those "
+        "after it see only new ones.", look="the second new token: where does its row of the mask begin, or its "
+        "slice of the keys?", allowed=lambda right, new, total: right & (
+            (torch.arange(total) >= total - new) | (torch.arange(new) == 0)[:, None]))
 mistake("a softmax for the old tokens and one for the new", pairs=0, why="Old and new tokens get a softmax each, and "
         "the two outputs are averaged or added up. So the scores of the old tokens never compete with those of the new "
         "ones.",
@@ -433,14 +438,19 @@ for name, what, scaled in shared.DIVISORS:
         mistake(name, why=f"The scores are divided by {what}, not by √d_head.",
             look="print the divisor. For a query of 8 features it should be 2.83.", pairs=0, scaled=scaled)
 
-mistake("the maximum of forbidden keys", pairs=0, why="The largest score is subtracted before the mask is applied, so "
-        "it may belong to a forbidden key. Where that key's score is far above the others, the exponentials of all the "
-        "allowed scores are 0, and so is their sum.",
-    look="over which keys is the maximum taken, and when is the mask applied?",
+mistake("the maximum of forbidden keys", pairs=0, why="The largest score is subtracted, or the softmax taken, before "
+        "the mask is applied, so the largest score may be that of a forbidden key. Where it is far above the others, "
+        "the exponentials of all the allowed scores are 0, and so is their sum.",
+    look="over which keys does the maximum or the softmax run, and when is the mask applied?",
     variants=[{"visible": lambda masked: masked, "weights": lambda self, scaled: shifted(self, scaled)},
               {"visible": lambda masked: masked, "weights": lambda self, scaled: shifted(self, scaled).nan_to_num(0)},
               *({"visible": lambda masked: masked, "weights": lambda self, scaled, small=small: shifted(
-                  self, scaled, small)} for small in (1e-12, 1e-10, 1e-9, 1e-8))])
+                  self, scaled, small)} for small in (1e-12, 1e-10, 1e-9, 1e-8)),
+              *({"visible": lambda masked: masked, "weights": lambda self, scaled, low=low: divided_again(
+                  scaled.softmax(-1) * self.allowed(*scaled.shape[-2:]), low)} for low in (1e-12, 1e-9, 1e-8))])
+
+def divided_again(weights, low):
+    return weights / weights.sum(-1, keepdim=True).clamp(min=low)
 
 def shifted(self, scores, small=0.0):
     """A softmax by hand whose maximum runs over all keys; a small number may be added to the sum."""

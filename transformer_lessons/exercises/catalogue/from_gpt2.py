@@ -270,7 +270,8 @@ mistake("reshaped, not transposed", why="`view` or `reshape` gives some or all o
     look="reshape a (2, 3) tensor of 0 … 5 to (3, 2), and compare the result with the tensor's transpose.", turned=[
         lambda tensor: tensor.reshape(tensor.shape[::-1]), *(lambda right, tensor, part, name=name:
               tensor.reshape(tensor.shape[::-1]) if part.startswith(name) else right
-          for name in ("mlp", "mlp.c_fc", "mlp.c_proj"))],
+          for name in ("mlp", "mlp.c_fc", "mlp.c_proj")),
+        lambda right, tensor, part: right if part == "attn.c_attn" else tensor.reshape(tensor.shape[::-1])],
     variants=[{"turned": lambda tensor: tensor.reshape(tensor.shape[::-1]), "cut": lambda right, tensor:
         list(tensor.reshape(3 * len(tensor), len(tensor)).chunk(3)) if tensor.dim() == 2 else right}])
 mistake("the tables transposed", why="The embedding table, the position table or both are transposed as well. A table "

@@ -230,6 +230,17 @@ mistake("keepdim forgotten", why="The mean squares have lost the dimension of th
     "the wrong dimension, or not at all.", look="the shape of the mean squares, beside that of x.",
     mean_square=lambda x: x.square().mean(-1))
 
+mistake("divided through .T", pairs=0, why="x is transposed to be divided, so the mean squares line up with its "
+    "last dimension. But `.T` reverses all the dimensions: with more than two, vectors are divided by the mean squares "
+    "of others, or the shapes do not fit.", look="the shapes of `x.T` and of the mean squares for an x of shape "
+    "(2, 3, 4).",
+    variants=[{"__call__": lambda x, gain, epsilon: reversed_dimensions(
+        reversed_dimensions(x) / (x.square().mean(-1) + epsilon).sqrt()) * gain}])
+
+def reversed_dimensions(x):
+    """What `.T` gives for any number of dimensions."""
+    return x.permute(*range(x.dim())[::-1])
+
 def only_where(fits, error):
     """Right for an x of some numbers of dimensions; an error for all others."""
     def call(right, x):

@@ -200,6 +200,9 @@ def signs_of_the_parts(observed, expected, p, q, token, u):
     if agrees(accepted.clamp(min=0), drawn):
         return ["accepted too often or too seldom"]
     others = shares(plain(observed) * (1 - drafted))
+    single = torch.zeros_like(p).scatter(1, others.argmax(dim=1, keepdim=True), 1.0)
+    if agrees(ratio, torch.where(equal, others, single)):
+        return ["one draw for all rows"]
     return ["the second draw not by max(p - q, 0)"] * agrees(ratio, others)
 
 LOOK_U = "where does `u` appear in your code, and what is it compared with?"
@@ -474,7 +477,9 @@ def over_the_batch(residual):
 mistake("one residual for the whole batch", pairs=0, why="The weights for the second draw are added up or averaged "
         "over the batch, so they are the same for every row. But each row has a p and a q of its own.",
     look="`sum(0)` and `mean(0)`: what shape do your weights have, for a batch of three rows?",
-    residual=[lambda right: right.sum(0).expand_as(right), lambda p, q: (p - q).mean(0).clamp(min=0).expand_as(p)])
+    residual=[lambda right: right.sum(0).expand_as(right), lambda p, q: (p - q).mean(0).clamp(min=0).expand_as(p),
+              *(lambda right, p, spare=spare: torch.where(right.sum(-1, keepdim=True) > 0, right, spare(p)).sum(
+                  0).expand_as(p) for spare in (torch.ones_like, torch.clone))])
 mistake("a chance for every token", why="After a rejection, every token has a chance, even those that the draft "
         "overrates, as with a softmax of p - q, with equal chances or with a number added to every weight.",
     look="which tokens should have no chance at all in the second draw?",
@@ -508,11 +513,18 @@ mistake("a place among some, not an id", why="The draw gives a place in a list t
         "is the first of them always token 0's?", pairs=0,
     residual=[lambda right: right.gather(1, (right <= 0).long().argsort(dim=-1, stable=True)),
               lambda right: right.sort(dim=-1, descending=True).values, lambda right: right.sort(dim=-1).values])
-mistake("one draw for all rows", why="All rejected rows of the batch get the same token, as if there had been only one "
-        "draw.",
-    look="how many tokens does your second draw give for a batch of three rows?", pairs=0,
-    variants=[lambda p, q, token, u: token.where(u < (of_token(p, token) / of_token(q, token))[:, 0], torch.multinomial(
-        (p - q).clamp(min=0).sum(0) + 1e-9, 1))])
+mistake("one draw for all rows", why="All rejected rows of the batch share one draw, or rows with the same residual "
+        "always get the same token, as if there had been only one random number.",
+    look="how many random numbers does your second draw take for a batch of three rows?", pairs=0,
+    variants=[lambda *inputs: drawn_by_one(*inputs), lambda p, q, token, u: token.where(
+        u < (of_token(p, token) / of_token(q, token))[:, 0], torch.multinomial((p - q).clamp(min=0).sum(0) + 1e-9, 1))])
+
+def drawn_by_one(p, q, token, u):
+    """Each row has its own residual, but one random number decides for all of them."""
+    ends = shares((p - q).clamp(min=0)).cumsum(-1)
+    drawn = (ends <= torch.rand(1, dtype=p.dtype)).sum(-1).clamp(max=p.shape[-1] - 1)
+    return torch.where(u < (of_token(p, token) / of_token(q, token))[:, 0], token, drawn)
+
 mistake("the second draw not by max(p - q, 0)", why="The drafted token comes back as often as it should. But the "
         "tokens that replace it are not drawn in proportion to max(p - q, 0).", look="for a single rejected row, print "
         "what you draw from: whose chance is too large?", pairs=0,

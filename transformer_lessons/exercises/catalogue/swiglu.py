@@ -239,7 +239,9 @@ mistake("the weights reshaped", why="`view` or `reshape` gives the weights the r
     variants=[{"maps": lambda x, gate, up: (x @ gate.reshape(gate.shape[::-1]),
                                                               x @ up.reshape(up.shape[::-1])),
                                  "output": lambda joined, down: joined @ down.reshape(down.shape[::-1])},
-                                {"output": lambda joined, down: joined @ down.reshape(down.shape[::-1])}])
+                                {"output": lambda joined, down: joined @ down.reshape(down.shape[::-1])},
+                                {"maps": lambda x, gate, up: (x @ gate.reshape(gate.shape[::-1]),
+                                                              x @ up.reshape(up.shape[::-1]))}])
 mistake(**SOME_NUMBERS)
 mistake("the weights themselves not used", pairs=0, why="The maps use new tensors made from gate, up and down, so no "
     "gradient reaches the three.", look="`nn.Parameter(weight)`, `nn.Linear`, `.data` and "

@@ -440,17 +440,18 @@ mistake("the mask added to the scores", *ADDED, variants=[
     tiled(masked=lambda scores, start, left, one=one: scores + one * seen(scores, start, left), **more)
     for more in ({}, {"tiles": lambda length, block: range(0, length, block)}) for one in (1, -1)])
 mistake("the maximum taken before the mask", why="The maximum is taken before the mask is applied, so it may belong to "
-        "a key of the future. Where that key's score is far above the others, every allowed exponential is 0, and 0 / "
-        "0 gives NaN (not a number).", look="which scores should the maximum of a row run over?",
-    variants=[lambda *inputs: masked_late(*inputs), lambda *inputs: masked_late(*inputs, whole=True)])
+        "a key of the future. Where that key's score is far above the others, every allowed exponential is 0, and so "
+        "is their sum.", look="which scores should the maximum of a row run over?",
+    variants=[lambda *inputs, more=more: masked_late(*inputs, **more) for more in (
+        {}, {"whole": True}, *({"small": small} for small in (1e-12, 1e-9, 1e-8, 1e-6)))])
 
-def masked_late(query, key, value, block, whole=False):
+def masked_late(query, key, value, block, whole=False, small=0.0):
     outputs, length = [], query.shape[-2]
     for start in range(0, length, block):
         end = length if whole else min(start + block, length)
         scores = query[..., start:start + block, :] @ key[..., :end, :].mT / math.sqrt(query.shape[-1])
         weights = (scores - scores.amax(-1, keepdim=True)).exp() * seen(scores, start, 0)
-        outputs.append(weights @ value[..., :end, :] / weights.sum(-1, keepdim=True))
+        outputs.append(weights @ value[..., :end, :] / (weights.sum(-1, keepdim=True) + small))
     return torch.cat(outputs, dim=-2)
 
 mistake("the tile on the diagonal left out", why="Where there are blocks before it, a block of queries sees only "

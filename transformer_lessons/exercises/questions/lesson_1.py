@@ -17,7 +17,7 @@ QUESTIONS = (
         "The values 2, 8 and 4 have the weights 0.5, 0.25 and 0.25. What is their weighted average?",
         right=4,
         why="0.5 × 2 + 0.25 × 8 + 0.25 × 4 = 1 + 2 + 1 = 4. Every output of attention is a sum like "
-        "this one, with whole vectors in place of the three numbers.",
+        "this one, with whole vectors in place of the values 2, 8 and 4.",
         slips={
             14: "You added the values without their weights, as if each weight were 1.",
             14 / 3: "This is the plain average, which gives each of the three values a weight of one third.",
@@ -140,8 +140,8 @@ QUESTIONS = (
         (
             wrong(
                 "Every column sums to 1.",
-                "Softmax makes each row sum to 1, not each column. If many queries give a vector a large weight, "
-                "its column sums to more than 1.",
+                "Softmax makes each row sum to 1, not each column. If several queries give the same vector a large "
+                "weight, its column can sum to more than 1.",
             ),
             right(
                 "No weight is negative.",
@@ -200,7 +200,7 @@ QUESTIONS = (
         "Neither the dot products nor the sum depends on which row a vector is in, so shuffled inputs give "
         "the same outputs, shuffled: “dog” gets the same output in both sentences. So the "
         "calculation has to depend on the positions. One way is to give each position a vector of its own "
-        "and add it to the vector of the word there (lesson 5).",
+        "and add it to the vector of the word at that position (lesson 5).",
         points=(
             "An output depends on its own input vector and on which vectors are in the sequence, not on their rows.",
             "Shuffling the inputs shuffles the outputs in the same way, and does nothing else.",

@@ -235,11 +235,11 @@ QUESTIONS = (
         "Alternatives to QKᵀ",
         "What could replace QKᵀ and still give attention weights? Why do Transformers use the dot product?",
         model="Softmax turns any numbers into weights, so any score for a query and a key will do: a bilinear "
-        "form q W kᵀ, a small network v · tanh(A q + B k), the cosine, or the negative squared distance. Q * K will "
-        "not do, because it pairs each query with only one key; nor will QᵀK, which compares features. One matrix "
-        "product gives all dot products, but the small network needs a tanh for each hidden unit of every pair. "
-        "With learned maps, the dot product can represent any bilinear form of rank at most d_k. Unscaled "
-        "cosines are too even: none of ten keys can get half the weight.",
+        "form q W kᵀ, a small network v · tanh(A q + B k), the cosine, or the negative squared distance. The "
+        "entrywise product Q * K will not do: it pairs each query with only one key. Nor will QᵀK, which compares "
+        "features. One matrix product gives all dot products; the network needs a tanh for each hidden unit of "
+        "each pair. With learned maps, the dot product can be any bilinear form of rank at most d_k. "
+        "Unscaled cosines are too even: none of ten keys can get half the weight.",
         points=(
             "One number for every query–key pair is all that softmax needs.",
             "Examples: additive, bilinear, cosine, distance.",

@@ -136,7 +136,7 @@ QUESTIONS = (
     OneOf(
         "5.6",
         "A position beyond the table",
-        "nn.Embedding(64, d_model) holds learned vectors for positions 0 to 63. What does it return for position 64?",
+        "nn.Embedding(64, d_model) holds learned vectors for positions 0 to 63. What do you get for position 64?",
         (
             wrong(
                 "A vector that continues the pattern",

@@ -165,7 +165,7 @@ QUESTIONS = (
         "9.9",
         "Half an emoji",
         "A model writes an emoji as two tokens of two bytes each. A program decodes each token on its own, "
-        "and � stands for bytes that are no character. What does the reader see?",
+        "and � stands for bytes that do not form a character. What does the reader see?",
         (
             wrong(
                 "The emoji, as soon as the second token arrives",
@@ -175,7 +175,7 @@ QUESTIONS = (
                 "Nothing for the first token, the emoji for the second",
                 "Each token is decoded as it arrives, without waiting for the next one.",
             ),
-            wrong("An error", "Bytes that are no character are shown as �, without an error."),
+            wrong("An error", "Bytes that do not form a character are shown as �, without an error."),
             right(
                 "Only �",
                 "Neither half is a whole character, so each half becomes one or more �.",
