@@ -1,6 +1,7 @@
 """apply_merges, of lesson 9: a word cut into the tokens of a vocabulary that has been learned already."""
 
 import math
+from functools import cache
 from itertools import pairwise
 
 import torch
@@ -53,6 +54,24 @@ def depends_on_the_ranks(call, parts, ranks):
                 CACHED, OLD_RESULT, "what is kept from one call to the next, and under which key?")
     return None
 
+LIMITED = "a limit for the ranks"
+TOO_LARGE = ("Pairs whose rank is larger than some fixed number are never merged, as when a pair without a rank gets "
+    "that number as its rank.")
+LOOK_TOO_LARGE = "GPT-2 has 50,000 ranks: does your code treat any number as larger than all of them?"
+
+@cache
+def many_ranks():
+    """Pairs that no word of the draws contains, with the ranks 0 to 99,999."""
+    return {(b"%d" % rank, b"."): rank for rank in range(100_000)}
+
+def has_no_limit(call, parts, ranks):
+    """The same merges, learned after a hundred thousand others."""
+    if (len(parts), len(ranks)) != (4, 5):  # one case is enough
+        return None
+    later = many_ranks() | {pair: rank + 100_000 for pair, rank in ranks.items()}
+    right = same_parts(call(list(parts), later), byte_pairs.apply_merges(parts, later))
+    return None if right else (LIMITED, TOO_LARGE, LOOK_TOO_LARGE)
+
 CHAIN = ", ".join(["v w", *(f"vw{'x' * number} x" for number in range(40))])  # merged in 41 rounds
 
 exercise = Exercise(
@@ -86,7 +105,7 @@ exercise = Exercise(
         ("x y z x y z w v", "x y, xy z, xyz xyz, w v, xyzxyz wv", {}),
         ("_ x y z _ x", "_ x, y z, _x yz", {}), ("v w" + 40 * " x", CHAIN, {}))],
     draw=draw, reference=lambda parts, ranks: byte_pairs.apply_merges(parts, ranks), names_steps=False,
-    same=same_parts, checks=[is_a_list, depends_on_the_ranks],
+    same=same_parts, checks=[is_a_list, depends_on_the_ranks, has_no_limit],
     symptoms=[what_the_parts_show],
     hints=[("which pair is next", "Of all pairs of neighbours that are in ranks, take the one with the lowest rank: "
     "min(…, key=ranks.get). The pair's place in the word and the length of the new token do not matter."),
@@ -279,7 +298,8 @@ mistake("stopped at three parts", why="Your code stops as soon as three parts or
     candidates=[lambda right, parts: right if len(parts) > 3 else []])
 mistake("too few rounds", why="Your code stops while a pair with a rank is left, as when the number of rounds is fixed "
     "in advance and is too small.",
-    look="how many merges may a word of three parts need, and what should end the loop?",
+    look="how many merges may a word of three parts need, and what should end the loop? If a pair without a rank gets "
+    "a number, is that number larger than every rank?",
     rounds=[lambda parts: max(0, len(parts) - 2), lambda parts: len(parts) // 2,
         *(lambda parts, number=number: number for number in (2, 3, 4, 5, 8, 10, 16, 20, 32)),
         lambda parts: max(0, len(parts) - 3)],
@@ -406,6 +426,11 @@ def rank_by_rank(parts, ranks, fits):
 mistake(CACHED, why=OLD_RESULT, look="what is kept from one call to the next, and under which key?",
     variants=[lambda parts, ranks: kept(tuple(parts), parts, ranks), lambda parts, ranks: kept(b"".join(parts), parts,
         ranks)])
+
+mistake(LIMITED, pairs=0, why=TOO_LARGE, look=LOOK_TOO_LARGE, variants=[
+    lambda parts, ranks, limit=limit: byte_pairs.apply_merges(
+        parts, {pair: rank for pair, rank in ranks.items() if rank < limit})
+    for limit in (5, 8, 10, 50, 100, 256, 1000, 10_000, 50_000, 50_257, 65_536, 99_999)])
 
 KEPT = {}
 

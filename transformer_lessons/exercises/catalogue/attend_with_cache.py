@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue import attention_family as shared
-from transformer_lessons.exercises.catalogue.online_softmax import far_below
+from transformer_lessons.exercises.catalogue.online_softmax import LOOK_ROWS_OF_NAN, ROWS_OF_NAN, far_below, rows_of_nan
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 
 
@@ -81,6 +81,8 @@ exercise = Exercise(
               {"level": -1000.0}, {"far": -1}, {"silent": True}, {"far": 1})],
     draw=draw, reference=lambda *inputs: WithCache()(*inputs), returns=("output", "keys", "values"), names_steps=False,
     checks=[sums_to_one, keeps_a_long_cache],
+    signs=lambda observed, expected, *inputs: rows_of_nan(observed[0], expected[0]) if isinstance(
+        observed, tuple) and len(observed) == 3 else [],
     shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
             "values": "(batch, heads, past + new, d_v)"},
     hints=[("what is kept", "In keys and values, the second-to-last dimension runs over the positions. "
@@ -198,13 +200,15 @@ mistake("the later for the earlier", pairs=0, why="New tokens see the keys that 
         "of the earlier ones: the triangle lies on the wrong side.",
     look="each row is a query: which keys may the first new token see?",
     allowed=[lambda new, total: ones(new, total).triu(total - new), lambda new, total: ones(new, total).triu(),
-             lambda new, total: ~ones(new, total).tril(total - new)],
+             lambda new, total: ~ones(new, total).tril(total - new),
+             lambda new, total: torch.cat([ones(new, total - new), ones(new, new).triu()], dim=1)],
     variants=[{"allowed": lambda new, total: ~ones(new, total).tril(total - new),
                "weights": lambda right: right.nan_to_num(0.0)}])
 mistake("shifted by the new tokens, not the old", pairs=0, why="The mask is shifted by the number of new tokens, not "
-        "by the number of old ones.",
+        "by the number of old ones, at least in some cases.",
     look="with 3 old tokens and 2 new ones, how many keys may the first new one see?",
-    allowed=lambda new, total: ones(new, total).tril(new))
+    allowed=[lambda new, total: ones(new, total).tril(new),
+             lambda new, total: ones(new, total).tril(max(new, total - new))])
 mistake("shifted by the heads", pairs=0, why="The mask is shifted by the number of heads (dimension 1 of `keys`), not "
         "by the number of old tokens.", look="with 3 old tokens and 2 new ones, by how many columns should the mask "
         "be shifted? And which dimension of `keys` has that size?", visible=lambda masked: masked.masked_fill(
@@ -229,6 +233,10 @@ mistake("the mask slides", pairs=0, why="The far edge of the mask moves along wi
         "not see the first keys.", look="how many keys may the first new token see, and how many the second?",
     allowed=[lambda right: right.triu(), lambda right, new, total: right.triu(-(total == new)),
              lambda right, new, total: right if total == new else right.triu(1)])
+mistake("only itself while the cache is empty", pairs=0, why="While the cache is empty, each new token sees only "
+        "itself, so its own value comes back.", look="what does your code do when `past` is 0, and which tokens "
+        "should see each other then?",
+    allowed=lambda right, new, total: torch.eye(new, dtype=torch.bool) if new == total else right)
 mistake("only the first new token sees the cache", pairs=0, why="The first new token sees the old tokens, but those "
         "after it see only new ones.", look="the second new token: where does its row of the mask begin, or its "
         "slice of the keys?", allowed=lambda right, new, total: right & (
@@ -456,6 +464,23 @@ def shifted(self, scores, small=0.0):
     """A softmax by hand whose maximum runs over all keys; a small number may be added to the sum."""
     raised = (scores - scores.amax(-1, keepdim=True)).exp() * self.allowed(*scores.shape[-2:])
     return raised / (raised.sum(-1, keepdim=True) + small)
+
+mistake("the first head for all", pairs=0, why="All heads use the keys of the first head, its values or both. Each head "
+        "has its own.", look="which dimension of `keys` holds the heads, and does your code index it?", variants=[
+    lambda query, keys, values, new_key, new_value, which=which: with_first_head(
+        query, *joined(keys, values, new_key, new_value), which) for which in ("k", "v", "kv")])
+
+def with_first_head(query, keys, values, which):
+    own = [one[:, :1].expand_as(one) if name in which else one for name, one in (("k", keys), ("v", values))]
+    mask = ones(query.shape[2], keys.shape[2]).tril(keys.shape[2] - query.shape[2])
+    return F.scaled_dot_product_attention(query, *own, mask), keys, values
+
+mistake("rows of NaN", why=ROWS_OF_NAN, look=LOOK_ROWS_OF_NAN, pairs=0, variants=[
+    {"weights": lambda scaled, over=over: by_one_maximum(scaled, over)} for over in ((0, 1, 2, 3), (1, 2, 3), (2, 3))])
+
+def by_one_maximum(scores, over):
+    raised = (scores - scores.amax(over, keepdim=True)).exp()
+    return raised / raised.sum(-1, keepdim=True)
 
 mistake("a limit for the scores in place of the maximum", pairs=0, why="No maximum is subtracted before exp. The "
         "scores are cut to an upper limit instead, so those above it get equal weights. And for scores of -1000 all "

@@ -171,6 +171,9 @@ mistake("num_heads for d_head", why="The slice is num_heads features wide, or it
     look="how many features does a head have?",
     own=[lambda head, num_heads: torch.arange(head * num_heads, (head + 1) * num_heads),
          lambda head, num_heads, d_head: torch.arange(head * num_heads, head * num_heads + d_head)])
+mistake("heads counted from the end", pairs=0, why="Heads are counted backwards, from the last one.",
+    look="which features belong to head 0?",
+    own=lambda head, num_heads, d_head: torch.arange(num_heads * d_head).unflatten(0, (num_heads, -1))[-1 - head])
 mistake("a slice from the wrong place", why="The slice for head h begins at feature h, as if each head before it had "
     "a single feature.", look="at which feature does head 1 begin? And head 2?",
     own=lambda head, d_head: torch.arange(head, head + d_head))

@@ -327,6 +327,12 @@ mistake("heads out of order at the end", why="Each head is right, but the heads 
     variants=[{"__call__": lambda right, key: tuple(regrouped(one, key.shape[1]) for one in right)},
               {"__call__": lambda right, key: (regrouped(right[0], key.shape[1]), right[1])}])
 
+mistake("heads reshaped at the end", pairs=0, why="Each head is right, but in the output, a reshape after a transpose "
+    "mixes heads with positions or features.", look="every transpose, view and reshape after the weighted average: "
+    "does each number stay in its head?", variants=[
+        {"__call__": lambda right: (right[0].transpose(1, 2).reshape(right[0].shape), right[1])},
+        {"__call__": lambda right: (right[0].mT.reshape(right[0].shape), right[1])}])
+
 def split(one, key):
     return one.unflatten(1, (key.shape[1], -1))
 
@@ -372,6 +378,18 @@ def shared_out(left, small=0.0):
     return left / (left.sum(-1, keepdim=True) + small)
 
 mistake("no mask", why="Every query attends to all keys, even those after it.", masked=lambda scaled: scaled)
+mistake("one triangle for a whole group", pairs=0, why="The queries of a group are put below each other, and the whole "
+    "is masked with one triangle, so only the first query head of a group is masked as it should be.",
+    look="the mask of the second query head of a group: which keys does its first query see?",
+    variants=[lambda query, key, value: below_each_other(query, key, value)])
+
+def below_each_other(query, key, value):
+    """All the queries of a group in one long table, and one triangle over it."""
+    rows = split(query, key).flatten(2, 3)
+    scores = rows @ key.mT / math.sqrt(query.shape[-1])
+    weights = scores.masked_fill(torch.ones_like(scores).triu(1) == 1, -torch.inf).softmax(dim=-1)
+    return (weights @ value).reshape(query.shape), weights.reshape(*query.shape[:3], -1)
+
 mistake("the past forbidden", why="The mask is the wrong way round: each query attends to the keys after it, not to "
     "those before it.",
     masked=[filled(lambda ones: ones.tril(-1)), filled(lambda ones: ones.tril())])

@@ -80,9 +80,10 @@ mistake("the token before", why="The weight on t - 1 is read, whatever the perio
     look="how should the key that you read depend on `period`?",
     picked=[lambda weights, queries: weights[:, :, queries, queries - 1], lambda weights: weights.diagonal(-1, -2, -1)])
 mistake("all earlier copies added up", pairs=2, why="The weights on what came after each of the earlier copies are "
-    "added up; only the last copy should count.",
+    "added up, perhaps with those of later copies; only the last copy before t should count.",
     look="a sequence of three blocks: how many weights do you read for a token of the third?",
-    picked=[lambda weights, queries, first: copies_added(weights, queries, first),
+    picked=[lambda weights, queries, first: copies_added(weights, queries, first, after=-len(queries)),
+            lambda weights, queries, first: copies_added(weights, queries, first),
             lambda weights, queries, first: copies_added(weights, queries, first, after=False)])
 
 def copies_added(weights, queries, period, after=True):
@@ -93,6 +94,12 @@ def copies_added(weights, queries, period, after=True):
         total = total + weights[:, :, queries, keys.clamp(min=0)] * (keys >= after)
     return total
 
+mistake("the largest of several copies", pairs=0, why="Of the weights on what came after each earlier copy, the "
+    "largest is taken; it should be the weight after the last copy before t.", look="a sequence of three blocks: "
+    "which weight counts for a token of the third?",
+    picked=[lambda weights, queries, first, least=least: torch.stack([
+        weights[:, :, queries, (queries - n * first + 1).clamp(min=0)] * (queries - n * first + 1 >= least)
+        for n in range(1, weights.shape[-1] // first + 2)]).amax(0) for least in (0, 1)])
 mistake("the first copy of several", why="The weight on the key after the very first copy is read. It should be the "
     "key after the last copy before t.", look="a sequence of three blocks: which copy comes last before a token of the "
     "third?",

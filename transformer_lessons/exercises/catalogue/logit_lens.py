@@ -175,6 +175,10 @@ mistake("gain and bias mixed up", pairs=0, why="The gain is used where the bias 
 mistake("the bias added before the gain", pairs=0, why="The bias is added first, and the gain multiplies both, so the "
     "bias is scaled too.", look="which of the two does nn.LayerNorm do last: multiply or add?",
     normed=lambda x, norm: (F.layer_norm(x, x.shape[-1:], eps=norm.eps) + norm.bias) * norm.weight)
+mistake("the gain before the norm", pairs=0, why="The stream is multiplied by the gain first, and then normalised, "
+    "which undoes part of what the gain does.", look="what does nn.LayerNorm do last?",
+    normed=[lambda x, norm: F.layer_norm(x * norm.weight, x.shape[-1:], None, norm.bias, norm.eps),
+            lambda x, norm: F.layer_norm(x * norm.weight + norm.bias, x.shape[-1:], eps=norm.eps)])
 mistake("the gain or the bias changed", pairs=0, why="The gain or the bias is not used as it is: 1 is added to the "
     "gain, the gain divides, or the bias is subtracted.",
     look="what does nn.LayerNorm do with norm.weight and norm.bias?",

@@ -98,6 +98,19 @@ OFF = ("The numbers are nearly right, but not exactly. A single score should get
 LOOK_OFF = "the largest score adds exp(0) = 1 to the sum: can the sum ever be 0?"
 LOOK_THREE = "when a block raises the maximum, by which factor is the sum so far too large?"
 
+ROWS_OF_NAN = ("Whole rows are NaN (not a number), as when all the exponentials of a row are 0, or one is infinite, "
+               "because what is subtracted is not the row's own largest score.")
+LOOK_ROWS_OF_NAN = ("print what is subtracted from each score, and the sum of the exponentials, for one of these "
+                    "rows: is every row compared with a maximum of its own, over all its scores so far?")
+
+def rows_of_nan(observed, expected):
+    """Are some rows NaN throughout, and all the others right?"""
+    if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape or not observed.dim():
+        return []
+    lost = observed.isnan().all(-1)
+    right = torch.allclose(observed[~lost].double(), expected[~lost].double(), atol=1e-6)
+    return ["rows of NaN"] * (bool(lost.any()) and right)
+
 exercise = Exercise(
     name="online_softmax", lesson=12, title="A softmax in blocks", difficulty=3, importance=3, minutes=15,
     contract="""
@@ -121,6 +134,7 @@ exercise = Exercise(
         *({"rows": (3,), "sizes": (2, 1, 3), "far": far} for far in (-1, 1))],
     draw=draw, reference=lambda blocks: long_context.online_softmax(blocks), returns="weights", names_steps=False,
     shapes={"weights": "(…, length)"}, checks=[in_blocks, sums_to_one],
+    signs=lambda observed, expected, blocks: rows_of_nan(observed, expected),
     hints=[("what to remember", "From the blocks you have read so far, keep two numbers for each row: the largest "
         "score, and the sum of exp(score - largest). What values should they have before the first block?"),
            ("when the maximum rises", "The terms of the sum so far are exp(score - old), but now you want "
@@ -228,9 +242,19 @@ mistake("rescaled by the difference, not its exponential", why="The sum so far i
 mistake("rescaled by a quotient", why="The sum so far is multiplied by a quotient, either of the two maxima or of "
         "their exponentials (which may be infinite or 0), not by the exponential of their difference.", pairs=0,
     look=FACTOR + " And if both scores were 1000 higher?",
+    variants=[lambda blocks: by_quotients(blocks)],
     rescaled=[lambda total, largest, raised: torch.where(total == 0, total, total * (largest / raised)),
               lambda total, largest, raised: torch.where(total == 0, total, total * (raised / largest)),
               lambda total, largest, raised: torch.where(total == 0, total, total * (largest.exp() / raised.exp()))])
+def by_quotients(blocks):
+    """Each block relative to its own maximum, and the sum so far multiplied by the quotient of the two."""
+    largest = blocks[0].amax(-1, keepdim=True)
+    total = Online().added(blocks[0], largest)
+    for scores in blocks[1:]:
+        own = scores.amax(-1, keepdim=True)
+        total, largest = total * (largest / own) + Online().added(scores, own), torch.maximum(largest, own)
+    return torch.cat([Online().weights(scores, largest, total) for scores in blocks], dim=-1)
+
 mistake("the new block rescaled, too", why="The exponentials of the new block are multiplied by the factor as well, "
         "although they are already relative to the new maximum.",
     look="which part of the sum was computed with the old maximum?", pairs=0,
@@ -350,9 +374,17 @@ mistake("the sum of the last block", why="The sum is that of the last block alon
         "block.",
     look="`=` or `+=`?", grown=lambda added: added)
 mistake("the last block left out of the sum", why="Where there are several blocks, the last one is missing from the "
-        "maximum and the sum, as when a loop or slice ends too early.", look="after which block are your maximum and "
-        "sum final?", pairs=0,
-    first_pass=lambda blocks: blocks[:-1] if len(blocks) > 1 else blocks)
+        "sum, and perhaps from the maximum, as when a loop or slice ends too early.", look="after which block are your "
+        "maximum and sum final?", pairs=0,
+    first_pass=lambda blocks: blocks[:-1] if len(blocks) > 1 else blocks,
+    variants=[lambda blocks: summed_before_the_last(blocks)])
+
+def summed_before_the_last(blocks):
+    """The maximum of all blocks, and the sum of all but the last."""
+    largest = functools.reduce(torch.maximum, (scores.amax(-1, keepdim=True) for scores in blocks))
+    total = sum(Online().added(scores, largest) for scores in blocks[:-1] or blocks)
+    return torch.cat([Online().weights(scores, largest, total) for scores in blocks], dim=-1)
+
 mistake("the first block left out of the sum", why="Where there are several blocks, the first one is missing from the "
         "maximum and the sum, as when a loop or slice starts too late.", look="what are your maximum and sum when the "
         "first block has been read?", pairs=0,
@@ -399,8 +431,8 @@ mistake("the maximum starts too high", why="The running maximum is never below 0
     look="with scores of -1e11, which of your numbers become 0? And what is below every score?",
     start=[lambda column, low=low: (torch.full_like(column, low), torch.zeros_like(column))
            for low in (0.0, -1e3, -2e3, -5e3, -1e4)])
-mistake("no maximum subtracted", why="No maximum is subtracted: for scores of 1000 the exponentials are infinite, and "
-        "for scores of -1000 they are all 0.", look="what is exp(1000)?", pairs=0,
+mistake("no maximum subtracted", why="No maximum is subtracted, or a later exp undoes it: for scores of 1000 the "
+        "exponentials are infinite, and for scores of -1000 they are all 0.", look="what is exp(1000)?", pairs=0,
     variants=[lambda blocks: without_maximum(blocks), lambda blocks: in_logarithms(blocks)])
 
 def in_logarithms(blocks):
@@ -438,6 +470,9 @@ def shifted_by(blocks, amount):
     return torch.cat([(block - amount).exp() for block in blocks], dim=-1) / sum(
         (block - amount).exp().sum(dim=-1, keepdim=True) for block in blocks)
 
+mistake("rows of NaN", why=ROWS_OF_NAN, look=LOOK_ROWS_OF_NAN, pairs=0, variants=[
+    {"raised": lambda largest, scores: torch.maximum(largest, scores[..., :1])},
+    {"raised": lambda largest, scores: torch.maximum(largest, scores[..., -1:])}])
 mistake("one maximum for all rows", why="A single maximum, over all rows, is used for every row. In rows that lie far "
         "below it, every exponential becomes 0.",
     look="which dimension does the maximum run over, and what is its shape?", pairs=0,

@@ -106,7 +106,13 @@ mistake("every window-th position", why="Each position attends to itself and to 
     near=lambda length, window: distances(length) % window == 0)
 mistake("a window cut short", why="Where the window is as long as the sequence, or longer, it is cut to length - 1, so "
         "the last query does not see the first key.", look="with a window longer than the sequence, how many keys may "
-        "the last query see?", pairs=0, near=lambda length, window: distances(length) < min(window, length - 1))
+        "the last query see?", pairs=0, near=[lambda length, window: distances(length) < min(window, length - 1),
+        lambda length, window: distances(length) < min(window, max(length - 1, 1))])
+mistake("every other position", why="Each position attends to every other position of a window, one that may be twice "
+        "as long, not to all the positions of its own window.", look="how many keys in a row may the last query see? "
+        "And is there a `%`, or a slice with a step?", pairs=0, near=[
+            lambda length, window, wide=wide: (distances(length) < wide * window) & (distances(length) % 2 == 0)
+            for wide in (2, 1)])
 mistake("a window of fixed size", why="The window has the same size, whatever `window` is.",
     look="where does `window` appear in your code?", pairs=0,
     near=[lambda length, size=size: distances(length) < size for size in (1, 2, 3, 4)])
@@ -240,7 +246,9 @@ mistake("the first rows cut off", why="The first queries, which have fewer posit
         "does a slice do that starts at a negative number?", hint=2, pairs=1,
     past=[lambda length, window: sliced(length, window, lambda query: query - window + 1),
           lambda length, window: (distances(length) >= 0) & (torch.arange(length)[:, None] >= window - 1)],
-    variants=[lambda length, window: rolled_away(length, window),
+    variants=[lambda length, window: two_triangles(length, window) & (
+        (torch.arange(length)[:, None] >= window - 1) | (distances(length) == 0)),
+              lambda length, window: rolled_away(length, window),
               lambda length, window: rolled_away(length, window) | (distances(length) >= 0) & (window >= length)])
 mistake("the last rows or columns only", why="Apart from the diagonal, perhaps, only the rows of the last `window` "
         "queries are filled, or only the columns of the last `window` keys. The window should move along with the "

@@ -7,7 +7,13 @@ import torch.nn.functional as F
 
 from transformer_lessons.exercises.catalogue import attention_family as shared
 from transformer_lessons.exercises.catalogue.attend_with_cache import ADDED, NOT_HERE, zeros_hidden
-from transformer_lessons.exercises.catalogue.online_softmax import LIMITS, far_below
+from transformer_lessons.exercises.catalogue.online_softmax import (
+    LIMITS,
+    LOOK_ROWS_OF_NAN,
+    ROWS_OF_NAN,
+    far_below,
+    rows_of_nan,
+)
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, Watching, normal, replacement
 from transformer_lessons.language import long_context
 
@@ -112,6 +118,7 @@ exercise = Exercise(
     draw=draw, reference=lambda query, key, value, block: long_context.tiled_attention(query, key, value, block),
     returns="output", shapes={"output": "(…, length, d_v)"}, names_steps=False,
     checks=[never_the_whole_table, sums_to_one],
+    signs=lambda observed, expected, *inputs: rows_of_nan(observed, expected),
     hints=[("how to begin", "Take one block of queries. For each of its rows, keep three things: the largest score so "
         "far, the sum of the exponentials and the weighted sum of the values. Go through the blocks of keys in order."),
            ("when the maximum rises", "Both sums so far were computed with the old maximum. So multiply both by "
@@ -406,6 +413,9 @@ mistake("one maximum for all rows", why="A single maximum is used for all the ro
         "below it, every exponential becomes 0.",
     look="which dimension does the maximum run over, and what is its shape?",
     variants=[tiled(raised=lambda largest, scores: torch.maximum(largest, scores.max()))])
+mistake("rows of NaN", why=ROWS_OF_NAN, look=LOOK_ROWS_OF_NAN, variants=[
+    tiled(raised=lambda largest, scores: torch.maximum(largest, scores.amax((-2, -1), keepdim=True))),
+    tiled(raised=lambda largest, scores: torch.maximum(largest, scores[..., :1]))])
 mistake("the sum of the exponentials starts at 1", why="The sum of the exponentials has a term too many, as when it "
         "starts at 1, so the weights of a row sum to less than 1.",
     look="what is the sum before any score has been added?",
@@ -516,10 +526,13 @@ mistake("a score of 0 taken for masked", why="A score of exactly 0 is taken for 
     variants=[tiled(masked=lambda scores, start, left, low=low: zeros_hidden(scores * seen(scores, start, left), low),
                     **more) for low in (-torch.inf, -1e9) for more in ({}, ALL_TILES)])
 mistake("a number too small for the forbidden", pairs=2, why="Forbidden scores are replaced by a number such as -10, "
-        "-1e4 or -1e9. Where the allowed scores are low enough, the forbidden ones still get weight.",
+        "-1e4 or -1e9, or have such a number added. Where the allowed scores are low enough, the forbidden "
+        "ones still get weight.",
     look="what if the scores are about -1e11? Which number is below every score, and has an exponential of exactly 0?",
     variants=[low_score(low, **more) for low in (-1e4, -1.0, -5.0, -10.0, -20.0, -100.0, -1e3, -2e3) for more in (
         {}, ALL_TILES)] + [
+        tiled(masked=lambda scores, start, left, low=low: scores + low * ~seen(scores, start, left), **more)
+        for low in (-1e4, -1e3, -10.0) for more in ({}, ALL_TILES)] + [
         low_score(low, begin=lambda right, low=low: (0 * right[1] + low, *right[1:]), **more)
         for low in (-100.0, -1e3, -2e3, -1e4) for more in ({}, ALL_TILES)])
 mistake("only the last two tiles", why="A block of queries sees its own block and the one before it, but none further "
