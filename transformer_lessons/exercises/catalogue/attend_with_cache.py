@@ -465,8 +465,8 @@ def shifted(self, scores, small=0.0):
     raised = (scores - scores.amax(-1, keepdim=True)).exp() * self.allowed(*scores.shape[-2:])
     return raised / (raised.sum(-1, keepdim=True) + small)
 
-mistake("the first head for all", pairs=0, why="All heads use the keys of the first head, its values or both. Each head "
-        "has its own.", look="which dimension of `keys` holds the heads, and does your code index it?", variants=[
+mistake("the first head for all", pairs=0, why="All heads use the keys of the first head, its values or both. Each "
+        "head has its own.", look="which dimension of `keys` holds the heads, and does your code index it?", variants=[
     lambda query, keys, values, new_key, new_value, which=which: with_first_head(
         query, *joined(keys, values, new_key, new_value), which) for which in ("k", "v", "kv")])
 

@@ -82,7 +82,8 @@ mistake("the token before", why="The weight on t - 1 is read, whatever the perio
 mistake("all earlier copies added up", pairs=2, why="The weights on what came after each of the earlier copies are "
     "added up, perhaps with those of later copies; only the last copy before t should count.",
     look="a sequence of three blocks: how many weights do you read for a token of the third?",
-    picked=[lambda weights, queries, first: copies_added(weights, queries, first, after=-len(queries)),
+    picked=[lambda weights, queries, first: torch.stack([
+        weights[:, :, query, query % first + 1::first].sum(-1) for query in queries.tolist()], -1),
             lambda weights, queries, first: copies_added(weights, queries, first),
             lambda weights, queries, first: copies_added(weights, queries, first, after=False)])
 
