@@ -53,7 +53,7 @@ QUESTIONS = (
         "3.3",
         "Scaling two scores",
         "There are two keys, and d = 64. Before scaling, their scores are 8 and 0. If you divide the "
-        "scores by √d, what is the larger of the two weights, to two decimals?",
+        "scores by √d, what is the larger of the two weights, to two decimal places?",
         right=1 / (1 + exp(-1)),
         why="The scores become 1 and 0, so the larger weight is 1 / (1 + exp(-1)) = 0.73. Without "
         "scaling, the larger weight would be 0.9997, which leaves almost nothing for the other key.",
@@ -97,7 +97,7 @@ QUESTIONS = (
     Number(
         "3.5",
         "The entropy of equal weights",
-        "Eight keys have equal weights. What is the entropy of these weights in nats, to two decimals?",
+        "Eight keys have equal weights. What is the entropy of these weights in nats, to two decimal places?",
         right=log(8),
         why="The entropy is -8 × (1/8) × ln(1/8) = ln 8 = 2.08. This is the largest entropy that eight "
         "weights can have. Without scaling, the entropy falls towards 0 as d grows.",

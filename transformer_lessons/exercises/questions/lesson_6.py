@@ -65,7 +65,7 @@ QUESTIONS = (
         "6.4",
         "A mask that multiplies the scores",
         "The scores 0, 0 and 5 are multiplied by the mask 1, 1, 0, to hide the third key. Then softmax is "
-        "applied. What is the third weight, to two decimals?",
+        "applied. What is the third weight, to two decimal places?",
         right=1 / 3,
         why="The scores become 0, 0, 0, and equal scores give equal weights. A score of 0 hides nothing: "
         "exp(0) is 1, while exp(-∞) is 0.",

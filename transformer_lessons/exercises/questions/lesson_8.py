@@ -119,7 +119,7 @@ QUESTIONS = (
         "8.6",
         "Bits per character by hand",
         "A text has 1,000 tokens and 3,200 characters in all, and its loss is 2.7726 nats per token (ln 16). "
-        "How many bits per character is this, to two decimals?",
+        "How many bits per character is this, to two decimal places?",
         right=1.25,
         why="2.7726 nats / ln 2 = 4 bits per token. So the 1,000 tokens cost 4,000 bits in all, and "
         "4,000 / 3,200 = 1.25.",
