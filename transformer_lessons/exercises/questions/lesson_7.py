@@ -297,7 +297,7 @@ QUESTIONS = (
         points=(
             "They differ from block to block, but are the same at every position.",
             "Blocks receive different inputs. Positions can share weights: the vectors encode the position.",
-            "Shared layers work too. They have fewer parameters, but some things are harder to learn.",
+            "Layers can be shared, too. They have fewer parameters, but some things are harder to learn.",
         ),
     ),
     FreeText(
