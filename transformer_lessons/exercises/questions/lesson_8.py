@@ -81,7 +81,7 @@ QUESTIONS = (
         "8.4",
         "The loss before training",
         "A model gives equal probabilities to all 5,000 tokens of its vocabulary. What is its loss in "
-        "nats per token, to one decimal?",
+        "nats per token, to one decimal place?",
         right=log(5000),
         why="The loss is -ln(1/5000) = ln 5000 = 8.5. If the first loss of a real model is far above this, the "
         "model starts out confident and wrong.",
