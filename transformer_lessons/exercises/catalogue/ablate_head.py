@@ -97,6 +97,12 @@ mistake("a sequence silenced", why="A whole sequence of the batch is 0, in all i
     erased=along(0))
 mistake("a position silenced", why="The outputs at one position are 0 in all heads.", look=DIMENSIONS, erased=along(2))
 mistake("a feature silenced", why="One feature is 0 in all heads.", look=DIMENSIONS, erased=along(3))
+mistake("a mask along the features", pairs=0, why="The mask has one number for each head, but lines up with the last "
+    "dimension, that of the features. Where the two numbers are equal, one feature is 0 in all heads; elsewhere, the "
+    "shapes do not fit.", look="which shape must a mask of one number a head have to meet (batch, heads, "
+    "length, d_head)?",
+    erased=[lambda heads, number: heads * kept(heads.shape[1], number),
+            lambda heads, number: heads.masked_fill(kept(heads.shape[1], number) == 0, 0.0)])
 mistake("a slice of features silenced", pairs=0, why="A slice of neighbouring features is 0 in all heads. Heads lie "
     "side by side in the last dimension only once they are merged; in `heads` they have a dimension of their own.",
     look=DIMENSIONS,

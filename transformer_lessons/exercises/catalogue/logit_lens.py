@@ -137,7 +137,9 @@ mistake("statistics over other dimensions", pairs=2, why="The mean and the varia
     normed=[lambda x, norm, over=over: normalised(x, norm, x.mean(over, keepdim=True),
                                                   x.var(over, correction=0, keepdim=True))
             for over in ((0, -1), (-2, -1), (0,), (1,), (2,), (0, 1, 2, 3), (1, 2, 3), (0, 2, 3), (0, 1, 2), (0, 1, 3),
-                         (1, -1), (1, 2))])
+                         (1, -1), (1, 2))]
+        + [lambda x, norm, over=over: (x - x.mean(over, keepdim=True)) / x.std(over, correction=0, keepdim=True)
+           * norm.weight + norm.bias for over in ((0, 1, 2, 3), (1, 2, 3), (0, -1), (-2, -1))])
 mistake("a variance shared by several vectors", pairs=0, why="Each vector's own mean is subtracted, but the variance "
     "is pooled over stages, sequences or positions, so several vectors share one. Each vector should have its own.",
     look="what shape does your variance have, and what shape should it have?",

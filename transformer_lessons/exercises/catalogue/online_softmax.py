@@ -410,6 +410,10 @@ mistake("the sum starts at 1", why="The sum has a term too many, as when it star
               {"start": lambda column: (torch.full_like(column, -1e4), torch.ones_like(column)),
                "rescaled": lambda total: total},
               lambda blocks: from_the_first(blocks, blocks)])
+mistake("a number added to the sum", why="A number such as 0.01 is added to the sum, so the weights sum to less "
+        "than 1.",
+    look=LOOK_OFF, pairs=0, weights=[lambda scores, largest, total, more=more: (scores - largest).exp() / (total + more)
+                                     for more in (1e-4, 1e-3, 1e-2, 0.1)])
 mistake("only the largest of the first block counted", why="Of the first block, only the largest score counts in the "
         "sum, as when the sum starts at 1 and the loop at the second block.",
     look="what should the sum be after a first block of "

@@ -105,6 +105,7 @@ mistake("divided by the weights before", hint=2, pairs=0, why="The weight on t -
     picked=[lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:],
             lambda right, weights: right / weights.tril(-1).sum(-1)[..., 1:].clamp(min=1e-9),
             lambda right, weights: right / weights.tril().sum(-1)[..., 1:],
+            lambda right, weights: right / (right + weights.diagonal(0, -2, -1)[..., 1:]),
             lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:]),
             lambda right, weights: right / (1 - weights.diagonal(0, -2, -1)[..., 1:]).clamp(min=1e-9)])
 mistake("the mean of the weights that are not 0", hint=2, pairs=0, why="Weights that are exactly 0 are left out of the "

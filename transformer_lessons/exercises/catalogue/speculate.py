@@ -486,7 +486,8 @@ mistake("a chance for every token", why="After a rejection, every token has a ch
     residual=lambda p, q: (p - q).softmax(dim=-1), pairs=2,
     variants=[{"residual": lambda p, q: (p - q).clamp(min=0).softmax(dim=-1)},
           {"residual": lambda p: torch.ones_like(p)},
-          {"residual": lambda right: right + 0.1}, lambda *inputs: drawn_with_more(*inputs)])
+          *({"residual": lambda right, more=more: right + more} for more in (0.03, 0.04, 0.05, 0.1)),
+          lambda *inputs: drawn_with_more(*inputs)])
 
 def drawn_with_more(p, q, token, u):
     """A little added to each residual: as tokens, since the exact chances are too close to the right ones."""
