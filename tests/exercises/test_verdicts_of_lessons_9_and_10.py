@@ -507,7 +507,7 @@ def twelve_layers(tensors):
     (translated(tables_turned), "tables transposed, and not the maps"),
     (translated(maps_turned, skipped=r"h\.\d\.attn\.bias"), "the masks kept"),
     (translated(maps_turned, skipped=r"h\.\d+\.attn\.bias|transformer$"), "the masks kept"),
-    (translated(maps_turned, layer=r"h\.\d\."), "one digit for the layer"),
+    (translated(maps_turned, layer=r"h\.\d\."), "layers from 10 on"),
     (twelve_layers, "a fixed number of layers")])
 def test_what_is_turned_round_or_fits_some_files_only_is_named(answer, mistake):
     assert check("from_gpt2", answer).mistake == mistake
@@ -1396,7 +1396,7 @@ def new_each_time(tensors):
     (uncut_names, "c_attn not cut"), (without_prefix_cut, "only with the prefix"),
     (lambda tensors: {name.rstrip("aefmnorst."): one for name, one in pretrained.from_gpt2(tensors).items()},
      "letters lost from the names"),
-    (of_layer_10_too, "one digit for the layer"), (masks_popped, "masks asked for"),
+    (of_layer_10_too, "layers from 10 on"), (masks_popped, "masks asked for"),
     (new_each_time, "nearly everything left out"),
     (in_layers(lambda number: "layers."), "the layer's number left out"),
     (in_layers(lambda number: f"layers.{number + 1}."), "the layers counted from 1"),

@@ -436,8 +436,9 @@ mistake("only the first layer", pairs=0, why="Only the first layer is there; all
 mistake("all layers under one name", pairs=0, why="All layers get the names of the first layer, so each overwrites the "
     "one before and only the last is left.", look="where does the number of the layer come from?", finished=lambda
     found: {re.sub(r"layers\.\d+", "layers.0", name): one for name, one in found.items()})
-mistake("one digit for the layer", pairs=0, why="Layer 10 overwrites layer 1 or is left out, as when only one digit of "
-    "a layer's number is read.", look="what does your code make of `h.10.ln_1.weight`?", finished=[
+mistake("layers from 10 on", pairs=0, why="Layer 10 overwrites layer 1 or is left out, as when only one digit of a "
+    "layer's number is read, or the numbers are compared as text.", look="what does your code make of "
+    "`h.10.ln_1.weight`?", finished=[
         lambda found: {re.sub(r"layers\.(\d)\d+", r"layers.\1", name): one for name, one in found.items()},
         lambda found: {name: one for name, one in found.items() if not re.match(r"layers\.\d\d", name)},
         lambda found: {name: found.get(name.replace("layers.1.", "layers.10."), one) for name, one in found.items()}])

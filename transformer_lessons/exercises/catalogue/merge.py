@@ -501,6 +501,21 @@ mistake("the last part twice", why="The last part of the list is added at the en
 REST_LOST = {"name": "the rest lost", "why": "After the last occurrence of the pair's first part, nothing more is "
     "added, as when the loop ends because that part is not found again.", "look": "`index` raises an error when there "
     "is nothing left to find: which parts are still missing at that point?"}
+mistake("the last part taken for merged", pairs=0, why="The last part is missing where it is taken for one that has "
+    "been merged: it is the second of the pair, but the part before it is not the first, or has been merged "
+    "already.", look="merge (a, a) in a, a, a: when has the last part been merged, and how does your code know?",
+    variants=[lambda parts, pair: but_the_last(parts, pair, lambda last: tuple(last) != pair),
+              lambda parts, pair: but_the_last(parts, pair, lambda last: last[-1] != pair[1])])
+
+def but_the_last(parts, pair, is_left):
+    """Pairs of neighbours in turn, without those that begin inside a merge; the last part follows if it is left."""
+    merged, skip = [], False
+    for two in pairwise(parts):
+        if not skip:
+            merged.append(b"".join(two) if two == tuple(pair) else two[0])
+        skip = not skip and two == tuple(pair)
+    return merged + [parts[-1]] * bool(parts and is_left(parts[-2:]))
+
 mistake(**REST_LOST,
     variants=[lambda parts, pair: up_to_the_last(parts, pair)])
 

@@ -346,8 +346,9 @@ mistake("the old words kept", pairs=0, why="The merged words are added to the di
 def without_merged(self, counts):
     return Counter({pair: count for pair, count in counts.items() if pair not in vars(self).get("done", ())})
 
-mistake("counts never taken away", pairs=3, why="New counts are added to the old ones, but the pairs that a merge has "
-    "broken up keep theirs.", look="once t, u, v has become tu, v, how often does (u, v) still occur there?",
+mistake("counts never taken away", pairs=3, why="After a merge, pairs with the new token are counted, but those that "
+    "it has broken up keep their old counts.", look="once t, u, v has become tu, v, how often does (u, v) still occur "
+    "there?",
     variants=[
         {"counts": lambda self, right: added_up(self, right), "rewritten": lambda self, right, pair: (
             kept(self).pop(pair), right)[1]},
