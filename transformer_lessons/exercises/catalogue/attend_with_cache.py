@@ -7,7 +7,12 @@ import torch.nn.functional as F
 
 from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue import attention_family as shared
-from transformer_lessons.exercises.catalogue.online_softmax import LOOK_ROWS_OF_NAN, ROWS_OF_NAN, far_below, rows_of_nan
+from transformer_lessons.exercises.catalogue.online_softmax import (
+    LOOK_ROWS_OF_NAN,
+    ROWS_OF_NAN,
+    far_below,
+    signs_of_lost_rows,
+)
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, normal
 
 
@@ -81,7 +86,7 @@ exercise = Exercise(
               {"level": -1000.0}, {"far": -1}, {"silent": True}, {"far": 1})],
     draw=draw, reference=lambda *inputs: WithCache()(*inputs), returns=("output", "keys", "values"), names_steps=False,
     checks=[sums_to_one, keeps_a_long_cache],
-    signs=lambda observed, expected, *inputs: rows_of_nan(observed[0], expected[0]) if isinstance(
+    signs=lambda observed, expected, *inputs: signs_of_lost_rows(observed[0], expected[0]) if isinstance(
         observed, tuple) and len(observed) == 3 else [],
     shapes={"output": "(batch, heads, new, d_v)", "keys": "(batch, heads, past + new, d_head)",
             "values": "(batch, heads, past + new, d_v)"},

@@ -103,7 +103,7 @@ ROWS_OF_NAN = ("Whole rows are NaN (not a number), as when all the exponentials 
 LOOK_ROWS_OF_NAN = ("print what is subtracted from each score, and the sum of the exponentials, for one of these "
                     "rows: is every row compared with a maximum of its own, over all its scores so far?")
 
-def rows_of_nan(observed, expected):
+def signs_of_lost_rows(observed, expected):
     """Are some rows NaN throughout, and all the others right?"""
     if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape or not observed.dim():
         return []
@@ -134,7 +134,7 @@ exercise = Exercise(
         *({"rows": (3,), "sizes": (2, 1, 3), "far": far} for far in (-1, 1))],
     draw=draw, reference=lambda blocks: long_context.online_softmax(blocks), returns="weights", names_steps=False,
     shapes={"weights": "(…, length)"}, checks=[in_blocks, sums_to_one],
-    signs=lambda observed, expected, blocks: rows_of_nan(observed, expected),
+    signs=lambda observed, expected, blocks: signs_of_lost_rows(observed, expected),
     hints=[("what to remember", "From the blocks you have read so far, keep two numbers for each row: the largest "
         "score, and the sum of exp(score - largest). What values should they have before the first block?"),
            ("when the maximum rises", "The terms of the sum so far are exp(score - old), but now you want "

@@ -12,7 +12,7 @@ from transformer_lessons.exercises.catalogue.online_softmax import (
     LOOK_ROWS_OF_NAN,
     ROWS_OF_NAN,
     far_below,
-    rows_of_nan,
+    signs_of_lost_rows,
 )
 from transformer_lessons.exercises.checker.exercise import Exercise, Steps, Watching, normal, replacement
 from transformer_lessons.language import long_context
@@ -118,7 +118,7 @@ exercise = Exercise(
     draw=draw, reference=lambda query, key, value, block: long_context.tiled_attention(query, key, value, block),
     returns="output", shapes={"output": "(…, length, d_v)"}, names_steps=False,
     checks=[never_the_whole_table, sums_to_one],
-    signs=lambda observed, expected, *inputs: rows_of_nan(observed, expected),
+    signs=lambda observed, expected, *inputs: signs_of_lost_rows(observed, expected),
     hints=[("how to begin", "Take one block of queries. For each of its rows, keep three things: the largest score so "
         "far, the sum of the exponentials and the weighted sum of the values. Go through the blocks of keys in order."),
            ("when the maximum rises", "Both sums so far were computed with the old maximum. So multiply both by "
