@@ -481,12 +481,8 @@ def with_first_head(query, keys, values, which):
     return F.scaled_dot_product_attention(query, *own, mask), keys, values
 
 mistake("rows of NaN", why=ROWS_OF_NAN, look=LOOK_ROWS_OF_NAN, pairs=0, variants=[
-    {"weights": lambda scaled, over=over: by_one_maximum(scaled, over)} for over in ((0, 1, 2, 3), (1, 2, 3), (2, 3))])
-
-def by_one_maximum(scores, over):
-    raised = (scores - scores.amax(over, keepdim=True)).exp()
-    return raised / raised.sum(-1, keepdim=True)
-
+    {"weights": lambda scaled, over=over: divided((scaled - scaled.amax(over, keepdim=True)).exp())}
+    for over in ((0, 1, 2, 3), (1, 2, 3), (2, 3))])
 mistake("a limit for the scores in place of the maximum", pairs=0, why="No maximum is subtracted before exp. The "
         "scores are cut to an upper limit instead, so those above it get equal weights. And for scores of -1000 all "
         "the exponentials are 0, so the division gives NaN (not a number).",

@@ -297,7 +297,7 @@ QUESTIONS = (
         points=(
             "They differ from block to block, but are the same at every position.",
             "Blocks receive different inputs. Positions can share weights: the vectors encode the position.",
-            "Layers can be shared, too. They have fewer parameters, but some things are harder to learn.",
+            "Layers can be shared, too. That takes fewer parameters, but makes some things harder to learn.",
         ),
     ),
     FreeText(
