@@ -33,6 +33,7 @@ from transformer_lessons.language.training import (
 )
 from transformer_lessons.models import LanguageModel
 from transformer_lessons.tasks import mock_play
+from transformer_lessons.tools import commands
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = Recipe(steps=12, batch_size=2, length=8, evaluate_every=5, save_every=3)
@@ -581,18 +582,17 @@ def test_a_gradient_that_is_no_number_does_not_reach_the_weights():
 # --- several processes --------------------------------------------------------------------------------------
 
 
-def train_together(rank, folder, interrupted):
-    """One of two processes; this one is asked to stop in the middle of its fifth step, or is not."""
+def train_together(rank, runs):
+    """One of two processes; in the runs that name it, it is asked to stop in the middle of the fifth step."""
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
-    if rank == interrupted:
+    for folder, interrupted in runs:
+        dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
         with pytest.MonkeyPatch.context() as patch:
-            stop_at(patch, 5, interrupt)
+            if rank == interrupted:
+                stop_at(patch, 5, interrupt)
             progress = run(folder, precision(RECIPE))
-    else:
-        progress = run(folder, precision(RECIPE))
-    (folder / f"steps of {rank}").write_text(f"{progress.step} {checkpoints.digest(weights_of(progress))}")
-    dist.destroy_process_group()
+        (folder / f"steps of {rank}").write_text(f"{progress.step} {checkpoints.digest(weights_of(progress))}")
+        dist.destroy_process_group()
 
 
 def precision(recipe):
@@ -603,11 +603,12 @@ def weights_of(progress):
     return torch.tensor(progress.losses)
 
 
-def together(folder, interrupted=None):
-    """What each of two processes says when it has ended."""
-    folder.mkdir(exist_ok=True)
-    (folder / "meeting").unlink(missing_ok=True)
-    both = [processes.Process(target=train_together, args=(rank, folder, interrupted)) for rank in (0, 1)]
+def together(*runs):
+    """What each of two processes says at the end of its runs, which are pairs: a folder, and who is interrupted."""
+    for folder, _ in runs:
+        folder.mkdir(exist_ok=True)
+        (folder / "meeting").unlink(missing_ok=True)
+    both = [processes.Process(target=train_together, args=(rank, runs)) for rank in (0, 1)]
     for process in both:
         process.start()
     for process in both:
@@ -616,18 +617,17 @@ def together(folder, interrupted=None):
     for process in both:
         process.kill()
     assert ended == [0, 0]
-    return [(folder / f"steps of {rank}").read_text() for rank in (0, 1)]
+    return [[(folder / f"steps of {rank}").read_text() for rank in (0, 1)] for folder, _ in runs]
 
 
 @pytest.mark.skipif(not dist.is_available(), reason="this PyTorch has no processes")
 def test_two_processes_stop_after_the_same_step_though_only_one_is_asked_and_resume_together(tmp_path):
-    whole = together(tmp_path / "whole")
+    whole, stopped = together((tmp_path / "whole", None), (tmp_path / "1", 1))
     assert whole[0] == whole[1]
     assert whole[0].startswith("12 ")
-    stopped = together(tmp_path / "1", interrupted=1)
     assert stopped[0] == stopped[1]
     assert stopped[0].startswith("5 ")
-    assert together(tmp_path / "1") == whole
+    assert together((tmp_path / "1", None)) == [whole]
     assert ends_equal(tmp_path / "whole", tmp_path / "1")
     with pytest.raises(ValueError, match=r"is from another run: its processes is 2, not 1$"):
         run(tmp_path / "1", precision(RECIPE))
@@ -646,24 +646,20 @@ def test_of_several_processes_only_the_first_writes_files(tmp_path, monkeypatch)
     assert os.listdir(tmp_path) == []
 
 
-def test_two_processes_under_torchrun_have_the_loss_curve_of_one(tmp_path):
-    (tmp_path / "play").write_text(mock_play.write(20, seed=1)[0])
+def test_two_processes_under_torchrun_have_the_loss_curve_of_one(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    Path("play").write_text(mock_play.write(20, seed=1)[0], encoding="utf-8")
     options = "--text play --tokens characters --layers 1 --heads 2 --d-model 16 --length 16 --batch-size 4 "
     options += "--steps 20 --precision float32 --device cpu --threads 1 --quiet --out"
-    start = {"one": ["-m"], "two": ["-m", "torch.distributed.run", "--nproc_per_node", "2", "-m"]}
-    losses, printed = {}, {}
-    for name, words in start.items():
-        command = [sys.executable, *words, "transformer_lessons", "train", *options.split(), name]
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-        result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert result.returncode == 0, result.stderr
-        printed[name] = result.stdout
-        losses[name] = checkpoints.load(tmp_path / name)["progress"]["losses"]
-    assert losses["two"] == pytest.approx(losses["one"], abs=1e-5)
-    assert len(losses["one"]) == 20
-    assert printed["one"].startswith("validation: ")
-    assert printed["two"].count("validation: ") == 1  # only the first process speaks
-    assert sorted(os.listdir(tmp_path)) == ["one", "play", "two"]
+    assert not commands.exit_code(commands.train, [*options.split(), "one"])
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "-m"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    subprocess.run([*torchrun, "transformer_lessons", "train", *options.split(), "two"], env=environment, check=True)
+    one, two = (checkpoints.load(Path(name))["progress"]["losses"] for name in ("one", "two"))
+    assert two == pytest.approx(one, abs=1e-5)
+    assert len(one) == 20
+    assert capfd.readouterr().out.count("validation: ") == 2  # of two processes, only the first speaks
+    assert sorted(os.listdir()) == ["one", "play", "two"]
 
 
 # --- what one sees ------------------------------------------------------------------------------------------

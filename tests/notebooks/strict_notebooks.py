@@ -11,11 +11,15 @@ import copy
 import io
 import os
 import re
+import sys
 import zlib
 from pathlib import Path
 
 import pytest
-from nbval.plugin import IPyNbCell, IPyNbFile
+
+sys.modules.setdefault("rfc3987_syntax", None)  # else jsonschema, to check addresses, builds a grammar for 1.5 seconds
+
+from nbval.plugin import IPyNbCell, IPyNbFile  # noqa: E402
 
 TESTS = Path(__file__).resolve().parent
 

@@ -322,7 +322,7 @@ def sends(data=BYTES, **settings):
 def sleeps(handler):
     send(handler, BYTES, upto=20_000)
     handler.wfile.flush()
-    time.sleep(3)
+    time.sleep(1.2)
 
 
 @pytest.fixture
@@ -332,7 +332,7 @@ def serve(monkeypatch):
 
     def start(*plans):
         if sleeps in plans:  # otherwise the usual patience, for a busy machine is slow
-            monkeypatch.setattr(shakespeare, "SILENCE", 1)
+            monkeypatch.setattr(shakespeare, "SILENCE", 0.4)
         server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
         server.daemon_threads = True
         server.plans, server.ranges = list(plans), []
