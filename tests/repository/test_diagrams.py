@@ -7,6 +7,7 @@ import math
 import re
 import textwrap
 import xml.etree.ElementTree as ElementTree
+from functools import cache
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -34,6 +35,7 @@ spec.loader.exec_module(draw)
 every_diagram = pytest.mark.parametrize("name", draw.DIAGRAMS)
 
 
+@cache
 def root_of(name):
     return ElementTree.fromstring(draw.draw(name))
 
@@ -62,6 +64,7 @@ def width(string, size, bold, code, italic):
     return text_to_path.get_text_width_height_descent(string.strip(" "), style, ismath=False)[0] + blank
 
 
+@cache
 def labels(name):
     """[(string, left, top, right, bottom)] of every text in a diagram."""
     root, found = root_of(name), []
@@ -82,6 +85,7 @@ def numbers_in(path):
     return [float(number) for number in re.findall(r"-?[\d.]+", path)]
 
 
+@cache
 def rectangles(name):
     """(left, top, right, bottom) of the boxes in the order of painting, then of the cells of grids."""
     root, found = root_of(name), []
@@ -101,12 +105,15 @@ def arrow_tips(name):
     return [tuple(numbers_in(path.get("d"))[:2]) for path in filled]
 
 
+@cache
 def strokes(name):
     """The straight strokes of lines and arrows, as pairs of points."""
+    found = []
     for path in root_of(name).iter(f"{NAMESPACE}path"):
         if path.get("fill") == "none":
             numbers = numbers_in(path.get("d"))
-            yield from pairwise(zip(numbers[::2], numbers[1::2], strict=True))
+            found += pairwise(zip(numbers[::2], numbers[1::2], strict=True))
+    return found
 
 
 def crosses(start, end, left, top, right, bottom):
@@ -267,10 +274,15 @@ def texts(name):
     return [string for string, *_ in labels(name)]
 
 
+@cache
+def names_in_the_package():
+    source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    return set(re.findall(r"[^\W\d]\w*", source))
+
+
 @every_diagram
 def test_every_name_in_code_is_the_packages(name):
-    source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
-    known = set(re.findall(r"[^\W\d]\w*", source)) | WORDS | {"view"}  # view is the mistake that is shown
+    known = names_in_the_package() | WORDS | {"view"}  # view is the mistake that is shown
     if name != "verdict":
         assert set(code_words(name)) <= known
 
