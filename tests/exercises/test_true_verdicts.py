@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from drawn import draws
 from torch import nn
 
 from transformer_lessons import attention as finished
@@ -20,7 +21,7 @@ from transformer_lessons import first_steps, layers, masks
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import verdict
 from transformer_lessons.exercises.checker.comparison import close, freeze
-from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make, observe, same
+from transformer_lessons.exercises.checker.draws import compare, inputs_for, make, observe, same
 from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
 from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
 from transformer_lessons.exercises.checker.steps import Trace, certain, sentence_on_steps
@@ -157,7 +158,7 @@ def test_a_shape_that_is_called_the_learners_is_the_learners(name):
     """For known mistakes, wrongly handed over."""
     exercise = EXERCISES[name]
     with standard_state():
-        drawn = Draws(exercise)
+        drawn = draws(name, 0)
         for slip in SLIPS.values():
             for _, variant in exercise.singles()[::1 if "heads" in name else 40]:
                 outcomes = [slipped(drawn.outcome(variant, number), slip) for number in range(len(drawn.cases))]
@@ -190,7 +191,7 @@ def unnamed(name, answer):
     exercise = EXERCISES[name]
     with standard_state(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(verdict, "diagnose", lambda *known: None)
-        return verdict.judge(exercise, answer, Draws(exercise), run=attempt)
+        return verdict.judge(exercise, answer, draws(name, 0), run=attempt)
 
 
 class MultiHead(nn.Module):
@@ -355,7 +356,7 @@ def test_what_is_said_of_steps_is_true(name, request):
     seeds = random.Random(base).sample(range(5, 10**6), 5) if base else range(5)
     with standard_state():
         for turn, seed in enumerate(seeds):
-            drawn = Draws(exercise, seed)
+            drawn = draws(name, seed)
             tried = every_mistake_and_many_pairs(exercise, seed) if base else variants_of(exercise, seed, spoken)
             for mistakes, variant in tried:
                 sentence = said_of_steps(exercise, drawn, variant)
@@ -467,7 +468,7 @@ def test_looking_for_the_first_wrong_step_raises_nothing(name):
     """A fault in there would only look like nothing to say."""
     exercise = EXERCISES[name]
     with standard_state():
-        drawn = Draws(exercise)
+        drawn = draws(name, 0)
         for _, variant in exercise.singles()[::7]:
             for number in range(len(drawn.cases)):
                 if drawn.outcome(variant, number).ok:

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 import right_answers  # noqa: F401
 import torch
+from drawn import draws
 
 from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
@@ -165,24 +166,24 @@ def test_what_cannot_be_sent_keeps_the_name_of_its_kind():
 
 @pytest.mark.parametrize("name", ["softmax", "AttentionHead", "future_leak", "training_step", "sample_next"])
 def test_mark_says_what_check_says(name):
-    exercise, draws = EXERCISES[name], Draws(EXERCISES[name], 11)
+    exercise, drawn = EXERCISES[name], draws(name, 11)
     mistakes = [variant for _, variant in exercise.singles()]
     for answer in [*list(exercise.answers.values())[:2], *mistakes[:: max(1, len(mistakes) // 5)]]:
-        here, there = declared.verdicts(name, answer, draws)
+        here, there = declared.verdicts(name, answer, drawn)
         assert here == there
 
 
 @pytest.mark.parametrize("mistake", ["old gradients not cleared", "a step between the loss and backward"])
 def test_the_gradients_of_an_earlier_call_are_still_there_in_the_next(mistake):
     exercise = EXERCISES["training_step"]
-    here, there = declared.verdicts("training_step", exercise.mistakes[mistake].variants[0], Draws(exercise, 11))
+    here, there = declared.verdicts("training_step", exercise.mistakes[mistake].variants[0], draws("training_step", 11))
     assert here == there == ("failed", mistake)
 
 
 def test_a_lent_optimizer_has_its_settings():
     exercise, name = EXERCISES["training_step"], "a step that the optimizer does not make"
     for by_its_learning_rate in (exercise.mistakes[name].variants[0], exercise.mistakes[name].variants[4]):
-        here, there = declared.verdicts("training_step", by_its_learning_rate, Draws(exercise, 11))
+        here, there = declared.verdicts("training_step", by_its_learning_rate, draws("training_step", 11))
         assert here == there == ("failed", name)
 
 
@@ -194,12 +195,12 @@ def test_a_lent_optimizer_has_its_settings():
     ],
 )
 def test_how_an_answer_computes_is_seen_by_both(name, mistakes):
-    exercise, draws = EXERCISES[name], Draws(EXERCISES[name], 11)
+    exercise, drawn = EXERCISES[name], draws(name, 11)
     for mistake in mistakes:
-        here, there = declared.verdicts(name, exercise.mistakes[mistake].variants[0], draws)
+        here, there = declared.verdicts(name, exercise.mistakes[mistake].variants[0], drawn)
         assert here == there == ("failed", mistake)
     for answer in list(exercise.answers.values())[:2]:
-        here, there = declared.verdicts(name, answer, draws)
+        here, there = declared.verdicts(name, answer, drawn)
         assert here == there == ("passed", None)
 
 
@@ -210,21 +211,21 @@ def test_a_table_of_rows_by_rows_is_asked_for_in_parts_by_both():
         kept = u < (p[:, token] / q[:, token]).diagonal()
         return torch.where(kept, token, torch.multinomial(residual, 1)[:, 0])
 
-    assert declared.verdicts("speculate", answer, Draws(EXERCISES["speculate"], 11)) == 2 * (("passed", None),)
+    assert declared.verdicts("speculate", answer, draws("speculate", 11)) == 2 * (("passed", None),)
 
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_what_an_answer_notes_on_an_optimizer_is_there_at_the_next_call(number):
     name = "a step at every second call only"
     variant = EXERCISES["training_step"].mistakes[name].variants[number]
-    found = declared.verdicts("training_step", variant, Draws(EXERCISES["training_step"], 11))
+    found = declared.verdicts("training_step", variant, draws("training_step", 11))
     assert found == 2 * (("failed", name),)
 
 
 def test_a_given_list_that_comes_back_is_known_to_be_the_given_one():
     variant, = EXERCISES["merge"].mistakes["the given list returned"].variants
     expected = "failed", "the given list returned"
-    assert declared.verdicts("merge", variant, Draws(EXERCISES["merge"], 11)) == (expected, expected)
+    assert declared.verdicts("merge", variant, draws("merge", 11)) == (expected, expected)
 
 
 def test_a_right_gradient_comes_over_the_wire():
@@ -667,10 +668,10 @@ def variants(monkeypatch):
 def test_each_lesson_has_a_variant_whose_mistakes_are_named(variants):
     assert [EXERCISES[name].lesson for name in variants] == [1, 2, 3, 4, 5, 6, 7, 8]
     for exercise in map(EXERCISES.get, variants):
-        draws = Draws(exercise, 5)
-        assert {judge(exercise, implementation(one), draws).status for one in exercise.answers.values()} == {"passed"}
+        drawn = Draws(exercise, 5)
+        assert {judge(exercise, implementation(one), drawn).status for one in exercise.answers.values()} == {"passed"}
         for (mistake,), variant in exercise.singles():
-            assert judge(exercise, implementation(variant), draws).mistake == mistake.name
+            assert judge(exercise, implementation(variant), drawn).mistake == mistake.name
 
 
 def test_a_variant_is_marked_as_the_courses_own_are(tmp_path):

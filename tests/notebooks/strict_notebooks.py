@@ -11,15 +11,11 @@ import copy
 import io
 import os
 import re
-import sys
 import zlib
 from pathlib import Path
 
 import pytest
-
-sys.modules.setdefault("rfc3987_syntax", None)  # else jsonschema, to check addresses, builds a grammar for 1.5 seconds
-
-from nbval.plugin import IPyNbCell, IPyNbFile  # noqa: E402
+from nbval.plugin import IPyNbCell, IPyNbFile
 
 TESTS = Path(__file__).resolve().parent
 
