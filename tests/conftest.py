@@ -8,7 +8,8 @@ import pytest
 import torch
 
 # What takes longest is started first, lessons before tests: at the end no worker waits long for another.
-SLOWEST = ["08_", "10_", "11_", "07_", "06_", "test_catalogue", "test_progress", "test_learner", "test_site"]
+# test_speed forgets what is known of the draws, and so comes before all that would have to compute it anew.
+SLOWEST = ["08_", "11_", "07_", "10_", "05_", "06_", "test_speed", "test_catalogue", "test_progress", "test_learner"]
 TESTS = Path(__file__).parent
 MEASURED = [TESTS / "implementation", TESTS / "tasks/test_reversal.py"]
 
