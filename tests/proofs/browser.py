@@ -41,7 +41,7 @@ TYPED = [  # what a learner types, and what the check must say first
     ("def softmax(scores): return (powers := np.exp(scores - scores.max(-1, keepdims=True)))"
      " / powers.sum(-1, keepdims=True)", "✓ softmax"),
 ]
-PATIENCE = 600  # seconds for one lesson: the eighth takes four minutes on two slow cores
+PATIENCE = 600  # seconds for one lesson: the eighth takes minutes on two slow cores
 LOOK = """
 const all = selector => [...document.querySelectorAll(selector)];
 const outputs = all('.jp-OutputArea-output');
