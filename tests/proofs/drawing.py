@@ -1,6 +1,6 @@
 """Does lesson 12 tell the truth for other seeds? Draws and trains anew for each, and compares what it says.
 
-    python tests/proofs/drawing.py            # the seeds 0 to 4, about a minute of processor time each
+    python tests/proofs/drawing.py            # the seeds 0 to 4, about 20 seconds of processor time each
     python tests/proofs/drawing.py 5 6
 
 Each seed moves every seed of the lesson's cells. Every ✓ and ✗, True and False, and correct and wrong, must be as it
