@@ -1431,8 +1431,8 @@ def drafts(d):
 
     The text is "the cat". The cheap model drafts three more tokens: "sat", "in" and "a". The expensive model reads
     "cat" and the three drafts in one call, since "the" is already in the cache. Each draft has to pass a random test.
-    The first passes and is kept. The second fails and is replaced by "on". The third was
-    drafted to follow the rejected token, so it is thrown away without a test. The text is now "the cat sat on".
+    The first passes and is kept. The second fails and is replaced by "on". The third was drafted to follow the rejected
+    token, so it is thrown away without a test. The text is now "the cat sat on".
     """
     fates(d, left=212, pitch=104, wide=94, tops=(74, 138, 208, 280), high=34)
     d.label(MARGIN, 91, "the text, and what\nthe cheap model drafts", 13, MUTED, "start")
