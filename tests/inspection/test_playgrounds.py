@@ -15,9 +15,13 @@ NAMES = ["drag_the_query", "widen_the_vectors", "turn_the_hands", "draw_the_mask
 PAGES = Path(playgrounds.__file__).with_name("pages")
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=NAMES, scope="module")
 def playground(request):
     return getattr(playgrounds, request.param)()
+
+
+def name_of(playground):
+    return next(name for name in NAMES if (PAGES / f"{name}.js").read_text(encoding="utf-8")[:60] in playground.html)
 
 
 def test_a_playground_asks_for_nothing_from_elsewhere_and_names_no_ids(playground):
@@ -33,8 +37,7 @@ def test_its_data_is_what_the_page_holds(playground):
 
 
 def test_it_is_the_same_each_time(playground):
-    name = next(name for name in NAMES if (PAGES / f"{name}.js").read_text(encoding="utf-8")[:60] in playground.html)
-    assert getattr(playgrounds, name)().html == playground.html
+    assert getattr(playgrounds, name_of(playground))().html == playground.html
 
 
 def test_a_notebook_shows_the_picture_first_and_where_no_script_runs_there_are_words(playground, monkeypatch):
@@ -48,9 +51,8 @@ def test_a_notebook_shows_the_picture_first_and_where_no_script_runs_there_are_w
     assert len(re.search('<p class="unmoved">(.*?)</p>', playground.html)[1]) > 60
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_playground_takes_less_than_250_lines_with_its_frame(name):
-    files = ("frame.html", "colours.css", f"{name}.js")
+def test_a_playground_takes_less_than_250_lines_with_its_frame(playground):
+    files = ("frame.html", "colours.css", f"{name_of(playground)}.js")
     lines = [len((PAGES / file).read_text(encoding="utf-8").splitlines()) for file in files]
     assert sum(lines) < 250
-    assert len(getattr(playgrounds, name)().html) < 40_000
+    assert len(playground.html) < 40_000
