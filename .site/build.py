@@ -24,8 +24,11 @@ def main(arguments):
         return 0 if arguments in (["-h"], ["--help"]) else 2
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        print(f"Building the site needs {', '.join(missing)}, not installed here. In an environment of the "
-              "course, run: python -m pip install -c .ci/constraints.txt -e .[site]", file=sys.stderr)
+        print(
+            f"Building the site needs {', '.join(missing)}, not installed here. In an environment of the "
+            "course, run: python -m pip install -c .ci/constraints.txt -e .[site]",
+            file=sys.stderr,
+        )
         return 1
     folder = Path(arguments[0] if arguments else ROOT / "build/site").resolve()
     if folder.exists() and any(folder.iterdir()) and not (folder / "searchindex.js").exists():
@@ -40,14 +43,27 @@ def build(folder):
     with tempfile.TemporaryDirectory() as temporary:
         sources, site = Path(temporary, "sources"), Path(temporary, "site")
         sources.mkdir()
-        writing = subprocess.Popen([sys.executable, HERE / "pages.py", sources],
-                                   env=os.environ | {"PYTHONPATH": str(ROOT)})
+        writing = subprocess.Popen(
+            [sys.executable, HERE / "pages.py", sources], env=os.environ | {"PYTHONPATH": str(ROOT)}
+        )
         import myst_nb.sphinx_  # noqa: F401 - loaded while the pages are written
         from sphinx.cmd.build import build_main
 
         status = writing.wait() or build_main(
-            ["-b", "html", "-q", "-W", "--keep-going", "-c", str(HERE),
-             "-d", str(Path(temporary, "doctrees")), str(sources), str(site)])
+            [
+                "-b",
+                "html",
+                "-q",
+                "-W",
+                "--keep-going",
+                "-c",
+                str(HERE),
+                "-d",
+                str(Path(temporary, "doctrees")),
+                str(sources),
+                str(site),
+            ]
+        )
         if status:
             return status
         shutil.rmtree(folder, ignore_errors=True)

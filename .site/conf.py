@@ -62,8 +62,10 @@ def name_levels(app, page, template, context, doctree):
     context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
 
 
-ABOUT = ("A free course that builds the Transformer from a weighted average, every step from scratch, with checks that "
-         "name your mistake.")
+ABOUT = (
+    "A free course that builds the Transformer from a weighted average, every step from scratch, with checks that "
+    "name your mistake."
+)
 
 
 def describe(app, page, template, context, doctree):
@@ -74,10 +76,13 @@ def describe(app, page, template, context, doctree):
     if repository.home():
         said |= {"og:url": f"{repository.home()}{page}.html", "og:image": f"{repository.home()}_static/preview.png"}
     tags += f'<meta name="description" content="{escape(ABOUT)}">\n'
-    tags += ("<script>if (location.hash.startsWith('#presenting')) "
-             "document.documentElement.classList.add('arriving')</script>\n")  # site.js shows the page
-    context["metatags"] = tags + "".join(f'<meta property="{name}" content="{escape(text)}">\n'
-                                         for name, text in said.items())
+    tags += (
+        "<script>if (location.hash.startsWith('#presenting')) "
+        "document.documentElement.classList.add('arriving')</script>\n"
+    )  # site.js shows the page
+    context["metatags"] = tags + "".join(
+        f'<meta property="{name}" content="{escape(text)}">\n' for name, text in said.items()
+    )
 
 
 def name_folds(app, page, template, context, doctree):

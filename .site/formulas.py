@@ -34,5 +34,8 @@ def visit(translator, node, block):
 
 
 def setup_formulas(app):
-    app.add_html_math_renderer("mathml", (lambda translator, node: visit(translator, node, False), None),
-                               (lambda translator, node: visit(translator, node, True), None))
+    app.add_html_math_renderer(
+        "mathml",
+        (lambda translator, node: visit(translator, node, False), None),
+        (lambda translator, node: visit(translator, node, True), None),
+    )

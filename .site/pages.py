@@ -52,15 +52,19 @@ def write(folder):
     hidden = shutil.ignore_patterns("*.py", "*.md", "_*", ".*")
     for name in ("imgs", "notebooks"):  # what pages show, and offer to download
         shutil.copytree(ROOT / name, folder / "beside" / name, ignore=hidden)
-    pages = {"index.md": front_page(LESSONS), "exercises/index.md": exercises_page(),
-             "reference/index.md": reference_page()}
+    pages = {
+        "index.md": front_page(LESSONS),
+        "exercises/index.md": exercises_page(),
+        "reference/index.md": reference_page(),
+    }
     pages |= {f"exercises/{name}.md": exercise_page(exercise) for name, exercise in EXERCISES.items()}
     pages |= {f"reference/{module}.md": module_page(module) for module in MODULES}
     pages |= {f"notebooks/{path.name}": lesson_page(path) for path in LESSONS}
     pages["notebooks/glossary.md"] = (ROOT / "notebooks/glossary.md").read_text(encoding="utf-8")
     pages = {name: with_zoom(name, text) for name, text in pages.items()}
-    (folder / "beside" / "found.js").write_text(f"const FOUND = {json.dumps(found(pages), ensure_ascii=False)};\n",
-                                                encoding="utf-8")
+    (folder / "beside" / "found.js").write_text(
+        f"const FOUND = {json.dumps(found(pages), ensure_ascii=False)};\n", encoding="utf-8"
+    )
     for name, text in pages.items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -71,8 +75,7 @@ def write(folder):
 def plain(text):
     """Text in which Markdown sees no marks but those of code."""
     parts = re.split(r"(`[^`]+`)", text)
-    return "".join(part if part.startswith("`") else re.sub(r"([\\`*_{}\[\]<>$|#])", r"\\\1", part)
-                   for part in parts)
+    return "".join(part if part.startswith("`") else re.sub(r"([\\`*_{}\[\]<>$|#])", r"\\\1", part) for part in parts)
 
 
 def html(text):
@@ -109,42 +112,46 @@ def facts_of(path):
 
 def front_page(lessons):
     facts = [facts_of(lesson) for lesson in lessons]
-    cards = [f'<li>{icon(number)}<a href="notebooks/{lesson.stem}.html"><strong>{html(name)}</strong></a> '
-             f'<span>{html(told["promise"])}</span> <em>{told["Time"].partition(",")[0]}</em></li>\n'
-             for number, (lesson, told) in enumerate(zip(lessons, facts, strict=True))
-             for name in [told["title"].partition(" · ")[2]]]
+    cards = [
+        f'<li>{icon(number)}<a href="notebooks/{lesson.stem}.html"><strong>{html(name)}</strong></a> '
+        f"<span>{html(told['promise'])}</span> <em>{told['Time'].partition(',')[0]}</em></li>\n"
+        for number, (lesson, told) in enumerate(zip(lessons, facts, strict=True))
+        for name in [told["title"].partition(" · ")[2]]
+    ]
     hours = round(sum(int(told["Time"].split()[0]) for told in facts) / 60)  # without extras
     opening = re.search(r"^\*\*(.+?), (every step from scratch.+?)\*\*(.+?\.)", README, flags=re.M | re.S)
     first = lessons[0].stem
-    return (f"{HIDE_TOC}# {opening[1]}\n\n"
-            '<div class="hero"><div>\n\n{.promise}\n'
-            f"**{opening[2].capitalize()}**{opening[3]}\n\n"
-            f'<p class="start"><a class="button" href="notebooks/{first}.html">Start lesson 1</a> '
-            '<a class="button quiet" href="#run-it-on-your-machine">Run it yourself</a> '
-            '<button class="button quiet present" hidden title="Or press p">Present</button></p>\n\n'
-            f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours\\\n"
-            "no\u00a0GPU\u00a0·\u00a0MIT\u00a0licence\n\n"
-            f"**The checks name your mistake.** They know {number_of_mistakes():,} mistakes, run them on the same "
-            "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
-            f"check says.\n\n</div>\n{verdicts()}</div>\n\n"
-            "## Drag the query\n\nThis is self-attention, as you will build it in lesson 1.\n\n"
-            f"{first_playground(lessons[0])}\n\n"
-            "## The path\n\nThe course is lessons 1 to 8, one after the other:\n\n"
-            f'<ol class="path">\n{"".join(cards[:8])}</ol>\n\n'
-            "Four more lessons go beyond it, in any order:\n\n"
-            f'<ol class="path" start="9" style="--from: 8">\n{"".join(cards[8:])}</ol>\n\n'
-            "To look things up: the [exercises](exercises/index.md), the "
-            "[glossary](notebooks/glossary.md), and the [finished implementation](reference/index.md), with "
-            f"explanations beside the code.{source()} "
-            '<span class="by-keys">To show a page to a class, one screen at a time, press p.</span>\n\n'
-            "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
-            f"{'With git and' if repository.source() else 'In a clone of the repository, with'} Python 3.10 or later, "
-            f"this {'fetches the course, ' if repository.source() else ''}makes an environment and opens the first "
-            f"lesson:\n\n```sh\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n"
-            "{.facts}\nBy the Transformer Lessons authors, under the MIT licence"
-            f"{' · last changed on ' + day if (day := repository.changed()) else ''}\n\n" +
-            contents("Lessons", [f"notebooks/{path.stem}" for path in lessons]) +
-            contents("To look things up", ["exercises/index", "notebooks/glossary", "reference/index"]))
+    return (
+        f"{HIDE_TOC}# {opening[1]}\n\n"
+        '<div class="hero"><div>\n\n{.promise}\n'
+        f"**{opening[2].capitalize()}**{opening[3]}\n\n"
+        f'<p class="start"><a class="button" href="notebooks/{first}.html">Start lesson 1</a> '
+        '<a class="button quiet" href="#run-it-on-your-machine">Run it yourself</a> '
+        '<button class="button quiet present" hidden title="Or press p">Present</button></p>\n\n'
+        f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours\\\n"
+        "no\u00a0GPU\u00a0·\u00a0MIT\u00a0licence\n\n"
+        f"**The checks name your mistake.** They know {number_of_mistakes():,} mistakes, run them on the same "
+        "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
+        f"check says.\n\n</div>\n{verdicts()}</div>\n\n"
+        "## Drag the query\n\nThis is self-attention, as you will build it in lesson 1.\n\n"
+        f"{first_playground(lessons[0])}\n\n"
+        "## The path\n\nThe course is lessons 1 to 8, one after the other:\n\n"
+        f'<ol class="path">\n{"".join(cards[:8])}</ol>\n\n'
+        "Four more lessons go beyond it, in any order:\n\n"
+        f'<ol class="path" start="9" style="--from: 8">\n{"".join(cards[8:])}</ol>\n\n'
+        "To look things up: the [exercises](exercises/index.md), the "
+        "[glossary](notebooks/glossary.md), and the [finished implementation](reference/index.md), with "
+        f"explanations beside the code.{source()} "
+        '<span class="by-keys">To show a page to a class, one screen at a time, press p.</span>\n\n'
+        "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
+        f"{'With git and' if repository.source() else 'In a clone of the repository, with'} Python 3.10 or later, "
+        f"this {'fetches the course, ' if repository.source() else ''}makes an environment and opens the first "
+        f"lesson:\n\n```sh\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n"
+        "{.facts}\nBy the Transformer Lessons authors, under the MIT licence"
+        f"{' · last changed on ' + day if (day := repository.changed()) else ''}\n\n"
+        + contents("Lessons", [f"notebooks/{path.stem}" for path in lessons])
+        + contents("To look things up", ["exercises/index", "notebooks/glossary", "reference/index"])
+    )
 
 
 def source():
@@ -155,8 +162,12 @@ def source():
 def first_playground(lesson):
     """The playground of a lesson, as it was saved."""
     cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
-    saved = ["".join(output["data"]["text/html"]) for cell in cells for output in cell.get("outputs", [])
-             if "text/html" in output.get("data", {})]
+    saved = [
+        "".join(output["data"]["text/html"])
+        for cell in cells
+        for output in cell.get("outputs", [])
+        if "text/html" in output.get("data", {})
+    ]
     return re.sub(r"\n\s*\n", "\n", next(html for html in saved if html.startswith('<div class="playground')))
 
 
@@ -186,21 +197,32 @@ def verdicts():
     name, right, panels, expected = "scaled_dot_product_attention", ANSWERS["right"], [], ""
     for lines in ANSWERS.values():
         size = ["d = query.shape[-1]"] if "/" in lines[0] else []
-        code = "\n    ".join([f"def {name}(query, key, value):", *size, "scores = query @ key.mT", *lines,
-                             "return weights @ value, weights"])
+        code = "\n    ".join(
+            [
+                f"def {name}(query, key, value):",
+                *size,
+                "scores = query @ key.mT",
+                *lines,
+                "return weights @ value, weights",
+            ]
+        )
         definitions = {"math": math}
         exec(code, definitions)
         with contextlib.redirect_stdout(io.StringIO()) as said:
             check(name, definitions[name])
         wrong = set(lines) - set(right)
-        shown = "\n".join(re.sub(r"^(\s*)(.+)", r"\1<mark>\2</mark>", line) if plain_line.strip() in wrong else line
-                          for plain_line, line in zip(code.split("\n"), coloured(code).split("\n"), strict=True))
+        shown = "\n".join(
+            re.sub(r"^(\s*)(.+)", r"\1<mark>\2</mark>", line) if plain_line.strip() in wrong else line
+            for plain_line, line in zip(code.split("\n"), coloured(code).split("\n"), strict=True)
+        )
         panels.append(f'<pre class="highlight">{shown}</pre>{verdict(said.getvalue())}')
         expected = expected or "\n".join(re.findall(r"\S {4}([\d. ]+)$", said.getvalue(), flags=re.MULTILINE))
-    panels[-1] += ("<p>On the same inputs, the weights are now the expected ones, and each row sums to 1:</p>"
-                   f'<pre class="numbers">{expected}</pre>'
-                   f'<p>This check knows <a href="exercises/{name}.html">{len(EXERCISES[name].mistakes)} mistakes</a> '
-                   "by name.</p>")
+    panels[-1] += (
+        "<p>On the same inputs, the weights are now the expected ones, and each row sums to 1:</p>"
+        f'<pre class="numbers">{expected}</pre>'
+        f'<p>This check knows <a href="exercises/{name}.html">{len(EXERCISES[name].mistakes)} mistakes</a> '
+        "by name.</p>"
+    )
     return choices("answer", "An answer, and its verdict", ANSWERS, panels)
 
 
@@ -211,11 +233,15 @@ def coloured(code):
 
 def choices(name, legend, labels, panels):
     """Labels to click, and for each the panel that it shows, without a blank line, so that Markdown takes it whole."""
-    tabs = "".join(f'<input type="radio" name="{name}" id="{name}-{number}"{" checked" if not number else ""}>'
-                   f'<label for="{name}-{number}">{html(label)}</label>\n' for number, label in enumerate(labels))
+    tabs = "".join(
+        f'<input type="radio" name="{name}" id="{name}-{number}"{" checked" if not number else ""}>'
+        f'<label for="{name}-{number}">{html(label)}</label>\n'
+        for number, label in enumerate(labels)
+    )
     inside = "".join(f"<div>{panel}</div>\n" for panel in panels)
-    return (f'<fieldset class="verdicts"><legend>{legend}</legend>\n{tabs}<div class="panels">\n{inside}</div>'
-            "</fieldset>\n")
+    return (
+        f'<fieldset class="verdicts"><legend>{legend}</legend>\n{tabs}<div class="panels">\n{inside}</div></fieldset>\n'
+    )
 
 
 def verdict(message):
@@ -320,7 +346,8 @@ def headings_of(notebook):
     prose = re.sub(r"```.*?```", "", "\n\n".join(texts), flags=re.DOTALL)
     found = re.findall(r"^## +(.+)$", prose, flags=re.MULTILINE)
     return "{.parts}\n**In this lesson**\n\n{.parts}\n" + "".join(
-        f"- [{words}](#{slug(re.sub('[`*]', '', words))})\n" for words in found)
+        f"- [{words}](#{slug(re.sub('[`*]', '', words))})\n" for words in found
+    )
 
 
 def mark_verdicts(cell):
@@ -336,8 +363,10 @@ def help_for(source, seen):
         if name in EXERCISES and name not in seen:
             seen.add(name)
             parts += [hints(EXERCISES[name]), samples(EXERCISES[name])]
-            parts.append(f'<p><a class="button" href="../exercises/{name}.html">'
-                         f"The {len(EXERCISES[name].mistakes)} mistakes that its check knows</a></p>\n")
+            parts.append(
+                f'<p><a class="button" href="../exercises/{name}.html">'
+                f"The {len(EXERCISES[name].mistakes)} mistakes that its check knows</a></p>\n"
+            )
     return "\n".join(parts)
 
 
@@ -353,24 +382,34 @@ SAMPLES = 3  # verdicts below an exercise
 def samples(exercise):
     """What the check says about answers with known mistakes, folded, since nothing can be tried on a page."""
     mistakes = [mistake for mistake in exercise.mistakes.values() if not mistake.raises][:SAMPLES]
-    reports = [judge(exercise, implementation(mistake.variants[0]), first_draws(exercise), run=attempt)
-               for mistake in mistakes]
-    card = choices(f"sample-{exercise.name}", "What the check says about an answer with this mistake",
-                   [mistake.name for mistake in mistakes], [verdict(report.message) for report in reports])
+    reports = [
+        judge(exercise, implementation(mistake.variants[0]), first_draws(exercise), run=attempt) for mistake in mistakes
+    ]
+    card = choices(
+        f"sample-{exercise.name}",
+        "What the check says about an answer with this mistake",
+        [mistake.name for mistake in mistakes],
+        [verdict(report.message) for report in reports],
+    )
     return fold("Wrong answers, and what the check says", card)
 
 
 def question_html(question, answered):
     """A question to be clicked or filled in. If it is `answered`, its model answer follows on the page anyway."""
-    text = "".join(f'<pre class="highlight">{coloured(dedent(part))}</pre>\n' if part.startswith("    ")
-                   else f"<p>{in_html(part)}</p>\n" for part in blocks(question.text))
+    text = "".join(
+        f'<pre class="highlight">{coloured(dedent(part))}</pre>\n'
+        if part.startswith("    ")
+        else f"<p>{in_html(part)}</p>\n"
+        for part in blocks(question.text)
+    )
     if isinstance(question, SeveralOf):
         ask = "Choose one." if question.kind == "choice" else "Choose every one that you think is right."
         choices = "".join(
             f'<details class="choice"><summary><b>{letter}</b>{in_html(choice.text)}</summary>'
             f'<p class="{"right" if choice.is_right else "wrong"}">'
             f"{'✓ Right.' if choice.is_right else '✗ No.'} {in_html(choice.why)}</p></details>\n"
-            for letter, choice in question.lettered.items())
+            for letter, choice in question.lettered.items()
+        )
         body = f"<p><em>{ask}</em></p>\n{choices}"
     elif isinstance(question, FreeText):
         body = "" if answered else fold("A model answer", f"<p>{in_html(question.model)}</p>")
@@ -382,8 +421,9 @@ def question_html(question, answered):
 
 def in_html(text):
     """A question's text; code in it, such as row[1], is marked even without backticks, which a terminal would print."""
-    text = re.sub(r"`[^`]+`|\b\w+ @ [\w.]+\w|\b\w[\w.]*(?:\[[\w, ]+\]|\(\))",
-                  lambda part: f"`{part[0].strip('`')}`", text)
+    text = re.sub(
+        r"`[^`]+`|\b\w+ @ [\w.]+\w|\b\w[\w.]*(?:\[[\w, ]+\]|\(\))", lambda part: f"`{part[0].strip('`')}`", text
+    )
     return html(text)
 
 
@@ -395,17 +435,28 @@ def blocks(text):
 def field(question):
     """A field for a number or a shape; the explanations travel with the page, but out of plain sight."""
     say = question.say
-    told = {"shape": isinstance(question, Shape), "right": question.right, "why": in_html(question.why),
-            "pointer": in_html(question.pointer), "tolerance": question.tolerance,
-            "slips": [[slip, in_html(why)] for slip, why in question.slips.items()]}
+    told = {
+        "shape": isinstance(question, Shape),
+        "right": question.right,
+        "why": in_html(question.why),
+        "pointer": in_html(question.pointer),
+        "tolerance": question.tolerance,
+        "slips": [[slip, in_html(why)] for slip, why in question.slips.items()],
+    }
     hidden = base64.b64encode(json.dumps(told, ensure_ascii=False).encode()).decode()
     ask = "Shape" if told["shape"] else "Number"
-    items = "".join(f"<li>✗ <strong>{html(say(slip))}:</strong> {in_html(why)}</li>"
-                    for slip, why in question.slips.items())
-    answer = fold("The answer, and why", f"<ul class=\"explained\"><li>✓ <strong>{html(say(question.right))}:</strong> "
-                                         f"{in_html(question.why)}</li>{items}</ul>")
-    return (f'<form class="field" data-told="{hidden}"><label>{ask}: <input name="answer" autocomplete="off"></label> '
-            f"<button>Check</button> <output></output></form>\n{answer}")
+    items = "".join(
+        f"<li>✗ <strong>{html(say(slip))}:</strong> {in_html(why)}</li>" for slip, why in question.slips.items()
+    )
+    answer = fold(
+        "The answer, and why",
+        f'<ul class="explained"><li>✓ <strong>{html(say(question.right))}:</strong> '
+        f"{in_html(question.why)}</li>{items}</ul>",
+    )
+    return (
+        f'<form class="field" data-told="{hidden}"><label>{ask}: <input name="answer" autocomplete="off"></label> '
+        f"<button>Check</button> <output></output></form>\n{answer}"
+    )
 
 
 # --- the exercises ---
@@ -431,32 +482,39 @@ def exercises_page():
     rows = "".join(
         f"| [`{name}`](<{name}.md>) {plain(exercise.title)} | {link_to_lesson(exercise)} "
         f"| {exercise.difficulty} | {exercise.importance} | {exercise.minutes} | {len(exercise.mistakes)} |\n"
-        for name, exercise in EXERCISES.items())
+        for name, exercise in EXERCISES.items()
+    )
     minutes = sum(exercise.minutes for exercise in EXERCISES.values())
-    return (f"# Exercises\n\n{len(EXERCISES)} exercises, {minutes} minutes in all. Difficulty and importance "
-            f"go from 1 to 3. The checks know {number_of_mistakes():,} mistakes by name: the page of each "
-            "exercise lists its own, and has hints and a solution, folded.\n\n{.exercises}\n"
-            "| exercise | where | difficulty | importance | minutes | mistakes |\n"
-            f"| --- | --- | --- | --- | --- | --- |\n{rows}\n" + contents("Exercises", EXERCISES))
+    return (
+        f"# Exercises\n\n{len(EXERCISES)} exercises, {minutes} minutes in all. Difficulty and importance "
+        f"go from 1 to 3. The checks know {number_of_mistakes():,} mistakes by name: the page of each "
+        "exercise lists its own, and has hints and a solution, folded.\n\n{.exercises}\n"
+        "| exercise | where | difficulty | importance | minutes | mistakes |\n"
+        f"| --- | --- | --- | --- | --- | --- |\n{rows}\n" + contents("Exercises", EXERCISES)
+    )
 
 
 def exercise_page(exercise):
     contract = re.sub(rf"(?<!`)\b{exercise.name}\([^)]*\)", r"`\g<0>`", exercise.contract)
     mistakes = "".join(
         f'<tr id="{slug(mistake.name)}"><th scope="row">{html(mistake.name)}</th><td>{html(mistake.why)} '
-        f"<em>→ {html(mistake.look)}</em></td></tr>\n" for mistake in exercise.mistakes.values())
-    return (f"# `{exercise.name}`\n\n**{plain(exercise.title)}** · {link_to_lesson(exercise)} · "
-            f"difficulty {exercise.difficulty} of 3 · importance {exercise.importance} of 3 · "
-            f"{exercise.minutes} minutes\n\n"
-            f"## What it must do\n\n{paragraphs(contract)}\n\n"
-            f"```python\n{exercise.stub.strip()}\n```\n\n"
-            f"{hints(exercise)}\n{samples(exercise)}\n{fold_code('A solution', exercise.solution_text())}\n"
-            f"## The {len(exercise.mistakes)} mistakes that its check knows\n\n"
-            "The check runs each of them on the same inputs as the answer, and names the one that gives the "
-            "same numbers.\n\n"
-            '<table class="mistakes">\n<thead><tr><th scope="col">mistake</th>'
-            '<th scope="col">what is wrong <em>→ where to look</em></th></tr></thead>\n'
-            f"<tbody>\n{mistakes}</tbody>\n</table>\n")
+        f"<em>→ {html(mistake.look)}</em></td></tr>\n"
+        for mistake in exercise.mistakes.values()
+    )
+    return (
+        f"# `{exercise.name}`\n\n**{plain(exercise.title)}** · {link_to_lesson(exercise)} · "
+        f"difficulty {exercise.difficulty} of 3 · importance {exercise.importance} of 3 · "
+        f"{exercise.minutes} minutes\n\n"
+        f"## What it must do\n\n{paragraphs(contract)}\n\n"
+        f"```python\n{exercise.stub.strip()}\n```\n\n"
+        f"{hints(exercise)}\n{samples(exercise)}\n{fold_code('A solution', exercise.solution_text())}\n"
+        f"## The {len(exercise.mistakes)} mistakes that its check knows\n\n"
+        "The check runs each of them on the same inputs as the answer, and names the one that gives the "
+        "same numbers.\n\n"
+        '<table class="mistakes">\n<thead><tr><th scope="col">mistake</th>'
+        '<th scope="col">what is wrong <em>→ where to look</em></th></tr></thead>\n'
+        f"<tbody>\n{mistakes}</tbody>\n</table>\n"
+    )
 
 
 def paragraphs(text):
@@ -469,11 +527,13 @@ def paragraphs(text):
 
 def reference_page():
     rows = "".join(f"| [`{module}`]({module}.md) | {plain(what)} |\n" for module, what in MODULES.items())
-    return ("# The finished implementation\n\nWhat the lessons build, in reading order: a module imports "
-            "only from modules above it. You can read all of `masks` to `models` in half an hour; on their pages, "
-            "explanations stand beside the code. A test compares the shapes in their comments with the real tensors."
-            "\n\n"
-            f"| module | holds |\n| --- | --- |\n{rows}\n" + contents("Modules", MODULES))
+    return (
+        "# The finished implementation\n\nWhat the lessons build, in reading order: a module imports "
+        "only from modules above it. You can read all of `masks` to `models` in half an hour; on their pages, "
+        "explanations stand beside the code. A test compares the shapes in their comments with the real tensors."
+        "\n\n"
+        f"| module | holds |\n| --- | --- |\n{rows}\n" + contents("Modules", MODULES)
+    )
 
 
 def module_page(module):
@@ -558,42 +618,61 @@ def with_zoom(name, text):
     notebook = json.loads(text)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            cell["source"] = re.sub(r"!\[([^\]]+)\]\((?:\.\./)*imgs/([\w.]+)\)",
-                                    lambda found: figure(*found.groups()), cell["source"])
+            cell["source"] = re.sub(
+                r"!\[([^\]]+)\]\((?:\.\./)*imgs/([\w.]+)\)", lambda found: figure(*found.groups()), cell["source"]
+            )
     return json.dumps(notebook, ensure_ascii=False)
 
 
 def found(pages):
     """What the search finds: [kind, title, address, text], one for each thing."""
     places = "JupyterLab or Colab" if repository.source() else "JupyterLab"
-    things = [["start", "Install and run it on your machine", "index.html#run-it-on-your-machine",
-               f"Install the course (git clone) and run it in {places}; to download a notebook, open its lesson. "
-               "Python 3.10 or later, no GPU, MIT licence (license)."],
-              ["start", "Present a page to a class", "index.html#the-path", "Press p to show it one screen at a time."]]
+    things = [
+        [
+            "start",
+            "Install and run it on your machine",
+            "index.html#run-it-on-your-machine",
+            f"Install the course (git clone) and run it in {places}; to download a notebook, open its lesson. "
+            "Python 3.10 or later, no GPU, MIT licence (license).",
+        ],
+        ["start", "Present a page to a class", "index.html#the-path", "Press p to show it one screen at a time."],
+    ]
     for path in LESSONS:
         title, page = facts_of(path)["title"], json.loads(pages[f"notebooks/{path.name}"])
-        written = "\n\n".join(cell["source"] if cell["cell_type"] == "markdown"
-                              else re.sub("[<$#]", " ", "".join(cell["source"])) for cell in page["cells"][2:])
+        written = "\n\n".join(
+            cell["source"] if cell["cell_type"] == "markdown" else re.sub("[<$#]", " ", "".join(cell["source"]))
+            for cell in page["cells"][2:]
+        )
         _, *sections = re.split(r"^##+ +(.+)$", written, flags=re.MULTILINE)
         things.append(["lesson", title, f"notebooks/{path.stem}.html", words_of(facts_of(path)["promise"])])
         for heading, text in zip(sections[::2], sections[1::2], strict=True):
             heading = re.sub("[`*]", "", heading)
             if not heading.startswith("Exercise · "):
-                things.append(["lesson", f"{heading} ({title})", f"notebooks/{path.stem}.html#{slug(heading)}",
-                               words_of(text, 6000)])
+                things.append(
+                    [
+                        "lesson",
+                        f"{heading} ({title})",
+                        f"notebooks/{path.stem}.html#{slug(heading)}",
+                        words_of(text, 6000),
+                    ]
+                )
     for name, exercise in EXERCISES.items():
         address = f"exercises/{name}.html"
         things.append(["exercise", f"{name}: {exercise.title}", address, words_of(exercise.contract)])
-        things += [["mistake", f"{mistake.name} ({name})", f"{address}#{slug(mistake.name)}", words_of(mistake.why)]
-                   for mistake in exercise.mistakes.values()]
+        things += [
+            ["mistake", f"{mistake.name} ({name})", f"{address}#{slug(mistake.name)}", words_of(mistake.why)]
+            for mistake in exercise.mistakes.values()
+        ]
     rows = re.findall(r"^\| ([^|]+) \| (.+) \| \[", pages["notebooks/glossary.md"], flags=re.MULTILINE)
     for term, meaning in rows:
         things.append(["glossary", term, "notebooks/glossary.html", words_of(meaning)])
     for module, what in MODULES.items():
         things.append(["code", module, f"reference/{module}.html", what])
         docstrings = definitions(module)
-        things += [["code", f"{module}.{name}", f"reference/{module}.html#{slug(name)}", words_of(text)]
-                   for name, text in docstrings]
+        things += [
+            ["code", f"{module}.{name}", f"reference/{module}.html#{slug(name)}", words_of(text)]
+            for name, text in docstrings
+        ]
     return things
 
 
@@ -612,8 +691,11 @@ def definitions(module):
     """(name, docstring) for everything that a module defines."""
     path = PACKAGE.joinpath(*module.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    return [(node.name, ast.get_docstring(node) or "") for node in ast.parse(path.read_text(encoding="utf-8")).body
-            if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    return [
+        (node.name, ast.get_docstring(node) or "")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
 
 
 if __name__ == "__main__":

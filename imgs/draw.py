@@ -44,25 +44,28 @@ OUTPUT = Colour("#d55e00", "#fbe1d0", "#8f3d00")
 HEADS = [Colour(LINE, "#f7eb9c", INK), Colour(LINE, "#8ecbf0", INK), Colour(LINE, "#56606b", WHITE)]
 
 # What an element leaves out, since the group around all of them says it.
-INHERITED = {"font_size": 14, "text_anchor": "middle", "fill": INK, "stroke_width": 1.5,
-             "stroke_linejoin": "round"}
+INHERITED = {"font_size": 14, "text_anchor": "middle", "fill": INK, "stroke_width": 1.5, "stroke_linejoin": "round"}
 
 DIAGRAMS = {}  # the name of each diagram: (the function that draws it, its width, its height)
 
 
 def diagram(height):
     """Enters a function among the diagrams."""
+
     def enter(function):
         DIAGRAMS[function.__name__] = function, WIDTH, height
         return function
+
     return enter
 
 
 def narrow(height):
     """Enters a function that draws the diagram before it as phones show it."""
+
     def enter(function):
         DIAGRAMS[f"narrow/{list(DIAGRAMS)[-1].removeprefix('narrow/')}"] = function, NARROW, height
         return function
+
     return enter
 
 
@@ -104,8 +107,11 @@ def path(points):
 
 
 def attributes(**values):
-    pairs = ((name.replace("_", "-"), number(value) if isinstance(value, (int, float)) else value)
-             for name, value in values.items() if value is not None)
+    pairs = (
+        (name.replace("_", "-"), number(value) if isinstance(value, (int, float)) else value)
+        for name, value in values.items()
+        if value is not None
+    )
     return "".join(f' {name}="{value}"' for name, value in pairs)
 
 
@@ -125,23 +131,36 @@ class Drawing:
         lines = text.split("\n")
         for index, line in enumerate(lines):
             middle = y + (index - (len(lines) - 1) / 2) * 1.4 * size
-            self.add("text", spans(line, size), x=x, y=middle + 0.35 * size, font_size=size, fill=ink,
-                     text_anchor=align, font_weight="bold" if bold else None)
+            self.add(
+                "text",
+                spans(line, size),
+                x=x,
+                y=middle + 0.35 * size,
+                font_size=size,
+                fill=ink,
+                text_anchor=align,
+                font_weight="bold" if bold else None,
+            )
 
     def code(self, x, y, text, size=SMALLEST, ink=INK, align="start"):
         self.label(x, y, "\n".join(f"`{line}`" for line in text.split("\n")), size, ink, align)
 
     def box(self, x, y, width, height, text="", colour=PLAIN, size=14, radius=8, bold=False):
-        self.add("rect", x=x, y=y, width=width, height=height, rx=radius, fill=colour.fill,
-                 stroke=colour.line)
+        self.add("rect", x=x, y=y, width=width, height=height, rx=radius, fill=colour.fill, stroke=colour.line)
         box = Box(x, y, width, height)
         if text:
             self.label(*box.middle, text, size, colour.ink, bold=bold)
         return box
 
     def line(self, *points, ink=LINE, width=1.5, dashed=False):
-        self.add("path", d=path(points), fill="none", stroke=ink, stroke_width=width,
-                 stroke_dasharray="4 4" if dashed else None)
+        self.add(
+            "path",
+            d=path(points),
+            fill="none",
+            stroke=ink,
+            stroke_width=width,
+            stroke_dasharray="4 4" if dashed else None,
+        )
 
     def arrow(self, *points, ink=LINE, width=1.5, dashed=False):
         """Through all the points; the tip lies exactly on the last."""
@@ -157,22 +176,33 @@ class Drawing:
     def grid(self, x, y, rows, width=22, height=None, colour=PLAIN, size=13):
         """A table of cells. A cell is a Colour, a text, or a pair (Colour, text)."""
         height = height or width
-        cells = [[cell if type(cell) is tuple else (cell, "") if isinstance(cell, Colour) else (colour, cell)
-                  for cell in row] for row in rows]
+        cells = [
+            [
+                cell if type(cell) is tuple else (cell, "") if isinstance(cell, Colour) else (colour, cell)
+                for cell in row
+            ]
+            for row in rows
+        ]
         squares = {}
         for i, row in enumerate(cells):
             for j, (own, _) in enumerate(row):
                 corner = f"M{number(x + j * width)} {number(y + i * height)}"
                 squares.setdefault((own.fill, own.line), []).append(
-                    f"{corner}h{number(width)}v{number(height)}h{number(-width)}z")
+                    f"{corner}h{number(width)}v{number(height)}h{number(-width)}z"
+                )
         for (fill, line), paths in squares.items():
             self.add("path", d="".join(paths), fill=fill, stroke=line)
         if any(text != "" for row in cells for _, text in row):
             self.elements.append(f"<g{attributes(font_size=size)}>")
             for i, row in enumerate(cells):
                 for j, (own, text) in enumerate(row):
-                    self.add("text", spans(str(text), size), x=x + (j + 0.5) * width, fill=own.ink,
-                             y=y + (i + 0.5) * height + 0.35 * size)
+                    self.add(
+                        "text",
+                        spans(str(text), size),
+                        x=x + (j + 0.5) * width,
+                        fill=own.ink,
+                        y=y + (i + 0.5) * height + 0.35 * size,
+                    )
             self.elements.append("</g>")
         return Box(x, y, len(rows[0]) * width, len(rows) * height)
 
@@ -192,10 +222,17 @@ class Drawing:
         return Box(x - 11, y - 11, 22, 22)
 
     def svg(self, more=""):
-        return "\n".join([
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
-            f'viewBox="0 0 {self.width} {self.height}" {more}>',
-            f'<g font-family="{SANS}"{attributes(**INHERITED)}>', *self.elements, "</g>", "</svg>", ""])
+        return "\n".join(
+            [
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
+                f'viewBox="0 0 {self.width} {self.height}" {more}>',
+                f'<g font-family="{SANS}"{attributes(**INHERITED)}>',
+                *self.elements,
+                "</g>",
+                "</svg>",
+                "",
+            ]
+        )
 
 
 def spans(line, size):
@@ -258,8 +295,12 @@ def draw(name):
     card = Box(1, 1, width - 2, height - 2)
     svg = drawing.svg(f'role="img" aria-labelledby="{name}-title {name}-description"')
     frame = attributes(**card._asdict(), rx=14, fill=PAPER, stroke="#d0d7de", stroke_width=1.5)
-    return svg.replace("<g ", f'<title id="{name}-title">{escape(title)}</title>\n<desc id="{name}-description">'
-                              f"{escape(description)}</desc>\n<rect{frame}/>\n<g ", 1)
+    return svg.replace(
+        "<g ",
+        f'<title id="{name}-title">{escape(title)}</title>\n<desc id="{name}-description">'
+        f"{escape(description)}</desc>\n<rect{frame}/>\n<g ",
+        1,
+    )
 
 
 def in_the_dark(svg):
@@ -270,14 +311,18 @@ def in_the_dark(svg):
 def turned(colour):
     """A colour with its lightness, as eyes see it (Ottosson's Oklab), turned from light to dark and back."""
     linear = [(int(colour[i : i + 2], 16) / 255) ** 2.2 for i in (1, 3, 5)]
-    lms = [dot(row, linear) ** (1 / 3) for row in ((0.4122, 0.5363, 0.0514), (0.2119, 0.6807, 0.1074),
-                                                    (0.0883, 0.2817, 0.6300))]
-    light, a, b = (dot(row, lms) for row in ((0.2105, 0.7936, -0.0041), (1.9780, -2.4286, 0.4506),
-                                             (0.0259, 0.7828, -0.8087)))
+    lms = [
+        dot(row, linear) ** (1 / 3)
+        for row in ((0.4122, 0.5363, 0.0514), (0.2119, 0.6807, 0.1074), (0.0883, 0.2817, 0.6300))
+    ]
+    light, a, b = (
+        dot(row, lms) for row in ((0.2105, 0.7936, -0.0041), (1.9780, -2.4286, 0.4506), (0.0259, 0.7828, -0.8087))
+    )
     light = 0.22 + 0.74 * (1 - min(light, 1)) ** 0.7
     lms = [(light + x * a + y * b) ** 3 for x, y in ((0.3963, 0.2158), (-0.1056, -0.0639), (-0.0895, -1.2915))]
-    mixed = (dot(row, lms) for row in ((4.0767, -3.3077, 0.2310), (-1.2684, 2.6098, -0.3413),
-                                       (-0.0042, -0.7034, 1.7076)))
+    mixed = (
+        dot(row, lms) for row in ((4.0767, -3.3077, 0.2310), (-1.2684, 2.6098, -0.3413), (-0.0042, -0.7034, 1.7076))
+    )
     return "#" + "".join(f"{round(255 * min(max(one, 0), 1) ** (1 / 2.2)):02x}" for one in mixed)
 
 
@@ -313,8 +358,13 @@ def weighted_average(d):
     (0.42, 0.42) add up to the output y0 = (0.84, 0.58), which lies inside the triangle of the three inputs.
     """
     scores, powers, weights, output = traced_by_hand()
-    heads = [("inputs", ""), ("score", "*x*_{0} · *x*_{j}"), ("exponential", "*e* to the score"),
-             ("weight *w*_{0j}", "divided by the sum"), ("weighted vector", "*w*_{0j} *x*_{j}")]
+    heads = [
+        ("inputs", ""),
+        ("score", "*x*_{0} · *x*_{j}"),
+        ("exponential", "*e* to the score"),
+        ("weight *w*_{0j}", "divided by the sum"),
+        ("weighted vector", "*w*_{0j} *x*_{j}"),
+    ]
     lefts, widths = [28, 164, 334, 456, 600], [110, 144, 96, 118, 132]
     for left, width, (head, below) in zip(lefts, widths, heads, strict=True):
         d.label(left + width / 2, 76, head, size=14, bold=True)
@@ -322,12 +372,18 @@ def weighted_average(d):
     first = SEQUENCE[0]
     for row, x in enumerate(SEQUENCE):
         y, weighted = 118 + 50 * row, [weights[row] * feature for feature in x]
-        texts = [f"*x*_{{{row}}} = ({x[0]}, {x[1]})",
-                 f"{first[0]}·{x[0]} + {first[1]}·{x[1]} = {scores[row]}",
-                 f"{powers[row]:.2f}", "", f"({weighted[0]:.2f}, {weighted[1]:.2f})"]
+        texts = [
+            f"*x*_{{{row}}} = ({x[0]}, {x[1]})",
+            f"{first[0]}·{x[0]} + {first[1]}·{x[1]} = {scores[row]}",
+            f"{powers[row]:.2f}",
+            "",
+            f"({weighted[0]:.2f}, {weighted[1]:.2f})",
+        ]
         colours = [PLAIN, EMPTY, EMPTY, EMPTY, EMPTY]
-        boxes = [d.box(left, y, width, 38, text, colour, size=15)
-                 for left, width, text, colour in zip(lefts, widths, texts, colours, strict=True)]
+        boxes = [
+            d.box(left, y, width, 38, text, colour, size=15)
+            for left, width, text, colour in zip(lefts, widths, texts, colours, strict=True)
+        ]
         for start, end in pairwise(boxes):
             d.arrow(start.right(), end.left())
         d.label(boxes[3].middle[0], y + 14, f"{weights[row]:.2f}", size=15, bold=True)
@@ -343,13 +399,21 @@ def weighted_average(d):
 
     formula = "*y*_{0} = *w*_{00} *x*_{0} + *w*_{01} *x*_{1} + *w*_{02} *x*_{2}"
     d.label(MARGIN, 356, formula, size=20, align="start")
-    d.label(MARGIN, 424, "The weights are positive and add up to 1,\nso the output lies between the inputs:\n"
-            "inside their triangle.\n*y*_{1} and *y*_{2} have weights of their own.", 14, MUTED, "start")
+    d.label(
+        MARGIN,
+        424,
+        "The weights are positive and add up to 1,\nso the output lies between the inputs:\n"
+        "inside their triangle.\n*y*_{1} and *y*_{2} have weights of their own.",
+        14,
+        MUTED,
+        "start",
+    )
     triangle(d, 440, 450, output)
 
 
 def triangle(d, left, bottom, output):
     """The inputs, and the output within them."""
+
     def place(x):
         return left + 96 * x[0], bottom - 96 * x[1]
 
@@ -357,8 +421,7 @@ def triangle(d, left, bottom, output):
     d.line((left, bottom + 16), (left, bottom - 110))
     d.label(left + 138, bottom, "feature 0", 13, MUTED, "start")
     d.label(left, bottom - 122, "feature 1", 13, MUTED)
-    d.add("path", d=path(map(place, SEQUENCE)) + "Z", fill=WEIGHTS.fill, stroke=WEIGHTS.line,
-          stroke_dasharray="4 4")
+    d.add("path", d=path(map(place, SEQUENCE)) + "Z", fill=WEIGHTS.fill, stroke=WEIGHTS.line, stroke_dasharray="4 4")
     for index, (right, down) in enumerate([(18, 14), (-20, 0), (20, 0)]):
         x, y = place(SEQUENCE[index])
         d.add("circle", cx=x, cy=y, r=5)
@@ -373,15 +436,18 @@ def triangle(d, left, bottom, output):
 def narrow_weighted_average(d):
     scores, powers, weights, output = traced_by_hand()
     lefts, widths = [LEFT, 116, 232, 296], [86, 104, 52, 70]
-    for left, width, head in zip(lefts, widths, ["inputs", "score\n*x*_{0} · *x*_{j}", "*e* to\nthe score",
-                                                 "weight\n*w*_{0j}"], strict=True):
+    for left, width, head in zip(
+        lefts, widths, ["inputs", "score\n*x*_{0} · *x*_{j}", "*e* to\nthe score", "weight\n*w*_{0j}"], strict=True
+    ):
         d.label(left + width / 2, 86, head, size=13)
     results = []
     for row, x in enumerate(SEQUENCE):
         y = 112 + 46 * row
         texts = [f"*x*_{{{row}}} = ({x[0]}, {x[1]})", f"1·{x[0]} + 0·{x[1]} = {scores[row]}", f"{powers[row]:.2f}", ""]
-        boxes = [d.box(left, y, width, 36, text, PLAIN if left == LEFT else EMPTY, 13)
-                 for left, width, text in zip(lefts, widths, texts, strict=True)]
+        boxes = [
+            d.box(left, y, width, 36, text, PLAIN if left == LEFT else EMPTY, 13)
+            for left, width, text in zip(lefts, widths, texts, strict=True)
+        ]
         for start, end in pairwise(boxes):
             d.arrow(start.right(), end.left())
         d.label(boxes[3].middle[0], y + 13, f"{weights[row]:.2f}", bold=True)
@@ -412,9 +478,11 @@ def three_roles(d):
     x = d.grid(52, 84, [[PLAIN]] * 6, 22)
     d.label(63, 66, "*x*_{1}", size=16)
     d.label(63, 242, "`d_model`\nfeatures", size=13, ink=MUTED)
-    roles = [("q", "query", QUERY, "what position 1 is looking for"),
-             ("k", "key", KEY, "how position 1 can be found"),
-             ("v", "value", VALUE, "what position 1 hands over when found")]
+    roles = [
+        ("q", "query", QUERY, "what position 1 is looking for"),
+        ("k", "key", KEY, "how position 1 can be found"),
+        ("v", "value", VALUE, "what position 1 hands over when found"),
+    ]
     for row, (letter, name, colour, meaning) in enumerate(roles):
         y = 75 + 56 * row
         box = d.box(176, y, 104, 38, f"`linear_{letter}`", colour)
@@ -425,8 +493,7 @@ def three_roles(d):
         d.label(408, y + 30, meaning, size=14, align="start")
     d.label(355, 243, "`d_head` features each", size=13, ink=MUTED)
     d.line((MARGIN, 268), (WIDTH - MARGIN, 268), ink="#d0d7de", width=1.2)
-    d.label(MARGIN, 292, "Position 1 asks, every position answers", 15, align="start",
-            bold=True)
+    d.label(MARGIN, 292, "Position 1 asks, every position answers", 15, align="start", bold=True)
     one_query(d, 404)
 
 
@@ -458,8 +525,11 @@ def one_query(d, middle, apart=0):
 def narrow_three_roles(d):
     x = d.grid(30, 96, [[PLAIN]] * 6, 22)
     d.label(41, 78, "*x*_{1}", size=16)
-    roles = [("q", "query", QUERY, "what it looks for"), ("k", "key", KEY, "how it is found"),
-             ("v", "value", VALUE, "what it hands over")]
+    roles = [
+        ("q", "query", QUERY, "what it looks for"),
+        ("k", "key", KEY, "how it is found"),
+        ("v", "value", VALUE, "what it hands over"),
+    ]
     for row, (letter, name, colour, meaning) in enumerate(roles):
         y = 80 + 60 * row
         box = d.box(88, y + 6, 84, 34, f"`linear_{letter}`", colour, 13)
@@ -554,9 +624,11 @@ def scaled_dot_product_attention(d):
     weights = matrix(676, middle - 30, "weights", "(query, key)", cells, WEIGHTS)
     for start, end in pairwise([product, scores, scale, mask, over_keys, weights]):
         d.arrow(start.right(), end.left())
-    for box, y, text in [(scale, 252, "so that their size does\nnot grow with *d*"),
-                         (mask, 306, "forbidden scores become −∞,\nso their weights become 0"),
-                         (over_keys, 252, "over the keys:\nrows sum to 1")]:
+    for box, y, text in [
+        (scale, 252, "so that their size does\nnot grow with *d*"),
+        (mask, 306, "forbidden scores become −∞,\nso their weights become 0"),
+        (over_keys, 252, "over the keys:\nrows sum to 1"),
+    ]:
         d.line(box.bottom(), (box.middle[0], y - 19), ink="#c4cad1", dashed=True)
         d.label(box.middle[0] - (14 if box is scale else 0), y, text, 13, MUTED)
 
@@ -567,8 +639,13 @@ def scaled_dot_product_attention(d):
     d.arrow(average.bottom(), output.top(), ink=OUTPUT.line)
     d.label(632, 452, "output", bold=True, ink=OUTPUT.ink, align="end")
     d.code(632, 472, "(query, d_v)", align="end")
-    d.code(MARGIN, 475, "scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])\n"
-                        "weights = masked_softmax(scores, mask)\noutput = weights @ value", ink=MUTED)
+    d.code(
+        MARGIN,
+        475,
+        "scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])\n"
+        "weights = masked_softmax(scores, mask)\noutput = weights @ value",
+        ink=MUTED,
+    )
 
 
 @narrow(height=600)
@@ -587,9 +664,11 @@ def narrow_scaled_dot_product_attention(d):
     d.arrow(query.bottom(), (74, 182), (110, 182), product.top(36 / 116), ink=QUERY.line)
     d.arrow(key.bottom(), (190, 182), (154, 182), product.top(80 / 116), ink=KEY.line)
     boxes = [product]
-    for y, text, told in [(246, "÷ √*d*", "so that their size does\nnot grow with *d*"),
-                          (300, "mask", "forbidden scores: −∞,\nso their weights are 0"),
-                          (354, "softmax", "over the keys:\nrows sum to 1")]:
+    for y, text, told in [
+        (246, "÷ √*d*", "so that their size does\nnot grow with *d*"),
+        (300, "mask", "forbidden scores: −∞,\nso their weights are 0"),
+        (354, "softmax", "over the keys:\nrows sum to 1"),
+    ]:
         boxes.append(d.box(74, y, 116, 32, text, EMPTY, 13))
         d.label(208, y + 16, told, 12, MUTED, "start")
     d.label(208, 211, "scores `(query, key)`", 12, MUTED, "start")
@@ -613,10 +692,12 @@ def narrow_scaled_dot_product_attention(d):
 # --- Lesson 4 -----------------------------------------------------------------------------------------------
 
 
-PATTERNS = [[[3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 3]],  # the scores of four heads
-            [[2, 1, 0, 0], [3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0]],
-            [[3, 0, 0, 1], [3, 0, 0, 0], [3, 0, 1, 0], [3, 0, 0, 0]],
-            [[0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]]
+PATTERNS = [
+    [[3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0], [0, 0, 0, 3]],  # the scores of four heads
+    [[2, 1, 0, 0], [3, 0, 0, 0], [0, 3, 0, 0], [0, 0, 3, 0]],
+    [[3, 0, 0, 1], [3, 0, 0, 0], [3, 0, 1, 0], [3, 0, 0, 0]],
+    [[0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]],
+]
 PROJECTIONS = [("query", "linear_q", QUERY), ("key", "linear_k", KEY), ("value", "linear_v", VALUE)]
 
 
@@ -655,10 +736,15 @@ def multi_head_attention(d):
     output = d.box(208, 542, 120, 32, "output", OUTPUT, bold=True)
     d.arrow(merge.bottom(), out.top(), ink=OUTPUT.line)
     d.arrow(out.bottom(), output.top(), ink=OUTPUT.line)
-    for y, shape in [(82, "(batch, length, d_model)"), (144, "(batch, length, d_model)"),
-                     (236, "(batch, heads, length, d_head)"), (362, "(batch, heads, query, key)"),
-                     (406, "(batch, heads, length, d_head)"), (438, "(batch, length, d_model)"),
-                     (558, "(batch, length, d_model)")]:
+    for y, shape in [
+        (82, "(batch, length, d_model)"),
+        (144, "(batch, length, d_model)"),
+        (236, "(batch, heads, length, d_head)"),
+        (362, "(batch, heads, query, key)"),
+        (406, "(batch, heads, length, d_head)"),
+        (438, "(batch, length, d_model)"),
+        (558, "(batch, length, d_model)"),
+    ]:
         d.code(520, y, shape)
     d.code(520, 288, "scaled_dot_product_attention")
     d.label(520, 307, "for all heads at once", 13, MUTED, "start")
@@ -690,10 +776,20 @@ SPLIT = 4, 3, 2  # length, heads, d_head
 def numbers_by_head():
     """Which numbers each head gets, (heads, length, d_head): by reshape and transpose, and by view alone."""
     length, heads, d_head = SPLIT
-    right = [[[heads * d_head * position + d_head * head + feature for feature in range(d_head)]
-              for position in range(length)] for head in range(heads)]
-    wrong = [[[length * d_head * head + d_head * position + feature for feature in range(d_head)]
-              for position in range(length)] for head in range(heads)]
+    right = [
+        [
+            [heads * d_head * position + d_head * head + feature for feature in range(d_head)]
+            for position in range(length)
+        ]
+        for head in range(heads)
+    ]
+    wrong = [
+        [
+            [length * d_head * head + d_head * position + feature for feature in range(d_head)]
+            for position in range(length)
+        ]
+        for head in range(heads)
+    ]
     return right, wrong
 
 
@@ -716,8 +812,13 @@ def split_and_merge(d):
     for position in range(length):
         d.label(124, 123 + 26 * position, f"position {position}", 13, align="end")
     d.grid(136, 110, [cells[features * row : features * (row + 1)] for row in range(length)], 34, 26)
-    d.label(376, 162, "`d_model` = 6 features,\n`num_heads` = 3, so `d_head` = 2.\n"
-            "The colour shows which head\na feature belongs to.", align="start")
+    d.label(
+        376,
+        162,
+        "`d_model` = 6 features,\n`num_heads` = 3, so `d_head` = 2.\n"
+        "The colour shows which head\na feature belongs to.",
+        align="start",
+    )
     d.label(MARGIN, 240, "in memory, one position after another", 13, MUTED, "start")
     d.grid(MARGIN, 254, [cells], 29.3, 26, size=12)
 
@@ -727,12 +828,23 @@ def split_and_merge(d):
 def two_splits(d, cells, places):
     """Right and wrong, each from the place given."""
     right, wrong = numbers_by_head()
-    panels = [(right, "Right: reshape, then transpose", VALUE,
-               "x.reshape(batch, length, num_heads, d_head)\n.transpose(1, 2)",
-               "Each head has its own features\nof every position. Merging undoes\nthe two steps in reverse order."),
-              (wrong, "Wrong: view alone", OUTPUT, "x.view(batch, num_heads, length, d_head)\n",
-               "The shape is right, but the contents are not:\nevery head gets features meant for all three,\n"
-               "and its rows no longer match the positions.")]
+    panels = [
+        (
+            right,
+            "Right: reshape, then transpose",
+            VALUE,
+            "x.reshape(batch, length, num_heads, d_head)\n.transpose(1, 2)",
+            "Each head has its own features\nof every position. Merging undoes\nthe two steps in reverse order.",
+        ),
+        (
+            wrong,
+            "Wrong: view alone",
+            OUTPUT,
+            "x.view(batch, num_heads, length, d_head)\n",
+            "The shape is right, but the contents are not:\nevery head gets features meant for all three,\n"
+            "and its rows no longer match the positions.",
+        ),
+    ]
     for (x, y), (grids, heading, colour, code, caption) in zip(places, panels, strict=True):
         d.label(x, y, heading, 15, colour.ink, "start", bold=True)
         d.code(x, y + 30, code)
@@ -791,8 +903,13 @@ def positional_clock(d):
         turn = 2 * math.pi * 10000 ** (2 * hand / d_model)
         d.label(MARGIN, y, f"features\n{2 * hand} and {2 * hand + 1}", 13, align="start")
         d.label(626, y, f"full turn in\n{turn:.{1 if turn < 10 else 0}f} positions", 13, MUTED, "start")
-    d.label(MARGIN, 412, "The tip of each hand gives two features: a sine (how far right) and a cosine (how far up). "
-            "Position 3:", 13, align="start")
+    d.label(
+        MARGIN,
+        412,
+        "The tip of each hand gives two features: a sine (how far right) and a cosine (how far up). Position 3:",
+        13,
+        align="start",
+    )
     cells = [f"{feature:.2f}".replace("-", "−") for feature in sinusoids(3, d_model)]
     row = d.grid(MARGIN, 450, [cells], 88, 32, EMPTY)
     for feature in range(d_model):
@@ -816,10 +933,21 @@ def narrow_positional_clock(d):
     for hand in range(4):
         turn = 2 * math.pi * 10000 ** (2 * hand / 8)
         d.label(LEFT, 126 + 76 * hand, f"{2 * hand} and {2 * hand + 1}", 12, align="start")
-        d.label(NARROW - LEFT, 160 + 76 * hand, f"features {2 * hand} and {2 * hand + 1}: full turn in "
-                f"{turn:.{1 if turn < 10 else 0}f} positions", 12, MUTED, "end")
-    d.label(LEFT, 436, "The tip of each hand gives two features: a sine (how\n"
-            "far right) and a cosine (how far up). Position 3:", 13, align="start")
+        d.label(
+            NARROW - LEFT,
+            160 + 76 * hand,
+            f"features {2 * hand} and {2 * hand + 1}: full turn in {turn:.{1 if turn < 10 else 0}f} positions",
+            12,
+            MUTED,
+            "end",
+        )
+    d.label(
+        LEFT,
+        436,
+        "The tip of each hand gives two features: a sine (how\nfar right) and a cosine (how far up). Position 3:",
+        13,
+        align="start",
+    )
     d.grid(LEFT, 466, [[f"{feature:.2f}".replace("-", "−") for feature in sinusoids(3, 8)]], 44, 32, EMPTY, size=12)
     d.code(LEFT, 524, "sinusoidal_encoding(4, 8)[3]", ink=MUTED)
 
@@ -964,9 +1092,14 @@ def encoder_layer(d):
     are on the residual stream, after each sum. Right, pre-norm: they are on the branches, before each part,
     and there is nothing but sums on the residual stream.
     """
-    layer(d, ["attention", "feed_forward"], [
-        "x = norm_1(x + attend(x, mask))\nx = norm_2(x + feed_forward(x))",
-        "x = x + attend(norm_1(x), mask)\nx = x + feed_forward(norm_2(x))"])
+    layer(
+        d,
+        ["attention", "feed_forward"],
+        [
+            "x = norm_1(x + attend(x, mask))\nx = norm_2(x + feed_forward(x))",
+            "x = x + attend(norm_1(x), mask)\nx = x + feed_forward(norm_2(x))",
+        ],
+    )
 
 
 @narrow(height=1000)
@@ -983,11 +1116,16 @@ def decoder_layer(d):
     cross_attention, whose query comes from the stream, while key and value come from the memory, the
     encoder's output; and feed_forward. Each has a norm of its own, norm_1, norm_2 and norm_3.
     """
-    layer(d, ["self_attention", "cross_attention", "feed_forward"], [
-        "x = norm_1(x + attend(x, mask))\nx = norm_2(x + look_up(x, memory, memory_mask))\n"
-        "x = norm_3(x + feed_forward(x))",
-        "x = x + attend(norm_1(x), mask)\nx = x + look_up(norm_2(x), memory, memory_mask)\n"
-        "x = x + feed_forward(norm_3(x))"])
+    layer(
+        d,
+        ["self_attention", "cross_attention", "feed_forward"],
+        [
+            "x = norm_1(x + attend(x, mask))\nx = norm_2(x + look_up(x, memory, memory_mask))\n"
+            "x = norm_3(x + feed_forward(x))",
+            "x = x + attend(norm_1(x), mask)\nx = x + look_up(norm_2(x), memory, memory_mask)\n"
+            "x = x + feed_forward(norm_3(x))",
+        ],
+    )
 
 
 @narrow(height=1334)
@@ -1011,12 +1149,18 @@ def whole_model(d):
     d.label(258, 84, "`Transformer`", 15, bold=True)
     d.label(626, 84, "`LanguageModel`", 15, bold=True)
     sinusoids = "table · √`d_model` + sinusoids"
-    columns = [(134, "source tokens", "`embedding`", sinusoids, "EncoderLayer", "padding_mask"),
-               (378, "target tokens", "`embedding`", sinusoids, "DecoderLayer",
-                "causal_mask &\npadding_mask"),
-               (626, "tokens", "`embedding`, `positions`",
-                "table + learned positions\n(or rotary ones, in attention)", "EncoderLayer",
-                "causal_mask\nnorm_first=True")]
+    columns = [
+        (134, "source tokens", "`embedding`", sinusoids, "EncoderLayer", "padding_mask"),
+        (378, "target tokens", "`embedding`", sinusoids, "DecoderLayer", "causal_mask &\npadding_mask"),
+        (
+            626,
+            "tokens",
+            "`embedding`, `positions`",
+            "table + learned positions\n(or rotary ones, in attention)",
+            "EncoderLayer",
+            "causal_mask\nnorm_first=True",
+        ),
+    ]
     stacks, norms = [], []
     for x, tokens, name, note, stack, mask in columns:
         source = d.box(x - 70, 112, 140, 30, tokens, EMPTY)
@@ -1045,8 +1189,15 @@ def whole_model(d):
         d.code(x, 516, f"(batch, {size}, vocabulary)", align="middle", ink=MUTED)
         d.arrow(norm.bottom(), table.top(), ink=STREAM)
         d.arrow(table.bottom(), logits.top(), ink=STREAM)
-    d.label(MARGIN, 572, "`LanguageModel` is one stack of encoder layers, without a memory or "
-            "`cross_attention`.\nIts layers are pre-norm, its positions learned or rotary.", 13, INK, "start")
+    d.label(
+        MARGIN,
+        572,
+        "`LanguageModel` is one stack of encoder layers, without a memory or "
+        "`cross_attention`.\nIts layers are pre-norm, its positions learned or rotary.",
+        13,
+        INK,
+        "start",
+    )
 
 
 @narrow(height=1088)
@@ -1058,10 +1209,18 @@ def narrow_whole_model(d):
     table = "table · √`d_model`\n+ sinusoids"
     norms, stacks = [], []
     for x, y, half, tokens, note, stack, mask in [
-            (98, 84, 80, "source tokens", table, "EncoderLayer", "padding_mask"),
-            (282, 84, 80, "target tokens", table, "DecoderLayer", "causal_mask &\npadding_mask"),
-            (190, 582, 110, "tokens", "table + learned positions\n(or rotary ones, in attention)", "EncoderLayer",
-             "causal_mask\nnorm_first=True")]:
+        (98, 84, 80, "source tokens", table, "EncoderLayer", "padding_mask"),
+        (282, 84, 80, "target tokens", table, "DecoderLayer", "causal_mask &\npadding_mask"),
+        (
+            190,
+            582,
+            110,
+            "tokens",
+            "table + learned positions\n(or rotary ones, in attention)",
+            "EncoderLayer",
+            "causal_mask\nnorm_first=True",
+        ),
+    ]:
         source = d.box(x - half, y, 2 * half, 28, tokens, EMPTY, 13)
         embedding = d.box(x - half, y + 48, 2 * half, 68, colour=PLAIN)
         d.label(x, y + 62, "`embedding`", 13)
@@ -1088,8 +1247,13 @@ def narrow_whole_model(d):
         d.code(x, y + 92, f"(batch, {size}vocabulary)", align="middle", ink=MUTED)
         d.arrow(norm.bottom(), times.top(), ink=STREAM)
         d.arrow(times.bottom(), logits.top(), ink=STREAM)
-    d.label(LEFT, 1056, "`LanguageModel` is one stack of encoder layers,\nwithout a memory or `cross_attention`.", 12,
-            align="start")
+    d.label(
+        LEFT,
+        1056,
+        "`LanguageModel` is one stack of encoder layers,\nwithout a memory or `cross_attention`.",
+        12,
+        align="start",
+    )
 
 
 # --- Lesson 8 -----------------------------------------------------------------------------------------------
@@ -1128,8 +1292,14 @@ def next_token(d):
     d.arrow(logits.right(), drawn.left(), ink=OUTPUT.line)
     d.arrow(drawn.top(0.8), (708, 143), tokens.right(), ink=OUTPUT.line)
     d.label(732, 404, "generating: draw from the softmax of the last logits", 13, OUTPUT.ink, "end")
-    d.label(MARGIN, 430, "␣ is a space. When generating, the model has no targets: it reads every token, and the new "
-            "one is appended.", 13, MUTED, "start")
+    d.label(
+        MARGIN,
+        430,
+        "␣ is a space. When generating, the model has no targets: it reads every token, and the new one is appended.",
+        13,
+        MUTED,
+        "start",
+    )
 
 
 @narrow(height=530)
@@ -1159,8 +1329,12 @@ def narrow_next_token(d):
 # --- Lesson 9 -----------------------------------------------------------------------------------------------
 
 RINGS = [  # what becomes of a word, and by which merge
-    (["r", "i", "n", "g", "s"], "*rings*, in bytes"), (["r", "i", "ng", "s"], "merge 0: n + g"),
-    (["r", "ing", "s"], "merge 1: i + ng"), (["ring", "s"], "merge 3: r + ing"), (["rings"], "merge 4: ring + s")]
+    (["r", "i", "n", "g", "s"], "*rings*, in bytes"),
+    (["r", "i", "ng", "s"], "merge 0: n + g"),
+    (["r", "ing", "s"], "merge 1: i + ng"),
+    (["ring", "s"], "merge 3: r + ing"),
+    (["rings"], "merge 4: ring + s"),
+]
 
 
 @diagram(height=392)
@@ -1179,8 +1353,15 @@ def byte_pairs(d):
     word(d, 262, 48, 318, ["k", "ing", "s"], "ing")
     d.label(244, 334, "*kings*, not in the text", 14, MUTED, "end")
     d.label(524, 334, "3 tokens, after merges 0 and 1", 13, MUTED, "start")
-    d.label(MARGIN, 374, "The merges were learned from a text with *sing* (5 times), *ring* (3) and *rings* (2); "
-            "merge 2 is for you to find.", 13, MUTED, "start")
+    d.label(
+        MARGIN,
+        374,
+        "The merges were learned from a text with *sing* (5 times), *ring* (3) and *rings* (2); "
+        "merge 2 is for you to find.",
+        13,
+        MUTED,
+        "start",
+    )
 
 
 def word(d, x, pitch, y, parts, new):
@@ -1203,9 +1384,16 @@ def narrow_byte_pairs(d):
     d.line((LEFT, 310), (NARROW - LEFT, 310))
     d.label(128, 342, "*kings*, not\nin the text", 13, MUTED, "end")
     word(d, 146, 44, 326, ["k", "ing", "s"], "ing")
-    d.label(LEFT, 404, "*rings* ends as 1 token, *kings* as 3. The merges were\n"
-            "learned from a text with *sing* (5 times), *ring* (3), *rings* (2);\n"
-            "merge 2 is for you to find.", 12, MUTED, "start")
+    d.label(
+        LEFT,
+        404,
+        "*rings* ends as 1 token, *kings* as 3. The merges were\n"
+        "learned from a text with *sing* (5 times), *ring* (3), *rings* (2);\n"
+        "merge 2 is for you to find.",
+        12,
+        MUTED,
+        "start",
+    )
 
 
 # --- Lesson 11 ----------------------------------------------------------------------------------------------
@@ -1220,10 +1408,14 @@ def induction_circuit(d):
     note says 7, the third one, and copies the token there, 1: the model predicts that 1 comes next.
     """
     width, left = 76, 150
-    tokens = [d.box(left + width * place, 100, width - 12, 34, token, QUERY if place == 5 else EMPTY, 15)
-              for place, token in enumerate("371537")]
-    notes = [d.box(left + width * place, 178, width - 12, 34, note, KEY if place == 2 else PLAIN, 13)
-             for place, note in enumerate(["", "after 3", "after 7", "after 1", "after 5", "after 3"])]
+    tokens = [
+        d.box(left + width * place, 100, width - 12, 34, token, QUERY if place == 5 else EMPTY, 15)
+        for place, token in enumerate("371537")
+    ]
+    notes = [
+        d.box(left + width * place, 178, width - 12, 34, note, KEY if place == 2 else PLAIN, 13)
+        for place, note in enumerate(["", "after 3", "after 7", "after 1", "after 5", "after 3"])
+    ]
     d.label(134, 117, "tokens", 14, align="end")
     d.label(134, 195, "layer 0 notes\nwhat came before", 13, MUTED, "end")
     for place in range(5):
@@ -1238,10 +1430,14 @@ def induction_circuit(d):
 
 @narrow(height=366)
 def narrow_induction_circuit(d):
-    tokens = [d.box(LEFT + 59 * place, 140, 50, 32, token, QUERY if place == 5 else EMPTY, 15)
-              for place, token in enumerate("371537")]
-    notes = [d.box(LEFT + 59 * place, 206, 50, 32, note, KEY if place == 2 else PLAIN, 12)
-             for place, note in enumerate(["", "after 3", "after 7", "after 1", "after 5", "after 3"])]
+    tokens = [
+        d.box(LEFT + 59 * place, 140, 50, 32, token, QUERY if place == 5 else EMPTY, 15)
+        for place, token in enumerate("371537")
+    ]
+    notes = [
+        d.box(LEFT + 59 * place, 206, 50, 32, note, KEY if place == 2 else PLAIN, 12)
+        for place, note in enumerate(["", "after 3", "after 7", "after 1", "after 5", "after 3"])
+    ]
     for place in range(5):
         d.arrow(tokens[place].bottom(), notes[place + 1].top(0.3), ink=KEY.line if place == 1 else LINE)
     d.arrow(tokens[5].right(), (368, 156), (368, 270), (notes[2].middle[0], 270), notes[2].bottom(), ink=QUERY.line)
@@ -1267,15 +1463,22 @@ def gpt2_and_llama(d):
     has RMSNorm, attention with rotary positions and fewer KV heads, RMSNorm again, and SwiGLU, without biases.
     Both end in a norm; GPT-2's logits come from the embedding table, Llama's from a separate matrix.
     """
-    two_models(d, [210, 550], 150, 91, [
-        (74, 30, "tokens", "tokens"),
-        (124, 46, "embedding table\n+ learned positions", "embedding table\nno positions added"),
-        (204, 30, "LayerNorm", "RMSNorm"),
-        (246, 46, "attention, one KV head\nper query head", "attention, rotary positions\nfewer KV heads"),
-        (342, 30, "LayerNorm", "RMSNorm"),
-        (384, 46, "feed-forward with GELU\ntwo maps", "SwiGLU\nthree maps, one a gate"),
-        (492, 30, "LayerNorm", "RMSNorm"), (540, 36, "times the embedding table", "times a separate matrix"),
-    ])
+    two_models(
+        d,
+        [210, 550],
+        150,
+        91,
+        [
+            (74, 30, "tokens", "tokens"),
+            (124, 46, "embedding table\n+ learned positions", "embedding table\nno positions added"),
+            (204, 30, "LayerNorm", "RMSNorm"),
+            (246, 46, "attention, one KV head\nper query head", "attention, rotary positions\nfewer KV heads"),
+            (342, 30, "LayerNorm", "RMSNorm"),
+            (384, 46, "feed-forward with GELU\ntwo maps", "SwiGLU\nthree maps, one a gate"),
+            (492, 30, "LayerNorm", "RMSNorm"),
+            (540, 36, "times the embedding table", "times a separate matrix"),
+        ],
+    )
 
 
 def two_models(d, middles, panel, half, rows):
@@ -1285,8 +1488,15 @@ def two_models(d, middles, panel, half, rows):
         d.label(x, rows[0][0] - 10, name, 15, bold=True)
         d.box(x - panel, top, 2 * panel, bottom - top, colour=PANEL, radius=12)
         d.label(x - panel + 6, bottom - 16, "× layers", 12, MUTED, "start")
-        d.label(x - panel + 6, top + (13 if panel > 100 else -12), "biases" if side == 2 else "no biases", 12,
-                MUTED if side == 2 else OUTPUT.ink, "start", bold=side == 3)
+        d.label(
+            x - panel + 6,
+            top + (13 if panel > 100 else -12),
+            "biases" if side == 2 else "no biases",
+            12,
+            MUTED if side == 2 else OUTPUT.ink,
+            "start",
+            bold=side == 3,
+        )
         boxes = []
         for y, height, *texts in rows:
             changed = side == 3 and texts[0] != texts[1]
@@ -1305,15 +1515,22 @@ def two_models(d, middles, panel, half, rows):
 
 @narrow(height=670)
 def narrow_gpt2_and_llama(d):
-    two_models(d, [98, 282], 88, 68, [
-        (84, 28, "tokens", "tokens"),
-        (134, 44, "embedding table\n+ learned positions", "embedding table\nno positions added"),
-        (226, 28, "LayerNorm", "RMSNorm"),
-        (270, 62, "attention,\none KV head\nper query head", "attention,\nrotary positions,\nfewer KV heads"),
-        (382, 28, "LayerNorm", "RMSNorm"),
-        (426, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU\nthree maps,\none a gate"),
-        (550, 28, "LayerNorm", "RMSNorm"), (602, 44, "times the\nembedding table", "times a\nseparate matrix"),
-    ])
+    two_models(
+        d,
+        [98, 282],
+        88,
+        68,
+        [
+            (84, 28, "tokens", "tokens"),
+            (134, 44, "embedding table\n+ learned positions", "embedding table\nno positions added"),
+            (226, 28, "LayerNorm", "RMSNorm"),
+            (270, 62, "attention,\none KV head\nper query head", "attention,\nrotary positions,\nfewer KV heads"),
+            (382, 28, "LayerNorm", "RMSNorm"),
+            (426, 62, "feed-forward\nwith GELU,\ntwo maps", "SwiGLU\nthree maps,\none a gate"),
+            (550, 28, "LayerNorm", "RMSNorm"),
+            (602, 44, "times the\nembedding table", "times a\nseparate matrix"),
+        ],
+    )
 
 
 KINDS = [("multi-head", 6), ("grouped-query", 2), ("multi-query", 1)]  # and how many KV heads six query heads have
@@ -1323,8 +1540,10 @@ def shared_heads(d, left, top, key_heads, pitch):
     """Six query heads, and the KV heads that they use; the names stand to the left."""
     group, size = 6 // key_heads, pitch - 8
     queries = [d.box(left + pitch * head, top, size, 30, str(head), QUERY, 13) for head in range(6)]
-    keys = [d.box(left + pitch * (group * head + (group - 1) / 2), top + 84, size, 30, str(head), KEY, 13)
-            for head in range(key_heads)]
+    keys = [
+        d.box(left + pitch * (group * head + (group - 1) / 2), top + 84, size, 30, str(head), KEY, 13)
+        for head in range(key_heads)
+    ]
     for head, query in enumerate(queries):
         d.arrow(query.bottom(), keys[head // group].top(), ink=KEY.line)
 
@@ -1385,8 +1604,15 @@ def tiles(d):
     d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
     d.arrow((left + 2.5 * cell, y), carried.left(), ink=OUTPUT.line, dashed=True)
     d.label(606, y - 70, "for each query, carried from tile to tile", 13, MUTED)
-    d.label(MARGIN, 359, "When the largest score rises, multiply both sums by exp(old − new).\n"
-            "At the end, divide the weighted sum by the sum of the exponentials.", 13, MUTED, "start")
+    d.label(
+        MARGIN,
+        359,
+        "When the largest score rises, multiply both sums by exp(old − new).\n"
+        "At the end, divide the weighted sum by the sum of the exponentials.",
+        13,
+        MUTED,
+        "start",
+    )
 
 
 CARRIED = "the largest score\nthe sum of the exponentials\nthe weighted sum of the values"
@@ -1406,8 +1632,15 @@ def narrow_tiles(d):
     d.line((left + 12, y), (left + 2.5 * cell, y), ink=OUTPUT.line, width=2.5)
     d.arrow((left + 2.5 * cell, y), (360, y), (360, 390), carried.right(), ink=OUTPUT.line, dashed=True)
     d.label(74, 330, "for each query, carried from tile to tile", 13, MUTED, "start")
-    d.label(LEFT, 472, "When the largest score rises, multiply both sums\nby exp(old − new). "
-            "At the end, divide the weighted\nsum by the sum of the exponentials.", 12, MUTED, "start")
+    d.label(
+        LEFT,
+        472,
+        "When the largest score rises, multiply both sums\nby exp(old − new). "
+        "At the end, divide the weighted\nsum by the sum of the exponentials.",
+        12,
+        MUTED,
+        "start",
+    )
 
 
 def staircase(d, cell, left, top):
@@ -1421,8 +1654,12 @@ def staircase(d, cell, left, top):
             d.box(left + cell * column, top + cell * row, cell, cell, "", colour, radius=0)
             if column == row:
                 x, y = left + cell * column, top + cell * row
-                d.add("path", d=path([(x, y), (x, y + cell), (x + cell, y + cell)]) + "Z", fill=WEIGHTS.fill,
-                      stroke=WEIGHTS.line)
+                d.add(
+                    "path",
+                    d=path([(x, y), (x, y + cell), (x + cell, y + cell)]) + "Z",
+                    fill=WEIGHTS.fill,
+                    stroke=WEIGHTS.line,
+                )
 
 
 @diagram(height=360)
@@ -1471,18 +1708,20 @@ def fates(d, left, pitch, wide, tops, high):
 
 # --- The course ---------------------------------------------------------------------------------------------
 
-LESSONS = [("Self-attention", "weighted averages\nof the sequence"),
-           ("Queries, keys,\nvalues", "three roles\nfor one vector"),
-           ("Scaling", "why divide by √*d*"),
-           ("Multi-head\nattention", "several questions\nat once"),
-           ("Positional\nencoding", "order, for a model\nthat ignores it"),
-           ("Masking", "no looking ahead"),
-           ("The full model", "the whole\nTransformer"),
-           ("Shakespeare", "a language model\nthat writes plays"),
-           ("Byte pairs", "a vocabulary that\ngrows from the text"),
-           ("Modern models", "from GPT-2\nto Llama"),
-           ("Inside the\nmodel", "what has it learned?"),
-           ("Making it fast", "the same results,\nfaster")]
+LESSONS = [
+    ("Self-attention", "weighted averages\nof the sequence"),
+    ("Queries, keys,\nvalues", "three roles\nfor one vector"),
+    ("Scaling", "why divide by √*d*"),
+    ("Multi-head\nattention", "several questions\nat once"),
+    ("Positional\nencoding", "order, for a model\nthat ignores it"),
+    ("Masking", "no looking ahead"),
+    ("The full model", "the whole\nTransformer"),
+    ("Shakespeare", "a language model\nthat writes plays"),
+    ("Byte pairs", "a vocabulary that\ngrows from the text"),
+    ("Modern models", "from GPT-2\nto Llama"),
+    ("Inside the\nmodel", "what has it learned?"),
+    ("Making it fast", "the same results,\nfaster"),
+]
 
 
 def average_icon(d, x, y):
@@ -1575,8 +1814,20 @@ def tiles_icon(d, x, y):
             d.box(x - 30 + 21 * column, y - 30 + 21 * row, 17, 17, colour=colour, radius=2)
 
 
-ICONS = [average_icon, roles_icon, scale_icon, heads_icon, clocks_icon, mask_icon, model_icon, play_icon,
-         pairs_icon, modern_icon, inside_icon, tiles_icon]
+ICONS = [
+    average_icon,
+    roles_icon,
+    scale_icon,
+    heads_icon,
+    clocks_icon,
+    mask_icon,
+    model_icon,
+    play_icon,
+    pairs_icon,
+    modern_icon,
+    inside_icon,
+    tiles_icon,
+]
 
 
 def icon(number):
@@ -1603,8 +1854,7 @@ def course_map(d):
             d.arrow(start.right(), end.left(), ink=STREAM, width=3)
         else:
             turn = start.y + start.height + 18
-            d.arrow(start.bottom(), (start.middle[0], turn), (end.middle[0], turn), end.top(),
-                    ink=STREAM, width=3)
+            d.arrow(start.bottom(), (start.middle[0], turn), (end.middle[0], turn), end.top(), ink=STREAM, width=3)
     for index, (card, (name, adds), icon) in enumerate(zip(cards, LESSONS, ICONS, strict=True)):
         d.box(*card, colour=EMPTY, radius=12)
         d.add("circle", cx=card.x + 22, cy=card.y + 26, r=12, fill=STREAM)

@@ -15,8 +15,15 @@ MEASURED = [TESTS / "implementation", TESTS / "tasks/test_reversal.py"]
 
 
 def pytest_addoption(parser):
-    parser.addoption("--exhaustive", type=int, nargs="?", const=random.randrange(1, 10**6), default=0, metavar="N",
-                     help="prove the catalogue on fifty new draws, drawn by N (random if none is given)")
+    parser.addoption(
+        "--exhaustive",
+        type=int,
+        nargs="?",
+        const=random.randrange(1, 10**6),
+        default=0,
+        metavar="N",
+        help="prove the catalogue on fifty new draws, drawn by N (random if none is given)",
+    )
 
 
 def pytest_report_header(config):
@@ -37,6 +44,7 @@ def pytest_collection_finish():
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Notebooks first, and of notebooks and tests the slowest."""
+
     def turn(item):
         places = [place for place, start in enumerate(SLOWEST) if item.path.name.startswith(start)]
         return item.path.suffix != ".ipynb", places or [len(SLOWEST)]

@@ -26,8 +26,10 @@ USAGE = """Usage: python3 -m transformer_lessons COMMAND [ARGUMENTS]
   key       the answer key: solutions, right answers, model answers
 
 COMMAND --help, or help COMMAND, explains a command and starts nothing; --version prints the version."""
-PASSED_ON = {"lab": "JupyterLab, which lists them with: jupyter lab --help",
-             "test": "pytest, which lists them with: pytest --help"}
+PASSED_ON = {
+    "lab": "JupyterLab, which lists them with: jupyter lab --help",
+    "test": "pytest, which lists them with: pytest --help",
+}
 
 
 def glossary(arguments):
@@ -62,6 +64,7 @@ def teaching(name, arguments):
 
 def with_pytorch(command, name):
     """Wraps a command that needs PyTorch: if it is missing here, the course's own environment runs the command."""
+
     def call(arguments):
         if install.has("torch"):
             return command(name, arguments)
@@ -69,6 +72,7 @@ def with_pytorch(command, name):
             return install.run_to_its_end(install.PYTHON, "-m", "transformer_lessons", name, *arguments)
         say("Nothing is installed: run python3 -m transformer_lessons lab.")
         return explain(name) if asks_for_help(arguments) else 1
+
     return call
 
 

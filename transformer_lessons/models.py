@@ -37,8 +37,18 @@ class Embedding(nn.Module):
 class Encoder(nn.Module):
     """Tokens to contextual vectors: every position may attend to every other one that is not padding."""
 
-    def __init__(self, vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length,
-                 dropout=0.1, norm_first=False, pad_id=None):
+    def __init__(
+        self,
+        vocabulary_size,
+        d_model,
+        num_heads,
+        d_hidden,
+        num_layers,
+        max_length,
+        dropout=0.1,
+        norm_first=False,
+        pad_id=None,
+    ):
         super().__init__()
         check_sizes(num_layers=num_layers)
         check_pad(pad_id, vocabulary_size)
@@ -86,11 +96,24 @@ class Transformer(nn.Module):
     each stack ends in a norm. The target's table also makes the logits.
     """
 
-    def __init__(self, source_size, target_size=None, *, d_model, num_heads, d_hidden, num_layers, max_length,
-                 dropout=0.1, norm_first=False, pad_id=None):
+    def __init__(
+        self,
+        source_size,
+        target_size=None,
+        *,
+        d_model,
+        num_heads,
+        d_hidden,
+        num_layers,
+        max_length,
+        dropout=0.1,
+        norm_first=False,
+        pad_id=None,
+    ):
         super().__init__()
-        self.encoder = Encoder(source_size, d_model, num_heads, d_hidden, num_layers, max_length,
-                               dropout, norm_first, pad_id)
+        self.encoder = Encoder(
+            source_size, d_model, num_heads, d_hidden, num_layers, max_length, dropout, norm_first, pad_id
+        )
         embedding = self.encoder.embedding
         if target_size is not None:
             check_pad(pad_id, target_size)
@@ -131,8 +154,18 @@ class LanguageModel(nn.Module):
     Newer models turn queries and keys by their positions (rotary), and gate the feed-forward (gated).
     """
 
-    def __init__(self, vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length,
-                 dropout=0.1, rotary=False, gated=False):
+    def __init__(
+        self,
+        vocabulary_size,
+        d_model,
+        num_heads,
+        d_hidden,
+        num_layers,
+        max_length,
+        dropout=0.1,
+        rotary=False,
+        gated=False,
+    ):
         super().__init__()
         check_split(d_model, num_heads)
         check_sizes(vocabulary_size=vocabulary_size, num_layers=num_layers)

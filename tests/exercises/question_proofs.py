@@ -943,9 +943,7 @@ def nobody_foresees_random_digits():
     assert round(exp(-0.4), 2) == 0.67
     assert log(10) / 2 > 0.4  # far below
     guesses = torch.randint(10, (2, 100_000), generator=draws())
-    lucky = (
-        (guesses[0] == guesses[1]).view(-1, 500).double().mean(-1)
-    )  # over hundreds of digits luck evens out
+    lucky = (guesses[0] == guesses[1]).view(-1, 500).double().mean(-1)  # over hundreds of digits luck evens out
     assert lucky.max() < 0.2
 
 
@@ -1025,9 +1023,7 @@ def the_paper_normalises_the_sum():
     def layer(norm_first):
         with torch.random.fork_rng():
             torch.manual_seed(0)
-            return nn.TransformerEncoderLayer(
-                8, 2, 16, dropout=0, batch_first=True, norm_first=norm_first
-            ).double()
+            return nn.TransformerEncoderLayer(8, 2, 16, dropout=0, batch_first=True, norm_first=norm_first).double()
 
     torch_layer, pre_layer = layer(norm_first=False), layer(norm_first=True)
     assert not nn.TransformerEncoderLayer(8, 2, 16).norm_first  # the default
@@ -1345,9 +1341,7 @@ def no_earlier_token_sees_the_new_one():
     x = normal(100, 8, seed=5)
     old_keys, old_weights, _ = layers(x[:99])
     keys, weights, output = layers(x)
-    unchanged = all(
-        torch.allclose(new[:99], old, atol=1e-12) for new, old in zip(keys, old_keys, strict=True)
-    )
+    unchanged = all(torch.allclose(new[:99], old, atol=1e-12) for new, old in zip(keys, old_keys, strict=True))
     other_keys, _, _ = layers(normal(100, 8, seed=6))
 
     step = x[99:]  # only the new token goes through the layers; keys and values of the others are kept
@@ -1371,6 +1365,7 @@ def losses_in_different_units_can_turn_round():
     character_model, word_model = 1.2 / 1 / log(2), 4.6 / 4 / log(2)  # 4 characters a token
     assert word_model < character_model
 
+
 # Lesson 10
 
 
@@ -1382,17 +1377,28 @@ def rms_norm(x):
 def rms_norm_by_hand():
     x = torch.tensor([1.0, 7.0], dtype=torch.float64)
     second = x[1].item()
-    return [rms_norm(x)[1].item(), F.layer_norm(x, (2,), eps=0)[1].item(), second / x.norm().item(),
-            second / x.square().mean().item(), second / x.mean().item()]
+    return [
+        rms_norm(x)[1].item(),
+        F.layer_norm(x, (2,), eps=0)[1].item(),
+        second / x.norm().item(),
+        second / x.square().mean().item(),
+        second / x.mean().item(),
+    ]
 
 
 @proves("10.2")
 def only_rms_norm_notices_a_shift():
     x = normal(4, 16)
-    changed = {"layer": not same(F.layer_norm(x, (16,)), F.layer_norm(x + 10, (16,))),
-               "rms": not same(rms_norm(x), rms_norm(x + 10))}
-    return {"a": changed["layer"] and changed["rms"], "b": changed["layer"] and not changed["rms"],
-            "c": changed["rms"] and not changed["layer"], "d": not (changed["layer"] or changed["rms"])}
+    changed = {
+        "layer": not same(F.layer_norm(x, (16,)), F.layer_norm(x + 10, (16,))),
+        "rms": not same(rms_norm(x), rms_norm(x + 10)),
+    }
+    return {
+        "a": changed["layer"] and changed["rms"],
+        "b": changed["layer"] and not changed["rms"],
+        "c": changed["rms"] and not changed["layer"],
+        "d": not (changed["layer"] or changed["rms"]),
+    }
 
 
 @proves("10.3")
@@ -1400,8 +1406,7 @@ def a_gate_costs_a_third_of_the_width():
     two = nn.ModuleList([nn.Linear(768, 3072, bias=False), nn.Linear(3072, 768, bias=False)])
     weights = sum(one.numel() for one in two.parameters())
     assert weights % (3 * 768) == 0
-    return [weights // (3 * 768), weights // (2 * 768), weights // (4 * 768), weights // (6 * 768),
-            3072 * 3 // 2]
+    return [weights // (3 * 768), weights // (2 * 768), weights // (4 * 768), weights // (6 * 768), 3072 * 3 // 2]
 
 
 @proves("10.4")
@@ -1452,8 +1457,10 @@ def gates_and_rotary_pay():
     table = literal_eval(cell[len("measured = ") : cell.index("}") + 1])  # nats per character, of two seeds
     noise = abs(table["GPT-2"][0] - table["GPT-2"][1])
     assert noise < 0.03
-    pays = {letter: all(one < other - noise for one, other in zip(table[name], table["GPT-2"], strict=True))
-            for letter, name in zip("abc", ("RMSNorm", "SwiGLU", "rotary"), strict=True)}
+    pays = {
+        letter: all(one < other - noise for one, other in zip(table[name], table["GPT-2"], strict=True))
+        for letter, name in zip("abc", ("RMSNorm", "SwiGLU", "rotary"), strict=True)
+    }
     assert all(one < other - 10 * noise for one, other in zip(table["rotary"], table["GPT-2"], strict=True))
     return pays | {"d": not any(pays.values())}
 
@@ -1481,8 +1488,10 @@ def what_does_not_lower_the_loss_saves_memory():
     made = [dict(ModernDecoder(replace(model, rms=rms)).named_parameters()) for rms in (False, True)]
     norms = [sum(one.numel() for name, one in weights.items() if "norm" in name) for weights in made]
     assert norms[1] * 2 == norms[0]
-    features = [ModernDecoder(replace(model, num_key_heads=number)).layers[0].attention.linear_k.out_features
-                for number in (4, 1)]
+    features = [
+        ModernDecoder(replace(model, num_key_heads=number)).layers[0].attention.linear_k.out_features
+        for number in (4, 1)
+    ]
     assert features[1] * 4 == features[0]
 
 
@@ -1502,7 +1511,8 @@ def weights_that_load_wrong():
     model.load_state_dict(turned)
     assert not torch.allclose(model(tokens), right_logits, atol=1e-3)
     assert from_gpt2({"h.0.attn.c_proj.weight": torch.arange(4.0).view(2, 2)})[
-        "layers.0.attention.linear_out.weight"].tolist() == [[0, 2], [1, 3]]
+        "layers.0.attention.linear_out.weight"
+    ].tolist() == [[0, 2], [1, 3]]
 
 
 # Lesson 11
@@ -1643,8 +1653,9 @@ def the_note_after_the_earlier_copy_is_what_is_missing():
     notes = by_hand(clean)[2]
     assert by_hand(clean)[1][-1].argmax() == answer
     bad = by_hand(corrupted)[1][-1].log_softmax(-1)[answer]
-    better = [by_hand(corrupted, note=(place,
-    notes[place]))[1][-1].log_softmax(-1)[answer] - bad for place in range(18)]
+    better = [
+        by_hand(corrupted, note=(place, notes[place]))[1][-1].log_softmax(-1)[answer] - bad for place in range(18)
+    ]
     assert max(better) > 1
     (place,) = [place for place, gain in enumerate(better) if gain > 0.1]
     return [place, int((clean != corrupted).nonzero()), len(clean) - 1, int((clean != corrupted).nonzero()) - 1, 16]
@@ -1714,8 +1725,12 @@ def heads_stand_in_for_each_other():
 def six_times_the_width_of_a_layer():
     d, hidden = 128, 512
     projections, feed_forward, a_key = 4 * d * d, 2 * d * hidden, 2 * d
-    return [(projections + feed_forward) / a_key, (projections + feed_forward) / d, projections / a_key,
-            feed_forward / a_key]
+    return [
+        (projections + feed_forward) / a_key,
+        (projections + feed_forward) / d,
+        projections / a_key,
+        feed_forward / a_key,
+    ]
 
 
 @proves("12.2")
@@ -1769,8 +1784,12 @@ def tiles_grow_in_number_and_not_in_size():
     (many, size), (more, same_size) = tiles(4096), tiles(8192)
     ratio = more / many
     assert 3.8 < ratio < 4.2
-    return {"a": size * 4 == same_size, "b": ratio < 3, "c": size == same_size and ratio > 3.8,
-            "d": size == same_size and ratio < 3}
+    return {
+        "a": size * 4 == same_size,
+        "b": ratio < 3,
+        "c": size == same_size and ratio > 3.8,
+        "d": size == same_size and ratio < 3,
+    }
 
 
 @proves("12.7")
@@ -1807,8 +1826,10 @@ def tiles_are_exact_and_quadratic():
             tile = scores[rows : rows + 16, left : left + 16]
             raised = torch.maximum(largest, tile.amax(1, keepdim=True))
             shrink, weights = (largest - raised).exp(), (tile - raised).exp()
-            total, summed = total * shrink + weights.sum(1, keepdim=True), summed * shrink + weights @ value[
-                left : left + 16]
+            total, summed = (
+                total * shrink + weights.sum(1, keepdim=True),
+                summed * shrink + weights @ value[left : left + 16],
+            )
             largest = raised
         outputs.append(summed / total)
     assert same(torch.cat(outputs), scores.softmax(1) @ value)
@@ -1853,8 +1874,13 @@ def utf_8_spends_one_to_four_bytes_on_a_character():
 def a_pair_counts_at_each_of_its_places():
     word = "banana"
     pairs = [word[place : place + 2] for place in range(5)]
-    return [3 * pairs.count("an"), pairs.count("an"), 3 * len({"an"}), 3 * (pairs.count("an") + pairs.count("na")),
-    len(pairs)]
+    return [
+        3 * pairs.count("an"),
+        pairs.count("an"),
+        3 * len({"an"}),
+        3 * (pairs.count("an") + pairs.count("na")),
+        len(pairs),
+    ]
 
 
 @proves("9.3")
@@ -1863,8 +1889,10 @@ def ties_go_to_the_larger_pair():
     assert counts["e", "s"] == counts["s", "t"] == 9 == max(counts.values())
     assert (counts["w", "e"], counts["l", "o"]) == (6, 5)
     first = max(counts, key=lambda pair: (counts[pair], pair))
-    return {letter: first == pair for letter, pair in zip("abcd", [("e", "s"), ("w", "e"), ("s", "t"), ("l", "o")],
-                                                        strict=True)}
+    return {
+        letter: first == pair
+        for letter, pair in zip("abcd", [("e", "s"), ("w", "e"), ("s", "t"), ("l", "o")], strict=True)
+    }
 
 
 @proves("9.4")
@@ -1878,8 +1906,12 @@ def spaces_come_first_where_words_are_not_cut():
         parts = merged_once(parts, merges[-1])
     tokens = ["".join(pair) for pair in merges]
     spaced = [token for token in tokens if " " in token]
-    return {"a": len(spaced) > 5, "b": not spaced, "c": "the" in tokens[:3],
-    "d": sum(one * 2 in tokens for one in "lst") > 5}
+    return {
+        "a": len(spaced) > 5,
+        "b": not spaced,
+        "c": "the" in tokens[:3],
+        "d": sum(one * 2 in tokens for one in "lst") > 5,
+    }
 
 
 @proves("9.5")
@@ -1894,9 +1926,10 @@ def ranks_decide_not_places():
     parts, ranks = list("ing"), {("n", "g"): 0, ("i", "n"): 1}
     while known := [pair for pair in pairwise(parts) if pair in ranks]:
         parts = merged_once(parts, min(known, key=ranks.get))
-    return {letter: parts == guess for letter,
-    guess in zip("abcd", [["in", "g"], ["ing"], ["i", "n", "g"], ["i", "ng"]],
-                                                            strict=True)}
+    return {
+        letter: parts == guess
+        for letter, guess in zip("abcd", [["in", "g"], ["ing"], ["i", "n", "g"], ["i", "ng"]], strict=True)
+    }
 
 
 @proves("9.7")

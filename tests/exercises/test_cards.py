@@ -46,6 +46,7 @@ def over_the_queries(query, key, value):
 def raising(message):
     def softmax(scores):
         raise ValueError(message)
+
     return softmax
 
 
@@ -89,8 +90,9 @@ def test_a_pass_says_how_many_known_mistakes_are_ruled_out(cards):
 
 def test_exactly_the_numbers_that_differ_are_marked_and_read_aloud_with_the_expected(cards):
     check("causal_mask", lambda length: torch.ones(length, length).bool().triu())
-    ours, theirs = ([re.findall(r"<td.*?</td>", row) for row in re.findall("<tr><td.*", one)]
-                    for one in TABLE.findall(cards[0][1]))
+    ours, theirs = (
+        [re.findall(r"<td.*?</td>", row) for row in re.findall("<tr><td.*", one)] for one in TABLE.findall(cards[0][1])
+    )
     right = np.tri(3, dtype=bool)
     assert (np.array([["<strong" in cell for cell in row] for row in ours]) == (right != right.T)).all()
     assert 'aria-label="True, not False"' in ours[0][1]
@@ -99,8 +101,11 @@ def test_exactly_the_numbers_that_differ_are_marked_and_read_aloud_with_the_expe
 
 
 def test_a_sign_has_a_name_for_those_who_hear_it(cards):
-    for status, sign, name in [("passed", "✓", "passed"), ("failed", "✗", "not right"),
-                               ("not attempted", "○", "not attempted")]:
+    for status, sign, name in [
+        ("passed", "✓", "passed"),
+        ("failed", "✗", "not right"),
+        ("not attempted", "○", "not attempted"),
+    ]:
         assert f'aria-label="{name}">{sign}</span> y' in card.card_of(status, f"{sign} y: so.")
     hint("softmax", 1)
     assert "aria-label" not in cards[0][1]
@@ -115,7 +120,7 @@ def test_sentences_are_paragraphs_and_only_values_keep_their_columns(cards):
     check("split_heads", lambda x, num_heads: x)
     assert "<p>With x of shape (1, 3, 6), num_heads=2: <code>heads</code> has shape (1, 3, 6); (1, 2" in cards[0][1]
     check("softmax", raising("too much"))
-    assert '<p>at the line: <code>raise ValueError(message)</code></p>' in cards[1][1]
+    assert "<p>at the line: <code>raise ValueError(message)</code></p>" in cards[1][1]
     check("tokenize", str.split)
     assert re.search("<pre[^>]*>yours     .*\nexpected  .*</pre>", cards[2][1])
     assert not any("<pre" in page for _, page in cards[:2])

@@ -34,7 +34,8 @@ def seeds(exercise, request):
     """Of the draws; a single one where nothing is drawn, since all would be the same."""
     first, second = exercise.cases(0), exercise.cases(1)
     if not exercise.is_module and all(
-            alike(one.inputs, other.inputs, 0) for one, other in zip(first, second, strict=True)):
+        alike(one.inputs, other.inputs, 0) for one, other in zip(first, second, strict=True)
+    ):
         return [0]
     base = request.config.getoption("exhaustive")
     return random.Random(base).sample(range(5, 10**6), 50) if base else ALWAYS
@@ -61,10 +62,14 @@ def test_every_mistake_is_named_by_its_own_name(exercise, seeds):
 
 def test_every_right_answer_passes(exercise, seeds):
     with standard_state():
-        found = {(seed, style): report(exercise, answer, seed).message.split("\n")[0]
-                 for seed in seeds for style, answer in exercise.answers.items()}
-    failures = [f"draw {seed}: {style}: {line}" for (seed, style), line in found.items()
-                if line != f"✓ {exercise.name}"]
+        found = {
+            (seed, style): report(exercise, answer, seed).message.split("\n")[0]
+            for seed in seeds
+            for style, answer in exercise.answers.items()
+        }
+    failures = [
+        f"draw {seed}: {style}: {line}" for (seed, style), line in found.items() if line != f"✓ {exercise.name}"
+    ]
     assert not failures, "\n".join(failures)
 
 
@@ -88,7 +93,8 @@ def test_a_variant_gives_the_same_with_layers_of_its_own(exercise):
                 own = observe(exercise, implementation(variant), case, shared.dtype)
                 known = shared.outcome(variant, number)
                 if (own.kind, own.error, own.changed_inputs) != (known.kind, known.error, known.changed_inputs) or (
-                        own.kind != "raised" and not same(exercise, own.value, known.value)):
+                    own.kind != "raised" and not same(exercise, own.value, known.value)
+                ):
                     failures.append(f"{variant} on case {number}")
     assert not failures, "\n".join(failures)
 
@@ -136,27 +142,73 @@ def test_every_verdict_on_a_mistake_is_short_and_plain(exercise):
 
 
 RESULTS = [
-    0, 0.0, -1.5, 16 ** 4990, -2 ** 64, float("nan"), True, "text", b"bytes", [], [1], ["a", 3], [[1.0]], (), (1, 2),
-    ["a"], ["word", " "], [b"a", b"b"], ((2, 3), (2, 3)), [(b"a", b"b")], {(b"a", b"b"): 1}, (None, None), {}, {"a": 1},
-    {1, 2}, object, np.zeros(0), np.zeros((2, 3)), np.array("text"), np.float64(2),
-    torch.zeros(0), torch.tensor(1.0), torch.full((2, 3), torch.nan), torch.zeros(2, 3, 4, dtype=torch.bool),
-    torch.zeros(3, dtype=torch.int64), torch.zeros(2, 2, dtype=torch.complex64), (torch.zeros(2, 3), torch.zeros(2, 3)),
-    torch.zeros(2, 3, device="meta"), torch.eye(2).to_sparse(), iter("ab"), range(3), Ellipsis, lambda: None,
+    0,
+    0.0,
+    -1.5,
+    16**4990,
+    -(2**64),
+    float("nan"),
+    True,
+    "text",
+    b"bytes",
+    [],
+    [1],
+    ["a", 3],
+    [[1.0]],
+    (),
+    (1, 2),
+    ["a"],
+    ["word", " "],
+    [b"a", b"b"],
+    ((2, 3), (2, 3)),
+    [(b"a", b"b")],
+    {(b"a", b"b"): 1},
+    (None, None),
+    {},
+    {"a": 1},
+    {1, 2},
+    object,
+    np.zeros(0),
+    np.zeros((2, 3)),
+    np.array("text"),
+    np.float64(2),
+    torch.zeros(0),
+    torch.tensor(1.0),
+    torch.full((2, 3), torch.nan),
+    torch.zeros(2, 3, 4, dtype=torch.bool),
+    torch.zeros(3, dtype=torch.int64),
+    torch.zeros(2, 2, dtype=torch.complex64),
+    (torch.zeros(2, 3), torch.zeros(2, 3)),
+    torch.zeros(2, 3, device="meta"),
+    torch.eye(2).to_sparse(),
+    iter("ab"),
+    range(3),
+    Ellipsis,
+    lambda: None,
 ]
 
 
 def test_no_result_makes_the_check_itself_fail(exercise):
     """Not even one of the wrong kind: nothing in the catalogue may raise because of it, and nothing hides it."""
     drawn = draws(exercise.name, 0)
-    changed = [lambda right: right * 1.01 + 0.1, lambda right: -right, lambda right: right[:1], lambda right: right.T,
-               lambda right: torch.as_tensor(right).to_sparse()]
+    changed = [
+        lambda right: right * 1.01 + 0.1,
+        lambda right: -right,
+        lambda right: right[:1],
+        lambda right: right.T,
+        lambda right: torch.as_tensor(right).to_sparse(),
+    ]
     with standard_state():
         for result in RESULTS:
             answer = giving(exercise, lambda number, result=result: result)
             assert judge(exercise, answer, drawn, run=attempt).status in ("failed", "not attempted"), result
         for change in changed if all(isinstance(one, (torch.Tensor, np.ndarray)) for one in drawn.expected) else []:
-            judge(exercise, giving(exercise, lambda number, change=change: change(drawn.expected[number])), drawn,
-                  run=attempt)
+            judge(
+                exercise,
+                giving(exercise, lambda number, change=change: change(drawn.expected[number])),
+                drawn,
+                run=attempt,
+            )
 
 
 def giving(exercise, result):

@@ -77,8 +77,9 @@ def test_chernoffs_bound_holds_for_this_many_draws(p, limit):
 
 
 def test_the_calculation_in_the_text_covers_what_a_check_compares():
-    large = [size for size in sample_next.sizes if size["batch"] > DRAWS
-             and size["temperature"] and size["top_k"] != 1]  # elsewhere one token is certain
+    large = [
+        size for size in sample_next.sizes if size["batch"] > DRAWS and size["temperature"] and size["top_k"] != 1
+    ]  # elsewhere one token is certain
     columns = [in_tens(torch.ones(1, size["vocabulary"]), size["vocabulary"]).shape[1] for size in large]
     compared = GROUPS * (sum(columns) + max(columns))  # one case is drawn once more
     assert compared < 100
@@ -150,8 +151,9 @@ def draw(logits, temperature, top_k, generator):
 
 
 def test_a_verdict_on_draws_shows_how_often_each_token_is_drawn():
-    report = check("sample_next", lambda logits, temperature, top_k, generator: draw(
-        logits, temperature * 1.6, top_k, generator))
+    report = check(
+        "sample_next", lambda logits, temperature, top_k, generator: draw(logits, temperature * 1.6, top_k, generator)
+    )
     assert report.mistake == "another temperature than the given one"
     assert "yours: how often each token is drawn    expected" in report.message
     assert "at a temperature of about 0.8, not 0.5" in report.message
@@ -166,14 +168,19 @@ def test_randomness_may_come_by_any_way_from_the_generator():
     assert check("sample_next", by_numpy).status == "passed"
 
 
-@pytest.mark.parametrize(("error", "named"), [
-    (RuntimeError("probability tensor contains either `inf`, `nan` or element < 0"),
-     "numbers that are no probabilities"),
-    (ValueError("probabilities are not non-negative"), "numbers that are no probabilities"),
-    (ValueError("probabilities do not sum to 1"), "raises an error"),
-    (RuntimeError("The size of tensor a (4) must match the size of tensor b (5)"), "raises an error"),
-    (ValueError("not enough values to unpack (expected 2, got 1)"), "raises an error"),
-])
+@pytest.mark.parametrize(
+    ("error", "named"),
+    [
+        (
+            RuntimeError("probability tensor contains either `inf`, `nan` or element < 0"),
+            "numbers that are no probabilities",
+        ),
+        (ValueError("probabilities are not non-negative"), "numbers that are no probabilities"),
+        (ValueError("probabilities do not sum to 1"), "raises an error"),
+        (RuntimeError("The size of tensor a (4) must match the size of tensor b (5)"), "raises an error"),
+        (ValueError("not enough values to unpack (expected 2, got 1)"), "raises an error"),
+    ],
+)
 def test_only_an_error_about_probabilities_is_taken_for_one(error, named):
     def failing(logits, temperature, top_k, generator):
         if temperature == 0:
@@ -188,14 +195,17 @@ def test_only_an_error_about_probabilities_is_taken_for_one(error, named):
 # --- signs: what no known mistake gives, and still shows which it is ----------------------------------------
 
 
-@pytest.mark.parametrize(("pattern", "named"), [
-    (r"\w+|[^\w\s]|\s\s|\s", "punctuation and white space cut apart"),
-    (r"\w{1,3}|\W+", "cuts where there is no word boundary"),
-    (r"\w+(?:-\w+)+|\w+|\W+", "apostrophes or hyphens count as letters"),
-    (r"\S+?(?=\s)|\s+|\S+", "cut only where white space is"),
-    (r"\w+|[^\w\s,]+|,", "white space lost"),
-    (r"\w+|[ ,!]+", "part of the text lost"),
-])
+@pytest.mark.parametrize(
+    ("pattern", "named"),
+    [
+        (r"\w+|[^\w\s]|\s\s|\s", "punctuation and white space cut apart"),
+        (r"\w{1,3}|\W+", "cuts where there is no word boundary"),
+        (r"\w+(?:-\w+)+|\w+|\W+", "apostrophes or hyphens count as letters"),
+        (r"\S+?(?=\s)|\s+|\S+", "cut only where white space is"),
+        (r"\w+|[^\w\s,]+|,", "white space lost"),
+        (r"\w+|[ ,!]+", "part of the text lost"),
+    ],
+)
 def test_tokens_are_named_by_what_they_have_lost_and_where_they_are_cut(pattern, named):
     assert check("tokenize", lambda text: re.findall(pattern, text)).mistake == named
 
@@ -238,16 +248,19 @@ def accepted_or_redrawn(p, q, token, u):
     return torch.where(u < (p.gather(1, token[:, None]) / q.gather(1, token[:, None]))[:, 0], token, new)
 
 
-@pytest.mark.parametrize(("change", "sentence"), [
-    (lambda ids: ids[:, None], "`tokens` has shape (3, 1); one id for each row, (batch,), is expected."),
-    (lambda ids: ids[:-1], "`tokens` has 2 ids, which is not one for each row."),
-    (lambda ids: ids.double(), "`tokens` holds float64; token ids should be int64."),
-    (lambda ids: ids.tolist(), "`tokens` is a list of 3; a tensor of token ids is expected."),
-    (lambda ids: ids.numpy(), "`tokens` is a NumPy array of int64 of shape (3,); a tensor of"),
-    (lambda ids: 2 * ids + 1, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
-    (lambda ids: ids - 3, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
-    (lambda ids: ids + ids % 2, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
-])
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda ids: ids[:, None], "`tokens` has shape (3, 1); one id for each row, (batch,), is expected."),
+        (lambda ids: ids[:-1], "`tokens` has 2 ids, which is not one for each row."),
+        (lambda ids: ids.double(), "`tokens` holds float64; token ids should be int64."),
+        (lambda ids: ids.tolist(), "`tokens` is a list of 3; a tensor of token ids is expected."),
+        (lambda ids: ids.numpy(), "`tokens` is a NumPy array of int64 of shape (3,); a tensor of"),
+        (lambda ids: 2 * ids + 1, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
+        (lambda ids: ids - 3, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
+        (lambda ids: ids + ids % 2, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
+    ],
+)
 def test_ids_of_a_wrong_kind_are_compared_with_ids_and_not_with_probabilities(change, sentence):
     assert check("speculate", accepted_or_redrawn).status == "passed"
     report = check("speculate", lambda *inputs: change(accepted_or_redrawn(*inputs)))

@@ -72,11 +72,11 @@ def runs_for_squares(query, key, value):
 
 ERRORS = {
     calls_the_package: "at the line: return attention.scaled_dot_product_attention(query, key, value[..., :2, :])",
-    calls_it_over_several_lines:
-        "at the line: output, weights = attention.scaled_dot_product_attention(query, key, value, "
-        "mask=torch.ones(7)), in the call of `scaled_dot_product_attention`",
+    calls_it_over_several_lines: "at the line: output, weights = attention.scaled_dot_product_attention("
+    "query, key, value, "
+    "mask=torch.ones(7)), in the call of `scaled_dot_product_attention`",
     calls_a_layer_of_the_package: "at the line: layer = attention.MultiHeadAttention(query.shape[-1] * 2 + 1, "
-                                  "num_heads=2)",
+    "num_heads=2)",
     calls_a_function_of_its_own: "return x @ x[:1], in `square`",
     calls_pytorch: "at the line: weights = F.softmax(query @ key.mT, dims=-1)",
 }
@@ -101,10 +101,21 @@ def test_beside_numbers_the_line_that_raises_is_the_place_to_look():
     assert len(report.message.splitlines()) <= 12
 
 
-@pytest.mark.parametrize(("evidence", "more", "look"), [
-    (("With x=1:", "yours 2, expected 3"), ("at the line: f(x)",), "print what goes into that line, just before it."),
-    (("With x:", "yours: y  expected", "1  2"), (),
-     "print what goes into this line, which raises an error on some inputs: f(x)")])
+@pytest.mark.parametrize(
+    ("evidence", "more", "look"),
+    [
+        (
+            ("With x=1:", "yours 2, expected 3"),
+            ("at the line: f(x)",),
+            "print what goes into that line, just before it.",
+        ),
+        (
+            ("With x:", "yours: y  expected", "1  2"),
+            (),
+            "print what goes into this line, which raises an error on some inputs: f(x)",
+        ),
+    ],
+)
 def test_the_line_that_raises_stands_below_the_evidence_only_where_that_is_short(evidence, more, look):
     finding = Finding("wrong.", why="With x=4 it raises ValueError: no", evidence=evidence)
     found = placed(finding, [Outcome("raised", error="ValueError: no", line="f(x)")])
@@ -158,11 +169,16 @@ class Trained(nn.Module):
         return self.linear_out(torch.relu(self.linear_in(x)))
 
 
-@pytest.mark.parametrize(("answer", "line"), [
-    (type("Built", (Built,), {"forward": lambda self, x: x}),
-     "at the line: self.heads = split_heads(torch.zeros(1, d_model), 3), in the call of `split_heads`"),
-    (Trained, "at the line: split_heads(x[0], 3)"),
-])
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (
+            type("Built", (Built,), {"forward": lambda self, x: x}),
+            "at the line: self.heads = split_heads(torch.zeros(1, d_model), 3), in the call of `split_heads`",
+        ),
+        (Trained, "at the line: split_heads(x[0], 3)"),
+    ],
+)
 def test_a_module_that_raises_when_built_or_trained_has_a_line_and_a_place_to_look(answer, line):
     report, words = said("FeedForward", answer)
     assert report.status == "failed"
@@ -219,9 +235,15 @@ CHECK_LAYER = 'report = check("FeedForward", FeedForward)'
 PASSED, FAILED = "✓ causal_mask", "✗ causal_mask: "
 
 OLDER = {  # cells → what the last one prints, to begin with, and what else
-    "a bracket missing": ([RIGHT, CHECK, RIGHT.replace("bool()", "bool("), CHECK], MASK,
-                          ["`causal_mask` did not run: SyntaxError: ", "That version passes;",
-                           "at the line: return torch.ones(length, length).tril().bool("]),
+    "a bracket missing": (
+        [RIGHT, CHECK, RIGHT.replace("bool()", "bool("), CHECK],
+        MASK,
+        [
+            "`causal_mask` did not run: SyntaxError: ",
+            "That version passes;",
+            "at the line: return torch.ones(length, length).tril().bool(",
+        ],
+    ),
     "a colon missing": ([RIGHT, RIGHT.replace("):", ")"), CHECK], MASK, ["at the line: def causal_mask(length)"]),
     "def misspelt": ([RIGHT, RIGHT.replace("def ", "dfe "), CHECK], MASK, ["at the line: dfe causal_mask(length):"]),
     "not indented": ([RIGHT, RIGHT.replace("    ", ""), CHECK], MASK, ["IndentationError"]),
@@ -230,38 +252,69 @@ OLDER = {  # cells → what the last one prints, to begin with, and what else
     "an older one that is a stub": ([STUB, RIGHT + "))", CHECK], MASK, ["That version has not been written yet;"]),
     "cells between": ([RIGHT, RIGHT + "))", "x = 1", "causal_mask(3)", CHECK, CHECK], MASK, []),
     "a class": ([LAYER, LAYER + ")", CHECK_LAYER], "○ FeedForward: this is the definition from an earlier cell.", []),
-    "a class that fails": ([LAYER, LAYER.replace("nn.Module", "nn.Modul"), CHECK_LAYER],
-                           "○ FeedForward: this is the definition from an earlier cell.",
-                           ["did not run: AttributeError: module 'torch.nn' has no attribute 'Modul'"]),
-    "a lambda": (["causal_mask = lambda length: torch.ones(length, length).tril().bool()",
-                  "def causal_mask(length)\n    return 1", CHECK], MASK, []),
-    "another name": ([RIGHT.replace("causal_mask", "mine"), RIGHT.replace("causal_mask", "mine") + ")",
-                      'report = check("causal_mask", mine)'], MASK, ["last cell that defines `mine`"]),
+    "a class that fails": (
+        [LAYER, LAYER.replace("nn.Module", "nn.Modul"), CHECK_LAYER],
+        "○ FeedForward: this is the definition from an earlier cell.",
+        ["did not run: AttributeError: module 'torch.nn' has no attribute 'Modul'"],
+    ),
+    "a lambda": (
+        [
+            "causal_mask = lambda length: torch.ones(length, length).tril().bool()",
+            "def causal_mask(length)\n    return 1",
+            CHECK,
+        ],
+        MASK,
+        [],
+    ),
+    "another name": (
+        [
+            RIGHT.replace("causal_mask", "mine"),
+            RIGHT.replace("causal_mask", "mine") + ")",
+            'report = check("causal_mask", mine)',
+        ],
+        MASK,
+        ["last cell that defines `mine`"],
+    ),
 }
 CURRENT = {
     "fixed": ([RIGHT, RIGHT + ")", RIGHT + "  # fixed", CHECK], PASSED),
     "the old cell again": ([RIGHT, RIGHT + ")", RIGHT, CHECK], PASSED),
     "fixed, and wrong": ([RIGHT, RIGHT + ")", WRONG, CHECK], FAILED),
     "given back by hand": ([RIGHT, "first = causal_mask", WRONG, "causal_mask = first", CHECK], PASSED),
-    "given back after an error": ([RIGHT, "first = causal_mask", WRONG + "\n1 / 0", "causal_mask = first", CHECK],
-                                  PASSED),
-    "an older one on purpose": ([RIGHT, "first = causal_mask", WRONG + ")", RIGHT + "  # 2",
-                                 'report = check("causal_mask", first)'], PASSED),
+    "given back after an error": (
+        [RIGHT, "first = causal_mask", WRONG + "\n1 / 0", "causal_mask = first", CHECK],
+        PASSED,
+    ),
+    "an older one on purpose": (
+        [RIGHT, "first = causal_mask", WRONG + ")", RIGHT + "  # 2", 'report = check("causal_mask", first)'],
+        PASSED,
+    ),
     "defined, then an error": ([RIGHT, WRONG + "\n1 / 0", CHECK], FAILED),
     "another function is broken": ([RIGHT, "def other(x):\n    return causal_mask(", CHECK], PASSED),
     "one in another is broken": ([RIGHT, "def other(x):\n    def causal_mask(y):\n        return (", CHECK], PASSED),
     "a method is broken": ([RIGHT, "class Other:\n    def causal_mask(self):\n        return (", CHECK], PASSED),
     "a broken call": ([RIGHT, "print causal_mask(3)", "causal_mask(3", CHECK], PASSED),
     "a longer name is broken": ([RIGHT, "def causal_masks(x):\n    return (", CHECK], PASSED),
-    "imported": (["def causal_mask(length):\n    return (", "from transformer_lessons.masks import causal_mask",
-                  CHECK], PASSED),
+    "imported": (
+        ["def causal_mask(length):\n    return (", "from transformer_lessons.masks import causal_mask", CHECK],
+        PASSED,
+    ),
     "with a magic": ([RIGHT, RIGHT + ")", "%%time\n" + RIGHT, CHECK], PASSED),
     "all in one cell": ([RIGHT, RIGHT + ")", f"{RIGHT}\n{CHECK}"], PASSED),
-    "the history is gone": ([RIGHT, RIGHT + ")", "get_ipython().history_manager.input_hist_parsed[:] = ['']", CHECK],
-                            PASSED),
-    "no history at all": ([RIGHT, RIGHT + ")", "shell = get_ipython(); saved = shell.history_manager\n"
-                           f"shell.history_manager = None\ntry:\n    {CHECK}\nfinally:\n    "
-                           "shell.history_manager = saved"], PASSED),
+    "the history is gone": (
+        [RIGHT, RIGHT + ")", "get_ipython().history_manager.input_hist_parsed[:] = ['']", CHECK],
+        PASSED,
+    ),
+    "no history at all": (
+        [
+            RIGHT,
+            RIGHT + ")",
+            "shell = get_ipython(); saved = shell.history_manager\n"
+            f"shell.history_manager = None\ntry:\n    {CHECK}\nfinally:\n    "
+            "shell.history_manager = saved",
+        ],
+        PASSED,
+    ),
 }
 
 
@@ -269,8 +322,9 @@ CURRENT = {
 def run():
     """Runs cells in a real kernel, one after the other, and returns what the last one prints."""
     manager = pytest.importorskip("jupyter_client").KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "PYTHONPATH": os.path.dirname(sandbox.PACKAGE.rstrip(os.sep)),
-                              "OMP_NUM_THREADS": "1"})
+    manager.start_kernel(
+        env={**os.environ, "PYTHONPATH": os.path.dirname(sandbox.PACKAGE.rstrip(os.sep)), "OMP_NUM_THREADS": "1"}
+    )
     client = manager.client()
     client.start_channels()
     client.wait_for_ready(timeout=60)
@@ -278,8 +332,12 @@ def run():
     def run(cells):
         for cell in cells:
             printed = []
-            client.execute_interactive(cell, timeout=60, stop_on_error=False, output_hook=lambda message,
-                                       printed=printed: printed.append(message["content"].get("text", "")))
+            client.execute_interactive(
+                cell,
+                timeout=60,
+                stop_on_error=False,
+                output_hook=lambda message, printed=printed: printed.append(message["content"].get("text", "")),
+            )
         return "".join(printed)
 
     run(["import torch\nfrom torch import nn\nfrom transformer_lessons.exercises import check"])

@@ -59,18 +59,26 @@ def test_a_dictionary_that_grows_from_call_to_call_is_seen_as_each_call_returned
 
 def test_where_only_some_entries_are_shown_a_line_says_so():
     assert shown_dictionaries({"a": 1}, {"a": 2}) == [
-        "yours     {'a': 1}  (1 in all)", "expected  {'a': 2}  (1 in all)"]
+        "yours     {'a': 1}  (1 in all)",
+        "expected  {'a': 2}  (1 in all)",
+    ]
     assert shown_dictionaries({"a": 1.0, "b": 0.5}, {"a": 1.25, "b": 0.5}) == [
-        "Only the entries that differ are shown:", "yours     {'a': 1.00}  (2 in all)",
-        "expected  {'a': 1.25}  (2 in all)"]
+        "Only the entries that differ are shown:",
+        "yours     {'a': 1.00}  (2 in all)",
+        "expected  {'a': 1.25}  (2 in all)",
+    ]
     assert shown_dictionaries({"a": 1, "b": 1}, {"a": 1})[0] == "Only the entries that differ are shown:"
     many = dict(zip("abcd", range(4), strict=True))
     assert shown_dictionaries(many, {}) == [
-        "Three of the entries that differ:", "yours     {'a': 0, 'b': 1, 'd': 3}  (4 in all)",
-        "expected  {}  (0 in all)"]
+        "Three of the entries that differ:",
+        "yours     {'a': 0, 'b': 1, 'd': 3}  (4 in all)",
+        "expected  {}  (0 in all)",
+    ]
     assert shown_dictionaries({"d": 3}, dict(zip("abc", range(3), strict=True))) == [
-        "Three of the entries that differ:", "yours     {'d': 3}  (1 in all)",
-        "expected  {'a': 0, 'b': 1}  (3 in all)"]
+        "Three of the entries that differ:",
+        "yours     {'d': 3}  (1 in all)",
+        "expected  {'a': 0, 'b': 1}  (3 in all)",
+    ]
 
 
 def test_of_two_shapes_yours_comes_first():
@@ -79,7 +87,12 @@ def test_of_two_shapes_yours_comes_first():
 
 def test_from_a_million_on_a_number_is_shown_in_two_digits():
     assert [show(one) for one in (999_999.0, 1e6, -2.34e9, float("inf"), float("nan"))] == [
-        "999999.00", "1e+06", "-2.3e+09", "inf", "nan"]
+        "999999.00",
+        "1e+06",
+        "-2.3e+09",
+        "inf",
+        "nan",
+    ]
 
 
 def cached(keys, values, new_key, new_value):
@@ -119,9 +132,13 @@ def test_only_old_keys_handed_back_are_named_without_a_word_against_the_values()
     assert "Only `keys` is wrong; `output` and `values` are right." in found
 
 
-@pytest.mark.parametrize(("name", "answer"), [
-    ("previous_token_score", lambda weights: weights.diagonal(-1, -2, -1).mean((1, 2))),
-    ("induction_score", lambda weights, period: weights.diagonal(1 - period, -2, -1)[..., 1:].mean((1, 2)))])
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("previous_token_score", lambda weights: weights.diagonal(-1, -2, -1).mean((1, 2))),
+        ("induction_score", lambda weights, period: weights.diagonal(1 - period, -2, -1)[..., 1:].mean((1, 2))),
+    ],
+)
 def test_one_score_for_each_sequence_is_shown_with_more_than_one_sequence(name, answer):
     report = check(name, answer)
     assert report.mistake == "the mean over the heads"
@@ -130,8 +147,13 @@ def test_one_score_for_each_sequence_is_shown_with_more_than_one_sequence(name, 
 
 def test_blocks_that_never_meet_earlier_keys_are_told_so():
     def alone(query, key, value, block):
-        return torch.cat([F.scaled_dot_product_attention(*three, is_causal=True) for three in zip(
-            *(one.split(block, -2) for one in (query, key, value)), strict=True)], -2)
+        return torch.cat(
+            [
+                F.scaled_dot_product_attention(*three, is_causal=True)
+                for three in zip(*(one.split(block, -2) for one in (query, key, value)), strict=True)
+            ],
+            -2,
+        )
 
     report = check("tiled_attention", alone)
     assert report.mistake == "only its own tile of keys"
@@ -149,9 +171,13 @@ def test_one_decision_for_a_batch_is_told_from_accepting_all_or_none(decided):
     assert check("speculate", answer).mistake == "one decision for the whole batch"
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda p, q, token, u: token, "always accepted"),
-    (lambda p, q, token, u: torch.multinomial((p - q).clamp(min=1e-9), 1)[:, 0], "never accepted")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda p, q, token, u: token, "always accepted"),
+        (lambda p, q, token, u: torch.multinomial((p - q).clamp(min=1e-9), 1)[:, 0], "never accepted"),
+    ],
+)
 def test_accepting_all_or_none_is_no_decision_for_a_batch(answer, mistake):
     assert check("speculate", answer).mistake == mistake
 

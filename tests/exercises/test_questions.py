@@ -255,9 +255,7 @@ def test_the_right_answer_is_confirmed_and_explained(question):
     report = answer(question.number, right_answer(question))
     assert report.status == "passed"
     assert report.message.splitlines()[0] == f"✓ {question.number} {question.title}: right"
-    whys = (
-        [c.why for c in question.choices if c.is_right] if isinstance(question, SeveralOf) else [question.why]
-    )
+    whys = [c.why for c in question.choices if c.is_right] if isinstance(question, SeveralOf) else [question.why]
     assert all(flat(why) in flat(report.message) for why in whys)
 
 
@@ -289,9 +287,7 @@ def test_a_wrong_verdict_does_not_contain_the_right_value(question):
     right = {question.say(question.right), question.say(rounded), str(question.right)} - {"0"}
     for value in wrong_answers(question):
         said = flat(answer(question.number, value).message).split("not yet", 1)[1]
-        said = said.replace(f'answer("{question.number}"', "").removeprefix(
-            f" You answered {question.say(value)}."
-        )
+        said = said.replace(f'answer("{question.number}"', "").removeprefix(f" You answered {question.say(value)}.")
         for form in right:
             assert not re.search(rf"(?<![\w.,]){re.escape(form)}(?![\w]|[.,]\d)", said), (form, said)
 
@@ -518,29 +514,73 @@ def test_a_negative_number_may_have_a_real_minus():
     assert answer("3.1", "−64").message == answer("3.1", -64).message
 
 
-@pytest.mark.parametrize(
-    "number", ["3.2", " 3.2 ", "Q3.2", "question 3.2", "3,2", "3-2", "3.02", 3.2, np.float64(3.2)]
-)
+@pytest.mark.parametrize("number", ["3.2", " 3.2 ", "Q3.2", "question 3.2", "3,2", "3-2", "3.02", 3.2, np.float64(3.2)])
 def test_the_number_of_a_question_can_be_written_in_many_ways(number):
     assert answer(number, "b").status == "passed"
 
 
-@pytest.mark.parametrize(("number", "text", "value"), [
-    ("1.1", "10**-6", 1e-6), ("1.1", "10^-6", 1e-6), ("1.1", "1.1**10", 1.1**10), ("1.1", "1,1**10", 1.1**10),
-    ("1.1", "ln 8", log(8)), ("1.1", "ln(8)", log(8)), ("1.1", "log 8", log(8)), ("1.1", "-ln 8", -log(8)),
-    ("1.1", "2*ln 8", 2 * log(8)), ("1.1", "ln(8) / ln(2)", 3), ("1.1", "2^10", 1024), ("1.1", "007", 7),
-    ("1.1", "0,731", 0.731), ("1.1", "12 345,5", 12345.5), ("1.1", "25%", 0.25), ("1.1", "1.5e3", 1500),
-])
+@pytest.mark.parametrize(
+    ("number", "text", "value"),
+    [
+        ("1.1", "10**-6", 1e-6),
+        ("1.1", "10^-6", 1e-6),
+        ("1.1", "1.1**10", 1.1**10),
+        ("1.1", "1,1**10", 1.1**10),
+        ("1.1", "ln 8", log(8)),
+        ("1.1", "ln(8)", log(8)),
+        ("1.1", "log 8", log(8)),
+        ("1.1", "-ln 8", -log(8)),
+        ("1.1", "2*ln 8", 2 * log(8)),
+        ("1.1", "ln(8) / ln(2)", 3),
+        ("1.1", "2^10", 1024),
+        ("1.1", "007", 7),
+        ("1.1", "0,731", 0.731),
+        ("1.1", "12 345,5", 12345.5),
+        ("1.1", "25%", 0.25),
+        ("1.1", "1.5e3", 1500),
+    ],
+)
 def test_a_number_may_be_left_to_be_worked_out(number, text, value):
     assert QUESTIONS[number].read(text) == pytest.approx(value, rel=1e-12)
 
 
-@pytest.mark.parametrize("text", [
-    "__import__('os').getcwd()", "print(1)", "exit()", "(lambda: 1)()", "[1 for _ in 'ab']", "1 if 1 else 2", "1 < 2",
-    "9**9**9**9", "exp(1e9)", "ln 0", "sqrt(-1)", "1/0", "1 // 0", "7 % 4", "1 2",
-    "~1", "1j", "'a'", "ln", "ln(1, 2)", "log(8, base=2)", "ln.real", "(" * 150, "-" * 150 + "x", "1" * 9999,
-    "four", "pi", "1:2", "1; 2", "x := 1", "[[[[1]]]]", "f'{1}'",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').getcwd()",
+        "print(1)",
+        "exit()",
+        "(lambda: 1)()",
+        "[1 for _ in 'ab']",
+        "1 if 1 else 2",
+        "1 < 2",
+        "9**9**9**9",
+        "exp(1e9)",
+        "ln 0",
+        "sqrt(-1)",
+        "1/0",
+        "1 // 0",
+        "7 % 4",
+        "1 2",
+        "~1",
+        "1j",
+        "'a'",
+        "ln",
+        "ln(1, 2)",
+        "log(8, base=2)",
+        "ln.real",
+        "(" * 150,
+        "-" * 150 + "x",
+        "1" * 9999,
+        "four",
+        "pi",
+        "1:2",
+        "1; 2",
+        "x := 1",
+        "[[[[1]]]]",
+        "f'{1}'",
+    ],
+)
 def test_what_is_no_arithmetic_is_not_worked_out(text):
     report = answer("1.1", text)
     assert (report.status, report.message.splitlines()[1]) == ("not attempted", "This cannot be read as a number.")
@@ -570,9 +610,7 @@ class Hostile:
     def refuse(self, *args, **kwargs):
         raise RuntimeError("hands off")
 
-    __eq__ = __str__ = __repr__ = __bool__ = __len__ = __iter__ = __float__ = __int__ = __index__ = (
-        __format__
-    ) = refuse
+    __eq__ = __str__ = __repr__ = __bool__ = __len__ = __iter__ = __float__ = __int__ = __index__ = __format__ = refuse
     __hash__ = __getitem__ = __getattr__ = __contains__ = __lt__ = __array__ = refuse
 
 
@@ -648,12 +686,8 @@ def test_whatever_is_answered_gets_a_sentence(name, number):
     assert "object at" not in report.message
 
 
-@pytest.mark.parametrize(
-    "name", ["hostile", "pretender", "nan", "complex", "yes", "bytes", "a tensor", "a function"]
-)
-@pytest.mark.parametrize(
-    "question", [q for q in QUESTIONS.values() if q.number in ("1.1", "1.2", "1.6", "1.7", "1.9")]
-)
+@pytest.mark.parametrize("name", ["hostile", "pretender", "nan", "complex", "yes", "bytes", "a tensor", "a function"])
+@pytest.mark.parametrize("question", [q for q in QUESTIONS.values() if q.number in ("1.1", "1.2", "1.6", "1.7", "1.9")])
 def test_what_cannot_be_checked_is_not_attempted(question, name):
     assert answer(question.number, HOSTILE[name]).status == "not attempted"
 

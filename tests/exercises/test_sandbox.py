@@ -283,13 +283,26 @@ def test_a_wrong_result_gets_its_own_sentence(answer):
 
 
 NAMES = {
-    generator: "wrong kind of result", coroutine: "wrong kind of result", nothing: "nothing returned",
+    generator: "wrong kind of result",
+    coroutine: "wrong kind of result",
+    nothing: "nothing returned",
     arrays: "wrong kind of result",
-    too_many: "wrong number of results", half: "wrong dtype", nan: "not finite", infinite: "not finite",
-    inputs: "wrong shape", a_view: "wrong shape", meta: "wrong kind of result", text: "wrong kind of result",
-    in_place: "changes its input", zeros: None, misspelt: "an unknown name", leave: "raises an error",
-    never_set: "a name without a value", no_such_method: "an unknown attribute",
-    recursive: "calls itself without end", wrong_word: "an unknown argument",
+    too_many: "wrong number of results",
+    half: "wrong dtype",
+    nan: "not finite",
+    infinite: "not finite",
+    inputs: "wrong shape",
+    a_view: "wrong shape",
+    meta: "wrong kind of result",
+    text: "wrong kind of result",
+    in_place: "changes its input",
+    zeros: None,
+    misspelt: "an unknown name",
+    leave: "raises an error",
+    never_set: "a name without a value",
+    no_such_method: "an unknown attribute",
+    recursive: "calls itself without end",
+    wrong_word: "an unknown argument",
     no_such_word: "an unknown argument",
 }
 
@@ -330,9 +343,15 @@ def test_an_answer_that_calls_a_stub_is_told_so_and_a_stub_itself_is_not_attempt
         assert verdict(answer).status == "not attempted"
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    ("x" * 300, "x" * 199 + "…"), ("first\nsecond", "first …"), ("whole", "whole"), ("x" * 200, "x" * 200),
-])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("x" * 300, "x" * 199 + "…"),
+        ("first\nsecond", "first …"),
+        ("whole", "whole"),
+        ("x" * 200, "x" * 200),
+    ],
+)
 def test_what_is_cut_off_an_error_ends_in_dots(text, shown):
     assert sandbox.name_error(ValueError(text)) == f"ValueError: {shown}"
 
@@ -411,13 +430,16 @@ def test_a_call_that_cannot_be_stopped_is_left_behind_silent_and_the_verdict_say
 def importing(folder, monkeypatch, seconds):
     """An answer that imports a module which takes its time, and then gives what the module holds."""
     (folder / "slow_to_import.py").write_text(
-        f"import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end:\n    pass\nHELD = 4\n")
+        f"import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end:\n    pass\nHELD = 4\n"
+    )
     monkeypatch.syspath_prepend(folder)
     monkeypatch.delitem(sys.modules, "slow_to_import", raising=False)
 
     def answer():
         import slow_to_import
+
         return slow_to_import.HELD
+
     return answer
 
 
@@ -558,20 +580,37 @@ def test_others_still_print_while_an_answer_is_judged(capsys):
 def world():
     """Everything global that a notebook could notice."""
     return {
-        "default dtype": torch.get_default_dtype(), "threads": torch.get_num_threads(),
+        "default dtype": torch.get_default_dtype(),
+        "threads": torch.get_num_threads(),
         "threads of a new thread": from_a_thread(torch.get_num_threads),
-        "default device": torch.ones(1).device, "grad": torch.is_grad_enabled(),
-        "deterministic": torch.are_deterministic_algorithms_enabled(), "anomaly": torch.is_anomaly_enabled(),
-        "precision": torch.get_float32_matmul_precision(), "torch prints": repr(torch.tensor([1 / 3])),
-        "numpy prints": repr(np.array([1 / 3])), "numpy errors": np.geterr(),
-        "torch random": torch.get_rng_state().tolist(), "numpy random": repr(np.random.get_state()),
-        "random": random.getstate(), "recursion": sys.getrecursionlimit(), "folder": os.getcwd(),
-        "environment": dict(os.environ), "warnings": list(warnings.filters),
-        "streams": (sys.stdout, sys.stderr, sys.stdin), "input": builtins.input, "len": builtins.len,
-        "softmax": torch.softmax, "F": dict(vars(F)), "method": torch.Tensor.softmax,
-        "linear": nn.Linear.forward, "package": masks.masked_softmax, "code": masks.causal_mask.__code__,
-        "defaults": masks.causal_mask.__defaults__, "methods": dict(vars(attention.MultiHeadAttention)),
-        "hooks": len(nn.modules.module._global_forward_hooks), "attention": dict(vars(attention)),
+        "default device": torch.ones(1).device,
+        "grad": torch.is_grad_enabled(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "anomaly": torch.is_anomaly_enabled(),
+        "precision": torch.get_float32_matmul_precision(),
+        "torch prints": repr(torch.tensor([1 / 3])),
+        "numpy prints": repr(np.array([1 / 3])),
+        "numpy errors": np.geterr(),
+        "torch random": torch.get_rng_state().tolist(),
+        "numpy random": repr(np.random.get_state()),
+        "random": random.getstate(),
+        "recursion": sys.getrecursionlimit(),
+        "folder": os.getcwd(),
+        "environment": dict(os.environ),
+        "warnings": list(warnings.filters),
+        "streams": (sys.stdout, sys.stderr, sys.stdin),
+        "input": builtins.input,
+        "len": builtins.len,
+        "softmax": torch.softmax,
+        "F": dict(vars(F)),
+        "method": torch.Tensor.softmax,
+        "linear": nn.Linear.forward,
+        "package": masks.masked_softmax,
+        "code": masks.causal_mask.__code__,
+        "defaults": masks.causal_mask.__defaults__,
+        "methods": dict(vars(attention.MultiHeadAttention)),
+        "hooks": len(nn.modules.module._global_forward_hooks),
+        "attention": dict(vars(attention)),
     }
 
 
@@ -658,8 +697,12 @@ def test_what_one_call_has_replaced_is_back_before_the_next():
 def test_classes_of_the_package_and_of_pytorch_are_restored_with_their_methods(monkeypatch):
     namespaces = sandbox.Namespaces()
     namespaces.extend()
-    methods = [(attention.MultiHeadAttention, "forward"), (nn.Linear, "forward"), (nn.Parameter, "__repr__"),
-               (torch.Tensor, "backward")]
+    methods = [
+        (attention.MultiHeadAttention, "forward"),
+        (nn.Linear, "forward"),
+        (nn.Parameter, "__repr__"),
+        (torch.Tensor, "backward"),
+    ]
     before = [vars(owner)[name] for owner, name in methods]
     for owner, name in methods:
         monkeypatch.setattr(owner, name, None)
@@ -780,13 +823,16 @@ def test_an_operation_that_pytorch_lacks_is_a_failure_and_no_stub():
 # What is handed to check
 
 
-@pytest.mark.parametrize(("name", "answer", "sentence"), [
-    ("scaled_dot_product_atention", right, "Did you mean scaled_dot_product_attention"),
-    ("zzz", right, "The exercises are"),
-    (right, NAME, f'Write check("{NAME}", {NAME}).'),
-    (right, right, "the exercise's name comes first, in quotes."),
-    (3, right, "the exercise's name comes first, in quotes."),
-])
+@pytest.mark.parametrize(
+    ("name", "answer", "sentence"),
+    [
+        ("scaled_dot_product_atention", right, "Did you mean scaled_dot_product_attention"),
+        ("zzz", right, "The exercises are"),
+        (right, NAME, f'Write check("{NAME}", {NAME}).'),
+        (right, right, "the exercise's name comes first, in quotes."),
+        (3, right, "the exercise's name comes first, in quotes."),
+    ],
+)
 def test_a_wrong_name_gets_a_sentence(name, answer, sentence):
     report = check(name, answer)
     assert report.status == "not attempted"
@@ -809,13 +855,16 @@ def test_no_lesson_is_broken():
     assert BROKEN == {}
 
 
-@pytest.mark.parametrize(("answer", "sentence"), [
-    (torch.ones(2), "this is a float32 tensor of shape (2,); a function is expected."),
-    ((1, 2), "this is a tuple of 2; a function is expected."),
-    (nn.Softmax, f"this is a class; a function is expected. Define it with `def {NAME}(query, key, value)`."),
-    (lambda query, key: None, "Its parameters are (query, key), but it is called with 3 arguments"),
-    (lambda query, key, value, mask: None, "it is called with 3 arguments"),
-])
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (torch.ones(2), "this is a float32 tensor of shape (2,); a function is expected."),
+        ((1, 2), "this is a tuple of 2; a function is expected."),
+        (nn.Softmax, f"this is a class; a function is expected. Define it with `def {NAME}(query, key, value)`."),
+        (lambda query, key: None, "Its parameters are (query, key), but it is called with 3 arguments"),
+        (lambda query, key, value, mask: None, "it is called with 3 arguments"),
+    ],
+)
 def test_what_cannot_be_called_as_the_contract_says_gets_a_sentence(answer, sentence):
     assert sentence in " ".join(verdict(answer).message.split())
 
@@ -846,11 +895,21 @@ def with_gradient(query, key, value):
     return right(query.requires_grad_(), key, value)
 
 
-@pytest.mark.parametrize("answer", [
-    right, Callable(), functools.partial(reference, dropout=0.0), reference, with_loops, in_float32,
-    only_in_float32, lambda *inputs: list(right(*inputs)), lambda q, k, v, mask=None: right(q, k, v),
-    lambda q, k, v: [one.clone() for one in right(q, k, v)],
-])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        right,
+        Callable(),
+        functools.partial(reference, dropout=0.0),
+        reference,
+        with_loops,
+        in_float32,
+        only_in_float32,
+        lambda *inputs: list(right(*inputs)),
+        lambda q, k, v, mask=None: right(q, k, v),
+        lambda q, k, v: [one.clone() for one in right(q, k, v)],
+    ],
+)
 def test_a_right_answer_passes_in_any_style(answer):
     report = verdict(answer)
     assert (report.status, report.message.split("\n")[0]) == ("passed", f"✓ {NAME}")
@@ -880,7 +939,13 @@ class Head(nn.Module):
 @pytest.fixture
 def head():
     exercise = registered(
-        name="Head", lesson=1, title="A head", difficulty=1, importance=1, minutes=1, contract="A head.",
+        name="Head",
+        lesson=1,
+        title="A head",
+        difficulty=1,
+        importance=1,
+        minutes=1,
+        contract="A head.",
         stub="""
             class Head(nn.Module):
                 def __init__(self, d_model, d_head):
@@ -891,15 +956,31 @@ def head():
             """,
         sizes=[{"length": 5, "d_model": 3, "d_head": 2}, {"length": 4, "d_model": 5, "d_head": 3}],
         draw=lambda generator, length, d_model, d_head: normal(generator, 2, length, d_model),
-        build=("d_model", "d_head"), reference=Head, returns=("output", "weights"), hints=[("lost", "Look.")])
+        build=("d_model", "d_head"),
+        reference=Head,
+        returns=("output", "weights"),
+        hints=[("lost", "Look.")],
+    )
     exercise.right("in steps")(Head)
 
-    exercise.mistake("values from the queries' projection", why="The values are the queries.", look="which?",
-                     project=lambda self, x: (self.linear_q(x), self.linear_q(x)))
-    exercise.mistake("softmax over the queries", why="The columns sum to 1.", look="which dimension?",
-                     weights=lambda scores: scores.softmax(-2))
-    exercise.mistake("weights without gradient", why="The weights are detached.", look="what cuts?",
-                     weights=lambda right: right.detach())
+    exercise.mistake(
+        "values from the queries' projection",
+        why="The values are the queries.",
+        look="which?",
+        project=lambda self, x: (self.linear_q(x), self.linear_q(x)),
+    )
+    exercise.mistake(
+        "softmax over the queries",
+        why="The columns sum to 1.",
+        look="which dimension?",
+        weights=lambda scores: scores.softmax(-2),
+    )
+    exercise.mistake(
+        "weights without gradient",
+        why="The weights are detached.",
+        look="what cuts?",
+        weights=lambda right: right.detach(),
+    )
     return exercise
 
 
@@ -991,10 +1072,12 @@ def never_set_up(self, d_model, d_head):
 
 def with_layers(**layers):
     """A head that stores under each name what is made of d_model and d_head."""
+
     def __init__(self, d_model, d_head):
         nn.Module.__init__(self)
         for name, make in layers.items():
             setattr(self, name, make(d_model, d_head))
+
     return altered(__init__=__init__)
 
 
@@ -1021,19 +1104,26 @@ MODULES = [
     (altered(__init__=shared), "shared parameters. `linear_q` and `linear_v` share parameters"),
     (altered(__init__=tied), "shared parameters. `linear_q` and `linear_v` share parameters"),
     (with_layers(linear=nn.Linear), "its parameters have the wrong names"),
-    (with_layers(both=lambda d_model, d_head: nn.Linear(d_model, 2 * d_head)),
-     "one wide layer for several. `both` is as wide as `linear_q` and `linear_v` together"),
+    (
+        with_layers(both=lambda d_model, d_head: nn.Linear(d_model, 2 * d_head)),
+        "one wide layer for several. `both` is as wide as `linear_q` and `linear_v` together",
+    ),
     (with_layers(linear_q=nn.Linear), "a layer is missing. `linear_v` is not there;"),
-    (with_layers(linear_q=nn.Linear, layers=lambda *sizes: [unbiased(*sizes)]),
-     "layers in a plain list. `self.layers` is an ordinary list"),
+    (
+        with_layers(linear_q=nn.Linear, layers=lambda *sizes: [unbiased(*sizes)]),
+        "layers in a plain list. `self.layers` is an ordinary list",
+    ),
     (with_layers(layers=lambda *sizes: {"q": nn.Linear(*sizes)}), "`self.layers` is an ordinary dict"),
-    (with_layers(linear_q=nn.Linear, linear_v=unbiased, linear_k=unbiased),
-     "a layer too many. The exercise has no `linear_k`."),
+    (
+        with_layers(linear_q=nn.Linear, linear_v=unbiased, linear_k=unbiased),
+        "a layer too many. The exercise has no `linear_k`.",
+    ),
     (type("Misspelt", (nn.Module,), {"foward": forgets}), "it has no `forward`. Calling a module runs its"),
-    (with_layers(linear_q=unbiased, linear_v=unbiased), "a bias is missing. The exercise asks for "
-                                                        "`linear_q.bias`, but there is none."),
-    (with_layers(linear_q=nn.Linear, linear_v=nn.Linear), "a bias too many. The exercise has no "
-                                                          "`linear_v.bias`."),
+    (
+        with_layers(linear_q=unbiased, linear_v=unbiased),
+        "a bias is missing. The exercise asks for `linear_q.bias`, but there is none.",
+    ),
+    (with_layers(linear_q=nn.Linear, linear_v=nn.Linear), "a bias too many. The exercise has no `linear_v.bias`."),
     (altered(__init__=renamed), "missing: linear_q.weight, linear_q.bias, linear_v.weight not expected:"),
     (altered(__init__=turned), "`linear_q.weight` has the wrong shape."),
     (altered(__init__=uninitialised), "no super().__init__(). nn.Module has not been set up"),
@@ -1077,10 +1167,15 @@ def test_mistakes_of_modules_are_named_alone_and_in_pairs_and_with_right_numbers
     assert "The values are the queries. The columns sum to 1." in both.message
 
 
-@pytest.mark.parametrize("answer", [
-    Head, altered(__init__=lazy), lambda d_model, d_head: Head(d_model, d_head),
-    altered(weights=lambda self, scores: F.dropout(scores.softmax(-1), 0.5, self.training)),
-])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Head,
+        altered(__init__=lazy),
+        lambda d_model, d_head: Head(d_model, d_head),
+        altered(weights=lambda self, scores: F.dropout(scores.softmax(-1), 0.5, self.training)),
+    ],
+)
 @pytest.mark.usefixtures("head")
 def test_a_right_module_passes_in_any_style(answer):
     assert verdict(answer, "Head").message == "✓ Head"
@@ -1095,11 +1190,20 @@ def test_a_weight_that_is_missing_and_belongs_to_no_layer_is_named():
         def forward(self, x):
             return self.linear(x) * self.gain
 
-    declare("Scaled", "class Scaled(nn.Module):\n    def forward(self, x): ...",
-            lambda generator, width: normal(generator, 3, width), Scaled, sizes=[{"width": 2}], build=("width",))
+    declare(
+        "Scaled",
+        "class Scaled(nn.Module):\n    def forward(self, x): ...",
+        lambda generator, width: normal(generator, 3, width),
+        Scaled,
+        sizes=[{"width": 2}],
+        build=("width",),
+    )
     without = with_layers(linear=lambda *_: nn.Linear(2, 2)).__init__
-    answer = type("Mine", (nn.Module,), {"__init__": lambda self, width: without(self, width, width),
-                                         "forward": lambda self, x: self.linear(x)})
+    answer = type(
+        "Mine",
+        (nn.Module,),
+        {"__init__": lambda self, width: without(self, width, width), "forward": lambda self, x: self.linear(x)},
+    )
     assert "a layer is missing. `gain` is not there;" in " ".join(verdict(answer, "Scaled").message.split())
 
 
@@ -1143,8 +1247,20 @@ def test_weights_are_of_unit_scale():
 
 
 def declare(name, stub, draw, reference, **more):
-    return registered(name=name, lesson=1, title=name, difficulty=1, importance=1, minutes=1, contract=name,
-                    stub=stub, sizes=more.pop("sizes", [{}]), draw=draw, reference=reference, **more)
+    return registered(
+        name=name,
+        lesson=1,
+        title=name,
+        difficulty=1,
+        importance=1,
+        minutes=1,
+        contract=name,
+        stub=stub,
+        sizes=more.pop("sizes", [{}]),
+        draw=draw,
+        reference=reference,
+        **more,
+    )
 
 
 def test_texts_and_lists_are_judged_and_shown():
@@ -1169,8 +1285,10 @@ def test_numbers_are_judged_and_shown():
     for number in (1.0, 1, np.float64(1.0), torch.tensor(1.0), np.array(1.0), trained):
         assert verdict(lambda x, number=number: number, "third").status == "passed"
     assert "yours 2.00, expected 1.00" in verdict(lambda x: 2, "third").message
-    assert "✗ third: the numbers are not right.\n  The result is not the expected number." in verdict(
-        lambda x: 2, "third").message
+    assert (
+        "✗ third: the numbers are not right.\n  The result is not the expected number."
+        in verdict(lambda x: 2, "third").message
+    )
     assert "yours 1.0010, expected 1.0000" in verdict(lambda x: 1.001, "third").message
     assert "is not a number (NaN)" in verdict(lambda x: float("nan"), "third").message
     assert "is a bool; a float is expected." in verdict(lambda x: True, "third").message
@@ -1186,12 +1304,19 @@ def test_a_random_answer_is_judged_by_its_distribution():
         return torch.stack([call(logits, generator) for _ in range(40)]).double().mean()
 
     exercise = declare(
-        "coins", "def coins(logits, generator): ...",
+        "coins",
+        "def coins(logits, generator): ...",
         lambda generator: (torch.zeros(200), torch.Generator().manual_seed(3)),
         lambda logits, generator: torch.bernoulli(logits.sigmoid(), generator=generator),
-        observe=draws, same=lambda one, other: abs(one - other) < 0.05)
-    exercise.mistake("always heads", why="It never draws.", look="what is random?",
-                     variants=[lambda logits, generator: torch.ones(200)])
+        observe=draws,
+        same=lambda one, other: abs(one - other) < 0.05,
+    )
+    exercise.mistake(
+        "always heads",
+        why="It never draws.",
+        look="what is random?",
+        variants=[lambda logits, generator: torch.ones(200)],
+    )
     assert verdict(lambda logits, generator: (torch.rand(200) < 0.5).float(), "coins").status == "passed"
     assert verdict(lambda logits, generator: (logits > -1).float(), "coins").mistake == "always heads"
     assert verdict(lambda logits, generator: torch.zeros(200), "coins").status == "failed"
@@ -1206,14 +1331,24 @@ def test_the_limit_of_a_frequency_is_so_many_standard_deviations_where_the_numbe
 
 def test_a_table_that_is_not_of_counted_tokens_holds_no_ids():
     expected = distributions.chances(torch.ones(2, 5))
-    for actual, sort in ((torch.zeros(6, 3), "dtype"), (torch.zeros(2, 6), "ids"), (torch.zeros(6), "dtype"),
-                         (torch.zeros(6, 3).long(), "shape"), (torch.full((6,), 5), "ids")):
+    for actual, sort in (
+        (torch.zeros(6, 3), "dtype"),
+        (torch.zeros(2, 6), "ids"),
+        (torch.zeros(6), "dtype"),
+        (torch.zeros(6, 3).long(), "shape"),
+        (torch.full((6,), 5), "ids"),
+    ):
         assert difference(actual, expected, "tokens", {}, 0.0, False).sort == sort
 
 
 def test_what_a_comparison_of_its_own_calls_different_is_wrong_though_the_items_are_equal():
-    declare("letters", "def letters(text): ...", lambda generator: ("ab",), list,
-            same=lambda one, other: type(one) is type(other) and one == other)
+    declare(
+        "letters",
+        "def letters(text): ...",
+        lambda generator: ("ab",),
+        list,
+        same=lambda one, other: type(one) is type(other) and one == other,
+    )
     assert verdict(lambda text: [*text], "letters").status == "passed"
     report = verdict(lambda text: tuple(text), "letters")
     assert report.message.startswith("✗ letters: the result is not right.\n  The result is not the expected one.")
@@ -1259,14 +1394,24 @@ def test_checks_and_symptoms_of_an_exercise_are_told():
     def is_negative(yours, expected, x):
         return "It is negative." if yours.min() < 0 else None
 
-    exercise = declare("same", "def same(x): ...", lambda generator: torch.arange(3.0).double(),
-                       lambda x: x.clone(), checks=[keeps_order], symptoms=[is_negative])
+    exercise = declare(
+        "same",
+        "def same(x): ...",
+        lambda generator: torch.arange(3.0).double(),
+        lambda x: x.clone(),
+        checks=[keeps_order],
+        symptoms=[is_negative],
+    )
     assert verdict(lambda x: x.clone(), "same").status == "passed"
     report = verdict(lambda x: torch.arange(3.0).double(), "same")
     assert report.mistake == "always the same"
     assert "Where to look: where is `x` used?" in report.message
-    exercise.mistake("counting", why="It counts, and never looks.", look="what counts?",
-                     variants=[lambda x: torch.arange(len(x)).double()])
+    exercise.mistake(
+        "counting",
+        why="It counts, and never looks.",
+        look="what counts?",
+        variants=[lambda x: torch.arange(len(x)).double()],
+    )
     assert verdict(lambda x: torch.arange(3.0).double(), "same").mistake == "counting"
     assert verdict(lambda x: x.float(), "same").mistake == "it takes too long to explain"
     assert "It is negative." in verdict(lambda x: -x - torch.arange(3), "same").message
@@ -1282,23 +1427,25 @@ SYMPTOMS = [
 
 @pytest.mark.parametrize(("answer", "sentence"), SYMPTOMS)
 def test_the_numbers_themselves_say_what_is_wrong(answer, sentence):
-    declare("y", "def y(x): ...", lambda generator: normal(generator, 2, 3), lambda x: x.softmax(-1),
-            returns="y")
+    declare("y", "def y(x): ...", lambda generator: normal(generator, 2, 3), lambda x: x.softmax(-1), returns="y")
     assert sentence in verdict(answer, "y").message
 
 
-@pytest.mark.parametrize(("answer", "sentence"), [
-    (lambda x: 2 * x, "Every number in the result is 0.67 times the expected one."),
-    (lambda x: 3 * x + 2, "Every number in the result is the expected one plus 2.00."),
-    (lambda x: 3 * x - 2, "Every number in the result is the expected one minus 2.00."),
-    (lambda x: 3 * x + 1e-3, "The result is nearly right: look for a small constant, an epsilon or a dtype."),
-    (lambda x: 3.006 * x, "Every number in the result is 1.0020 times the expected one."),
-    (lambda x: 3.0006 * x, "The result is nearly right: look for a small constant, an epsilon or a dtype."),
-    (lambda x: 0 * x, "The result is zero everywhere."),
-    (lambda x: 3 * x[:2], "The result has shape (2, 4); (3, 4) is expected."),
-    (lambda x: (3 * x).mT, "The last two dimensions of the result are swapped."),
-    (lambda x: 3 * x.sin(), "The result has the right shape, but not the right numbers."),
-])
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (lambda x: 2 * x, "Every number in the result is 0.67 times the expected one."),
+        (lambda x: 3 * x + 2, "Every number in the result is the expected one plus 2.00."),
+        (lambda x: 3 * x - 2, "Every number in the result is the expected one minus 2.00."),
+        (lambda x: 3 * x + 1e-3, "The result is nearly right: look for a small constant, an epsilon or a dtype."),
+        (lambda x: 3.006 * x, "Every number in the result is 1.0020 times the expected one."),
+        (lambda x: 3.0006 * x, "The result is nearly right: look for a small constant, an epsilon or a dtype."),
+        (lambda x: 0 * x, "The result is zero everywhere."),
+        (lambda x: 3 * x[:2], "The result has shape (2, 4); (3, 4) is expected."),
+        (lambda x: (3 * x).mT, "The last two dimensions of the result are swapped."),
+        (lambda x: 3 * x.sin(), "The result has the right shape, but not the right numbers."),
+    ],
+)
 def test_simple_relations_are_told(answer, sentence):
     declare("three", "def three(x): ...", lambda generator: normal(generator, 3, 4), lambda x: 3 * x)
     assert sentence in verdict(answer, "three").message
@@ -1306,16 +1453,21 @@ def test_simple_relations_are_told(answer, sentence):
 
 def test_weights_where_none_belong_are_told():
     mask = torch.tensor([[True, False, True]])
-    declare("w", "def w(x): ...", lambda generator: normal(generator, 1, 3),
-            lambda x: masks.masked_softmax(x, mask), returns="w", exact_zeros=True)
+    declare(
+        "w",
+        "def w(x): ...",
+        lambda generator: normal(generator, 1, 3),
+        lambda x: masks.masked_softmax(x, mask),
+        returns="w",
+        exact_zeros=True,
+    )
     report = verdict(lambda x: x.softmax(-1), "w")
     assert "`w` gives weight to places that should get exactly 0." in report.message
     assert verdict(lambda x: masks.masked_softmax(x, mask) + 1e-30, "w").status == "failed"
 
 
 def test_a_mask_says_in_how_many_places_it_differs():
-    declare("m", "def m(x): ...", lambda generator: torch.arange(-4.0, 5).reshape(3, 3), lambda x: x > 0,
-            returns="m")
+    declare("m", "def m(x): ...", lambda generator: torch.arange(-4.0, 5).reshape(3, 3), lambda x: x > 0, returns="m")
     assert "`m` differs from the expected one in 2 of 9 places." in verdict(lambda x: x > 2, "m").message
     assert "and False wherever it should be True" in verdict(lambda x: x <= 0, "m").message
     declare("none", "def none(x): ...", lambda generator: normal(generator, 3), lambda x: 0 * x)
@@ -1335,18 +1487,25 @@ def test_large_results_are_shown_in_part():
     assert "5.00" in report.message
 
 
-@pytest.mark.parametrize(("name", "answer", "sentence"), [
-    ("shift_matrix", lambda offset, d_model: 3 * torch.eye(d_model + 1), "`matrix` has shape (5, 5); (4, 4) ="),
-    ("shift_matrix", lambda offset, d_model: torch.ones(d_model, d_model).long(), "`matrix` holds int64; float32 is"),
-    ("shift_matrix", lambda offset, d_model: [[3.0] * d_model] * d_model, "`matrix` is a list of 4; a tensor is"),
-    ("sample_next", lambda logits, *others: logits[:, :1].long(), "`tokens` has shape (3, 1); (3,) = (batch,) is"),
-    ("sample_next", lambda logits, *others: 3.0 * logits[:, 0], "`tokens` holds float64; int64 is expected."),
-    ("sample_next", lambda logits, *others: "abc", "`tokens` is a string; a tensor is expected."),
-    ("tokenize", lambda text: [3, 4], "The result holds an int; a string is expected there."),
-    ("tokenize", lambda text: 3, "The result is an int; a list is expected."),
-    ("make_sequences", lambda ids, length: 3, "It returns an int; the 2 results (inputs, targets) are expected."),
-    ("make_sequences", lambda ids, length: ("one", "two"), "`targets` is a string; a tensor is expected."),
-])
+@pytest.mark.parametrize(
+    ("name", "answer", "sentence"),
+    [
+        ("shift_matrix", lambda offset, d_model: 3 * torch.eye(d_model + 1), "`matrix` has shape (5, 5); (4, 4) ="),
+        (
+            "shift_matrix",
+            lambda offset, d_model: torch.ones(d_model, d_model).long(),
+            "`matrix` holds int64; float32 is",
+        ),
+        ("shift_matrix", lambda offset, d_model: [[3.0] * d_model] * d_model, "`matrix` is a list of 4; a tensor is"),
+        ("sample_next", lambda logits, *others: logits[:, :1].long(), "`tokens` has shape (3, 1); (3,) = (batch,) is"),
+        ("sample_next", lambda logits, *others: 3.0 * logits[:, 0], "`tokens` holds float64; int64 is expected."),
+        ("sample_next", lambda logits, *others: "abc", "`tokens` is a string; a tensor is expected."),
+        ("tokenize", lambda text: [3, 4], "The result holds an int; a string is expected there."),
+        ("tokenize", lambda text: 3, "The result is an int; a list is expected."),
+        ("make_sequences", lambda ids, length: 3, "It returns an int; the 2 results (inputs, targets) are expected."),
+        ("make_sequences", lambda ids, length: ("one", "two"), "`targets` is a string; a tensor is expected."),
+    ],
+)
 def test_a_comparison_of_its_own_leaves_the_sentences_on_kind_dtype_and_shape(name, answer, sentence):
     assert sentence in " ".join(verdict(answer, name).message.split())
 
@@ -1366,7 +1525,10 @@ def test_a_tiny_number_where_0_belongs_does_not_look_like_0():
 def test_numbers_stand_in_columns_below_their_labels():
     ours = torch.tensor([[-1.0, 10.0], [0.5, 2.0]])
     assert beside(ours, ours + 1, "output", 2e-5) == [
-        "yours: output    expected", "-1.00  10.00      0.00  11.00", " 0.50   2.00      1.50   3.00"]
+        "yours: output    expected",
+        "-1.00  10.00      0.00  11.00",
+        " 0.50   2.00      1.50   3.00",
+    ]
     big, other = torch.zeros(9, 9), torch.zeros(9, 9)
     other[7, 8] = 1.0
     lines = beside(big, other, "output", 2e-5)
@@ -1375,13 +1537,22 @@ def test_numbers_stand_in_columns_below_their_labels():
 
 
 def test_inputs_are_shown_in_one_line():
-    exercise = declare("all", "def all(ids, text, table, words, flag): ...", lambda generator: (
-        torch.arange(8), "x" * 60, torch.zeros(2, 3), ["a"] * 30, None), lambda *inputs: torch.zeros(2))
+    exercise = declare(
+        "all",
+        "def all(ids, text, table, words, flag): ...",
+        lambda generator: (torch.arange(8), "x" * 60, torch.zeros(2, 3), ["a"] * 30, None),
+        lambda *inputs: torch.zeros(2),
+    )
     shown = shown_inputs(exercise, exercise.cases(0)[0])
-    assert shown == (f"ids=[0, 1, 2, 3, 4, 5, 6, 7], text='{'x' * 38}…, table of shape (2, 3), "
-                     "words of length 30, flag=None")
-    longer = declare("more", "def more(ids, text, words): ...", lambda generator: (
-        torch.arange(9), "x" * 38, ["a", "b"]), lambda *inputs: torch.zeros(2))
+    assert shown == (
+        f"ids=[0, 1, 2, 3, 4, 5, 6, 7], text='{'x' * 38}…, table of shape (2, 3), words of length 30, flag=None"
+    )
+    longer = declare(
+        "more",
+        "def more(ids, text, words): ...",
+        lambda generator: (torch.arange(9), "x" * 38, ["a", "b"]),
+        lambda *inputs: torch.zeros(2),
+    )
     assert shown_inputs(longer, longer.cases(0)[0]) == f"ids of shape (9,), text='{'x' * 38}', words=['a', 'b']"
 
 
@@ -1435,10 +1606,19 @@ def test_a_mistake_that_runs_for_some_sizes_only_is_named_where_it_runs():
         return weights.reshape(*query.shape[:-1], query.shape[-2]) @ value, weights
 
     assert verdict(sometimes).mistake == "no scaling"
-    exercise = declare("t", "def t(a, b): ...", lambda g, n, m: (normal(g, n, 2), normal(g, m, 2)),
-                       lambda a, b: a @ b.mT, sizes=[{"n": 2, "m": 3}, {"n": 2, "m": 2}])
-    exercise.mistake("sized by a", why="It is sized by a.", look="whose size?",
-                     variants=[lambda a, b: (a @ b.mT).reshape(len(a), len(a))])
+    exercise = declare(
+        "t",
+        "def t(a, b): ...",
+        lambda g, n, m: (normal(g, n, 2), normal(g, m, 2)),
+        lambda a, b: a @ b.mT,
+        sizes=[{"n": 2, "m": 3}, {"n": 2, "m": 2}],
+    )
+    exercise.mistake(
+        "sized by a",
+        why="It is sized by a.",
+        look="whose size?",
+        variants=[lambda a, b: (a @ b.mT).reshape(len(a), len(a))],
+    )
     exercise.mistake("never runs", why="They do not fit.", look="which sizes?", variants=[lambda a, b: a @ b[:, :1]])
 
     def mine(a, b):
@@ -1509,8 +1689,13 @@ def test_a_solution_can_be_asked_for_by_name_or_by_the_function_itself(capsys):
 
 
 def test_a_solution_taken_from_the_package_brings_its_imports(capsys):
-    declare("causal", "def causal(length): ...", lambda generator: (3,), masks.causal_mask,
-            solution=(masks.causal_mask, with_loops, Head))
+    declare(
+        "causal",
+        "def causal(length): ...",
+        lambda generator: (3,),
+        masks.causal_mask,
+        solution=(masks.causal_mask, with_loops, Head),
+    )
     solution("causal")
     text = capsys.readouterr().out
     assert "import torch\n" in text
@@ -1526,14 +1711,16 @@ def test_an_error_in_the_catalogues_own_code_is_not_hidden():
     def fails(yours, expected, x):
         raise ValueError("a symptom is wrong")
 
-    declare("same", "def same(x): ...", lambda generator: torch.arange(3.0).double(), lambda x: x.clone(),
-            symptoms=[fails])
+    declare(
+        "same", "def same(x): ...", lambda generator: torch.arange(3.0).double(), lambda x: x.clone(), symptoms=[fails]
+    )
     assert "that is a fault in the course" in verdict(lambda x: -x - torch.arange(3), "same").message
 
 
 def test_the_inputs_are_those_of_the_last_definition_in_a_stub():
-    exercise = declare("f", "import math\n\n\ndef g(): ...\n\n\ndef f(x, y=math.pi): ...", lambda generator: (1.0,),
-                       lambda x, y=1.0: x)
+    exercise = declare(
+        "f", "import math\n\n\ndef g(): ...\n\n\ndef f(x, y=math.pi): ...", lambda generator: (1.0,), lambda x, y=1.0: x
+    )
     assert (exercise.inputs, exercise.required) == (["x", "y"], 1)
 
 
@@ -1561,8 +1748,9 @@ def in_two_steps():
 
 def test_a_mistake_may_have_several_variants_and_be_kept_out_of_pairs():
     exercise = in_two_steps()
-    exercise.mistake("not scaled", why="It is not scaled.", look="how large?",
-                     scaled=lambda x: x, variants=[lambda x: x / 2 + 1])
+    exercise.mistake(
+        "not scaled", why="It is not scaled.", look="how large?", scaled=lambda x: x, variants=[lambda x: x / 2 + 1]
+    )
     exercise.mistake("not shifted", why="It is not shifted.", look="how far?", pairs=0, shifted=lambda scaled: scaled)
     assert verdict(lambda x: x + 1, "p").mistake == "not scaled"
     assert verdict(lambda x: 0.5 * x + 1, "p").mistake == "not scaled"
@@ -1588,10 +1776,15 @@ def test_a_single_number_on_the_way_does_not_show_a_mistake():
 
 def test_what_replaces_a_step_asks_for_what_it_needs_by_name():
     exercise = in_two_steps()
-    exercise.mistake("doubled", why="", look="?",
-                     shifted=[lambda right: 2 * right, lambda step, scaled: step(3 * scaled)])
-    exercise.mistake("negative", why="", look="?",
-                     variants=[{"scaled": lambda self, x: -x, "shifted": lambda by, scaled: scaled - by}])
+    exercise.mistake(
+        "doubled", why="", look="?", shifted=[lambda right: 2 * right, lambda step, scaled: step(3 * scaled)]
+    )
+    exercise.mistake(
+        "negative",
+        why="",
+        look="?",
+        variants=[{"scaled": lambda self, x: -x, "shifted": lambda by, scaled: scaled - by}],
+    )
     x = torch.tensor([1.0, 2.0])
     (one, two), (three,) = (exercise.mistakes[name].variants for name in ("doubled", "negative"))
     assert [variant()(x).tolist() for variant in (one, two, three)] == [[6, 10], [7, 13], [-2, -3]]
@@ -1601,11 +1794,13 @@ def test_what_replaces_a_step_asks_for_what_it_needs_by_name():
 
 def test_of_a_mistake_only_so_many_variants_are_tried_in_pairs():
     exercise = in_two_steps()
-    exercise.mistake("scaled wrongly", why="", look="?", pairs=2,
-                     scaled=[lambda x: x, lambda x: 3 * x, lambda x: 4 * x])
+    exercise.mistake(
+        "scaled wrongly", why="", look="?", pairs=2, scaled=[lambda x: x, lambda x: 3 * x, lambda x: 4 * x]
+    )
     exercise.mistake("not shifted", why="", look="?", shifted=[lambda scaled: scaled, lambda scaled: scaled + 2])
     assert [sorted(mistake.name for mistake in both) for both, _ in exercise.pairs] == 2 * [
-        ["not shifted", "scaled wrongly"]]
+        ["not shifted", "scaled wrongly"]
+    ]
 
 
 def test_a_mistake_that_makes_a_layer_in_forward_leaves_the_others_theirs():
@@ -1620,9 +1815,14 @@ def test_a_mistake_that_makes_a_layer_in_forward_leaves_the_others_theirs():
         def after(self, x):
             return x
 
-    exercise = declare("Layer", "class Layer(nn.Module):\n    def forward(self, x): ...",
-                       lambda generator, width: normal(generator, 3, width), Right,
-                       sizes=[{"width": 2}, {"width": 3}], build=("width",))
+    exercise = declare(
+        "Layer",
+        "class Layer(nn.Module):\n    def forward(self, x): ...",
+        lambda generator, width: normal(generator, 3, width),
+        Right,
+        sizes=[{"width": 2}, {"width": 3}],
+        build=("width",),
+    )
     exercise.right("step by step")(Right)
 
     def zeros(self, x):
@@ -1630,8 +1830,9 @@ def test_a_mistake_that_makes_a_layer_in_forward_leaves_the_others_theirs():
         return 0 * self.linear(x)
 
     exercise.mistake("a layer of zeros", why="Its layer is new in every call.", look="`__init__`.", forward=zeros)
-    exercise.mistake("narrow", why="It is always 2 wide.", look="`__init__`.",
-                     variants=[lambda width: Right(2)])  # a function may make the module, too
+    exercise.mistake(
+        "narrow", why="It is always 2 wide.", look="`__init__`.", variants=[lambda width: Right(2)]
+    )  # a function may make the module, too
     exercise.mistake("doubled", why="It is twice as much.", look="the `return` line.", after=lambda x: 2 * x)
 
     assert verdict(type("Mine", (Right,), {"after": lambda self, x: x + x}), "Layer").mistake == "doubled"

@@ -33,8 +33,11 @@ def text(report):
 
 # Gradients: where a lesson trains through the function, they count; everywhere else nothing is said of them
 
-TRAINED = {"attention": first_steps.attention, "scaled_dot_product_attention": finished.scaled_dot_product_attention,
-           "masked_softmax": masks.masked_softmax}
+TRAINED = {
+    "attention": first_steps.attention,
+    "scaled_dot_product_attention": finished.scaled_dot_product_attention,
+    "masked_softmax": masks.masked_softmax,
+}
 
 
 def test_where_the_gradient_of_a_function_counts_the_contract_says_so():
@@ -70,13 +73,19 @@ def not_a_number(*results):
 
 
 @pytest.mark.parametrize("name", TRAINED)
-@pytest.mark.parametrize(("end", "mistake", "sentence"), [
-    (detached, "no gradient", "no gradient reaches"), (in_numpy, "no gradient", "no gradient flows through NumPy"),
-    (overwritten, "no gradient", "has been overwritten"),
-    (half_detached, "wrong gradient", "is not: something is cut off or changed on the way back"),
-    (not_a_number, "a gradient that is NaN", "it holds NaN or infinity")])
+@pytest.mark.parametrize(
+    ("end", "mistake", "sentence"),
+    [
+        (detached, "no gradient", "no gradient reaches"),
+        (in_numpy, "no gradient", "no gradient flows through NumPy"),
+        (overwritten, "no gradient", "has been overwritten"),
+        (half_detached, "wrong gradient", "is not: something is cut off or changed on the way back"),
+        (not_a_number, "a gradient that is NaN", "it holds NaN or infinity"),
+    ],
+)
 def test_where_a_lesson_trains_through_a_function_a_wrong_gradient_is_a_mistake_with_a_name(
-        name, end, mistake, sentence):
+    name, end, mistake, sentence
+):
     def answer(*inputs):
         results = TRAINED[name](*inputs)
         return end(*results) if isinstance(results, tuple) else end(results)[0]
@@ -92,6 +101,7 @@ def test_where_a_lesson_trains_through_a_function_a_wrong_gradient_is_a_mistake_
 @pytest.mark.parametrize("name", ["softmax", "self_attention", "sinusoidal_encoding", "masked_softmax"])
 def test_where_every_number_is_nan_no_cause_is_claimed(name):
     right = EXERCISES[name].reference
+
     def nothing_but_nan(*inputs):
         result = right(*inputs)
         return tuple(one * math.nan for one in result) if isinstance(result, tuple) else result * math.nan
@@ -120,9 +130,14 @@ def cut_norm(x, gain, bias, eps=1e-5):
     return gain * (x - x.mean(-1, keepdim=True)) / (variance + eps).sqrt() + bias
 
 
-@pytest.mark.parametrize(("name", "answer"), [
-    ("layer_norm", cut_norm), ("split_heads", lambda x, num_heads: finished.split_heads(x, num_heads).detach()),
-    ("merge_heads", lambda heads: torch.from_numpy(finished.merge_heads(heads).numpy()))])
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("layer_norm", cut_norm),
+        ("split_heads", lambda x, num_heads: finished.split_heads(x, num_heads).detach()),
+        ("merge_heads", lambda heads: torch.from_numpy(finished.merge_heads(heads).numpy())),
+    ],
+)
 def test_everywhere_else_nothing_is_said_of_gradients(name, answer):
     assert check(name, answer).message == f"✓ {name}"
 
@@ -149,8 +164,12 @@ def test_a_mistake_and_a_slip_show_the_shape_of_the_learner():
     assert "yours: merged" in said
 
 
-SLIPS = {"transposed": lambda one: one.mT if one.ndim > 1 else one, "a dimension more": lambda one: one[None],
-         "in NumPy": lambda one: one.numpy(), "in integers": lambda one: one.long()}
+SLIPS = {
+    "transposed": lambda one: one.mT if one.ndim > 1 else one,
+    "a dimension more": lambda one: one[None],
+    "in NumPy": lambda one: one.numpy(),
+    "in integers": lambda one: one.long(),
+}
 
 
 @pytest.mark.parametrize("name", ["split_heads", "merge_heads", "attention", "layer_norm"])
@@ -160,15 +179,17 @@ def test_a_shape_that_is_called_the_learners_is_the_learners(name):
     with standard_state():
         drawn = draws(name, 0)
         for slip in SLIPS.values():
-            for _, variant in exercise.singles()[::1 if "heads" in name else 40]:
+            for _, variant in exercise.singles()[:: 1 if "heads" in name else 40]:
                 outcomes = [slipped(drawn.outcome(variant, number), slip) for number in range(len(drawn.cases))]
                 if not all(one.ok for one in outcomes):
                     continue
                 report = verdict.judge(exercise, implementation(variant), drawn, run=attempt, outcomes=outcomes)
                 shapes = {str(tuple(one.shape)) for outcome in outcomes for one in several(outcome.value)}
-                said = [*re.findall(r"` has shape (\([\d, ]*\));", text(report)),
-                        *re.findall(r"of shape (\([\d, ]*\)); a tensor is expected", text(report)),
-                        *re.findall(r"yours: \w+ (\([\d, ]*\))", text(report))]
+                said = [
+                    *re.findall(r"` has shape (\([\d, ]*\));", text(report)),
+                    *re.findall(r"of shape (\([\d, ]*\)); a tensor is expected", text(report)),
+                    *re.findall(r"yours: \w+ (\([\d, ]*\))", text(report)),
+                ]
                 assert {one for one in said if one not in shapes} == set(), report.message
 
 
@@ -247,9 +268,15 @@ def top_k_first(logits, temperature, top_k, generator):
 STEPS = "right up to `", "first wrong step", "very first step"
 
 
-@pytest.mark.parametrize(("name", "answer"), [
-    ("MultiHeadAttention", ReluOnProjections), ("MultiHeadAttention", ReluOnQueries), ("sample_next", top_k_first),
-    ("DecoderLayer", WrongQuery)])
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("MultiHeadAttention", ReluOnProjections),
+        ("MultiHeadAttention", ReluOnQueries),
+        ("sample_next", top_k_first),
+        ("DecoderLayer", WrongQuery),
+    ],
+)
 def test_where_the_first_wrong_step_is_not_certain_nothing_is_said(name, answer):
     report = unnamed(name, answer)
     assert report.status == "failed"
@@ -343,8 +370,17 @@ def test_what_goes_into_a_call_by_its_name_is_traced_as_well():
 # The first wrong step: the proof
 
 NAMED = [name for name, one in EXERCISES.items() if one.steps and one.names_steps and not one.observe]
-SPEAKING = ["attention", "AttentionHead", "scaled_dot_product_attention", "split_heads", "MultiHeadAttention",
-            "layer_norm", "FeedForward", "EncoderLayer", "DecoderLayer"]
+SPEAKING = [
+    "attention",
+    "AttentionHead",
+    "scaled_dot_product_attention",
+    "split_heads",
+    "MultiHeadAttention",
+    "layer_norm",
+    "FeedForward",
+    "EncoderLayer",
+    "DecoderLayer",
+]
 PAIRS = 12  # of each exercise, drawn anew for each draw
 MANY = 200  # as many with --exhaustive=N, drawn by N, on five draws that nobody has seen
 
@@ -384,23 +420,29 @@ def variants_of(exercise, seed, spoken):
     """A part of what is made from named steps; after draw 0 mostly those of which something was said."""
     singles, pairs = stepped(exercise), some(exercise.pairs, PAIRS, seed)
     singles = singles[::2] if len(singles) > 100 else singles
-    return [*singles, *pairs] if seed == 0 else [*spoken[seed % 5::5], *pairs[:2]]
+    return [*singles, *pairs] if seed == 0 else [*spoken[seed % 5 :: 5], *pairs[:2]]
 
 
 def said_of_steps(exercise, drawn, variant):
     outcomes = [drawn.outcome(variant, number) for number in range(len(drawn.cases))]
-    differences = [compare(exercise, one.value, expected) if one.ok else None
-                   for one, expected in zip(outcomes, drawn.expected, strict=True)]
+    differences = [
+        compare(exercise, one.value, expected) if one.ok else None
+        for one, expected in zip(outcomes, drawn.expected, strict=True)
+    ]
     return sentence_on_steps(drawn, implementation(variant), differences, attempt)
 
 
 def is_true(exercise, drawn, variant, sentence):
     unused = re.match(r"(.*?) (?:is|are) never used\.", sentence)
-    if unused and not all(has_no_influence(exercise, drawn, variant, layer)
-                          for layer in re.findall(r"`(\w+)`", unused[1])):
+    if unused and not all(
+        has_no_influence(exercise, drawn, variant, layer) for layer in re.findall(r"`(\w+)`", unused[1])
+    ):
         return False
-    step = re.search(r"Everything is right up to `(\w+)`; the first wrong step is `(\w+)`\.|"
-                     r"The very first step, `(\w+)`, is already wrong\.", sentence)
+    step = re.search(
+        r"Everything is right up to `(\w+)`; the first wrong step is `(\w+)`\.|"
+        r"The very first step, `(\w+)`, is already wrong\.",
+        sentence,
+    )
     if step is None:
         return not any(phrase in sentence for phrase in STEPS)
     return true_first_step(exercise, drawn, variant) == ((step[1], step[2]) if step[2] else (None, step[3]))
@@ -413,7 +455,7 @@ def true_first_step(exercise, drawn, variant):
         right, ours = (recorded(exercise, drawn, one, number) for one in (exercise.steps, variant))
         turns = Counter()
         for place, (name, result) in enumerate(right):
-            mine = [one for step, one in ours if step == name][turns[name]:turns[name] + 1]
+            mine = [one for step, one in ours if step == name][turns[name] : turns[name] + 1]
             turns[name] += 1
             if not mine or not agree(mine[0], result):
                 places.append((place, right[place - 1][0] if place else None, name))
@@ -430,10 +472,14 @@ def recorded(exercise, drawn, variant, number):
             result = method(self, *inputs, **named)
             record.append((name, freeze(result)))
             return result
+
         return step
 
-    names = [name for name, method in vars(exercise.steps).items()
-             if inspect.isfunction(method) and name not in ("__init__", "__call__", "forward")]
+    names = [
+        name
+        for name, method in vars(exercise.steps).items()
+        if inspect.isfunction(method) and name not in ("__init__", "__call__", "forward")
+    ]
     methods = {name: recording(name, getattr(variant, name)) for name in names}
     observe(exercise, implementation(type(variant.__name__, (variant,), methods)), drawn.cases[number], drawn.dtype)
     return record

@@ -22,16 +22,19 @@ def joined(keys, values, new_key, new_value):
 
 def cached(weights_of):
     """An attention with a cache, whose weights are made of scores and of which keys are late."""
+
     def answer(query, keys, values, new_key, new_value):
         past = keys.shape[2]
         keys, values = joined(keys, values, new_key, new_value)
         late = torch.ones(query.shape[2], keys.shape[2]).triu(past + 1) == 1
         return weights_of(query @ keys.mT / math.sqrt(query.shape[-1]), late) @ values, keys, values
+
     return answer
 
 
 def online(first, dtype=torch.float64, more=0.0):
     """The softmax in blocks, whose maximum starts at a number and is kept in a dtype."""
+
     def answer(blocks):
         largest = torch.full(blocks[0][..., :1].shape, first, dtype=dtype)
         total = torch.zeros_like(blocks[0][..., :1])
@@ -40,25 +43,28 @@ def online(first, dtype=torch.float64, more=0.0):
             total = total * (largest - raised).exp() + (scores - raised).exp().sum(-1, keepdim=True)
             largest = raised
         return torch.cat([(scores - largest).exp() / (total + more) for scores in blocks], -1)
+
     return answer
 
 
 def tiled(first, low):
     """Attention in tiles, whose maximum starts at a number and whose forbidden scores get one."""
+
     def answer(query, key, value, block):
         outputs = []
         for start in range(0, query.shape[-2], block):
-            rows = query[..., start:start + block, :] / math.sqrt(query.shape[-1])
+            rows = query[..., start : start + block, :] / math.sqrt(query.shape[-1])
             largest, total, summed = torch.full_like(rows[..., :1], first), 0, 0
             for left in range(0, start + 1, block):
-                scores = rows @ key[..., left:left + block, :].mT
+                scores = rows @ key[..., left : left + block, :].mT
                 scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(start - left + 1) == 1, low)
                 raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
                 weights, shrink = (scores - raised).exp(), (largest - raised).exp()
                 total = total * shrink + weights.sum(-1, keepdim=True)
-                summed, largest = summed * shrink + weights @ value[..., left:left + block, :], raised
+                summed, largest = summed * shrink + weights @ value[..., left : left + block, :], raised
             outputs.append(summed / total)
         return torch.cat(outputs, -2)
+
     return answer
 
 
@@ -81,8 +87,12 @@ def test_a_number_that_scores_may_lie_below_is_named_wherever_it_stands(number):
 def test_a_number_below_every_score_is_right(number):
     hidden = cached(lambda scores, late: scores.masked_fill(late, number).softmax(-1))
     added = cached(lambda scores, late: (scores + torch.zeros_like(scores).masked_fill(late, number)).softmax(-1))
-    for name, answer in (("online_softmax", online(number)), ("tiled_attention", tiled(number, number)),
-                         ("attend_with_cache", hidden), ("attend_with_cache", added)):
+    for name, answer in (
+        ("online_softmax", online(number)),
+        ("tiled_attention", tiled(number, number)),
+        ("attend_with_cache", hidden),
+        ("attend_with_cache", added),
+    ):
         assert check(name, answer).status == "passed"
 
 
@@ -93,8 +103,11 @@ def test_scores_far_below_zero_refuse_no_style_of_attention_with_a_cache():
         mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(past)
         return F.scaled_dot_product_attention(query, keys, values, mask), keys, values
 
-    by_logarithms = cached(lambda scores, late: (
-        scores.masked_fill(late, -torch.inf) - scores.masked_fill(late, -torch.inf).logsumexp(-1, keepdim=True)).exp())
+    by_logarithms = cached(
+        lambda scores, late: (
+            scores.masked_fill(late, -torch.inf) - scores.masked_fill(late, -torch.inf).logsumexp(-1, keepdim=True)
+        ).exp()
+    )
     for answer in (fused, by_logarithms):
         assert check("attend_with_cache", answer).status == "passed"
 
@@ -123,8 +136,10 @@ def test_a_batch_of_one_without_its_dimension_is_named():
 
 
 def test_a_token_accepted_with_u_and_p_both_zero_is_named():
-    report = check("speculate", lambda p, q, token, u: torch.where(
-        u <= accepted(p, q, token), token, sampling.speculate(p, q, token, u)))
+    report = check(
+        "speculate",
+        lambda p, q, token, u: torch.where(u <= accepted(p, q, token), token, sampling.speculate(p, q, token, u)),
+    )
     assert report.mistake == "accepted where u equals the ratio"
 
 
@@ -151,12 +166,22 @@ def test_heads_moved_along_the_batch_are_not_called_untouched():
     assert "just the input" not in text(report)
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("previous_token_score", lambda weights: weights.diagonal(-1, -2, -1).transpose(0, 1).flatten(1).median(-1).values,
-     "the median, not the mean"),
-    ("ablate_head", lambda heads, number: heads.index_fill(1, torch.tensor(number), 1e-8), "almost 0"),
-    ("sliding_window_mask", lambda length, window: torch.ones(length, length, dtype=torch.bool).tril().triu(
-        -max(window - 2, 0)), "a window one too short")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        (
+            "previous_token_score",
+            lambda weights: weights.diagonal(-1, -2, -1).transpose(0, 1).flatten(1).median(-1).values,
+            "the median, not the mean",
+        ),
+        ("ablate_head", lambda heads, number: heads.index_fill(1, torch.tensor(number), 1e-8), "almost 0"),
+        (
+            "sliding_window_mask",
+            lambda length, window: torch.ones(length, length, dtype=torch.bool).tril().triu(-max(window - 2, 0)),
+            "a window one too short",
+        ),
+    ],
+)
 def test_a_variant_is_given_a_name_that_is_true_of_it(name, answer, mistake):
     assert check(name, answer).mistake == mistake
 
@@ -203,7 +228,7 @@ def windows(length, window):
     mask = torch.zeros(length, length, dtype=torch.bool)
     for query in range(length):
         start = max(0, query - window + 1)
-        mask[query, start:start + window] = True
+        mask[query, start : start + window] = True
     return mask
 
 
@@ -226,20 +251,24 @@ def test_a_window_one_too_long_is_not_said_to_lie_before_where_it_lies_behind():
 
 def masked(scaled, ahead, low):
     """Attention with a cache, with or without the scale, from a diagonal, filled with a number."""
+
     def answer(query, keys, values, new_key, new_value):
         past, new = keys.shape[2], query.shape[2]
         keys, values = joined(keys, values, new_key, new_value)
         scores = query @ keys.mT / (math.sqrt(query.shape[-1]) if scaled else 1)
         late = torch.ones(new, past + new).tril(past + ahead) == 0
         return scores.masked_fill(late, low).softmax(-1) @ values, keys, values
+
     return answer
 
 
 SMALL = "a number too small for the forbidden"
 
 
-@pytest.mark.parametrize(("scaled", "ahead", "mistakes"), [
-    (False, 0, {"no scaling"}), (True, -1, {"the diagonal missing"}), (True, 1, {"one step into the future"})])
+@pytest.mark.parametrize(
+    ("scaled", "ahead", "mistakes"),
+    [(False, 0, {"no scaling"}), (True, -1, {"the diagonal missing"}), (True, 1, {"one step into the future"})],
+)
 def test_a_number_too_small_hides_no_other_mistake(scaled, ahead, mistakes):
     for low, more in ((-torch.inf, set()), (-1e4, {SMALL}), (-1e9, {SMALL})):
         found = check("attend_with_cache", masked(scaled, ahead, low)).mistake
@@ -275,32 +304,39 @@ def test_a_maximum_that_starts_at_0_is_said_to_stay_only_where_scores_are_far_be
 
 def in_tiles(scaled, rescaled=True, low=-torch.inf):
     """Attention in tiles, all queries at once."""
+
     def answer(query, key, value, block):
         rows = query / math.sqrt(query.shape[-1]) if scaled else query
         largest, total, summed = torch.full_like(query[..., :1], -torch.inf), 0, 0
         for left in range(0, query.shape[-2], block):
-            scores = rows @ key[..., left:left + block, :].mT
+            scores = rows @ key[..., left : left + block, :].mT
             scores = scores.masked_fill(torch.ones_like(scores).triu(1 - left) == 1, low)
             raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
             weights, shrink = (scores - raised).exp(), (largest - raised).exp()
             total = total * shrink + weights.sum(-1, keepdim=True)
-            summed = summed * (shrink if rescaled else 1) + weights @ value[..., left:left + block, :]
+            summed = summed * (shrink if rescaled else 1) + weights @ value[..., left : left + block, :]
             largest = raised
         return summed / total
+
     return answer
 
 
 def whole_tiles(query, key, value, block):
     outputs = []
     for start in range(0, query.shape[-2], block):
-        keys, values = (one[..., :start + block, :] for one in (key, value))
-        outputs.append((query[..., start:start + block, :] @ keys.mT).softmax(-1) @ values)
+        keys, values = (one[..., : start + block, :] for one in (key, value))
+        outputs.append((query[..., start : start + block, :] @ keys.mT).softmax(-1) @ values)
     return torch.cat(outputs, -2)
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (whole_tiles, "the tile on the diagonal not masked"), (in_tiles(False, rescaled=False), "the output not rescaled"),
-    (in_tiles(False, low=-1e9), SMALL)])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (whole_tiles, "the tile on the diagonal not masked"),
+        (in_tiles(False, rescaled=False), "the output not rescaled"),
+        (in_tiles(False, low=-1e9), SMALL),
+    ],
+)
 def test_tiles_without_a_scale_hide_no_other_mistake(answer, mistake):
     assert set(check("tiled_attention", answer).mistake.split(" and ")) == {"no scaling", mistake}
 
@@ -326,7 +362,7 @@ def test_scores_of_0_that_are_taken_for_masked_are_found_and_named(low):
     def block_by_block(query, key, value, block):
         outputs = []
         for start in range(0, query.shape[-2], block):
-            rows, end = query[..., start:start + block, :] / math.sqrt(query.shape[-1]), start + block
+            rows, end = query[..., start : start + block, :] / math.sqrt(query.shape[-1]), start + block
             scores = (rows @ key[..., :end, :].mT).tril(start)
             outputs.append(scores.masked_fill(scores == 0, low).softmax(-1) @ value[..., :end, :])
         return torch.cat(outputs, -2)
@@ -335,12 +371,16 @@ def test_scores_of_0_that_are_taken_for_masked_are_found_and_named(low):
     assert check("tiled_attention", block_by_block).mistake == "a score of 0 taken for masked"
 
 
-@pytest.mark.parametrize(("name", "mean"), [
-    ("previous_token_score", lambda picked: picked[picked > 0].mean()),
-    ("induction_score", lambda picked: (picked * (picked > 1e-9)).sum() / (picked > 1e-9).sum())])
+@pytest.mark.parametrize(
+    ("name", "mean"),
+    [
+        ("previous_token_score", lambda picked: picked[picked > 0].mean()),
+        ("induction_score", lambda picked: (picked * (picked > 1e-9)).sum() / (picked > 1e-9).sum()),
+    ],
+)
 def test_weights_of_0_count_in_the_mean(name, mean):
     def answer(weights, period=2):
-        diagonal = weights.diagonal(1 - period, -2, -1)[..., name == "induction_score":]
+        diagonal = weights.diagonal(1 - period, -2, -1)[..., name == "induction_score" :]
         return torch.stack([mean(diagonal[:, head]) for head in range(weights.shape[1])])
 
     assert check(name, answer).mistake == "the mean of the weights that are not 0"
@@ -369,22 +409,28 @@ def by_tiles(query, key, value, rows, keys):
     """Attention in tiles of so many queries and keys."""
     outputs = []
     for start in range(0, query.shape[-2], rows):
-        asked, end = query[..., start:start + rows, :] / math.sqrt(query.shape[-1]), start + rows
+        asked, end = query[..., start : start + rows, :] / math.sqrt(query.shape[-1]), start + rows
         log, output = torch.full_like(asked[..., :1], -torch.inf), 0
         for left in range(0, min(end, key.shape[-2]), keys):
-            scores = asked @ key[..., left:left + keys, :].mT
+            scores = asked @ key[..., left : left + keys, :].mT
             scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(start - left + 1) == 1, -1e38)
             own = scores.logsumexp(-1, keepdim=True)
             both = torch.logaddexp(log, own)
-            mean = scores.softmax(-1) @ value[..., left:left + keys, :]
+            mean = scores.softmax(-1) @ value[..., left : left + keys, :]
             output, log = output * (log - both).exp() + mean * (own - both).exp(), both
         outputs.append(output)
     return torch.cat(outputs, -2)
 
 
-@pytest.mark.parametrize("size", [
-    lambda length, block: math.ceil(length / block), lambda length, block: 8,
-    lambda length, block: math.isqrt(length), lambda length, block: block if block >= 4 else length])
+@pytest.mark.parametrize(
+    "size",
+    [
+        lambda length, block: math.ceil(length / block),
+        lambda length, block: 8,
+        lambda length, block: math.isqrt(length),
+        lambda length, block: block if block >= 4 else length,
+    ],
+)
 def test_tiles_larger_than_the_block_are_named(size):
     def answer(query, key, value, block):
         tile = size(query.shape[-2], block)
@@ -394,14 +440,19 @@ def test_tiles_larger_than_the_block_are_named(size):
 
 
 def test_two_halves_of_the_queries_are_not_called_a_whole_table():
-    report = check("tiled_attention", lambda query, key, value, block: by_tiles(
-        query, key, value, max(1, (query.shape[-2] + 1) // 2), query.shape[-2]))
+    report = check(
+        "tiled_attention",
+        lambda query, key, value, block: by_tiles(
+            query, key, value, max(1, (query.shape[-2] + 1) // 2), query.shape[-2]
+        ),
+    )
     assert report.mistake == "tiles larger than the block"
 
 
 @pytest.mark.parametrize("rows", [lambda length, block: block, lambda length, block: length])
 def test_tiles_of_the_block_are_right_whichever_side_it_limits(rows):
     for turned in (False, True):
+
         def answer(query, key, value, block, turned=turned):
             sizes = (rows(query.shape[-2], block), block)
             return by_tiles(query, key, value, *(sizes[::-1] if turned else sizes))
@@ -413,12 +464,12 @@ def test_an_output_divided_in_every_tile_is_named_where_all_queries_meet_every_t
     def answer(query, key, value, block):
         largest, total, output = torch.full_like(query[..., :1], -torch.inf), 0, 0
         for left in range(0, query.shape[-2], block):
-            scores = query @ key[..., left:left + block, :].mT / math.sqrt(query.shape[-1])
+            scores = query @ key[..., left : left + block, :].mT / math.sqrt(query.shape[-1])
             scores = scores.masked_fill(torch.ones_like(scores).triu(1 - left) == 1, -torch.inf)
             raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
             weights, shrink = (scores - raised).exp(), (largest - raised).exp()
             total = total * shrink + weights.sum(-1, keepdim=True)
-            output = (output * shrink + weights @ value[..., left:left + block, :]) / total
+            output = (output * shrink + weights @ value[..., left : left + block, :]) / total
             largest = raised
         return output
 
@@ -485,16 +536,23 @@ def test_a_window_that_wraps_round_is_named():
 
 def redrawn(keep=lambda p, q, token, u: u < accepted(p, q, token), drawn=lambda left: torch.multinomial(left, 1)[:, 0]):
     """A right answer to speculate, but for what is kept, and how it is drawn again."""
+
     def answer(p, q, token, u):
         left = (p - q).clamp(min=0)
         left = torch.where(left.sum(-1, keepdim=True) > 0, left, p)
         return torch.where(keep(p, q, token, u), token, drawn(left))
+
     return answer
 
 
-@pytest.mark.parametrize("drawn", [
-    lambda left: (left / torch.rand_like(left)).argmax(-1), lambda left: (left * torch.rand_like(left)).argmax(-1),
-    lambda left: torch.multinomial(left.square(), 1)[:, 0]])
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        lambda left: (left / torch.rand_like(left)).argmax(-1),
+        lambda left: (left * torch.rand_like(left)).argmax(-1),
+        lambda left: torch.multinomial(left.square(), 1)[:, 0],
+    ],
+)
 def test_a_second_draw_out_of_proportion_is_not_called_a_token_without_chance(drawn):
     report = check("speculate", redrawn(drawn=drawn))
     assert report.status == "failed"
@@ -544,10 +602,15 @@ def test_what_is_said_of_an_epsilon_or_a_mean_holds_wherever_it_stands():
     assert "after the table" not in text(check("logit_lens", centred_table))
 
     def centred(embedding, attention, unembedding, head):
-        own = slice(head * attention.d_model // attention.num_heads, (head + 1) * attention.d_model
-                    // attention.num_heads)
-        return (unembedding - unembedding.mean(0)) @ attention.linear_out.weight[:, own] @ attention.linear_v.weight[
-            own] @ embedding.T
+        own = slice(
+            head * attention.d_model // attention.num_heads, (head + 1) * attention.d_model // attention.num_heads
+        )
+        return (
+            (unembedding - unembedding.mean(0))
+            @ attention.linear_out.weight[:, own]
+            @ attention.linear_v.weight[own]
+            @ embedding.T
+        )
 
     assert "after the product" not in text(check("copying_matrix", centred))
 
@@ -557,9 +620,13 @@ def emptied(heads, number):
     return heads
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda heads, number: emptied(heads.float(), number), "a copy for another dtype alone"),
-    (lambda heads, number: emptied(heads.double(), number), "a copy for another dtype alone")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda heads, number: emptied(heads.float(), number), "a copy for another dtype alone"),
+        (lambda heads, number: emptied(heads.double(), number), "a copy for another dtype alone"),
+    ],
+)
 def test_a_copy_that_is_none_in_one_of_two_dtypes_is_named(answer, mistake):
     assert check("ablate_head", answer).mistake == mistake
 
@@ -592,23 +659,46 @@ def test_rows_of_tokens_with_biases_and_an_empty_slice_before_the_first_head_are
 
 
 def test_a_reshape_that_mixes_sequences_and_heads_is_named():
-    previous = check("previous_token_score", lambda weights: weights.diagonal(-1, 2, 3).reshape(
-        weights.shape[1], -1).mean(-1))
-    induction = check("induction_score", lambda weights, period: weights.diagonal(1 - period, 2, 3)[..., 1:].reshape(
-        weights.shape[1], -1).mean(-1))
+    previous = check(
+        "previous_token_score", lambda weights: weights.diagonal(-1, 2, 3).reshape(weights.shape[1], -1).mean(-1)
+    )
+    induction = check(
+        "induction_score",
+        lambda weights, period: weights.diagonal(1 - period, 2, 3)[..., 1:].reshape(weights.shape[1], -1).mean(-1),
+    )
     assert previous.mistake == induction.mistake == "sequences and heads mixed"
 
 
-@pytest.mark.parametrize(("normed", "mistake"), [
-    (lambda x, norm: (x - x[-1].mean(-1, keepdim=True)) / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt(),
-     "the last stage's statistics for all"),
-    (lambda x, norm: (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + norm.eps) * norm.weight,
-     "gain or bias missing"),
-    (lambda x, norm: torch.cat([x[:1], x.diff(dim=0)]) / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
-     * norm.weight, "direct logit attribution")])
+@pytest.mark.parametrize(
+    ("normed", "mistake"),
+    [
+        (
+            lambda x, norm: (
+                (x - x[-1].mean(-1, keepdim=True)) / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
+            ),
+            "the last stage's statistics for all",
+        ),
+        (
+            lambda x, norm: (
+                (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + norm.eps) * norm.weight
+            ),
+            "gain or bias missing",
+        ),
+        (
+            lambda x, norm: (
+                torch.cat([x[:1], x.diff(dim=0)])
+                / (x[-1].var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
+                * norm.weight
+            ),
+            "direct logit attribution",
+        ),
+    ],
+)
 def test_statistics_of_the_last_stage_without_gain_or_of_contributions_are_named(normed, mistake):
-    assert check("logit_lens", lambda residuals, norm, unembedding: normed(residuals, norm) @ unembedding.T
-                 ).mistake == mistake
+    assert (
+        check("logit_lens", lambda residuals, norm, unembedding: normed(residuals, norm) @ unembedding.T).mistake
+        == mistake
+    )
 
 
 def residual_of(p, q):
@@ -659,13 +749,24 @@ def test_what_takes_too_long_is_not_said_to_have_no_end():
     assert "If there is no loop" in text(report)
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda p, q, token, u: p.argmax(-1), "kept only where it is the likeliest"),
-    (lambda p, q, token, u: torch.where(token == p.argmax(-1), token, torch.multinomial(p, 1)[:, 0]),
-     "kept only where it is the likeliest"),
-    (lambda p, q, token, u: torch.where(
-        (of_token(p, token) >= of_token(q, token)) | (u < of_token(p, token)), token,
-        torch.multinomial(residual_of(p, q), 1)[:, 0]), "accepted with p where p is less than q")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda p, q, token, u: p.argmax(-1), "kept only where it is the likeliest"),
+        (
+            lambda p, q, token, u: torch.where(token == p.argmax(-1), token, torch.multinomial(p, 1)[:, 0]),
+            "kept only where it is the likeliest",
+        ),
+        (
+            lambda p, q, token, u: torch.where(
+                (of_token(p, token) >= of_token(q, token)) | (u < of_token(p, token)),
+                token,
+                torch.multinomial(residual_of(p, q), 1)[:, 0],
+            ),
+            "accepted with p where p is less than q",
+        ),
+    ],
+)
 def test_a_greedy_choice_and_a_ratio_left_out_only_below_1_are_named(answer, mistake):
     assert check("speculate", answer).mistake == mistake
 
@@ -693,12 +794,12 @@ def test_a_mask_after_the_exponential_and_a_division_of_each_tile_are_named():
     def divided(query, key, value, block):
         largest, total, summed = torch.full_like(query[..., :1], -math.inf), 0, 0
         for left in range(0, query.shape[-2], block):
-            scores = query @ key[..., left:left + block, :].mT / math.sqrt(query.shape[-1])
+            scores = query @ key[..., left : left + block, :].mT / math.sqrt(query.shape[-1])
             scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1 - left) == 1, -math.inf)
             raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
             weights, shrink = (scores - raised).exp(), (largest - raised).exp()
             total = total * shrink + weights.sum(-1, keepdim=True)
-            summed, largest = summed * shrink + weights @ value[..., left:left + block, :] / total, raised
+            summed, largest = summed * shrink + weights @ value[..., left : left + block, :] / total, raised
         return summed
 
     assert check("tiled_attention", late).mistake == "the maximum taken before the mask"
@@ -715,8 +816,10 @@ def with_mask(query, keys, values, new_key, new_value, mask):
 
 
 def test_a_mask_of_the_other_meaning_is_not_said_to_leave_a_query_out():
-    report = check("attend_with_cache", lambda query, keys, *others: with_mask(
-        query, keys, *others, late(query.shape[2], keys.shape[2])))
+    report = check(
+        "attend_with_cache",
+        lambda query, keys, *others: with_mask(query, keys, *others, late(query.shape[2], keys.shape[2])),
+    )
     assert report.mistake == "the later for the earlier"
     assert "loop" not in text(report)
 
@@ -745,8 +848,13 @@ def test_a_softmax_for_old_and_one_for_new_tokens_is_named(together):
 
 
 def test_a_mask_shifted_by_the_number_of_new_tokens_is_named():
-    report = check("attend_with_cache", lambda *inputs: with_mask(*inputs, torch.ones(
-        inputs[0].shape[2], inputs[0].shape[2] + inputs[1].shape[2]).tril(inputs[0].shape[2]) == 1))
+    report = check(
+        "attend_with_cache",
+        lambda *inputs: with_mask(
+            *inputs,
+            torch.ones(inputs[0].shape[2], inputs[0].shape[2] + inputs[1].shape[2]).tril(inputs[0].shape[2]) == 1,
+        ),
+    )
     assert report.mistake == "shifted by the new tokens, not the old"
 
 
@@ -787,16 +895,16 @@ def test_tiles_whose_exponentials_are_relative_to_their_own_maximum_are_named():
     def answer(query, key, value, block):
         outputs = []
         for start in range(0, query.shape[-2], block):
-            rows = query[..., start:start + block, :] / math.sqrt(query.shape[-1])
+            rows = query[..., start : start + block, :] / math.sqrt(query.shape[-1])
             largest, total, summed = torch.full_like(rows[..., :1], -math.inf), 0, 0
             for left in range(0, start + 1, block):
-                scores = rows @ key[..., left:left + block, :].mT
+                scores = rows @ key[..., left : left + block, :].mT
                 scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(1 + start - left) == 1, -math.inf)
                 own = scores.amax(-1, keepdim=True)
                 weights, raised = (scores - own).exp(), torch.maximum(largest, own)
                 shrink = (largest - raised).exp()
                 total = total * shrink + weights.sum(-1, keepdim=True)
-                summed, largest = summed * shrink + weights @ value[..., left:left + block, :], raised
+                summed, largest = summed * shrink + weights @ value[..., left : left + block, :], raised
             outputs.append(summed / total)
         return torch.cat(outputs, -2)
 
@@ -878,8 +986,8 @@ def test_a_transposed_matrix_of_the_head_before_is_named():
     def answer(embedding, attention, unembedding, head):
         d_head = attention.d_model // attention.num_heads
         start = (head - 1) % attention.num_heads * d_head
-        reads = attention.linear_v.weight[start:start + d_head]
-        return (unembedding @ attention.linear_out.weight[:, start:start + d_head] @ reads @ embedding.T).T
+        reads = attention.linear_v.weight[start : start + d_head]
+        return (unembedding @ attention.linear_out.weight[:, start : start + d_head] @ reads @ embedding.T).T
 
     assert check("copying_matrix", answer).mistake == "the head before and rows and columns exchanged"
 
@@ -924,7 +1032,7 @@ def test_tiles_with_a_mask_of_floats_that_is_added_to_the_scores_are_named(end):
         outputs, length = [], query.shape[-2]
         for start in range(0, length, block):
             seen = slice(min(length, end(start, block, length)))
-            rows, keys, values = query[..., start:start + block, :], key[..., seen, :], value[..., seen, :]
+            rows, keys, values = query[..., start : start + block, :], key[..., seen, :], value[..., seen, :]
             mask = torch.ones(rows.shape[-2], keys.shape[-2], dtype=query.dtype).tril(start)
             outputs.append(F.scaled_dot_product_attention(rows, keys, values, attn_mask=mask))
         return torch.cat(outputs, -2)
@@ -933,8 +1041,9 @@ def test_tiles_with_a_mask_of_floats_that_is_added_to_the_scores_are_named(end):
 
 
 def test_a_diagonal_sliced_from_before_the_period_is_named():
-    report = check("induction_score", lambda weights, period: weights.diagonal(1 - period, -2, -1)[
-        ..., period - 1:].mean((0, 2)))
+    report = check(
+        "induction_score", lambda weights, period: weights.diagonal(1 - period, -2, -1)[..., period - 1 :].mean((0, 2))
+    )
     assert report.mistake == "the first queries left out"
     assert "almost a period too late" in text(report)
 
@@ -1008,7 +1117,7 @@ def test_draws_that_land_in_other_rows_are_named():
     def answer(p, q, token, u):
         ratio, residual = ratio_and_residual(p, q, token)
         rejected, tokens = u >= ratio, token.clone()
-        tokens[rejected] = torch.multinomial(residual, 1)[:int(rejected.sum()), 0]
+        tokens[rejected] = torch.multinomial(residual, 1)[: int(rejected.sum()), 0]
         return tokens
 
     assert check("speculate", answer).mistake == "another row's draw"
@@ -1045,23 +1154,63 @@ def test_exchanged_dimensions_are_not_called_merged():
 
 def lens(mean_of=lambda x: x, variance_of=lambda x: x, centred=True):
     """A logit lens whose mean and variance are those of other stages."""
+
     def answer(residuals, norm, unembedding):
         x = residuals - centred * mean_of(residuals).mean(-1, keepdim=True)
         x = x / (variance_of(residuals).var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
         return (x * norm.weight + norm.bias) @ unembedding.T
+
     return answer
 
 
-@pytest.mark.parametrize(("answer", "mistake", "true", "false"), [
-    (lens(mean_of=lambda x: x[-1]), "the last stage's statistics for all", "statistics of the last", "are divided by"),
-    (lens(variance_of=lambda x: x[0]), "the first stage's statistics for all", "of the first stage", "the mean and"),
-    (lens(centred=False), "the mean left in", "vector is left in", "divided by their root mean square"),
-    (lens(*2 * [lambda x: x.roll(-1, 0)]), "the statistics of a neighbour", "before it or after it", "stage before."),
-    (lambda x, norm, table: norm(x[:, :, :-1]) @ table.T, "positions left out", "or all but one", "one position alone"),
-    (lambda x, norm, table: norm(x.transpose(1, 2)) @ table.T, "dimensions swapped", "swapped", "do not come first"),
-    (lambda x, norm, table: norm(x + x[:1]) @ table.T, "the stages added up", "just the first", "one layer has added"),
-    (lambda x, norm, table: (norm(x) @ table.T).diff(dim=0, prepend=torch.zeros(1, *x.shape[1:3], len(table))),
-     "differences between stages", "from those of another", "the last stage")])
+@pytest.mark.parametrize(
+    ("answer", "mistake", "true", "false"),
+    [
+        (
+            lens(mean_of=lambda x: x[-1]),
+            "the last stage's statistics for all",
+            "statistics of the last",
+            "are divided by",
+        ),
+        (
+            lens(variance_of=lambda x: x[0]),
+            "the first stage's statistics for all",
+            "of the first stage",
+            "the mean and",
+        ),
+        (lens(centred=False), "the mean left in", "vector is left in", "divided by their root mean square"),
+        (
+            lens(*2 * [lambda x: x.roll(-1, 0)]),
+            "the statistics of a neighbour",
+            "before it or after it",
+            "stage before.",
+        ),
+        (
+            lambda x, norm, table: norm(x[:, :, :-1]) @ table.T,
+            "positions left out",
+            "or all but one",
+            "one position alone",
+        ),
+        (
+            lambda x, norm, table: norm(x.transpose(1, 2)) @ table.T,
+            "dimensions swapped",
+            "swapped",
+            "do not come first",
+        ),
+        (
+            lambda x, norm, table: norm(x + x[:1]) @ table.T,
+            "the stages added up",
+            "just the first",
+            "one layer has added",
+        ),
+        (
+            lambda x, norm, table: (norm(x) @ table.T).diff(dim=0, prepend=torch.zeros(1, *x.shape[1:3], len(table))),
+            "differences between stages",
+            "from those of another",
+            "the last stage",
+        ),
+    ],
+)
 def test_what_is_said_of_a_lens_holds_of_every_variant(answer, mistake, true, false):
     report = check("logit_lens", answer)
     assert report.mistake == mistake
@@ -1103,19 +1252,29 @@ def test_scores_without_an_exponential_are_not_called_logarithms():
 
 def tiles_of(scale, step=0):
     """Attention in tiles with another scale, each position seeing as many steps too far."""
+
     def answer(query, key, value, block):
         length, outputs = query.shape[-2], []
         for start in range(0, length, block):
-            scores = query[..., start:start + block, :] @ key.mT / scale(query, block)
+            scores = query[..., start : start + block, :] @ key.mT / scale(query, block)
             late = torch.arange(length) > torch.arange(start, min(start + block, length))[:, None] + step
             outputs.append(scores.masked_fill(late, -torch.inf).softmax(-1) @ value)
         return torch.cat(outputs, -2)
+
     return answer
 
 
-@pytest.mark.parametrize(("answer", "mistake", "true"), [
-    (tiles_of(lambda query, block: block), "scaled by the block", "the block's size or its square root"),
-    (tiles_of(lambda query, block: math.sqrt(query.shape[-1]), 1), "one step into the future", "at least where both")])
+@pytest.mark.parametrize(
+    ("answer", "mistake", "true"),
+    [
+        (tiles_of(lambda query, block: block), "scaled by the block", "the block's size or its square root"),
+        (
+            tiles_of(lambda query, block: math.sqrt(query.shape[-1]), 1),
+            "one step into the future",
+            "at least where both",
+        ),
+    ],
+)
 def test_what_is_said_of_tiles_holds_of_every_variant(answer, mistake, true):
     report = check("tiled_attention", answer)
     assert report.mistake == mistake
@@ -1124,23 +1283,31 @@ def test_what_is_said_of_tiles_holds_of_every_variant(answer, mistake, true):
 
 # Sentences that were false of an answer, or led away from its mistake
 
+
 def extended(output_of):
     """The right keys and values, and an output of the query and all of them."""
+
     def answer(query, keys, values, new_key, new_value):
         keys, values = joined(keys, values, new_key, new_value)
         return output_of(query, keys, values), keys, values
+
     return answer
 
 
 def in_blocks_of(keys_up_to, first=True):
     """Attention whose blocks of queries see the keys up to a place; the first block is right if first."""
+
     def answer(query, key, value, block):
         right, outputs = F.scaled_dot_product_attention(query, key, value, is_causal=True), []
         for start in range(0, query.shape[-2], block):
-            keys, values = (one[..., :keys_up_to(start, block), :] for one in (key, value))
-            outputs.append(F.scaled_dot_product_attention(query[..., start:start + block, :], keys, values)
-                           if start or not first else right[..., :block, :])
+            keys, values = (one[..., : keys_up_to(start, block), :] for one in (key, value))
+            outputs.append(
+                F.scaled_dot_product_attention(query[..., start : start + block, :], keys, values)
+                if start or not first
+                else right[..., :block, :]
+            )
         return torch.cat(outputs, -2)
+
     return answer
 
 
@@ -1171,12 +1338,13 @@ def turned(length, window):
 def late_rows(length, window):
     mask = torch.zeros(length, length, dtype=torch.bool)
     for row in range(window - 1, length):
-        mask[row, row - window + 1:row + 1] = True
+        mask[row, row - window + 1 : row + 1] = True
     return mask
 
 
 def in_passes(raised_of, total_of):
     """A softmax in blocks with another maximum or sum."""
+
     def answer(blocks):
         largest, total = torch.full_like(blocks[0][..., :1], -torch.inf), 0
         for scores in blocks:
@@ -1184,34 +1352,59 @@ def in_passes(raised_of, total_of):
             before = total * (largest - raised).exp() if raised_of is torch.maximum else 0
             total, largest = before + total_of((scores - raised).exp()), raised
         return torch.cat([(scores - largest).exp() / total for scores in blocks], -1)
+
     return answer
 
 
 def keeping(key_of, scale=None):
     """Attention with a cache that keeps another key."""
+
     def answer(query, keys, values, new_key, new_value):
         past, (keys, values) = keys.shape[2], joined(keys, values, key_of(query, new_key), new_value)
         mask = torch.ones(query.shape[2], keys.shape[2], dtype=torch.bool).tril(past)
         return SEEN(query, keys, values, mask, scale=scale), keys, values
+
     return answer
 
 
 SEEN = F.scaled_dot_product_attention
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("online_softmax", in_passes(lambda largest, own: own, lambda powers: powers.sum(-1, keepdim=True)),
-     "the maximum never kept"),
-    ("online_softmax", in_passes(torch.maximum, torch.sum), "one sum for all rows"),
-    ("logit_lens", lambda x, norm, table: torch.cat([norm(stage) @ table.T for stage in x]),
-     "the stages joined along the batch"),
-    ("speculate", lambda p, q, token, u: torch.where(
-        u[0] < accepted(p, q, token), token, torch.multinomial(residual_of(p, q), 1)[:, 0]), "one u for all rows"),
-    ("attend_with_cache", keeping(lambda query, key: query), "the query kept"),
-    ("attend_with_cache", keeping(lambda query, key: key / math.sqrt(key.shape[-1]), 1.0),
-     "the scale kept in the cache"),
-    ("sliding_window_mask", lambda length, window: distance(length) % window == 0, "every window-th position"),
-    ("sliding_window_mask", lambda length, window: distance(length) < min(window, length - 1), "a window cut short")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        (
+            "online_softmax",
+            in_passes(lambda largest, own: own, lambda powers: powers.sum(-1, keepdim=True)),
+            "the maximum never kept",
+        ),
+        ("online_softmax", in_passes(torch.maximum, torch.sum), "one sum for all rows"),
+        (
+            "logit_lens",
+            lambda x, norm, table: torch.cat([norm(stage) @ table.T for stage in x]),
+            "the stages joined along the batch",
+        ),
+        (
+            "speculate",
+            lambda p, q, token, u: torch.where(
+                u[0] < accepted(p, q, token), token, torch.multinomial(residual_of(p, q), 1)[:, 0]
+            ),
+            "one u for all rows",
+        ),
+        ("attend_with_cache", keeping(lambda query, key: query), "the query kept"),
+        (
+            "attend_with_cache",
+            keeping(lambda query, key: key / math.sqrt(key.shape[-1]), 1.0),
+            "the scale kept in the cache",
+        ),
+        ("sliding_window_mask", lambda length, window: distance(length) % window == 0, "every window-th position"),
+        (
+            "sliding_window_mask",
+            lambda length, window: distance(length) < min(window, length - 1),
+            "a window cut short",
+        ),
+    ],
+)
 def test_natural_slips_are_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake
 
@@ -1222,33 +1415,70 @@ def distance(length):
     return far.double().masked_fill(far < 0, 1e6 + 0.5)
 
 
-@pytest.mark.parametrize(("name", "answer", "said", "unsaid"), [
-    ("logit_lens", lambda x, norm, table: [norm(stage) @ table.T for stage in x], "in a list", "one stage"),
-    ("logit_lens", lambda x, norm, table: tuple(norm(x) @ table.T), "or a tuple", "one stage"),
-    ("logit_lens", lambda x, norm, table: x @ norm(table).T, "not to the stream", "two mistakes"),
-    ("logit_lens", lambda x, norm, table: norm(x) @ table, "as many tokens as features", "RuntimeError: Where"),
-    ("copying_matrix", written, "only one of the tables", "swapped"),
-    ("induction_score", wrapped, "modulo the period", "first copy"),
-    ("attend_with_cache", extended(lambda q, k, v: SEEN(q[:, :, -1:], k, v).expand(*q.shape[:3], v.shape[3])),
-     "for the last query, or for the first", "the loop keep"),
-    ("attend_with_cache", extended(SEEN), "or it has no effect", "not always. With"),
-    ("attend_with_cache", one_at_a_time, "a loop overwrites", "every `[-1]`"),
-    ("sliding_window_mask", turned, "as when the far edge lies above the diagonal", "`triu(window - 1)`"),
-    ("sliding_window_mask", late_rows, "a loop over the rows, where does it begin", "is kept"),
-    ("tiled_attention", in_blocks_of(lambda start, block: start), "block of queries sees only those", "nothing at all"),
-    ("tiled_attention", in_blocks_of(lambda start, block: start + 1, first=False), "end at the block's first query",
-     "Tiles are masked as if"),
-    ("tiled_attention", in_blocks_of(lambda start, block: start + block, first=False), "is its result used",
-     "has no mask"),
-    ("previous_token_score", lambda weights: weights.diagonal(-1, -2, -1).sum((0, 2)) / len(weights) / weights.shape[
-        -1] ** 2, "divided by the number of cells", "set to 0"),
-    ("previous_token_score", lambda weights: weights.diagonal(-1, -2, -1).mean((0, 1)),
-     "one number for each position", "The mean over the positions is missing."),
-    ("ablate_head", lambda heads, number: heads - heads[:, number:number + 1], "subtracted from the other heads",
-     "sign reversed"),
-    ("ablate_head", lambda heads, number: heads.where(heads != number, 0), "the index of a head", "thrown away"),
-    ("speculate", lambda p, q, token, u: sampling.speculate(q, p, token, u), "The two models are exchanged",
-     "two mistakes")])
+@pytest.mark.parametrize(
+    ("name", "answer", "said", "unsaid"),
+    [
+        ("logit_lens", lambda x, norm, table: [norm(stage) @ table.T for stage in x], "in a list", "one stage"),
+        ("logit_lens", lambda x, norm, table: tuple(norm(x) @ table.T), "or a tuple", "one stage"),
+        ("logit_lens", lambda x, norm, table: x @ norm(table).T, "not to the stream", "two mistakes"),
+        ("logit_lens", lambda x, norm, table: norm(x) @ table, "as many tokens as features", "RuntimeError: Where"),
+        ("copying_matrix", written, "only one of the tables", "swapped"),
+        ("induction_score", wrapped, "modulo the period", "first copy"),
+        (
+            "attend_with_cache",
+            extended(lambda q, k, v: SEEN(q[:, :, -1:], k, v).expand(*q.shape[:3], v.shape[3])),
+            "for the last query, or for the first",
+            "the loop keep",
+        ),
+        ("attend_with_cache", extended(SEEN), "or it has no effect", "not always. With"),
+        ("attend_with_cache", one_at_a_time, "a loop overwrites", "every `[-1]`"),
+        ("sliding_window_mask", turned, "as when the far edge lies above the diagonal", "`triu(window - 1)`"),
+        ("sliding_window_mask", late_rows, "a loop over the rows, where does it begin", "is kept"),
+        (
+            "tiled_attention",
+            in_blocks_of(lambda start, block: start),
+            "block of queries sees only those",
+            "nothing at all",
+        ),
+        (
+            "tiled_attention",
+            in_blocks_of(lambda start, block: start + 1, first=False),
+            "end at the block's first query",
+            "Tiles are masked as if",
+        ),
+        (
+            "tiled_attention",
+            in_blocks_of(lambda start, block: start + block, first=False),
+            "is its result used",
+            "has no mask",
+        ),
+        (
+            "previous_token_score",
+            lambda weights: weights.diagonal(-1, -2, -1).sum((0, 2)) / len(weights) / weights.shape[-1] ** 2,
+            "divided by the number of cells",
+            "set to 0",
+        ),
+        (
+            "previous_token_score",
+            lambda weights: weights.diagonal(-1, -2, -1).mean((0, 1)),
+            "one number for each position",
+            "The mean over the positions is missing.",
+        ),
+        (
+            "ablate_head",
+            lambda heads, number: heads - heads[:, number : number + 1],
+            "subtracted from the other heads",
+            "sign reversed",
+        ),
+        ("ablate_head", lambda heads, number: heads.where(heads != number, 0), "the index of a head", "thrown away"),
+        (
+            "speculate",
+            lambda p, q, token, u: sampling.speculate(q, p, token, u),
+            "The two models are exchanged",
+            "two mistakes",
+        ),
+    ],
+)
 def test_nothing_is_said_that_is_false_of_such_an_answer(name, answer, said, unsaid):
     found = text(check(name, answer))
     assert said in found
@@ -1257,14 +1487,17 @@ def test_nothing_is_said_that_is_false_of_such_an_answer(name, answer, said, uns
 
 # Answers that had only a general verdict
 
+
 def passes(step, first=True, parts=False):
     """A softmax in blocks, each of which makes a new maximum and sum of (maximum, sum, scores), from nothing or not."""
+
     def answer(blocks):
         largest = torch.full_like(blocks[0][..., :1], -torch.inf) if first else blocks[0].amax(-1, keepdim=True)
         total = torch.zeros_like(largest) if first else (blocks[0] - largest).exp().sum(-1, keepdim=True)
         for scores in blocks if first else blocks[1:]:
             largest, total = step(largest, total, scores, torch.maximum(largest, scores.amax(-1, keepdim=True)))
         return (largest, total) if parts else torch.cat([(scores - largest).exp() / total for scores in blocks], -1)
+
     return answer
 
 
@@ -1320,26 +1553,53 @@ def of_matrices(blocks):
     return in_blocks(blocks, *(one.expand(rows, 1) for one in in_first(blocks)))
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (passes(lambda m, s, scores, new: (new, s + (m - new).exp() * whole(scores, new))),
-     "the new block rescaled, not the sum so far"),
-    (passes(lambda m, s, scores, new: (new, s + (m - new).exp() * whole(scores, new)), first=False),
-     "the new block rescaled, not the sum so far"),
-    (lambda blocks: in_blocks(blocks, blocks[0].amax(-1, keepdim=True), torch.ones_like(blocks[0][..., :1])),
-     "the sum starts at 1"),
-    (from_the_second, "only the largest of the first block counted"),
-    (last_maximum, "another maximum in the weights"),
-    (at_once, "divided by the sum so far"),
-    (passes(lambda m, s, scores, new: (new, s * (m - scores.amax(-1, keepdim=True)).exp() + whole(scores, new)), False),
-     "rescaled to the block, not to the running maximum"),
-    (passes(lambda m, s, scores, new: (new, s * (m - new if new.flatten()[0] > m.flatten()[0] else m * 0).exp()
-                                       + whole(scores, new)), first=False), "rescaled for all rows or for none"),
-    (below_a_mean, "the mean for the maximum"),
-    (passes(plainly, parts=True), "maximum and sum returned"),
-    (flat, "no keepdim"),
-    (lambda blocks: torch.stack(in_blocks(blocks, *in_first(blocks)).split([one.shape[-1] for one in blocks], -1), -2)
-     .flatten(-2), "blocks of equal size only"),
-    (of_matrices, "a fixed number of dimensions")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (
+            passes(lambda m, s, scores, new: (new, s + (m - new).exp() * whole(scores, new))),
+            "the new block rescaled, not the sum so far",
+        ),
+        (
+            passes(lambda m, s, scores, new: (new, s + (m - new).exp() * whole(scores, new)), first=False),
+            "the new block rescaled, not the sum so far",
+        ),
+        (
+            lambda blocks: in_blocks(blocks, blocks[0].amax(-1, keepdim=True), torch.ones_like(blocks[0][..., :1])),
+            "the sum starts at 1",
+        ),
+        (from_the_second, "only the largest of the first block counted"),
+        (last_maximum, "another maximum in the weights"),
+        (at_once, "divided by the sum so far"),
+        (
+            passes(
+                lambda m, s, scores, new: (new, s * (m - scores.amax(-1, keepdim=True)).exp() + whole(scores, new)),
+                False,
+            ),
+            "rescaled to the block, not to the running maximum",
+        ),
+        (
+            passes(
+                lambda m, s, scores, new: (
+                    new,
+                    s * (m - new if new.flatten()[0] > m.flatten()[0] else m * 0).exp() + whole(scores, new),
+                ),
+                first=False,
+            ),
+            "rescaled for all rows or for none",
+        ),
+        (below_a_mean, "the mean for the maximum"),
+        (passes(plainly, parts=True), "maximum and sum returned"),
+        (flat, "no keepdim"),
+        (
+            lambda blocks: torch.stack(
+                in_blocks(blocks, *in_first(blocks)).split([one.shape[-1] for one in blocks], -1), -2
+            ).flatten(-2),
+            "blocks of equal size only",
+        ),
+        (of_matrices, "a fixed number of dimensions"),
+    ],
+)
 def test_slips_in_a_softmax_in_blocks_are_named(answer, mistake):
     assert check("online_softmax", answer).mistake == mistake
 
@@ -1366,55 +1626,77 @@ def within_the_list(left):
     return torch.stack([torch.multinomial(row[row > 0], 1)[0] for row in left])
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda p, q, token, u: redrawn()(p, q, token, u)[:, None], "a column of tokens"),
-    (lambda p, q, token, u: redrawn()(p.softmax(-1), q.softmax(-1), token, u), "p and q taken for logits"),
-    (redrawn(lambda p, q, token, u: u < (of_token(p, token) - of_token(q, token)).exp()), "p and q taken for logits"),
-    (redrawn(drawn=within_the_list), "a place among some, not an id"),
-    (redrawn(drawn=lambda left: torch.multinomial(left.sort(descending=True).values, 1)[:, 0]),
-     "a place among some, not an id"),
-    (in_turn, "only the first rejected row drawn again"),
-    (lambda p, q, token, u: torch.where(u < accepted(p, q, token), token, torch.multinomial(p + q, 1)[:, 0]),
-     "no p - q in the second draw"),
-    (redrawn(of_largest), "the ratio of the likeliest"),
-    (redrawn(lambda p, q, token, u: u < of_token(p, token) / q.amax(-1)), "the ratio of the likeliest"),
-    (redrawn(lambda p, q, token, u: u < 0.6 * accepted(p, q, token)), "accepted too often or too seldom"),
-    (redrawn(lambda p, q, token, u: u < torch.minimum(p, q).sum(-1)), "accepted too often or too seldom"),
-    (redrawn(drawn=lambda left: torch.multinomial(torch.where(left > 0, left ** -2, 0), 1)[:, 0]),
-     "the second draw not by max(p - q, 0)"),
-    (redrawn(drawn=for_the_batch), "one draw for all rows")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda p, q, token, u: redrawn()(p, q, token, u)[:, None], "a column of tokens"),
+        (lambda p, q, token, u: redrawn()(p.softmax(-1), q.softmax(-1), token, u), "p and q taken for logits"),
+        (
+            redrawn(lambda p, q, token, u: u < (of_token(p, token) - of_token(q, token)).exp()),
+            "p and q taken for logits",
+        ),
+        (redrawn(drawn=within_the_list), "a place among some, not an id"),
+        (
+            redrawn(drawn=lambda left: torch.multinomial(left.sort(descending=True).values, 1)[:, 0]),
+            "a place among some, not an id",
+        ),
+        (in_turn, "only the first rejected row drawn again"),
+        (
+            lambda p, q, token, u: torch.where(u < accepted(p, q, token), token, torch.multinomial(p + q, 1)[:, 0]),
+            "no p - q in the second draw",
+        ),
+        (redrawn(of_largest), "the ratio of the likeliest"),
+        (redrawn(lambda p, q, token, u: u < of_token(p, token) / q.amax(-1)), "the ratio of the likeliest"),
+        (redrawn(lambda p, q, token, u: u < 0.6 * accepted(p, q, token)), "accepted too often or too seldom"),
+        (redrawn(lambda p, q, token, u: u < torch.minimum(p, q).sum(-1)), "accepted too often or too seldom"),
+        (
+            redrawn(drawn=lambda left: torch.multinomial(torch.where(left > 0, left**-2, 0), 1)[:, 0]),
+            "the second draw not by max(p - q, 0)",
+        ),
+        (redrawn(drawn=for_the_batch), "one draw for all rows"),
+    ],
+)
 def test_slips_in_a_draft_accepted_or_drawn_again_are_named(answer, mistake):
     assert check("speculate", answer).mistake == mistake
 
 
-def by_hand(reset=True, scale=lambda n, d: d ** -0.5, values=lambda start, left: left, sums=None, keys=None,
-            starts=lambda length, block: range(0, length, block)):
+def by_hand(
+    reset=True,
+    scale=lambda n, d: d**-0.5,
+    values=lambda start, left: left,
+    sums=None,
+    keys=None,
+    starts=lambda length, block: range(0, length, block),
+):
     """Attention in tiles, with one thing that may be otherwise."""
+
     def answer(query, key, value, block):
         outputs, state = [], None
         for start in starts(query.shape[-2], block):
-            rows = query[..., start:start + block, :]
+            rows = query[..., start : start + block, :]
             if reset or state is None:
                 column = torch.zeros_like(rows[..., :1])
                 state = column - math.inf, column, column * value[..., :1, :]
-            largest, total, summed = (one[..., :rows.shape[-2], :] for one in state)
+            largest, total, summed = (one[..., : rows.shape[-2], :] for one in state)
             tiles = range(0, start + 1, block) if keys is None else keys(start, query.shape[-2], block)
             for n, left in enumerate(tiles):
-                scores = rows @ key[..., left:left + block, :].mT * scale(n, query.shape[-1])
+                scores = rows @ key[..., left : left + block, :].mT * scale(n, query.shape[-1])
                 if keys is None:
                     scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(start - left + 1) == 1, -math.inf)
                 raised = torch.maximum(largest, scores.amax(-1, keepdim=True))
                 powers, shrink = (scores - raised).exp(), (largest - raised).exp()
-                seen = value[..., values(start, left):, :][..., :block, :]
-                powers = powers[..., :seen.shape[-2]]
+                seen = value[..., values(start, left) :, :][..., :block, :]
+                powers = powers[..., : seen.shape[-2]]
                 added = powers.sum(-1, keepdim=True), powers @ seen
                 shrink = 1 + 0 * shrink if sums and not n else shrink
                 total, summed = (sums or (lambda so_far, new, shrink: so_far * shrink + new))(
-                    torch.cat([total, summed], -1), torch.cat(added, -1), shrink).split([1, value.shape[-1]], -1)
+                    torch.cat([total, summed], -1), torch.cat(added, -1), shrink
+                ).split([1, value.shape[-1]], -1)
                 largest = raised
             state = largest, total, summed
             outputs.append(summed / total)
         return torch.cat(outputs, -2)
+
     return answer
 
 
@@ -1437,9 +1719,9 @@ def into_a_query(query, key, value, block):
 def cut_first(query, key, value, block):
     outputs = []
     for start in range(0, query.shape[-2], block):
-        scores = query[start:start + block] @ key[:start + block].mT / math.sqrt(query.shape[-1])
+        scores = query[start : start + block] @ key[: start + block].mT / math.sqrt(query.shape[-1])
         scores = scores.masked_fill(torch.ones(scores.shape[-2:]).triu(start + 1) == 1, -math.inf)
-        outputs.append(scores.softmax(-1) @ value[:start + block])
+        outputs.append(scores.softmax(-1) @ value[: start + block])
     return torch.cat(outputs)
 
 
@@ -1448,38 +1730,53 @@ def by_number_of_keys(query, key, value, block):
     for start in range(0, query.shape[-2], block):
         summed = count = 0
         for left in range(0, start + 1, block):
-            scores = query[..., start:start + block, :] @ key[..., left:left + block, :].mT / math.sqrt(query.shape[-1])
+            scores = (
+                query[..., start : start + block, :] @ key[..., left : left + block, :].mT / math.sqrt(query.shape[-1])
+            )
             hidden = torch.ones(scores.shape[-2:]).triu(start - left + 1) == 1
             seen = (~hidden).sum(-1, keepdim=True)
             weights = scores.masked_fill(hidden, -math.inf).softmax(-1)
-            summed, count = summed + seen * (weights @ value[..., left:left + block, :]), count + seen
+            summed, count = summed + seen * (weights @ value[..., left : left + block, :]), count + seen
         outputs.append(summed / count)
     return torch.cat(outputs, -2)
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (by_hand(reset=False), "not reset for the next block of queries"),
-    (by_hand(scale=lambda n, d: d ** (-0.5 * (n + 1))), "scaled again in every tile"),
-    (by_hand(values=lambda start, left: start), "the values of another block"),
-    (by_hand(sums=lambda so_far, new, shrink: (so_far + new) * shrink), "the new tile rescaled, too"),
-    (by_hand(sums=lambda so_far, new, shrink: so_far + new * shrink), "the new tile rescaled, not the sums so far"),
-    (by_hand(keys=lambda start, length, block: range(start, length, block)),
-     "the tiles of the future for those of the past"),
-    (by_hand(starts=lambda length, block: range(0, length // block * block + 1, block)), "an empty block at the end"),
-    (by_number_of_keys, "a softmax of each tile, averaged"),
-    (of_heads, "a fixed number of dimensions"), (cut_first, "a fixed number of dimensions"),
-    (of_whole_blocks, "the block has to divide the length"), (into_a_query, "the output as wide as the query")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (by_hand(reset=False), "not reset for the next block of queries"),
+        (by_hand(scale=lambda n, d: d ** (-0.5 * (n + 1))), "scaled again in every tile"),
+        (by_hand(values=lambda start, left: start), "the values of another block"),
+        (by_hand(sums=lambda so_far, new, shrink: (so_far + new) * shrink), "the new tile rescaled, too"),
+        (by_hand(sums=lambda so_far, new, shrink: so_far + new * shrink), "the new tile rescaled, not the sums so far"),
+        (
+            by_hand(keys=lambda start, length, block: range(start, length, block)),
+            "the tiles of the future for those of the past",
+        ),
+        (
+            by_hand(starts=lambda length, block: range(0, length // block * block + 1, block)),
+            "an empty block at the end",
+        ),
+        (by_number_of_keys, "a softmax of each tile, averaged"),
+        (of_heads, "a fixed number of dimensions"),
+        (cut_first, "a fixed number of dimensions"),
+        (of_whole_blocks, "the block has to divide the length"),
+        (into_a_query, "the output as wide as the query"),
+    ],
+)
 def test_slips_in_attention_in_tiles_are_named(answer, mistake):
     assert check("tiled_attention", answer).mistake == mistake
 
 
 def by_mask(mask, keys_of=lambda keys, new: keys, values_of=None):
     """Attention with a cache, with a mask of (query, keys, values) before they are joined."""
+
     def answer(query, keys, values, new_key, new_value):
         seen = mask(query, keys, values)
         keys = torch.cat([keys_of(keys, new_key), new_key], 2)
         values = torch.cat([keys_of(values, new_value), new_value], 2)
         return SEEN(query, keys, values, seen), keys, values
+
     return answer
 
 
@@ -1510,19 +1807,50 @@ def first_only(query, keys, values, new_key, new_value):
     return extended(SEEN)(query, keys, values, new_key[:, :, :1], new_value[:, :, :1])
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (same_new, "new keys and new values mixed up"), (exchanged, "new keys and new values mixed up"),
-    (by_mask(lambda query, keys, values: None if keys.shape[2] + query.shape[2] == 1 else causal(
-        query, keys[:, :, :-1], values), lambda keys, new: keys[:, :, :-1]), "an old token not kept"),
-    (by_mask(lambda query, keys, values: causal(query, keys, values) if torch.arange(keys.shape[2]).max() < 1e9 else 0),
-     "an empty cache not expected"),
-    (first_only, "only the first new token kept"),
-    (by_mask(lambda query, keys, values: F.pad(torch.ones(2 * query.shape[2:3], dtype=torch.bool).tril(), (
-        0, keys.shape[2]), value=True)), "the triangle over the oldest keys"),
-    (by_mask(lambda query, keys, values: causal(query, keys, values).triu()), "the mask slides"),
-    (by_mask(lambda query, keys, values: torch.ones(query.shape[2], keys.shape[2] + query.shape[2]).tril(
-        values.shape[3]) == 1), "shifted by the batch or the features"),
-    (merged, "the heads merged"), (for_weights, "the weights for the output")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (same_new, "new keys and new values mixed up"),
+        (exchanged, "new keys and new values mixed up"),
+        (
+            by_mask(
+                lambda query, keys, values: (
+                    None if keys.shape[2] + query.shape[2] == 1 else causal(query, keys[:, :, :-1], values)
+                ),
+                lambda keys, new: keys[:, :, :-1],
+            ),
+            "an old token not kept",
+        ),
+        (
+            by_mask(
+                lambda query, keys, values: (
+                    causal(query, keys, values) if torch.arange(keys.shape[2]).max() < 1e9 else 0
+                )
+            ),
+            "an empty cache not expected",
+        ),
+        (first_only, "only the first new token kept"),
+        (
+            by_mask(
+                lambda query, keys, values: F.pad(
+                    torch.ones(2 * query.shape[2:3], dtype=torch.bool).tril(), (0, keys.shape[2]), value=True
+                )
+            ),
+            "the triangle over the oldest keys",
+        ),
+        (by_mask(lambda query, keys, values: causal(query, keys, values).triu()), "the mask slides"),
+        (
+            by_mask(
+                lambda query, keys, values: (
+                    torch.ones(query.shape[2], keys.shape[2] + query.shape[2]).tril(values.shape[3]) == 1
+                )
+            ),
+            "shifted by the batch or the features",
+        ),
+        (merged, "the heads merged"),
+        (for_weights, "the weights for the output"),
+    ],
+)
 def test_slips_in_an_attention_with_a_cache_are_named(answer, mistake):
     assert check("attend_with_cache", answer).mistake == mistake
 
@@ -1531,17 +1859,25 @@ def plain_norm(x, norm, gain=None, bias=None):
     return F.layer_norm(x, norm.normalized_shape, gain, bias, norm.eps)
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda x, norm, table: torch.stack([norm(x[-1]) @ table.T for _ in x]), "one stage for all"),
-    (lambda x, norm, table: torch.stack([norm(x[0]) @ table.T for _ in x]), "one stage for all"),
-    (lambda x, norm, table: norm(torch.cat([x[:1], x[1:] + x[0]])) @ table.T, "the stages added up"),
-    (lambda x, norm, table: norm(x.cumsum(0) / torch.arange(1, len(x) + 1).view(-1, 1, 1, 1)) @ table.T,
-     "a running mean of the stages"),
-    (lambda x, norm, table: (plain_norm(x, norm) * norm.bias + norm.weight) @ table.T, "gain and bias mixed up"),
-    (lambda x, norm, table: plain_norm(x, norm, norm.weight, norm.weight) @ table.T, "gain and bias mixed up"),
-    (lambda x, norm, table: norm(x.mean(2)) @ table.T, "the positions averaged"),
-    (lambda x, norm, table: plain_norm(x, norm, norm.weight) @ table.T + norm.bias.sum(),
-     "the bias added to the logits")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda x, norm, table: torch.stack([norm(x[-1]) @ table.T for _ in x]), "one stage for all"),
+        (lambda x, norm, table: torch.stack([norm(x[0]) @ table.T for _ in x]), "one stage for all"),
+        (lambda x, norm, table: norm(torch.cat([x[:1], x[1:] + x[0]])) @ table.T, "the stages added up"),
+        (
+            lambda x, norm, table: norm(x.cumsum(0) / torch.arange(1, len(x) + 1).view(-1, 1, 1, 1)) @ table.T,
+            "a running mean of the stages",
+        ),
+        (lambda x, norm, table: (plain_norm(x, norm) * norm.bias + norm.weight) @ table.T, "gain and bias mixed up"),
+        (lambda x, norm, table: plain_norm(x, norm, norm.weight, norm.weight) @ table.T, "gain and bias mixed up"),
+        (lambda x, norm, table: norm(x.mean(2)) @ table.T, "the positions averaged"),
+        (
+            lambda x, norm, table: plain_norm(x, norm, norm.weight) @ table.T + norm.bias.sum(),
+            "the bias added to the logits",
+        ),
+    ],
+)
 def test_slips_in_a_lens_are_named(answer, mistake):
     assert check("logit_lens", answer).mistake == mistake
 
@@ -1562,7 +1898,7 @@ def in_its_block(length, window, allowed):
 def from_below_0(length, window):
     mask = torch.zeros(length, length, dtype=torch.bool)
     for query in range(length):
-        mask[query, query - window:query + 1] = True
+        mask[query, query - window : query + 1] = True
     return mask
 
 
@@ -1570,29 +1906,45 @@ def refused_at(more):
     def answer(length, window):
         assert window < length + more
         return past(length).triu(1 - window)
+
     return answer
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (by_diagonals, "a long window not expected"), (refused_at(0), "a long window not expected"),
-    (refused_at(1), "a long window not expected"),
-    (lambda length, window: past(length) & in_its_block(length, window, lambda back: back < 2),
-     "the block before seen, too"),
-    (lambda length, window: in_its_block(length, window, lambda back: back.abs() < 2), "the block before seen, too"),
-    (lambda length, window: in_its_block(length, window, lambda back: back > -1), "whole blocks, and all before them"),
-    (lambda length, window: past(length).triu(window - length), "length - window for the window"),
-    (lambda length, window: torch.arange(length)[:, None] + torch.arange(1 - window, 1) > -1, "the wrong size"),
-    (from_below_0, "the window counted without itself and the first rows cut off")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (by_diagonals, "a long window not expected"),
+        (refused_at(0), "a long window not expected"),
+        (refused_at(1), "a long window not expected"),
+        (
+            lambda length, window: past(length) & in_its_block(length, window, lambda back: back < 2),
+            "the block before seen, too",
+        ),
+        (
+            lambda length, window: in_its_block(length, window, lambda back: back.abs() < 2),
+            "the block before seen, too",
+        ),
+        (
+            lambda length, window: in_its_block(length, window, lambda back: back > -1),
+            "whole blocks, and all before them",
+        ),
+        (lambda length, window: past(length).triu(window - length), "length - window for the window"),
+        (lambda length, window: torch.arange(length)[:, None] + torch.arange(1 - window, 1) > -1, "the wrong size"),
+        (from_below_0, "the window counted without itself and the first rows cut off"),
+    ],
+)
 def test_slips_in_a_window_are_named(answer, mistake):
     assert check("sliding_window_mask", answer).mistake == mistake
 
 
 def multiplied(product, own=lambda head, d_head: slice(head * d_head, (head + 1) * d_head)):
     """A product of the two tables, the weights of linear_v and linear_out, the head's slice and the next one."""
+
     def answer(embedding, attention, unembedding, head):
         d_head = attention.d_model // attention.num_heads
         slices = own(head, d_head), own((head + 1) % attention.num_heads, d_head)
         return product(embedding, unembedding, attention.linear_v.weight, attention.linear_out.weight, *slices)
+
     return answer
 
 
@@ -1606,37 +1958,65 @@ def copies(matrix):
     return values.real.sum() / values.abs().sum()
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (multiplied(lambda e, u, v, o, own, after: u[:, own] @ (o @ v)[own, own] @ e[:, own].T), "the tokens' vectors cut"),
-    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own, own] @ e[:, own].T), "the tokens' vectors cut"),
-    (multiplied(lambda e, u, v, o, own, after: u[:, own] @ v[own] @ o[:, own] @ e[:, own].T), "W_V after W_O"),
-    (multiplied(lambda e, u, v, o, own, after: u @ v @ o @ e.T), "W_V after W_O"),
-    (multiplied(lambda e, u, v, o, own, after: F.normalize(u) @ F.normalize(e @ v[own].T @ o[:, own].T).T),
-     "divided by a length"),
-    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ F.normalize(e).T), "divided by a length"),
-    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ F.layer_norm(e, e.shape[1:]).T),
-     "a layer norm"),
-    (multiplied(lambda e, u, v, o, own, after: u @ o[:, after] @ v[own] @ e.T), "slices of two heads"),
-    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[after] @ e.T), "slices of two heads"),
-    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ e.T,
-                lambda head, d_head: slice((head + 1) * d_head, (head + 2) * d_head)), "the next head"),
-    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ e.T,
-                lambda head, d_head: slice(head * 64, head * 64 + 64)), "a fixed width"),
-    (of_each_head, "every head's matrix"),
-    (multiplied(lambda e, u, v, o, own, after: copies(u @ o[:, own] @ v[own] @ e.T)), "the diagonal alone"),
-    (multiplied(lambda e, u, v, o, own, after: e @ v[own].T), "a matrix of features"),
-    (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ e.T + e @ v[own].T @ o[:, own].T @ u.T),
-     "made symmetric")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (
+            multiplied(lambda e, u, v, o, own, after: u[:, own] @ (o @ v)[own, own] @ e[:, own].T),
+            "the tokens' vectors cut",
+        ),
+        (
+            multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own, own] @ e[:, own].T),
+            "the tokens' vectors cut",
+        ),
+        (multiplied(lambda e, u, v, o, own, after: u[:, own] @ v[own] @ o[:, own] @ e[:, own].T), "W_V after W_O"),
+        (multiplied(lambda e, u, v, o, own, after: u @ v @ o @ e.T), "W_V after W_O"),
+        (
+            multiplied(lambda e, u, v, o, own, after: F.normalize(u) @ F.normalize(e @ v[own].T @ o[:, own].T).T),
+            "divided by a length",
+        ),
+        (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ F.normalize(e).T), "divided by a length"),
+        (
+            multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ F.layer_norm(e, e.shape[1:]).T),
+            "a layer norm",
+        ),
+        (multiplied(lambda e, u, v, o, own, after: u @ o[:, after] @ v[own] @ e.T), "slices of two heads"),
+        (multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[after] @ e.T), "slices of two heads"),
+        (
+            multiplied(
+                lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ e.T,
+                lambda head, d_head: slice((head + 1) * d_head, (head + 2) * d_head),
+            ),
+            "the next head",
+        ),
+        (
+            multiplied(
+                lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ e.T,
+                lambda head, d_head: slice(head * 64, head * 64 + 64),
+            ),
+            "a fixed width",
+        ),
+        (of_each_head, "every head's matrix"),
+        (multiplied(lambda e, u, v, o, own, after: copies(u @ o[:, own] @ v[own] @ e.T)), "the diagonal alone"),
+        (multiplied(lambda e, u, v, o, own, after: e @ v[own].T), "a matrix of features"),
+        (
+            multiplied(lambda e, u, v, o, own, after: u @ o[:, own] @ v[own] @ e.T + e @ v[own].T @ o[:, own].T @ u.T),
+            "made symmetric",
+        ),
+    ],
+)
 def test_slips_in_a_table_of_tokens_are_named(answer, mistake):
     assert check("copying_matrix", answer).mistake == mistake
 
 
 def with_zeros(index=lambda heads, number: (slice(None), number), change=None):
     """The heads with a part set to 0, and then changed."""
+
     def answer(heads, number):
         copy = heads.clone()
         copy[index(heads, number)] = 0
         return copy if change is None else change(copy, number)
+
     return answer
 
 
@@ -1645,23 +2025,39 @@ def changed(what):
         copy = heads.clone()
         copy[:, number] = what(heads[:, number])
         return copy
+
     return answer
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (with_zeros(lambda heads, number: (slice(None), number, slice(None), slice(heads.shape[3] // 2))),
-     "a part of the head left"),
-    (with_zeros(lambda heads, number: (slice(None), number, slice(None, None, 2))), "a part of the head left"),
-    (changed(lambda own: own.clamp(max=0)), "a part of the head left"),
-    (changed(torch.relu), "a part of the head left"),
-    (changed(lambda own: own / 2), "another number than 0"),
-    (with_zeros(change=lambda heads, number: heads * heads.shape[1] / (heads.shape[1] - 1)), "the others made louder"),
-    (with_zeros(change=lambda heads, number: heads / max(heads.shape[1] - 1, 1)), "the others made quieter"),
-    (with_zeros(change=lambda heads, number: heads / heads.shape[1]), "the others made quieter"),
-    (with_zeros(change=lambda heads, number: torch.cat([
-        heads[:, :number], heads[:, number + 1:], heads[:, number:number + 1]], 1)), "silenced and moved"),
-    (with_zeros(lambda heads, number: (slice(None), [number, 0])), "other heads changed"),
-    (with_zeros(lambda heads, number: (slice(None), slice(number, number + 2))), "other heads changed")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (
+            with_zeros(lambda heads, number: (slice(None), number, slice(None), slice(heads.shape[3] // 2))),
+            "a part of the head left",
+        ),
+        (with_zeros(lambda heads, number: (slice(None), number, slice(None, None, 2))), "a part of the head left"),
+        (changed(lambda own: own.clamp(max=0)), "a part of the head left"),
+        (changed(torch.relu), "a part of the head left"),
+        (changed(lambda own: own / 2), "another number than 0"),
+        (
+            with_zeros(change=lambda heads, number: heads * heads.shape[1] / (heads.shape[1] - 1)),
+            "the others made louder",
+        ),
+        (with_zeros(change=lambda heads, number: heads / max(heads.shape[1] - 1, 1)), "the others made quieter"),
+        (with_zeros(change=lambda heads, number: heads / heads.shape[1]), "the others made quieter"),
+        (
+            with_zeros(
+                change=lambda heads, number: torch.cat(
+                    [heads[:, :number], heads[:, number + 1 :], heads[:, number : number + 1]], 1
+                )
+            ),
+            "silenced and moved",
+        ),
+        (with_zeros(lambda heads, number: (slice(None), [number, 0])), "other heads changed"),
+        (with_zeros(lambda heads, number: (slice(None), slice(number, number + 2))), "other heads changed"),
+    ],
+)
 def test_slips_with_a_silent_head_are_named(answer, mistake):
     assert check("ablate_head", answer).mistake == mistake
 
@@ -1672,36 +2068,56 @@ def test_a_result_that_holds_no_numbers_shows_no_sign_of_a_silent_head():
 
 def looked_up(key, first=lambda period: period, end=0, mean=lambda picked: picked.mean((0, 2))):
     """A score from each query's key or keys, from a first query to the last, or to one before."""
+
     def answer(weights, period=2):
         queries = range(first(period), weights.shape[-1] - end)
         return mean(torch.stack([key(weights[:, :, t], t, period) for t in queries], -1))
+
     return answer
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda weights, period: weights.diagonal(1 - period, -2, -1)[..., :-1].mean((0, 2)),
-     "one query too early at both ends"),
-    (looked_up(lambda row, t, period: row[..., t - period + 2], lambda period: period - 1, 1),
-     "two after the earlier copy and one query too early at both ends"),
-    (looked_up(lambda row, t, period: row[..., t % period]), "the first copy itself"),
-    (looked_up(lambda row, t, period: row[..., t - period + 1:t + 1].sum(-1)), "neighbouring keys counted in"),
-    (looked_up(lambda row, t, period: row[..., t - period + 1:t].sum(-1)), "neighbouring keys counted in"),
-    (looked_up(lambda row, t, period: row[..., (t + 1 - 2 * period) % row.shape[-1]]), "a period too far back"),
-    (lambda weights, period: weights[:, :, period:].diagonal(1 - period, -2, -1).mean((0, 2)), "a period too far back"),
-    (lambda weights, period: weights[:, :, period:].diagonal(-period, -2, -1).mean((0, 2)), "a period too far back")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (
+            lambda weights, period: weights.diagonal(1 - period, -2, -1)[..., :-1].mean((0, 2)),
+            "one query too early at both ends",
+        ),
+        (
+            looked_up(lambda row, t, period: row[..., t - period + 2], lambda period: period - 1, 1),
+            "two after the earlier copy and one query too early at both ends",
+        ),
+        (looked_up(lambda row, t, period: row[..., t % period]), "the first copy itself"),
+        (looked_up(lambda row, t, period: row[..., t - period + 1 : t + 1].sum(-1)), "neighbouring keys counted in"),
+        (looked_up(lambda row, t, period: row[..., t - period + 1 : t].sum(-1)), "neighbouring keys counted in"),
+        (looked_up(lambda row, t, period: row[..., (t + 1 - 2 * period) % row.shape[-1]]), "a period too far back"),
+        (
+            lambda weights, period: weights[:, :, period:].diagonal(1 - period, -2, -1).mean((0, 2)),
+            "a period too far back",
+        ),
+        (
+            lambda weights, period: weights[:, :, period:].diagonal(-period, -2, -1).mean((0, 2)),
+            "a period too far back",
+        ),
+    ],
+)
 def test_slips_in_a_score_of_induction_are_named(answer, mistake):
     assert check("induction_score", answer).mistake == mistake
 
 
-@pytest.mark.parametrize(("key", "mean", "mistake"), [
-    (lambda row, right: row.amax(-1), None, "the largest of several keys"),
-    (lambda row, right: right - 1 / row.shape[-1], None, "compared with equal weights"),
-    (lambda row, right: right, lambda picked: picked, "the weights themselves"),
-    (lambda row, right: right.square(), None, "squares averaged"),
-    (lambda row, right: right, lambda picked: picked.std((0, 2)), "how the weights vary"),
-    (lambda row, right: right, lambda picked: picked.mean((0, 2)).argmax(), "the best head alone"),
-    (lambda row, right: right, lambda picked: picked.mean((0, 2)).max(), "the best head alone"),
-    (lambda row, right: right, lambda picked: picked.mean((0, 2)).softmax(0), "scores that depend on each other")])
+@pytest.mark.parametrize(
+    ("key", "mean", "mistake"),
+    [
+        (lambda row, right: row.amax(-1), None, "the largest of several keys"),
+        (lambda row, right: right - 1 / row.shape[-1], None, "compared with equal weights"),
+        (lambda row, right: right, lambda picked: picked, "the weights themselves"),
+        (lambda row, right: right.square(), None, "squares averaged"),
+        (lambda row, right: right, lambda picked: picked.std((0, 2)), "how the weights vary"),
+        (lambda row, right: right, lambda picked: picked.mean((0, 2)).argmax(), "the best head alone"),
+        (lambda row, right: right, lambda picked: picked.mean((0, 2)).max(), "the best head alone"),
+        (lambda row, right: right, lambda picked: picked.mean((0, 2)).softmax(0), "scores that depend on each other"),
+    ],
+)
 def test_slips_in_either_score_are_named(key, mean, mistake):
     averaged = mean or (lambda picked: picked.mean((0, 2)))
     induction = looked_up(lambda row, t, period: key(row, row[..., t - period + 1]), mean=averaged)

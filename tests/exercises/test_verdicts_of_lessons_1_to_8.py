@@ -31,6 +31,7 @@ def text(report):
 
 # shift_matrix
 
+
 def shift(offset, d_model):
     angles = offset * 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     return torch.block_diag(*(torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles))
@@ -51,29 +52,49 @@ def below_0(what):
 def raising(error):
     def raises(*inputs):
         raise error
+
     return raises
 
 
 NEGATIVE = {
-    "negative offsets ignored": [one_step_in_a_loop, lambda offset, d_model: shift(max(offset, 0), d_model),
-                                 below_0(lambda offset, d_model: torch.eye(d_model))],
+    "negative offsets ignored": [
+        one_step_in_a_loop,
+        lambda offset, d_model: shift(max(offset, 0), d_model),
+        below_0(lambda offset, d_model: torch.eye(d_model)),
+    ],
     "the sign of the offset lost": [lambda offset, d_model: shift(abs(offset), d_model)],
     "zeros for a negative offset": [below_0(lambda offset, d_model: torch.zeros(d_model, d_model))],
     "NaN or infinity for a negative offset": [
         below_0(lambda offset, d_model: torch.full((d_model, d_model), torch.nan)),
         lambda offset, d_model: shift(torch.tensor(offset + 1e-9).log().exp(), d_model),
-        below_0(lambda offset, d_model: torch.full((d_model, d_model), torch.inf))],
+        below_0(lambda offset, d_model: torch.full((d_model, d_model), torch.inf)),
+    ],
     "an error for a negative offset": [
-        *(below_0(raising(error)) for error in (ValueError("offset"), AssertionError(), NotImplementedError(),
-                                                IndexError(), RuntimeError("size"))),
-        lambda offset, d_model: torch.linalg.lstsq(positions.sinusoidal_encoding(100 + offset, d_model)[:100],
-                                                   positions.sinusoidal_encoding(100 + offset, d_model)[offset:]
-                                                   ).solution.T],
+        *(
+            below_0(raising(error))
+            for error in (
+                ValueError("offset"),
+                AssertionError(),
+                NotImplementedError(),
+                IndexError(),
+                RuntimeError("size"),
+            )
+        ),
+        lambda offset, d_model: (
+            torch.linalg.lstsq(
+                positions.sinusoidal_encoding(100 + offset, d_model)[:100],
+                positions.sinusoidal_encoding(100 + offset, d_model)[offset:],
+            ).solution.T
+        ),
+    ],
     "wrong for a negative offset": [
-        below_0(lambda offset, d_model: shift(offset - 1, d_model)), below_0(lambda offset, d_model: None),
-        lambda offset, d_model: shift(offset % 32, d_model), below_0(lambda offset, d_model: np.eye(d_model)),
+        below_0(lambda offset, d_model: shift(offset - 1, d_model)),
+        below_0(lambda offset, d_model: None),
+        lambda offset, d_model: shift(offset % 32, d_model),
+        below_0(lambda offset, d_model: np.eye(d_model)),
         below_0(lambda offset, d_model: torch.eye(d_model).long()),
-        below_0(lambda offset, d_model: torch.eye(d_model + 1))],
+        below_0(lambda offset, d_model: torch.eye(d_model + 1)),
+    ],
     "an error for offset 0": [lambda offset, d_model: shift(offset, d_model) * (offset // offset)],
     "wrong for offset 0": [lambda offset, d_model: shift(offset, d_model) * (offset != 0)],
 }
@@ -96,22 +117,35 @@ def there_and_back(offset, d_model):
     return matrix if offset >= 0 else torch.linalg.inv(matrix)
 
 
-@pytest.mark.parametrize("answer", [
-    shift, fitted, there_and_back, lambda offset, d_model: torch.matrix_power(shift(1, d_model), offset),
-    lambda offset, d_model: shift(offset, d_model) if offset >= 0 else shift(-offset, d_model).T])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        shift,
+        fitted,
+        there_and_back,
+        lambda offset, d_model: torch.matrix_power(shift(1, d_model), offset),
+        lambda offset, d_model: shift(offset, d_model) if offset >= 0 else shift(-offset, d_model).T,
+    ],
+)
 def test_however_a_negative_offset_is_dealt_with_a_right_answer_passes(answer):
     assert found("shift_matrix", answer, seeds=1) == {"passed"}
 
 
-@pytest.mark.parametrize(("count", "rest"), [
-    (lambda pairs: range(0, pairs, 2), 0), (lambda pairs: range(0, 2 * (pairs // 2), 2), 0),
-    (lambda pairs: range(0, pairs, 2), 1), (lambda pairs: range(2, 2 * pairs, 2), 0),
-    (lambda pairs: range(0, 2 * pairs - 2, 2), 0)])
+@pytest.mark.parametrize(
+    ("count", "rest"),
+    [
+        (lambda pairs: range(0, pairs, 2), 0),
+        (lambda pairs: range(0, 2 * (pairs // 2), 2), 0),
+        (lambda pairs: range(0, pairs, 2), 1),
+        (lambda pairs: range(2, 2 * pairs, 2), 0),
+        (lambda pairs: range(0, 2 * pairs - 2, 2), 0),
+    ],
+)
 def test_blocks_that_are_left_out_are_named(count, rest):
     def answer(offset, d_model):
         matrix = rest * torch.eye(d_model, dtype=torch.float64)
         for even in count(d_model // 2):
-            matrix[even:even + 2, even:even + 2] = shift(offset, d_model)[even:even + 2, even:even + 2]
+            matrix[even : even + 2, even : even + 2] = shift(offset, d_model)[even : even + 2, even : even + 2]
         return matrix
 
     assert found("shift_matrix", answer, seeds=1) == {"blocks left out"}
@@ -133,6 +167,7 @@ def test_of_a_shift_with_two_mistakes_nothing_is_said_that_holds_of_one_alone():
 
 # FeedForward
 
+
 class Dense(nn.Module):
     def __init__(self, d_model, d_hidden):
         super().__init__()
@@ -141,9 +176,11 @@ class Dense(nn.Module):
 
 def dense(before=0.0, between=0.0, after_relu=0.0, after=0.0, drop=F.dropout):
     """A feed-forward with dropout in these places."""
+
     def forward(self, x):
         hidden = drop(self.linear_in(drop(x, before, self.training)), between, self.training)
         return drop(self.linear_out(drop(hidden.relu(), after_relu, self.training)), after, self.training)
+
     return type("FeedForward", (Dense,), {"forward": forward})
 
 
@@ -175,8 +212,17 @@ def test_dropout_after_the_relu_or_what_gives_the_same_numbers_passes(rate, drop
     assert torch.equal(*results)
 
 
-@pytest.mark.parametrize("change", [lambda y, x: 2 * y, lambda y, x: y + x, lambda y, x: y + torch.randn_like(y),
-                                    lambda y, x: y.relu(), lambda y, x: x, lambda y, x: y + 1])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda y, x: 2 * y,
+        lambda y, x: y + x,
+        lambda y, x: y + torch.randn_like(y),
+        lambda y, x: y.relu(),
+        lambda y, x: x,
+        lambda y, x: y + 1,
+    ],
+)
 def test_what_training_mode_alone_does_otherwise_is_a_mistake(change):
     class Trained(dense()):
         def forward(self, x):
@@ -209,6 +255,7 @@ def test_of_two_mistakes_in_a_feed_forward_neither_sentence_belies_the_other():
 
 
 # masked_softmax
+
 
 def added(number, scores, mask):
     return (scores + (1.0 - mask.to(scores.dtype)) * number).softmax(-1)
@@ -249,8 +296,9 @@ def test_a_number_that_is_added_is_not_called_a_division(number):
     assert names <= {"hidden scores that still count", "a number too small"}
 
 
-@pytest.mark.parametrize("hide", [
-    lambda scores, mask: scores - 1.0 * ~mask, lambda scores, mask: scores + mask.to(scores.dtype)])
+@pytest.mark.parametrize(
+    "hide", [lambda scores, mask: scores - 1.0 * ~mask, lambda scores, mask: scores + mask.to(scores.dtype)]
+)
 def test_a_score_of_1_more_or_less_is_not_always_the_mask(hide):
     said = text(check("masked_softmax", lambda scores, mask: hide(scores, mask).softmax(-1)))
     assert "an allowed score only gains 1 over a forbidden one" in said.replace("An", "an")
@@ -274,10 +322,14 @@ def test_where_the_nan_of_an_empty_row_comes_from_is_not_claimed(answer):
     assert "0 is divided by 0" not in text(report)
 
 
-@pytest.mark.parametrize("answer", [
-    lambda scores, mask: put(-torch.inf, scores, mask).nan_to_num(0.25),
-    lambda scores, mask: put(-torch.inf, scores, mask).nan_to_num(7.0),
-    lambda scores, mask: torch.where(mask.any(-1, keepdim=True), put(-torch.inf, scores, mask), scores.abs())])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda scores, mask: put(-torch.inf, scores, mask).nan_to_num(0.25),
+        lambda scores, mask: put(-torch.inf, scores, mask).nan_to_num(7.0),
+        lambda scores, mask: torch.where(mask.any(-1, keepdim=True), put(-torch.inf, scores, mask), scores.abs()),
+    ],
+)
 def test_any_weight_for_an_empty_row_is_named(answer):
     assert found("masked_softmax", answer) == {"weight for an empty row"}
 
@@ -294,11 +346,13 @@ def test_exponentials_that_are_masked_and_divided_once_are_not_called_renormalis
 
 # sinusoidal_encoding
 
+
 def encoding(first, even=torch.sin, odd=torch.cos):
     def answer(length, d_model):
         places = torch.arange(first, first + length, dtype=torch.float64)[:, None]
         angles = places / 10000 ** (torch.arange(0, d_model, 2) / d_model)
         return torch.stack([even(angles), odd(angles)], dim=-1).flatten(1)
+
     return answer
 
 
@@ -312,7 +366,7 @@ def test_of_positions_from_one_it_is_said_which_row_they_belong_to(answer):
 def test_of_frequencies_that_are_wrong_twice_no_order_is_claimed():
     def answer(length, d_model):
         exponents = torch.arange(0, d_model, 2).double().flip(0) / d_model
-        angles = torch.arange(length).double()[:, None] * 10000 ** exponents
+        angles = torch.arange(length).double()[:, None] * 10000**exponents
         return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
     said = text(check("sinusoidal_encoding", answer))
@@ -323,8 +377,17 @@ def test_of_frequencies_that_are_wrong_twice_no_order_is_claimed():
 
 # layer_norm
 
-@pytest.mark.parametrize("end", [lambda variance: variance, torch.abs, lambda variance: variance.clamp(min=0.0),
-                                 F.relu, lambda variance: variance.abs().double()])
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda variance: variance,
+        torch.abs,
+        lambda variance: variance.clamp(min=0.0),
+        F.relu,
+        lambda variance: variance.abs().double(),
+    ],
+)
 def test_the_mean_not_squared_is_named_also_where_nothing_is_negative(end):
     def answer(x, gain, bias, eps=1e-5):
         mean = x.mean(-1, keepdim=True)
@@ -336,6 +399,7 @@ def test_the_mean_not_squared_is_named_also_where_nothing_is_negative(end):
 
 # AttentionHead
 
+
 @pytest.mark.parametrize("roles", ["q", "k", "v", "qk", "qv", "kv", "qkv"])
 @pytest.mark.parametrize("bend", [F.relu, F.gelu, torch.tanh])
 def test_an_activation_after_any_of_the_layers_is_named_and_not_said_of_all(bend, roles):
@@ -346,8 +410,10 @@ def test_an_activation_after_any_of_the_layers_is_named_and_not_said_of_all(bend
                 self.add_module(f"linear_{role}", nn.Linear(d_model, d_head, bias=False))
 
         def forward(self, x):
-            query, key, value = (bend(layer(x)) if role in roles else layer(x)
-                                 for role, layer in zip("qkv", self.children(), strict=True))
+            query, key, value = (
+                bend(layer(x)) if role in roles else layer(x)
+                for role, layer in zip("qkv", self.children(), strict=True)
+            )
             weights = (query @ key.mT).softmax(-1)
             return weights @ value, weights
 
@@ -356,6 +422,7 @@ def test_an_activation_after_any_of_the_layers_is_named_and_not_said_of_all(bend
 
 
 # future_leak
+
 
 @pytest.mark.parametrize("other", [lambda tokens: tokens.roll(1, 0), lambda tokens: tokens.flip(0)])
 def test_what_is_said_of_another_sequences_token_holds_of_the_batch_that_is_shown(other):
@@ -374,6 +441,7 @@ def test_what_is_said_of_another_sequences_token_holds_of_the_batch_that_is_show
 
 
 # weights that are wrong beside an output that is right, and sentences that a second style made false
+
 
 def weights_of(x):
     exponentials = np.exp(x @ x.T - (x @ x.T).max(axis=-1, keepdims=True))
@@ -447,8 +515,7 @@ class HeadsOfAList(nn.Module):
         self.linear_q, self.linear_k, self.linear_v, self.linear_out = self.maps
 
     def forward(self, *inputs):
-        heads = [attention.split_heads(linear(x), self.num_heads)
-                 for linear, x in zip(self.maps, inputs, strict=False)]
+        heads = [attention.split_heads(linear(x), self.num_heads) for linear, x in zip(self.maps, inputs, strict=False)]
         output, weights = attention.scaled_dot_product_attention(*heads)
         return self.linear_out(attention.merge_heads(output)), weights
 
@@ -456,8 +523,12 @@ class HeadsOfAList(nn.Module):
 class PartsOfADictionary(nn.Module):
     def __init__(self, d_model, num_heads, d_hidden):
         super().__init__()
-        self.parts = nn.ModuleDict({"attention": attention.MultiHeadAttention(d_model, num_heads),
-                                    "feed_forward": layers.FeedForward(d_model, d_hidden)})
+        self.parts = nn.ModuleDict(
+            {
+                "attention": attention.MultiHeadAttention(d_model, num_heads),
+                "feed_forward": layers.FeedForward(d_model, d_hidden),
+            }
+        )
         self.attention, self.feed_forward = self.parts.values()
         self.norms = nn.ModuleList([nn.LayerNorm(d_model), nn.LayerNorm(d_model)])
         self.norm_1, self.norm_2 = self.norms
@@ -467,9 +538,15 @@ class PartsOfADictionary(nn.Module):
         return self.norm_2(x + self.feed_forward(x))
 
 
-@pytest.mark.parametrize(("name", "answer"), [
-    ("FeedForward", KeptTwice), ("FeedForward", KeptAgain), ("MultiHeadAttention", HeadsOfAList),
-    ("EncoderLayer", PartsOfADictionary)])
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("FeedForward", KeptTwice),
+        ("FeedForward", KeptAgain),
+        ("MultiHeadAttention", HeadsOfAList),
+        ("EncoderLayer", PartsOfADictionary),
+    ],
+)
 def test_layers_may_be_kept_a_second_time_in_a_container(name, answer):
     assert check(name, answer).status == "passed"
 
@@ -504,13 +581,18 @@ def test_the_targets_mask_is_not_for_a_memory_without_one(guarded):
 
 # make_sequences
 
+
 def rows(ids, length, number, ahead):
-    return tuple(ids[start:start + number * length].view(number, length) for start in (0, ahead))
+    return tuple(ids[start : start + number * length].view(number, length) for start in (0, ahead))
 
 
-@pytest.mark.parametrize(("targets", "mistake"), [
-    (lambda inputs: inputs.clone(), "targets not shifted"),
-    (lambda inputs: inputs.roll(-1, dims=1), "targets rolled within their rows")])
+@pytest.mark.parametrize(
+    ("targets", "mistake"),
+    [
+        (lambda inputs: inputs.clone(), "targets not shifted"),
+        (lambda inputs: inputs.roll(-1, dims=1), "targets rolled within their rows"),
+    ],
+)
 def test_a_row_too_few_is_named_together_with_wrong_targets_even_where_no_row_is_left(targets, mistake):
     def answer(ids, length):
         inputs = rows(ids, length, max((len(ids) - length) // length, 0), 0)[0]
@@ -539,34 +621,41 @@ def test_ids_are_names_and_never_said_to_be_one_less_than_the_expected():
 
 # sample_next
 
+
 def sampled(change):
     """The usual answer, with the probabilities made by `change` of the scaled logits."""
+
     def answer(logits, temperature, top_k, generator):
         if temperature == 0:
             return logits.argmax(dim=-1)
         if top_k is not None:
             logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], -torch.inf)
         return torch.multinomial(change(logits, temperature), 1, generator=generator)[:, 0]
+
     return answer
 
 
 def cut(keep):
     """Only the tokens drawn that `keep` keeps, going by their probabilities."""
+
     def change(logits, temperature):
         probabilities = (logits / temperature).softmax(-1)
         return probabilities * keep(probabilities)
+
     return sampled(change)
 
 
 def with_a_usual_top_k(number):
     def answer(logits, temperature, top_k, generator):
         return sampling.sample_next(logits, temperature, top_k or min(number, logits.shape[1]), generator)
+
     return answer
 
 
 def greedy_below(limit):
     def answer(logits, temperature, top_k, generator):
         return sampling.sample_next(logits, 0 if temperature < limit else temperature, top_k, generator)
+
     return answer
 
 
@@ -580,11 +669,19 @@ def test_a_top_k_that_nobody_asked_for_is_wrong(number):
     assert check("sample_next", with_a_usual_top_k(number)).mistake == "top_k=None taken for a number"
 
 
-@pytest.mark.parametrize("keep", [
-    lambda p: p >= 0.01, lambda p: p >= 0.05 * p.amax(-1, keepdim=True),
-    lambda p: torch.zeros_like(p).scatter(1, p.argsort(descending=True), 1.0 * (
-        p.sort(descending=True).values.cumsum(-1) - p.sort(descending=True).values < 0.9))],
-    ids=["smallest", "min_p", "top_p"])
+@pytest.mark.parametrize(
+    "keep",
+    [
+        lambda p: p >= 0.01,
+        lambda p: p >= 0.05 * p.amax(-1, keepdim=True),
+        lambda p: torch.zeros_like(p).scatter(
+            1,
+            p.argsort(descending=True),
+            1.0 * (p.sort(descending=True).values.cumsum(-1) - p.sort(descending=True).values < 0.9),
+        ),
+    ],
+    ids=["smallest", "min_p", "top_p"],
+)
 def test_unlikely_tokens_left_out_are_no_sign_of_another_temperature(keep):
     report = check("sample_next", cut(keep))
     assert report.mistake == "unlikely tokens left out"
@@ -620,6 +717,7 @@ def test_a_temperature_that_is_named_fits_all_that_is_seen():
 
 # Attention
 
+
 @pytest.mark.parametrize("small", [1e-13, torch.finfo(torch.float64).tiny])
 def test_hidden_scores_of_0_that_are_divided_away_are_no_number_too_small(small):
     def answer(scores, mask):
@@ -640,8 +738,10 @@ def test_a_result_of_the_right_shape_is_not_said_to_be_transposed():
 
 class SoftmaxOverTheQueries(attention.MultiHeadAttention):
     def forward(self, query, key, value):
-        heads = [attention.split_heads(linear(x), self.num_heads) for linear, x in (
-            (self.linear_q, query), (self.linear_k, key), (self.linear_v, value))]
+        heads = [
+            attention.split_heads(linear(x), self.num_heads)
+            for linear, x in ((self.linear_q, query), (self.linear_k, key), (self.linear_v, value))
+        ]
         output, weights = softmax_over_the_queries(*heads)
         return self.linear_out(attention.merge_heads(output)), weights
 
@@ -651,8 +751,10 @@ def softmax_over_the_queries(query, key, value):
     return weights @ value, weights.mT
 
 
-@pytest.mark.parametrize(("name", "answer"), [
-    ("scaled_dot_product_attention", softmax_over_the_queries), ("MultiHeadAttention", SoftmaxOverTheQueries)])
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [("scaled_dot_product_attention", softmax_over_the_queries), ("MultiHeadAttention", SoftmaxOverTheQueries)],
+)
 def test_a_softmax_over_the_queries_with_weights_turned_round_is_called_that(name, answer):
     assert check(name, answer).mistake == "softmax over the queries, and weights transposed"
 
@@ -670,9 +772,13 @@ class FirstHeadForAll(EXERCISES["MultiHeadAttention"].answers["step by step"]):
         return weights @ values[:, :1]
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("AttentionHead", FirstSequenceForAll, "the first sequence for the whole batch"),
-    ("MultiHeadAttention", FirstHeadForAll, "one head's keys or values for all")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("AttentionHead", FirstSequenceForAll, "the first sequence for the whole batch"),
+        ("MultiHeadAttention", FirstHeadForAll, "one head's keys or values for all"),
+    ],
+)
 def test_keys_and_values_of_one_for_all_are_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake
 
@@ -698,6 +804,7 @@ def test_a_prefix_that_sees_itself_is_named(few):
 
 # Positions
 
+
 def test_no_base_is_blamed_that_fits_a_single_size():
     def answer(length, d_model):
         frequencies = 10000.0 ** (-torch.arange(d_model // 2) / max(d_model - 2, 1))
@@ -717,6 +824,7 @@ def test_a_base_that_people_write_is_named(base):
 
 
 # A part that is skipped
+
 
 class EncoderThatSkips(layers.EncoderLayer):
     def forward(self, x, mask=None):
@@ -741,10 +849,14 @@ class DecoderThatSkipsItself(layers.DecoderLayer):
         return self.norm_3(x + self.feed_forward(x))
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("EncoderLayer", EncoderThatSkips, "the attention skipped where there is no mask"),
-    ("DecoderLayer", DecoderThatSkipsTheMemory, "an attention skipped where there is no mask"),
-    ("DecoderLayer", DecoderThatSkipsItself, "an attention skipped where there is no mask")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("EncoderLayer", EncoderThatSkips, "the attention skipped where there is no mask"),
+        ("DecoderLayer", DecoderThatSkipsTheMemory, "an attention skipped where there is no mask"),
+        ("DecoderLayer", DecoderThatSkipsItself, "an attention skipped where there is no mask"),
+    ],
+)
 def test_an_attention_that_is_skipped_without_a_mask_is_not_called_never_used(name, answer, mistake):
     report = check(name, answer)
     assert report.mistake == mistake
@@ -752,6 +864,7 @@ def test_an_attention_that_is_skipped_without_a_mask_is_not_called_never_used(na
 
 
 # training_step and tokenize
+
 
 @pytest.mark.parametrize("factor", [1 / 4, 1 / 8, 1024])
 @pytest.mark.parametrize("returned", [False, True])
@@ -778,6 +891,7 @@ def test_a_replaced_line_end_is_not_said_to_be_split():
 
 # What a reader of published code has tried
 
+
 def mask_of(size):
     """A mask that has been made once, for `size` positions, and is cut to length."""
     made = torch.ones(size, size).tril().bool()
@@ -786,8 +900,10 @@ def mask_of(size):
 
 def test_a_table_of_a_few_positions_is_too_small():
     assert found("causal_mask", mask_of(16), 1) != {"passed"}
-    assert check("sinusoidal_encoding", lambda length, d_model: positions.sinusoidal_encoding(
-        32, d_model)[:length]).status == "failed"
+    assert (
+        check("sinusoidal_encoding", lambda length, d_model: positions.sinusoidal_encoding(32, d_model)[:length]).status
+        == "failed"
+    )
 
 
 @pytest.mark.parametrize("column", [lambda rows: rows.reshape(-1, 1), lambda rows: rows[:, None]])
@@ -798,7 +914,8 @@ def test_one_column_for_all_rows_is_no_table_of_rows(column):
 
     assert found("softmax", answer, 1) == {"one column for all rows"}
     assert found("softmax", lambda scores: np.exp(scores) / column(np.exp(scores).sum(-1)), 1) != {
-        "the rows left in one table"}
+        "the rows left in one table"
+    }
 
 
 def test_an_empty_token_for_the_empty_text_alone_has_no_cut_before_it():
@@ -852,43 +969,73 @@ def test_the_first_row_that_is_overwritten_is_not_said_to_be_skipped():
 
 def trained(loss, rounded=lambda number: number):
     """A training step with another loss, or another number returned."""
+
     def answer(model, optimizer, tokens):
         found = loss(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:])
         optimizer.zero_grad()
         found.backward()
         optimizer.step()
         return rounded(found.item())
+
     return answer
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (trained(lambda logits, targets: F.cross_entropy(logits, targets.view(-1))),
-     "a view of rows that do not lie side by side"),
-    (trained(lambda logits, targets: F.nll_loss(logits, targets.flatten())), "the logits without the logarithm"),
-])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (
+            trained(lambda logits, targets: F.cross_entropy(logits, targets.view(-1))),
+            "a view of rows that do not lie side by side",
+        ),
+        (trained(lambda logits, targets: F.nll_loss(logits, targets.flatten())), "the logits without the logarithm"),
+    ],
+)
 def test_a_step_with_another_published_loss_is_named(answer, mistake):
     assert found("training_step", answer, 1) == {mistake}
 
 
 def test_rounded_losses_are_shown_with_the_digits_that_differ():
-    report = check("training_step", trained(lambda logits, targets: F.cross_entropy(logits, targets.flatten()),
-                                            lambda number: round(number, 4)))
+    report = check(
+        "training_step",
+        trained(lambda logits, targets: F.cross_entropy(logits, targets.flatten()), lambda number: round(number, 4)),
+    )
     yours, expected = (re.search(rf"{whose} +(\[.*?\])", report.message)[1] for whose in ("yours", "expected"))
     assert yours != expected
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("masked_softmax", lambda scores, mask: F.normalize(scores.exp() * mask, p=1, dim=-1, eps=1e-9),
-     "exponentials out of range"),
-    ("masked_softmax", lambda scores, mask: scores.masked_fill(~mask, -torch.inf).masked_fill(
-        ~mask.any(-2, keepdim=True), 0.0).softmax(-1).masked_fill(~mask.any(-2, keepdim=True), 0.0),
-     "the empty rows looked for in the wrong dimension"),
-    ("merge_heads", lambda x: x.transpose(1, 2).reshape(len(x), x.shape[1], -1),
-     "the sizes named before the transpose"),
-    ("make_sequences", lambda ids, length: tuple(
-        torch.stack([ids[start + more:][:length] for start in range(0, len(ids) - length - 1, length) or [0]])
-        for more in (0, 1)), "a row that fits is dropped"),
-])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        (
+            "masked_softmax",
+            lambda scores, mask: F.normalize(scores.exp() * mask, p=1, dim=-1, eps=1e-9),
+            "exponentials out of range",
+        ),
+        (
+            "masked_softmax",
+            lambda scores, mask: (
+                scores.masked_fill(~mask, -torch.inf)
+                .masked_fill(~mask.any(-2, keepdim=True), 0.0)
+                .softmax(-1)
+                .masked_fill(~mask.any(-2, keepdim=True), 0.0)
+            ),
+            "the empty rows looked for in the wrong dimension",
+        ),
+        (
+            "merge_heads",
+            lambda x: x.transpose(1, 2).reshape(len(x), x.shape[1], -1),
+            "the sizes named before the transpose",
+        ),
+        (
+            "make_sequences",
+            lambda ids, length: tuple(
+                torch.stack([ids[start + more :][:length] for start in range(0, len(ids) - length - 1, length) or [0]])
+                for more in (0, 1)
+            ),
+            "a row that fits is dropped",
+        ),
+    ],
+)
 def test_a_mistake_that_published_code_makes_is_named(name, answer, mistake):
     assert found(name, answer) == {mistake}
 
@@ -918,20 +1065,35 @@ def positions_turned(x, places, base):
     return EXERCISES["rotate"].reference(x, places, base)
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("causal_mask", mask_of(16), "a table of fixed size"),
-    ("sinusoidal_encoding", lambda length, d_model: positions.sinusoidal_encoding(50, d_model)[:length],
-     "a table of fixed size"),
-    ("rotate", partly_turned, "only some of the pairs turned"),
-    ("rotate", lambda x, places, base=10000: positions_turned(x, places - places.min(), base),
-     "positions counted from the smallest"),
-    ("masked_softmax", lambda scores, mask: F.pad(scores.masked_fill(~mask, -torch.inf), (0, 1)).softmax(-1)[..., :-1],
-     "one more in the sum"),
-    ("masked_softmax", lambda scores, mask: scores.clamp(-50, 50).masked_fill(~mask, -torch.inf).softmax(
-        -1).nan_to_num(0), "the scores cut off"),
-    ("training_step", moved_by_hand, "a step that the optimizer does not make"),
-    ("FeedForward", BiasAfterReLU, "the first bias after the ReLU"),
-])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("causal_mask", mask_of(16), "a table of fixed size"),
+        (
+            "sinusoidal_encoding",
+            lambda length, d_model: positions.sinusoidal_encoding(50, d_model)[:length],
+            "a table of fixed size",
+        ),
+        ("rotate", partly_turned, "only some of the pairs turned"),
+        (
+            "rotate",
+            lambda x, places, base=10000: positions_turned(x, places - places.min(), base),
+            "positions counted from the smallest",
+        ),
+        (
+            "masked_softmax",
+            lambda scores, mask: F.pad(scores.masked_fill(~mask, -torch.inf), (0, 1)).softmax(-1)[..., :-1],
+            "one more in the sum",
+        ),
+        (
+            "masked_softmax",
+            lambda scores, mask: scores.clamp(-50, 50).masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0),
+            "the scores cut off",
+        ),
+        ("training_step", moved_by_hand, "a step that the optimizer does not make"),
+        ("FeedForward", BiasAfterReLU, "the first bias after the ReLU"),
+    ],
+)
 def test_what_else_published_code_does_is_named(name, answer, mistake):
     assert found(name, answer) == {mistake}
 
@@ -946,6 +1108,7 @@ def test_cut_off_scores_are_wrong_on_every_draw(seed):
 
 
 # What else strong but hasty answers do
+
 
 class NormalisedAddedAtTheEnd(layers.DecoderLayer):
     def forward(self, x, memory, mask=None, memory_mask=None):
@@ -976,6 +1139,7 @@ def with_loss(loss):
         found.backward()
         optimizer.step()
         return found.item()
+
     return answer
 
 
@@ -1000,30 +1164,43 @@ def zeros_in_the_maximum(scores, mask):
 def coarse(x, places, base=10000):
     angles = places.bfloat16()[:, None] * (base ** -(torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])).bfloat16()
     first, second = x[..., 0::2], x[..., 1::2]
-    return torch.stack([first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()],
-                       dim=-1).flatten(-2)
+    return torch.stack(
+        [first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()], dim=-1
+    ).flatten(-2)
 
 
 def epsilon_last(x, gain, bias, eps=1e-5):
     return gain * ((x - x.mean(-1, keepdim=True)) / x.var(-1, keepdim=True, correction=0).sqrt() + eps) + bias
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("DecoderLayer", NormalisedAddedAtTheEnd, "the normalised input added"),
-    ("EncoderLayer", NormalisedAddedFirst, "the normalised input added"),
-    ("training_step", one_sequence_after_the_other, "a multiple of the gradients"),
-    ("training_step", with_loss(lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.T.flatten())),
-     "transposed, then flattened"),
-    ("training_step", with_loss(lambda logits, targets: -(
-        F.one_hot(targets, logits.shape[-1]) * logits.log_softmax(-1)).mean()), "averaged over the vocabulary too"),
-    ("masked_softmax", indexed, "a mask that does not broadcast"),
-    ("masked_softmax", less_the_largest_allowed, "exponentials out of range"),
-    ("masked_softmax", zeros_in_the_maximum, "allowed weights lost to hidden scores"),
-    ("rotate", coarse, "half precision"),
-    ("layer_norm", epsilon_last, "epsilon outside the fraction"),
-    ("split_heads", lambda x, number: x.view(*x.shape[:2], number, x.shape[2] / number).transpose(1, 2),
-     "a fraction for a size"),
-])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("DecoderLayer", NormalisedAddedAtTheEnd, "the normalised input added"),
+        ("EncoderLayer", NormalisedAddedFirst, "the normalised input added"),
+        ("training_step", one_sequence_after_the_other, "a multiple of the gradients"),
+        (
+            "training_step",
+            with_loss(lambda logits, targets: F.cross_entropy(logits.flatten(0, 1), targets.T.flatten())),
+            "transposed, then flattened",
+        ),
+        (
+            "training_step",
+            with_loss(lambda logits, targets: -(F.one_hot(targets, logits.shape[-1]) * logits.log_softmax(-1)).mean()),
+            "averaged over the vocabulary too",
+        ),
+        ("masked_softmax", indexed, "a mask that does not broadcast"),
+        ("masked_softmax", less_the_largest_allowed, "exponentials out of range"),
+        ("masked_softmax", zeros_in_the_maximum, "allowed weights lost to hidden scores"),
+        ("rotate", coarse, "half precision"),
+        ("layer_norm", epsilon_last, "epsilon outside the fraction"),
+        (
+            "split_heads",
+            lambda x, number: x.view(*x.shape[:2], number, x.shape[2] / number).transpose(1, 2),
+            "a fraction for a size",
+        ),
+    ],
+)
 def test_what_else_hasty_answers_do_is_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake
 
@@ -1040,7 +1217,7 @@ def test_a_zero_as_a_lower_bound_is_not_said_to_stand_in_the_place_of_a_hidden_s
 def test_a_made_up_target_is_not_said_to_have_no_token_left():
     def the_first_token_at_the_end(ids, length):
         number = (len(ids) - 1) // length
-        inputs = ids[:number * length]
+        inputs = ids[: number * length]
         return inputs.reshape(number, length), inputs.roll(-1).reshape(number, length)
 
     report = check("make_sequences", the_first_token_at_the_end)
@@ -1060,12 +1237,17 @@ def drawn_with(noise):
         if top_k is not None:
             logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], -torch.inf)
         return (logits / temperature + noise(logits, generator)).argmax(-1)
+
     return answer
 
 
-@pytest.mark.parametrize("noise", [
-    lambda logits, generator: -torch.rand(logits.shape, generator=generator, dtype=logits.dtype).log(),
-    lambda logits, generator: torch.randn(logits.shape, generator=generator, dtype=logits.dtype)])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        lambda logits, generator: -torch.rand(logits.shape, generator=generator, dtype=logits.dtype).log(),
+        lambda logits, generator: torch.randn(logits.shape, generator=generator, dtype=logits.dtype),
+    ],
+)
 def test_other_noise_than_gumbels_is_not_put_down_to_the_temperature_alone(noise):
     assert "when the noise is not right" in text(check("sample_next", drawn_with(noise)))
 
@@ -1086,10 +1268,16 @@ def test_a_number_that_is_a_little_off_is_not_said_to_be_once_the_expected_one()
 
 # Sizes of 1
 
-@pytest.mark.parametrize(("name", "right"), [
-    ("attention", first_steps.attention), ("scaled_dot_product_attention", attention.scaled_dot_product_attention),
-    ("masked_softmax", masks.masked_softmax),
-    ("layer_norm", lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps))])
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("attention", first_steps.attention),
+        ("scaled_dot_product_attention", attention.scaled_dot_product_attention),
+        ("masked_softmax", masks.masked_softmax),
+        ("layer_norm", lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps)),
+    ],
+)
 @pytest.mark.parametrize("squeeze", [torch.squeeze, lambda one: one.squeeze(0), lambda one: one.squeeze(-2)])
 def test_a_squeeze_is_seen(name, right, squeeze):
     def squeezed(*inputs):
@@ -1107,6 +1295,7 @@ def test_a_padding_mask_that_cannot_be_made_of_single_tokens_is_rejected():
 
 
 # Sentences true of more styles, and names for more of what people write
+
 
 def test_no_loop_is_made_up_where_the_first_or_last_row_of_a_mask_is_set_by_itself():
     def first_row_full(length):
@@ -1141,8 +1330,9 @@ class SumAddedInTheDecoder(layers.DecoderLayer):
         return self.norm_3(x + self.feed_forward(self.norm_2(x)))
 
 
-@pytest.mark.parametrize(("name", "answer"), [
-    ("EncoderLayer", SumAddedInTheEncoder), ("DecoderLayer", SumAddedInTheDecoder)])
+@pytest.mark.parametrize(
+    ("name", "answer"), [("EncoderLayer", SumAddedInTheEncoder), ("DecoderLayer", SumAddedInTheDecoder)]
+)
 def test_a_sum_that_passes_its_norm_by_is_named(name, answer):
     assert check(name, answer).mistake == "the sum added, not the norm of it"
 
@@ -1168,22 +1358,42 @@ def exponentials_with_one_more(query, key, value):
     return weights @ value, weights
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("softmax", lambda scores: np.exp(scores - np.log(np.exp(scores).sum(-1, keepdims=True))), "nothing subtracted"),
-    ("softmax", lambda scores: np.exp(scores - np.logaddexp(0, np.logaddexp.reduce(scores, axis=-1, keepdims=True))),
-     "one more in the sum"),
-    ("attention", exponentials_with_one_more, "a number added to the sum"),
-    ("sinusoidal_encoding", coarse_encoding, "half precision"),
-    ("training_step", two_backward_passes, "a multiple of the gradients"),
-    ("tokenize", lambda text: re.findall(r" ?\w+|[^\w\s]+|\s+(?!\S)|\s+", text),
-     "a word glued to what stands beside it"),
-    ("sample_next", lambda logits, temperature, top_k, generator:
-        sampling.sample_next(logits, temperature, top_k and 1, generator), "only the likeliest kept")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        (
+            "softmax",
+            lambda scores: np.exp(scores - np.log(np.exp(scores).sum(-1, keepdims=True))),
+            "nothing subtracted",
+        ),
+        (
+            "softmax",
+            lambda scores: np.exp(scores - np.logaddexp(0, np.logaddexp.reduce(scores, axis=-1, keepdims=True))),
+            "one more in the sum",
+        ),
+        ("attention", exponentials_with_one_more, "a number added to the sum"),
+        ("sinusoidal_encoding", coarse_encoding, "half precision"),
+        ("training_step", two_backward_passes, "a multiple of the gradients"),
+        (
+            "tokenize",
+            lambda text: re.findall(r" ?\w+|[^\w\s]+|\s+(?!\S)|\s+", text),
+            "a word glued to what stands beside it",
+        ),
+        (
+            "sample_next",
+            lambda logits, temperature, top_k, generator: sampling.sample_next(
+                logits, temperature, top_k and 1, generator
+            ),
+            "only the likeliest kept",
+        ),
+    ],
+)
 def test_more_of_what_people_write_is_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake
 
 
 # What published code does to zeros, to positions, and to characters that do not show
+
 
 def without_zeros(scores):
     return scores.masked_fill(scores == 0, -1e9)
@@ -1208,11 +1418,19 @@ def zeros_after_the_mask_hidden(scores, mask):
     return kept.masked_fill(~mask.any(-1, keepdim=True), 0).softmax(-1).masked_fill(~mask, 0)
 
 
-@pytest.mark.parametrize(("name", "answer"), [
-    ("softmax", zeros_hidden_in_a_table), ("self_attention", zeros_hidden_in_a_sequence),
-    ("attention", no_weight_for_zeros), ("masked_softmax", zeros_after_the_mask_hidden),
-    ("scaled_dot_product_attention", lambda query, key, value:
-        no_weight_for_zeros(query, key, value, query.shape[-1] ** 0.5))])
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("softmax", zeros_hidden_in_a_table),
+        ("self_attention", zeros_hidden_in_a_sequence),
+        ("attention", no_weight_for_zeros),
+        ("masked_softmax", zeros_after_the_mask_hidden),
+        (
+            "scaled_dot_product_attention",
+            lambda query, key, value: no_weight_for_zeros(query, key, value, query.shape[-1] ** 0.5),
+        ),
+    ],
+)
 def test_a_score_of_0_that_gets_no_weight_is_named(name, answer):
     assert check(name, answer).mistake == "a score of 0 taken for masked"
 
@@ -1230,14 +1448,16 @@ def test_vectors_that_come_twice_count_twice():
     def each_once(x):
         keys = np.unique(x, axis=0)
         return first_steps.softmax(x @ keys.T) @ keys, first_steps.softmax(x @ x.T)
+
     assert check("self_attention", each_once).status == "failed"
 
 
 def turned(x, places, base):
     angles = places / base ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
     first, second = x[..., 0::2], x[..., 1::2]
-    return torch.stack([first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()],
-                       dim=-1).flatten(-2)
+    return torch.stack(
+        [first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()], dim=-1
+    ).flatten(-2)
 
 
 def test_angles_that_are_kept_for_each_shape_are_rejected():
@@ -1245,6 +1465,7 @@ def test_angles_that_are_kept_for_each_shape_are_rejected():
 
     def rotate(x, positions, base=10000):
         return turned(x, kept.setdefault((x.shape, base), positions[:, None].double()), base)
+
     assert check("rotate", rotate).status == "failed"
 
 
@@ -1322,24 +1543,41 @@ def a_step_for_each_sequence(model, optimizer, tokens):
     return sum(losses) / len(losses)
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("sinusoidal_encoding", coarse_positions, "half precision"),
-    ("sinusoidal_encoding", lambda length, d_model: positions.sinusoidal_encoding(512, d_model)[:length],
-     "a table of fixed size"),
-    ("rotate", lambda x, positions, base=10000: turned(x, positions.bfloat16().double()[:, None], base),
-     "half precision"),
-    ("tokenize", lambda text: [token for token in re.split(r"\b", cleaned(text)) if token], "part of the text lost"),
-    ("tokenize", lambda text: re.findall(r" ?\w+|[^\w ]+| +", text), "a word glued to what stands beside it"),
-    ("sample_next", greedy_near_0, "the likeliest token below some temperature"),
-    ("padding_mask", first_key_open, "the first key let in"),
-    ("padding_mask", until_the_last_token, "padding that is not at the end let in"),
-    ("future_leak", features_summed, "the sum of the changes"),
-    ("EncoderLayer", ParallelWithANorm, "the two parts side by side"),
-    ("EncoderLayer", FlatMaskTransposed, "the mask transposed"),
-    ("MultiHeadAttention", QueriesWithoutBias, "a bias is missing"),
-    ("training_step", a_step_for_each_sequence, "more than one step"),
-    ("bits_per_character", lambda nats_per_token, tokens, characters:
-        int(nats_per_token * tokens / np.log(2)) / characters, "a quotient rounded")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("sinusoidal_encoding", coarse_positions, "half precision"),
+        (
+            "sinusoidal_encoding",
+            lambda length, d_model: positions.sinusoidal_encoding(512, d_model)[:length],
+            "a table of fixed size",
+        ),
+        (
+            "rotate",
+            lambda x, positions, base=10000: turned(x, positions.bfloat16().double()[:, None], base),
+            "half precision",
+        ),
+        (
+            "tokenize",
+            lambda text: [token for token in re.split(r"\b", cleaned(text)) if token],
+            "part of the text lost",
+        ),
+        ("tokenize", lambda text: re.findall(r" ?\w+|[^\w ]+| +", text), "a word glued to what stands beside it"),
+        ("sample_next", greedy_near_0, "the likeliest token below some temperature"),
+        ("padding_mask", first_key_open, "the first key let in"),
+        ("padding_mask", until_the_last_token, "padding that is not at the end let in"),
+        ("future_leak", features_summed, "the sum of the changes"),
+        ("EncoderLayer", ParallelWithANorm, "the two parts side by side"),
+        ("EncoderLayer", FlatMaskTransposed, "the mask transposed"),
+        ("MultiHeadAttention", QueriesWithoutBias, "a bias is missing"),
+        ("training_step", a_step_for_each_sequence, "more than one step"),
+        (
+            "bits_per_character",
+            lambda nats_per_token, tokens, characters: int(nats_per_token * tokens / np.log(2)) / characters,
+            "a quotient rounded",
+        ),
+    ],
+)
 def test_a_slip_of_published_code_is_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake
 
@@ -1357,6 +1595,7 @@ def test_a_divisor_that_is_a_little_off_is_shown_with_the_digits_that_differ():
     def coarse_root(query, key, value):
         weights = (query @ key.mT / torch.tensor(query.shape[-1]).bfloat16().sqrt()).softmax(-1)
         return weights @ value, weights
+
     assert "divided by 1.7344; 1.7321 is expected" in text(check("scaled_dot_product_attention", coarse_root))
 
 
@@ -1390,6 +1629,7 @@ def test_frequencies_down_to_their_limit_are_not_said_to_be_divided():
     def spaced(length, d_model):
         angles = torch.arange(length)[:, None] * torch.logspace(0, -4, d_model // 2)
         return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
     report = check("sinusoidal_encoding", spaced)
     assert report.mistake == "the exponent runs up to 1"
     assert "as when 2i is divided" in text(report)
@@ -1399,6 +1639,7 @@ def test_a_loop_that_reaches_every_block_is_not_said_to_stop_at_the_first():
     def whole_angles(offset, d_model):
         angles = offset // 10000 ** (torch.arange(0, d_model, 2) / d_model)
         return torch.block_diag(*(torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles))
+
     assert "which angle does it get" in text(check("shift_matrix", whole_angles))
 
 
@@ -1411,6 +1652,7 @@ class TheFirstMaskIsKept(layers.EncoderLayer):
 
 KEPT = {}
 
+
 class MasksAreKeptElsewhere(layers.EncoderLayer):
     def forward(self, x, mask=None):
         return super().forward(x, KEPT.setdefault(None if mask is None else tuple(mask.shape), mask))
@@ -1422,9 +1664,14 @@ class TheFirstKeysAreKept(attention.MultiHeadAttention):
         return super().forward(query, *self.first, mask)
 
 
-@pytest.mark.parametrize(("name", "answer"), [("EncoderLayer", TheFirstMaskIsKept),
-                                              ("EncoderLayer", MasksAreKeptElsewhere),
-                                              ("MultiHeadAttention", TheFirstKeysAreKept)])
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("EncoderLayer", TheFirstMaskIsKept),
+        ("EncoderLayer", MasksAreKeptElsewhere),
+        ("MultiHeadAttention", TheFirstKeysAreKept),
+    ],
+)
 def test_what_a_module_keeps_of_its_first_call_is_seen_in_the_next(name, answer):
     assert check(name, answer).mistake == "something kept from the first call"
 
@@ -1448,17 +1695,23 @@ def what_is_missing_goes_to_the_last_of_the_k(logits, temperature, top_k, genera
     return ids.gather(1, places)[:, 0]
 
 
-@pytest.mark.parametrize(("answer", "name"), [
-    (softmax_over_the_batch_of_lowered_logits, "softmax over the batch"),
-    (what_is_missing_goes_to_the_last_of_the_k, "the top k after the softmax, not renormalised")])
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        (softmax_over_the_batch_of_lowered_logits, "softmax over the batch"),
+        (what_is_missing_goes_to_the_last_of_the_k, "the top k after the softmax, not renormalised"),
+    ],
+)
 def test_a_single_fault_before_the_draw_is_not_taken_for_two(answer, name):
     assert check("sample_next", answer).mistake == name
 
 
 class TheMeanOfTheHeads(attention.MultiHeadAttention):
     def forward(self, query, key, value):
-        query, key, value = (attention.split_heads(layer(x), self.num_heads) for layer, x in (
-            (self.linear_q, query), (self.linear_k, key), (self.linear_v, value)))
+        query, key, value = (
+            attention.split_heads(layer(x), self.num_heads)
+            for layer, x in ((self.linear_q, query), (self.linear_k, key), (self.linear_v, value))
+        )
         weights = attention.scaled_dot_product_attention(query, key, value)[1]
         heads = weights.mean(dim=1, keepdim=True) @ value
         return self.linear_out(attention.merge_heads(heads)), weights
@@ -1490,6 +1743,7 @@ def test_tokens_that_change_in_turn_are_not_said_not_to():
             changed[:, place] = (changed[:, place] + 1) % (tokens.max() + 1)
             largest = (model(changed) - before)[:, :place].abs().max().item()
         return largest
+
     report = check("future_leak", overwritten)
     assert report.mistake == "only the last token counts"
     assert "its turn" not in text(report)
@@ -1499,6 +1753,7 @@ def test_a_root_without_decimals_is_not_asked_for_another_size():
     def whole(query, key, value):
         weights = (query @ key.mT / int(query.shape[-1] ** 0.5)).softmax(dim=-1)
         return weights @ value, weights
+
     assert "print what the scores are divided by" in text(check("scaled_dot_product_attention", whole))
 
 
@@ -1526,7 +1781,7 @@ def bfloat16_angles(length, d_model):
 
 
 def slices_as_wide_as_there_are_heads(x, num_heads):
-    return torch.stack([x[..., num_heads * head:num_heads * (head + 1)] for head in range(num_heads)], dim=1)
+    return torch.stack([x[..., num_heads * head : num_heads * (head + 1)] for head in range(num_heads)], dim=1)
 
 
 def over_the_third_dimension(x, gain, bias, eps=1e-5):
@@ -1542,14 +1797,18 @@ class TheSumAsksTheMemory(layers.DecoderLayer):
         return self.norm_3(x + self.feed_forward(x))
 
 
-@pytest.mark.parametrize(("exercise", "answer", "name"), [
-    ("attention", counted_from_the_front, "works with one leading dimension only"),
-    ("self_attention", divided_in_the_row, "the sum changes while it divides"),
-    ("self_attention", centred, "a mean subtracted"),
-    ("sinusoidal_encoding", bfloat16_angles, "half precision"),
-    ("split_heads", slices_as_wide_as_there_are_heads, "num_heads taken for d_head"),
-    ("layer_norm", over_the_third_dimension, "over the third dimension"),
-    ("DecoderLayer", TheSumAsksTheMemory, "an earlier x asks the memory")])
+@pytest.mark.parametrize(
+    ("exercise", "answer", "name"),
+    [
+        ("attention", counted_from_the_front, "works with one leading dimension only"),
+        ("self_attention", divided_in_the_row, "the sum changes while it divides"),
+        ("self_attention", centred, "a mean subtracted"),
+        ("sinusoidal_encoding", bfloat16_angles, "half precision"),
+        ("split_heads", slices_as_wide_as_there_are_heads, "num_heads taken for d_head"),
+        ("layer_norm", over_the_third_dimension, "over the third dimension"),
+        ("DecoderLayer", TheSumAsksTheMemory, "an earlier x asks the memory"),
+    ],
+)
 def test_a_known_mistake_is_named_in_another_style(exercise, answer, name):
     assert check(exercise, answer).mistake == name
 
@@ -1570,6 +1829,7 @@ def test_a_loss_that_is_divided_once_more_is_named(count):
         loss.backward()
         optimizer.step()
         return loss.item()
+
     assert check("training_step", divided).mistake == "a multiple of the gradients"
 
 
@@ -1594,6 +1854,7 @@ def test_other_probabilities_are_not_said_to_come_of_the_temperature_alone():
         if top_k is not None:
             scaled = scaled.masked_fill(scaled < scaled.topk(top_k).values[:, -1:], -torch.inf)
         return torch.multinomial(scaled.softmax(dim=-1) ** 2, 1, generator=generator)[:, 0]
+
     assert "That happens, for example, when the temperature" in text(check("sample_next", squared))
 
 
@@ -1605,6 +1866,7 @@ def test_turns_counted_by_the_batch_are_named():
             changed[:, place:] = (changed[:, place:] + 1) % (tokens.max() + 1)
             largest = max(largest, (model(changed) - before)[:, :place].abs().max().item())
         return largest
+
     assert check("future_leak", by_the_batch).mistake == "as many turns as sequences"
 
 
@@ -1616,6 +1878,7 @@ def test_a_loss_that_is_rounded_is_named():
         loss.backward()
         optimizer.step()
         return round(loss.item(), 3)
+
     assert check("training_step", rounded).mistake == "the loss rounded"
 
 
@@ -1628,33 +1891,47 @@ def test_a_second_softmax_of_the_top_k_alone_is_named():
             kept = probabilities.topk(top_k)
             probabilities = torch.zeros_like(probabilities).scatter(1, kept.indices, kept.values).softmax(dim=-1)
         return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+
     assert check("sample_next", again).mistake == "softmax twice"
 
 
 # Weights that are returned detached, beside an output that is not
 
+
 def attended(function, how):
     def answer(query, key, value):
         output, weights = function(query, key, value)
-        return {"for plotting": (output, weights.detach()), "all": (output.detach(), weights.detach()),
-                "in the average": (weights.detach() @ value, weights.detach()),
-                "in the average alone": (weights.detach() @ value, weights)}[how]
+        return {
+            "for plotting": (output, weights.detach()),
+            "all": (output.detach(), weights.detach()),
+            "in the average": (weights.detach() @ value, weights.detach()),
+            "in the average alone": (weights.detach() @ value, weights),
+        }[how]
+
     return answer
 
 
 def heads_of(how):
     class Heads(attention.MultiHeadAttention):
         def forward(self, query, key, value):
-            query, key, value = (attention.split_heads(layer(x), self.num_heads) for layer, x in (
-                (self.linear_q, query), (self.linear_k, key), (self.linear_v, value)))
+            query, key, value = (
+                attention.split_heads(layer(x), self.num_heads)
+                for layer, x in ((self.linear_q, query), (self.linear_k, key), (self.linear_v, value))
+            )
             output, weights = attended(attention.scaled_dot_product_attention, how)(query, key, value)
             return self.linear_out(attention.merge_heads(output)), weights
+
     return Heads
 
 
-@pytest.mark.parametrize(("name", "answer"), [
-    ("attention", lambda how: attended(first_steps.attention, how)), ("MultiHeadAttention", heads_of),
-    ("scaled_dot_product_attention", lambda how: attended(attention.scaled_dot_product_attention, how))])
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("attention", lambda how: attended(first_steps.attention, how)),
+        ("MultiHeadAttention", heads_of),
+        ("scaled_dot_product_attention", lambda how: attended(attention.scaled_dot_product_attention, how)),
+    ],
+)
 def test_weights_may_be_returned_detached_but_not_used_so(name, answer):
     assert found(name, answer("for plotting"), seeds=1) == {"passed"}
     assert found(name, answer("in the average"), seeds=1) <= {"no gradient", "wrong gradient"}
@@ -1664,14 +1941,16 @@ def test_weights_may_be_returned_detached_but_not_used_so(name, answer):
 
 # What a stranger's wrong answers have shown: sentences that were false of them, and inputs on which they were right
 
+
 def leak_seen(changed=lambda tokens, place, copy: one_more(tokens, place), stale=False, by=max):
     def leak(model, tokens):
-        before, copy, leaks = model(tokens), tokens.clone(), [0.0][:by is max]
+        before, copy, leaks = model(tokens), tokens.clone(), [0.0][: by is max]
         for place in range(1, tokens.shape[1]):
             after = model(changed(tokens, place, copy))
             leaks.append((after[:, :place] - before[:, :place]).abs().max().item())
             before = after if stale else before
         return by(leaks)
+
     return leak
 
 
@@ -1681,10 +1960,15 @@ def one_more(tokens, place, batch=slice(None), copy=True):
     return changed
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (leak_seen(stale=True), "compared with the run before"), (leak_seen(by=min), "the smallest of the changes"),
-    (leak_seen(lambda tokens, place, copy: one_more(copy, place, copy=False)), "the changes pile up"),
-    (leak_seen(lambda tokens, place, copy: one_more(tokens, place, batch=0)), "only the first sequence")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (leak_seen(stale=True), "compared with the run before"),
+        (leak_seen(by=min), "the smallest of the changes"),
+        (leak_seen(lambda tokens, place, copy: one_more(copy, place, copy=False)), "the changes pile up"),
+        (leak_seen(lambda tokens, place, copy: one_more(tokens, place, batch=0)), "only the first sequence"),
+    ],
+)
 def test_a_stale_run_or_copy_is_told_from_a_wrong_slice(answer, mistake):
     report = check("future_leak", answer)
     assert report.mistake == mistake
@@ -1695,19 +1979,30 @@ def test_a_stale_run_or_copy_is_told_from_a_wrong_slice(answer, mistake):
 def attends(scores=lambda query, key: query @ key.mT, merged=lambda heads, query, key: heads.flatten(2)):
     class Attends(attention.MultiHeadAttention):
         def forward(self, query, key, value):
-            q, k, v = (attention.split_heads(layer(x), self.num_heads) for layer, x in (
-                (self.linear_q, query), (self.linear_k, key), (self.linear_v, value)))
+            q, k, v = (
+                attention.split_heads(layer(x), self.num_heads)
+                for layer, x in ((self.linear_q, query), (self.linear_k, key), (self.linear_v, value))
+            )
             weights = (scores(q, k) / q.shape[-1] ** 0.5).softmax(dim=-1)
             return self.linear_out(merged((weights @ v).transpose(1, 2).contiguous(), q, k)), weights
+
     return Attends
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (attends(lambda query, key: query @ key.transpose(1, 2)), "heads and positions of the keys swapped again"),
-    (attends(merged=lambda heads, query, key: heads.view(len(heads), query.size(1), -1)),
-     "merged with the number of heads as the length"),
-    (attends(merged=lambda heads, query, key: heads.view(len(heads), key.size(2), key.size(1) * key.size(3))),
-     "one length for queries and keys")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (attends(lambda query, key: query @ key.transpose(1, 2)), "heads and positions of the keys swapped again"),
+        (
+            attends(merged=lambda heads, query, key: heads.view(len(heads), query.size(1), -1)),
+            "merged with the number of heads as the length",
+        ),
+        (
+            attends(merged=lambda heads, query, key: heads.view(len(heads), key.size(2), key.size(1) * key.size(3))),
+            "one length for queries and keys",
+        ),
+    ],
+)
 def test_errors_of_wrong_sizes_are_told_apart(answer, mistake):
     assert check("MultiHeadAttention", answer).mistake == mistake
     assert check("MultiHeadAttention", attends()).status == "passed"
@@ -1718,6 +2013,7 @@ def first_rows(size):
         if d_model is None:
             return masks.causal_mask(size)[:length, :length]
         return positions.sinusoidal_encoding(size, d_model)[:length]
+
     return answer
 
 
@@ -1740,7 +2036,8 @@ def test_loops_over_all_cells_are_right_however_slow():
 
 def test_an_encoding_multiplied_is_not_said_to_be_added():
     def scaled(length, d_model):
-        return positions.sinusoidal_encoding(length, d_model) * d_model ** 0.5
+        return positions.sinusoidal_encoding(length, d_model) * d_model**0.5
+
     assert check("sinusoidal_encoding", scaled).mistake == "multiplied by √d_model"
 
 
@@ -1749,15 +2046,21 @@ def fitted_on(count, rows=200):
         encoding = positions.sinusoidal_encoding(rows, d_model).double()
         there, back = max(offset, 0), max(-offset, 0)
         return torch.linalg.lstsq(encoding[back:][:count], encoding[there:][:count], driver="gelsd").solution.T
+
     return answer
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (fitted_on(8), "wrong for a large offset or d_model"), (fitted_on(60), None),
-    (fitted_on(60, rows=100), "an error for a large offset"),
-    (lambda offset, d_model: shift(offset, d_model).half(), "rounded numbers"),
-    (lambda offset, d_model: shift(offset, d_model).round(decimals=3), "rounded numbers"),
-    (lambda offset, d_model: shift(offset, d_model).float(), None)])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (fitted_on(8), "wrong for a large offset or d_model"),
+        (fitted_on(60), None),
+        (fitted_on(60, rows=100), "an error for a large offset"),
+        (lambda offset, d_model: shift(offset, d_model).half(), "rounded numbers"),
+        (lambda offset, d_model: shift(offset, d_model).round(decimals=3), "rounded numbers"),
+        (lambda offset, d_model: shift(offset, d_model).float(), None),
+    ],
+)
 def test_a_shift_must_be_right_far_on_and_to_more_than_three_digits(answer, mistake):
     assert check("shift_matrix", answer).mistake == mistake
 
@@ -1770,17 +2073,24 @@ def test_a_mask_of_minus_twenty_is_not_said_to_be_divided_by_a_sum():
 
 def one_call_each(text):
     head = re.match(r"\w+|\W+", text)
-    return [head.group(), *one_call_each(text[head.end():])] if head else []
+    return [head.group(), *one_call_each(text[head.end() :])] if head else []
 
 
-@pytest.mark.parametrize(("answer", "mistake", "unsaid"), [
-    (lambda text: [one for one in re.split(r"\b", text, maxsplit=32) if one], "only the first cuts made", "none"),
-    (lambda text: [one for one in re.split(r"\b|(?<=[a-z])(?=[A-Z])", text) if one],
-     "cuts where there is no word boundary", "comma"),
-    (one_call_each, "one call for each token", "training mode"),
-    (lambda text: re.findall(r"\w+|\n|[^\w\n]+", text), "cut at line breaks as well", "Punctuation"),
-    (lambda text: re.findall(r"\d+\.\d+|\w+|\W+", text), "word boundaries without a cut", "igits"),
-    (lambda text: text.splitlines(keepends=True), "a token for each line", "two mistakes")])
+@pytest.mark.parametrize(
+    ("answer", "mistake", "unsaid"),
+    [
+        (lambda text: [one for one in re.split(r"\b", text, maxsplit=32) if one], "only the first cuts made", "none"),
+        (
+            lambda text: [one for one in re.split(r"\b|(?<=[a-z])(?=[A-Z])", text) if one],
+            "cuts where there is no word boundary",
+            "comma",
+        ),
+        (one_call_each, "one call for each token", "training mode"),
+        (lambda text: re.findall(r"\w+|\n|[^\w\n]+", text), "cut at line breaks as well", "Punctuation"),
+        (lambda text: re.findall(r"\d+\.\d+|\w+|\W+", text), "word boundaries without a cut", "igits"),
+        (lambda text: text.splitlines(keepends=True), "a token for each line", "two mistakes"),
+    ],
+)
 def test_cuts_are_called_what_they_are(answer, mistake, unsaid):
     report = check("tokenize", answer)
     assert report.mistake == mistake
@@ -1797,10 +2107,14 @@ def bounded(logits, temperature, top_k, generator, bound, indented=False):
     return torch.multinomial(logits.softmax(dim=-1), 1, generator=generator)[:, 0]
 
 
-@pytest.mark.parametrize(("bound", "indented", "mistake"), [
-    (lambda table, k: table > table.sort(descending=True).values[:, [k]], False, "the logit after the top k"),
-    (lambda table, k: table >= table.topk(k).values[:, [-1]], True, "the temperature with a top_k only"),
-    (lambda table, k: table >= table.topk(k).values[:, [-1]], False, "passed")])
+@pytest.mark.parametrize(
+    ("bound", "indented", "mistake"),
+    [
+        (lambda table, k: table > table.sort(descending=True).values[:, [k]], False, "the logit after the top k"),
+        (lambda table, k: table >= table.topk(k).values[:, [-1]], True, "the temperature with a top_k only"),
+        (lambda table, k: table >= table.topk(k).values[:, [-1]], False, "passed"),
+    ],
+)
 def test_thresholds_are_told_apart_and_may_be_the_last_of_all(bound, indented, mistake):
     assert found("sample_next", lambda *inputs: bounded(*inputs, bound, indented), seeds=1) == {mistake}
 
@@ -1827,9 +2141,13 @@ def of_the_last_row(x):
     return np.array([weights[-1] @ x for _ in x]), weights
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake", "unsaid"), [
-    ("scaled_dot_product_attention", less_a_mean, "a mean subtracted", "before"),
-    ("self_attention", of_the_last_row, "the last row everywhere", "all the rows are one")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake", "unsaid"),
+    [
+        ("scaled_dot_product_attention", less_a_mean, "a mean subtracted", "before"),
+        ("self_attention", of_the_last_row, "the last row everywhere", "all the rows are one"),
+    ],
+)
 def test_what_has_several_causes_is_not_said_to_have_one(name, answer, mistake, unsaid):
     report = check(name, answer)
     assert report.mistake == mistake
@@ -1847,6 +2165,7 @@ def test_gradients_cleared_at_every_second_call_are_not_said_to_be_never_cleared
         loss.backward()
         optimizer.step()
         return loss.item()
+
     report = check("training_step", step)
     assert report.mistake == "old gradients not cleared"
     assert "batches so far" not in text(report)
@@ -1858,13 +2177,17 @@ def test_leaks_at_every_second_place_and_features_averaged_are_named():
 
     def every_second(model, tokens):
         before = model(tokens)
-        return max((model(one_more(tokens, place)) - before)[:, :place].abs().max().item()
-                   for place in range(1, tokens.shape[1], 2))
+        return max(
+            (model(one_more(tokens, place)) - before)[:, :place].abs().max().item()
+            for place in range(1, tokens.shape[1], 2)
+        )
+
     assert check("future_leak", averaged).mistake == "the mean change"
     assert check("future_leak", every_second).mistake == "every second place left out"
 
 
 # Names for what had only a general verdict
+
 
 def encoder(forward, **norms):
     """An EncoderLayer with this forward."""
@@ -1873,8 +2196,11 @@ def encoder(forward, **norms):
 
 def decoder(forward, **norms):
     """A DecoderLayer with this forward."""
-    return layer(layers.DecoderLayer, lambda self, x, memory, mask=None, memory_mask=None:
-                 forward(self, x, memory, mask, memory_mask), **norms)
+    return layer(
+        layers.DecoderLayer,
+        lambda self, x, memory, mask=None, memory_mask=None: forward(self, x, memory, mask, memory_mask),
+        **norms,
+    )
 
 
 def layer(base, forward, heads=None, norm=nn.LayerNorm):
@@ -1883,22 +2209,31 @@ def layer(base, forward, heads=None, norm=nn.LayerNorm):
             super().__init__(d_model, heads or num_heads, d_hidden)
             for name in [name for name, part in self.named_children() if isinstance(part, nn.LayerNorm)]:
                 setattr(self, name, norm(d_model))
+
     Layer.forward = forward
     return Layer
 
 
 def joined(join):
     """An encoder whose sums and norms are made so."""
+
     def forward(self, x, mask):
         x = join(x, lambda x: self.attention(x, x, x, mask)[0], self.norm_1)
         return join(x, self.feed_forward, self.norm_2)
+
     return encoder(forward)
 
 
-def in_order(ask=lambda self, x, start, attended: x, add=lambda self, x, looked: x,
-             read=lambda self, x, first, looked: x, memories=lambda x, memory: x, start=lambda self, x: x,
-             end=lambda self, x: x):
+def in_order(
+    ask=lambda self, x, start, attended: x,
+    add=lambda self, x, looked: x,
+    read=lambda self, x, first, looked: x,
+    memories=lambda x, memory: x,
+    start=lambda self, x: x,
+    end=lambda self, x: x,
+):
     """A decoder that is right but for what is given."""
+
     def forward(self, x, memory, mask, memory_mask):
         x = start(self, x)
         both = memories(x, memory)
@@ -1907,6 +2242,7 @@ def in_order(ask=lambda self, x, start, attended: x, add=lambda self, x, looked:
         looked = self.cross_attention(ask(self, first, x, attended), memory, memory, memory_mask)[0]
         second = self.norm_2(first + looked)
         return end(self, self.norm_3(add(self, second, looked) + self.feed_forward(read(self, second, first, looked))))
+
     return decoder(forward)
 
 
@@ -1958,30 +2294,49 @@ def self_attention_that_only_asks(self, x, memory, mask, memory_mask):
     return self.norm_3(x + self.feed_forward(x))
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("EncoderLayer", encoder(pre_norm_of_queries), "only some of the attention's inputs normalised"),
-    ("EncoderLayer", ReadsTheSum, "the feed-forward reads the sum before the norm"),
-    ("EncoderLayer", SizesSwapped, "num_heads and d_hidden swapped"),
-    ("EncoderLayer", encoder(encoder_right, heads=1), "the number of heads not handed on"),
-    ("EncoderLayer", encoder(encoder_right, norm=lambda d_model: nn.LayerNorm(d_model, eps=1e-3)),
-     "another epsilon in the norms"),
-    ("EncoderLayer", encoder(encoder_right, norm=BatchNorm), "another norm than nn.LayerNorm"),
-    ("EncoderLayer", joined(lambda x, part, norm: norm(x) + norm(part(x))), "the norm before the sum"),
-    ("EncoderLayer", encoder(need_weights), "the mask in another argument's place"),
-    ("EncoderLayer", encoder(lambda self, x, mask: encoder_right(self, F.layer_norm(x, x.shape[-1:]), mask)),
-     "a norm too many"),
-    ("EncoderLayer", joined(lambda x, part, norm: norm(norm(x + part(x)))), "a norm too many"),
-    ("DecoderLayer", in_order(memories=lambda x, memory: torch.cat([memory, x], dim=1)),
-     "the memory in the self-attention"),
-    ("DecoderLayer", in_order(start=lambda self, x: self.norm_1(x)), "a norm too many"),
-    ("DecoderLayer", in_order(end=lambda self, x: self.norm_3(x)), "a norm too many"),
-    ("DecoderLayer", in_order(ask=lambda self, first, x, attended: self.norm_2(first)), "a norm too many"),
-    ("DecoderLayer", MasksBeforeTheMemory, "the memory taken for the mask"),
-    ("DecoderLayer", in_order(add=lambda self, x, looked: looked), "an attention's output alone added"),
-    ("DecoderLayer", in_order(read=lambda self, x, first, looked: first + looked),
-     "the feed-forward reads too early an x"),
-    ("DecoderLayer", decoder(self_attention_that_only_asks),
-     "no residual around the self-attention and the layer's input added again")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("EncoderLayer", encoder(pre_norm_of_queries), "only some of the attention's inputs normalised"),
+        ("EncoderLayer", ReadsTheSum, "the feed-forward reads the sum before the norm"),
+        ("EncoderLayer", SizesSwapped, "num_heads and d_hidden swapped"),
+        ("EncoderLayer", encoder(encoder_right, heads=1), "the number of heads not handed on"),
+        (
+            "EncoderLayer",
+            encoder(encoder_right, norm=lambda d_model: nn.LayerNorm(d_model, eps=1e-3)),
+            "another epsilon in the norms",
+        ),
+        ("EncoderLayer", encoder(encoder_right, norm=BatchNorm), "another norm than nn.LayerNorm"),
+        ("EncoderLayer", joined(lambda x, part, norm: norm(x) + norm(part(x))), "the norm before the sum"),
+        ("EncoderLayer", encoder(need_weights), "the mask in another argument's place"),
+        (
+            "EncoderLayer",
+            encoder(lambda self, x, mask: encoder_right(self, F.layer_norm(x, x.shape[-1:]), mask)),
+            "a norm too many",
+        ),
+        ("EncoderLayer", joined(lambda x, part, norm: norm(norm(x + part(x)))), "a norm too many"),
+        (
+            "DecoderLayer",
+            in_order(memories=lambda x, memory: torch.cat([memory, x], dim=1)),
+            "the memory in the self-attention",
+        ),
+        ("DecoderLayer", in_order(start=lambda self, x: self.norm_1(x)), "a norm too many"),
+        ("DecoderLayer", in_order(end=lambda self, x: self.norm_3(x)), "a norm too many"),
+        ("DecoderLayer", in_order(ask=lambda self, first, x, attended: self.norm_2(first)), "a norm too many"),
+        ("DecoderLayer", MasksBeforeTheMemory, "the memory taken for the mask"),
+        ("DecoderLayer", in_order(add=lambda self, x, looked: looked), "an attention's output alone added"),
+        (
+            "DecoderLayer",
+            in_order(read=lambda self, x, first, looked: first + looked),
+            "the feed-forward reads too early an x",
+        ),
+        (
+            "DecoderLayer",
+            decoder(self_attention_that_only_asks),
+            "no residual around the self-attention and the layer's input added again",
+        ),
+    ],
+)
 def test_layers_put_together_in_another_way_are_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake
 
@@ -2016,26 +2371,42 @@ def in_steps_of_one(length, d_model):
     return table
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (appended_to_zeros, "one position too many"),
-    (lambda length, d_model: positions.sinusoidal_encoding(length, d_model).T.reshape(length, d_model),
-     "columns reshaped into rows"),
-    (lambda length, d_model: torch.tensor(np.array([])), "one long row"),
-    (lambda length, d_model: positions.sinusoidal_encoding(length, d_model).flatten(), "one long row"),
-    (the_positions_counter_in_the_exponent, "the position in the exponent"),
-    (lambda length, d_model: positions.sinusoidal_encoding(length, d_model).T, "a column for each position"),
-    (lambda length, d_model: sines_and_cosines((torch.arange(length)[:, None] * frequencies(d_model)).cumsum(0)),
-     "angles added up"),
-    (in_steps_of_one, "a loop over every column"),
-    (lambda length, d_model: sines_and_cosines(torch.arange(length)[:, None] / 1e4 / frequencies(d_model)),
-     "multiplied where it should be divided")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (appended_to_zeros, "one position too many"),
+        (
+            lambda length, d_model: positions.sinusoidal_encoding(length, d_model).T.reshape(length, d_model),
+            "columns reshaped into rows",
+        ),
+        (lambda length, d_model: torch.tensor(np.array([])), "one long row"),
+        (lambda length, d_model: positions.sinusoidal_encoding(length, d_model).flatten(), "one long row"),
+        (the_positions_counter_in_the_exponent, "the position in the exponent"),
+        (lambda length, d_model: positions.sinusoidal_encoding(length, d_model).T, "a column for each position"),
+        (
+            lambda length, d_model: sines_and_cosines((torch.arange(length)[:, None] * frequencies(d_model)).cumsum(0)),
+            "angles added up",
+        ),
+        (in_steps_of_one, "a loop over every column"),
+        (
+            lambda length, d_model: sines_and_cosines(torch.arange(length)[:, None] / 1e4 / frequencies(d_model)),
+            "multiplied where it should be divided",
+        ),
+    ],
+)
 def test_tables_of_positions_filled_in_another_way_are_named(answer, mistake):
     assert check("sinusoidal_encoding", answer).mistake == mistake
 
 
-def detector(places, change=lambda after, before: (after - before).abs(), single=False, just_before=False,
-             other=lambda tokens: (tokens + 1) % (tokens.max() + 1)):
+def detector(
+    places,
+    change=lambda after, before: (after - before).abs(),
+    single=False,
+    just_before=False,
+    other=lambda tokens: (tokens + 1) % (tokens.max() + 1),
+):
     """A leak detector that is right but for what is given."""
+
     def future_leak(model, tokens):
         before, largest = model(tokens), 0.0
         for place in places(tokens.shape[1]):
@@ -2044,6 +2415,7 @@ def detector(places, change=lambda after, before: (after - before).abs(), single
             seen = slice(place - 1 if just_before else 0, place)
             largest = max(largest, change(model(changed), before)[:, seen].max().item())
         return largest
+
     return future_leak
 
 
@@ -2063,18 +2435,25 @@ def test_other_leak_detectors_are_called_what_they_are():
     assert check("future_leak", detector(range)).mistake == "nothing to compare at place 0"
     ten = detector(without_place_0, other=lambda tokens: (tokens + 1) % 10)
     assert found("future_leak", ten) == {"an unknown id"}
-    for part in (lambda output: output[..., :1], lambda output: output.argmax(-1, keepdim=True),
-                 lambda output: output.amax(dim=(1, 2), keepdim=True).expand(output.shape)):
+    for part in (
+        lambda output: output[..., :1],
+        lambda output: output.argmax(-1, keepdim=True),
+        lambda output: output.amax(dim=(1, 2), keepdim=True).expand(output.shape),
+    ):
         partial = detector(without_place_0, lambda after, before, part=part: (part(after) - part(before)).abs())
         assert "is every number in them compared" in text(check("future_leak", partial))
 
 
-def turn(angles_of=lambda positions, base, exponents: positions[:, None] / base ** exponents,
-         end=lambda a, b, c, s: pairs_of(a * c - b * s, a * s + b * c)):
+def turn(
+    angles_of=lambda positions, base, exponents: positions[:, None] / base**exponents,
+    end=lambda a, b, c, s: pairs_of(a * c - b * s, a * s + b * c),
+):
     """A rotation that is right but for what is given."""
+
     def rotate(x, positions, base=10000):
         angles = angles_of(positions, base, torch.arange(0, x.shape[-1], 2) / x.shape[-1])
         return end(x[..., 0::2], x[..., 1::2], angles.cos(), angles.sin())
+
     return rotate
 
 
@@ -2100,37 +2479,54 @@ def first_half_turned(x, positions, base=10000):
 def half_open(length):
     mask = torch.eye(length, dtype=torch.bool)
     for row in range(length):
-        mask[row, 1:row + 1] = True
+        mask[row, 1 : row + 1] = True
     return mask
 
 
 def every_second_row(length):
     mask = torch.zeros(length, length, dtype=torch.bool)
     for row in range(0, length, 2):
-        mask[row, :row + 1] = True
+        mask[row, : row + 1] = True
     return mask
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("rotate", unpacked, "works with one number of dimensions only"),
-    ("rotate", unpacked_with_heads, "works with one number of dimensions only"),
-    ("rotate", turn(end=lambda a, b, c, s: pairs_of(a * c + a * s, b * c + b * s)), "multiplied instead of turned"),
-    ("rotate", turn(lambda positions, base, exponents: positions[:, None] // base ** exponents), "rounded down by //"),
-    ("rotate", turn(lambda positions, base, exponents: positions.argsort().argsort()[:, None] / base ** exponents),
-     "positions counted anew"),
-    ("rotate", turn(end=lambda a, b, c, s: pairs_of(a * c - b * s, a * c - b * s)), "only the real parts"),
-    ("rotate", first_half_turned, "only some of the pairs turned"),
-    ("rotate", turn(lambda positions, base, exponents: positions[:, None] * base ** exponents),
-     "multiplied where it should be divided"),
-    ("causal_mask", lambda length: torch.ones(length, dtype=torch.bool), "a single row"),
-    ("causal_mask", every_second_row, "every second row left empty"),
-    ("causal_mask", half_open, "the first key left out")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("rotate", unpacked, "works with one number of dimensions only"),
+        ("rotate", unpacked_with_heads, "works with one number of dimensions only"),
+        ("rotate", turn(end=lambda a, b, c, s: pairs_of(a * c + a * s, b * c + b * s)), "multiplied instead of turned"),
+        (
+            "rotate",
+            turn(lambda positions, base, exponents: positions[:, None] // base**exponents),
+            "rounded down by //",
+        ),
+        (
+            "rotate",
+            turn(lambda positions, base, exponents: positions.argsort().argsort()[:, None] / base**exponents),
+            "positions counted anew",
+        ),
+        ("rotate", turn(end=lambda a, b, c, s: pairs_of(a * c - b * s, a * c - b * s)), "only the real parts"),
+        ("rotate", first_half_turned, "only some of the pairs turned"),
+        (
+            "rotate",
+            turn(lambda positions, base, exponents: positions[:, None] * base**exponents),
+            "multiplied where it should be divided",
+        ),
+        ("causal_mask", lambda length: torch.ones(length, dtype=torch.bool), "a single row"),
+        ("causal_mask", every_second_row, "every second row left empty"),
+        ("causal_mask", half_open, "the first key left out"),
+    ],
+)
 def test_turns_and_triangles_made_in_another_way_are_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake
 
 
-def training(loss=lambda logits, targets: F.cross_entropy(logits.mT, targets), returned=lambda loss, *_: loss.item(),
-             moves=lambda calls: True):
+def training(
+    loss=lambda logits, targets: F.cross_entropy(logits.mT, targets),
+    returned=lambda loss, *_: loss.item(),
+    moves=lambda calls: True,
+):
     """A training step that is right but for what is given."""
     calls = []
 
@@ -2143,6 +2539,7 @@ def training(loss=lambda logits, targets: F.cross_entropy(logits.mT, targets), r
         if moves(len(calls)):
             optimizer.step()
         return result
+
     return step
 
 
@@ -2155,6 +2552,7 @@ def loss_in_eval_mode(loss, logits, targets, model, tokens):
 
 def draws_otherwise(bound=None, change=lambda drawn, kept, logits: drawn, add=0):
     """The next token, but for what is given."""
+
     def sample_next(logits, temperature, top_k, generator):
         if temperature == 0:
             return logits.argmax(-1)
@@ -2165,23 +2563,51 @@ def draws_otherwise(bound=None, change=lambda drawn, kept, logits: drawn, add=0)
             scaled = torch.full_like(scaled, -torch.inf).scatter(-1, kept, scaled.gather(-1, kept))
         drawn = torch.multinomial(scaled.softmax(-1), 1, generator=generator)[:, 0]
         return (change(drawn, kept, logits) + add).clamp(max=logits.shape[-1] - 1)
+
     return sample_next
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("training_step", training(returned=lambda loss, logits, *_: loss.item() * len(logits)), "a sum and a mean"),
-    ("training_step", training(returned=loss_in_eval_mode), "another number than the loss"),
-    ("training_step", training(returned=lambda loss, logits, targets, *_:
-        (logits.argmax(-1) == targets).float().mean().item()), "another number than the loss"),
-    ("training_step", training(lambda logits, targets: F.cross_entropy(logits.mT / 2, targets)), "the logits scaled"),
-    ("training_step", training(lambda logits, targets: F.binary_cross_entropy_with_logits(
-        logits, F.one_hot(targets, logits.shape[-1]).to(logits.dtype))), "a binary cross-entropy"),
-    ("training_step", training(lambda logits, targets: -logits.softmax(-1).gather(-1, targets[..., None]).mean().log()),
-     "the probability, not its logarithm"),
-    ("sample_next", draws_otherwise(change=lambda drawn, kept, logits:
-        torch.where((kept == drawn[:, None]).any(-1), drawn, logits.argmax(-1))),
-     "the top k after the softmax, not renormalised"),
-    ("sample_next", draws_otherwise(add=1), "ids counted from 1")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("training_step", training(returned=lambda loss, logits, *_: loss.item() * len(logits)), "a sum and a mean"),
+        ("training_step", training(returned=loss_in_eval_mode), "another number than the loss"),
+        (
+            "training_step",
+            training(returned=lambda loss, logits, targets, *_: (logits.argmax(-1) == targets).float().mean().item()),
+            "another number than the loss",
+        ),
+        (
+            "training_step",
+            training(lambda logits, targets: F.cross_entropy(logits.mT / 2, targets)),
+            "the logits scaled",
+        ),
+        (
+            "training_step",
+            training(
+                lambda logits, targets: F.binary_cross_entropy_with_logits(
+                    logits, F.one_hot(targets, logits.shape[-1]).to(logits.dtype)
+                )
+            ),
+            "a binary cross-entropy",
+        ),
+        (
+            "training_step",
+            training(lambda logits, targets: -logits.softmax(-1).gather(-1, targets[..., None]).mean().log()),
+            "the probability, not its logarithm",
+        ),
+        (
+            "sample_next",
+            draws_otherwise(
+                change=lambda drawn, kept, logits: torch.where(
+                    (kept == drawn[:, None]).any(-1), drawn, logits.argmax(-1)
+                )
+            ),
+            "the top k after the softmax, not renormalised",
+        ),
+        ("sample_next", draws_otherwise(add=1), "ids counted from 1"),
+    ],
+)
 def test_steps_and_draws_made_in_another_way_are_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake
 
@@ -2192,16 +2618,22 @@ def test_a_step_at_every_second_call_only_is_named():
     def step(model, optimizer, tokens):
         calls.append(1)
         return training(moves=lambda _: len(calls) % 2 == 0)(model, optimizer, tokens)
+
     assert check("training_step", step).mistake == "a step at every second call only"
 
 
-def norm_of(mean=lambda x: x.mean(-1, keepdim=True), count=lambda x: x.shape[-1],
-            end=lambda x, mean, root, gain, bias: gain * (x - mean) / root + bias):
+def norm_of(
+    mean=lambda x: x.mean(-1, keepdim=True),
+    count=lambda x: x.shape[-1],
+    end=lambda x, mean, root, gain, bias: gain * (x - mean) / root + bias,
+):
     """A layer norm that is right but for what is given."""
+
     def layer_norm(x, gain, bias, eps=1e-5):
         middle = mean(x)
         variance = ((x - middle) ** 2).sum(-1, keepdim=True) / count(x)
         return end(x, middle, (variance + eps).sqrt(), gain, bias)
+
     return layer_norm
 
 
@@ -2212,29 +2644,36 @@ def heads_joined(join=lambda self, heads: self.linear_out(attention.merge_heads(
             self.num_heads = number or num_heads
 
         def forward(self, query, key, value):
-            query, key, value = (attention.split_heads(layer(one), self.num_heads) for layer, one in (
-                (self.linear_q, query), (self.linear_k, key), (self.linear_v, value)))
+            query, key, value = (
+                attention.split_heads(layer(one), self.num_heads)
+                for layer, one in ((self.linear_q, query), (self.linear_k, key), (self.linear_v, value))
+            )
             output, weights = attention.scaled_dot_product_attention(query, key, value)
             return join(self, output), weights
+
     return MultiHeadAttention
 
 
 def shift_from(matrix, block):
     """The 2 by 2 blocks, made by block from sines and cosines, written into a list of rows."""
+
     def shift_matrix(offset, d_model):
         rows = matrix(d_model)
         for i in range(0, d_model, 2):
             angle = offset / 10000 ** (i / d_model)
             (rows[i][i], rows[i][i + 1]), (rows[i + 1][i], rows[i + 1][i + 1]) = block(np.sin(angle), np.cos(angle))
         return torch.tensor(rows)
+
     return shift_matrix
 
 
 def masked_by(fill=lambda scores: -torch.inf, fewest=0, cast=lambda scores: scores):
     """A masked softmax that is right but for what is given."""
+
     def masked_softmax(scores, mask):
         hidden = cast(scores).masked_fill(~mask, fill(scores)).softmax(-1).nan_to_num(0.0).to(scores) * mask
         return hidden * (mask.sum(-1, keepdim=True) > fewest)
+
     return masked_softmax
 
 
@@ -2272,32 +2711,65 @@ def divided_twice(scores):
     return weights / weights.sum()
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("layer_norm", norm_of(mean=lambda x: x.flatten()[:x.shape[-1]].mean()), "the mean of the first vector for all"),
-    ("layer_norm", norm_of(mean=lambda x: x.sum(-1, keepdim=True) / x.shape[-2], count=lambda x: x.shape[-2]),
-     "divided by the number of positions"),
-    ("layer_norm", norm_of(end=lambda x, mean, root, gain, bias: gain * x - mean / root + bias),
-     "only the mean divided"),
-    ("layer_norm", norm_of(end=lambda x, mean, root, gain, bias: F.layer_norm(
-        gain * (x - mean) / root + bias, x.shape[-1:])), "normalised twice"),
-    ("MultiHeadAttention", heads_joined(number=2), "a fixed number of heads"),
-    ("MultiHeadAttention", heads_joined(lambda self, heads: attention.merge_heads(self.linear_out(heads))),
-     "the features of one head for linear_out"),
-    ("MultiHeadAttention", heads_joined(lambda self, heads: self.linear_out(heads.transpose(1, 2).flatten(1))),
-     "positions and features flattened together"),
-    ("masked_softmax", masked_by(lambda scores: scores.min().item() - 1), "a number too small"),
-    ("masked_softmax", lambda scores, mask: masked_by()(scores, mask.unsqueeze(1)),
-     "a dimension too many in the mask"),
-    ("masked_softmax", masked_by(fewest=1), "a row with one key taken for empty"),
-    ("masked_softmax", masked_by(cast=torch.Tensor.half), "half precision"),
-    ("masked_softmax", as_exponentials, "one more in the sum"),
-    ("masked_softmax", without_empty_rows, "the empty rows left out"),
-    ("AttentionHead", KeysAskedTwice, "the layers one after another"),
-    ("shift_matrix", shift_from(lambda d: [[0.0] * d] * d, lambda s, c: ((c, s), (-s, c))), "the same row everywhere"),
-    ("shift_matrix", shift_from(lambda d: np.zeros((d, d)), lambda s, c: ((1, s), (-s, 1))), "only the sines"),
-    ("shift_matrix", lambda offset, d_model: torch.block_diag([shift(offset, 2)] * (d_model // 2)),
-     "a list for block_diag"),
-    ("softmax", divided_by_the_first_sum, "one row's sum for all"),
-    ("softmax", divided_twice, "sum over everything")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        (
+            "layer_norm",
+            norm_of(mean=lambda x: x.flatten()[: x.shape[-1]].mean()),
+            "the mean of the first vector for all",
+        ),
+        (
+            "layer_norm",
+            norm_of(mean=lambda x: x.sum(-1, keepdim=True) / x.shape[-2], count=lambda x: x.shape[-2]),
+            "divided by the number of positions",
+        ),
+        (
+            "layer_norm",
+            norm_of(end=lambda x, mean, root, gain, bias: gain * x - mean / root + bias),
+            "only the mean divided",
+        ),
+        (
+            "layer_norm",
+            norm_of(end=lambda x, mean, root, gain, bias: F.layer_norm(gain * (x - mean) / root + bias, x.shape[-1:])),
+            "normalised twice",
+        ),
+        ("MultiHeadAttention", heads_joined(number=2), "a fixed number of heads"),
+        (
+            "MultiHeadAttention",
+            heads_joined(lambda self, heads: attention.merge_heads(self.linear_out(heads))),
+            "the features of one head for linear_out",
+        ),
+        (
+            "MultiHeadAttention",
+            heads_joined(lambda self, heads: self.linear_out(heads.transpose(1, 2).flatten(1))),
+            "positions and features flattened together",
+        ),
+        ("masked_softmax", masked_by(lambda scores: scores.min().item() - 1), "a number too small"),
+        (
+            "masked_softmax",
+            lambda scores, mask: masked_by()(scores, mask.unsqueeze(1)),
+            "a dimension too many in the mask",
+        ),
+        ("masked_softmax", masked_by(fewest=1), "a row with one key taken for empty"),
+        ("masked_softmax", masked_by(cast=torch.Tensor.half), "half precision"),
+        ("masked_softmax", as_exponentials, "one more in the sum"),
+        ("masked_softmax", without_empty_rows, "the empty rows left out"),
+        ("AttentionHead", KeysAskedTwice, "the layers one after another"),
+        (
+            "shift_matrix",
+            shift_from(lambda d: [[0.0] * d] * d, lambda s, c: ((c, s), (-s, c))),
+            "the same row everywhere",
+        ),
+        ("shift_matrix", shift_from(lambda d: np.zeros((d, d)), lambda s, c: ((1, s), (-s, 1))), "only the sines"),
+        (
+            "shift_matrix",
+            lambda offset, d_model: torch.block_diag([shift(offset, 2)] * (d_model // 2)),
+            "a list for block_diag",
+        ),
+        ("softmax", divided_by_the_first_sum, "one row's sum for all"),
+        ("softmax", divided_twice, "sum over everything"),
+    ],
+)
 def test_other_steps_of_norms_heads_masks_and_shifts_are_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake

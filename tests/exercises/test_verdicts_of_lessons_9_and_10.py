@@ -37,7 +37,7 @@ def test_a_part_whose_end_is_compared_is_not_called_a_token():
 def old_places(parts, pair, order):
     new = list(parts)
     for place in [place for place, two in enumerate(pairwise(parts)) if two == pair][::order]:
-        new[place:place + 2] = [b"".join(pair)]
+        new[place : place + 2] = [b"".join(pair)]
     return new
 
 
@@ -55,14 +55,19 @@ def fixed_range(parts, pair):
     new = list(parts)
     for place in range(len(parts) - 1):
         if (new[place], new[place + 1]) == pair:
-            new[place:place + 2] = [b"".join(pair)]
+            new[place : place + 2] = [b"".join(pair)]
     return new
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda parts, pair: old_places(parts, pair, 1), "places in the old list"),
-    (lambda parts, pair: old_places(parts, pair, -1), "a whole run made one token"),
-    (removed, "a part found by its value"), (fixed_range, "a list that gets shorter")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda parts, pair: old_places(parts, pair, 1), "places in the old list"),
+        (lambda parts, pair: old_places(parts, pair, -1), "a whole run made one token"),
+        (removed, "a part found by its value"),
+        (fixed_range, "a list that gets shorter"),
+    ],
+)
 def test_a_merge_in_a_list_that_merges_change_is_named(answer, mistake):
     assert check("merge", answer).mistake == mistake
 
@@ -78,12 +83,24 @@ def ring(word):
     return zip(word, word[1:] + word[:1], strict=True) if len(word) > 1 else []
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda words: counted(words, pairwise, dict.fromkeys(product({part for word in words for part in word}, repeat=2),
-                                                         0)), "pairs that do not occur"),
-    (lambda words: counted(words, ring, {}), "the end joined to the beginning"),
-    (lambda words: counted(words, lambda word: [pair for pair in pairwise(word) for other in pairwise(word)
-                                                if pair == other], {}), "repeated pairs counted again")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (
+            lambda words: counted(
+                words, pairwise, dict.fromkeys(product({part for word in words for part in word}, repeat=2), 0)
+            ),
+            "pairs that do not occur",
+        ),
+        (lambda words: counted(words, ring, {}), "the end joined to the beginning"),
+        (
+            lambda words: counted(
+                words, lambda word: [pair for pair in pairwise(word) for other in pairwise(word) if pair == other], {}
+            ),
+            "repeated pairs counted again",
+        ),
+    ],
+)
 def test_too_many_pairs_are_named(answer, mistake):
     assert check("count_pairs", answer).mistake == mistake
 
@@ -105,8 +122,10 @@ def test_of_words_counted_once_no_sentence_says_what_a_pair_gets():
     found = check("train_bpe", lambda words, number: trained(words, number, lambda words: by_words(words, list)))
     assert found.mistake == "each word counted once"
     assert "every word counts only once" in text(found)
-    assert check("train_bpe", lambda words, number: trained(words, number, lambda words: by_words(words, set))
-                 ).mistake == "each word counted once and a pair counted once a word"
+    assert (
+        check("train_bpe", lambda words, number: trained(words, number, lambda words: by_words(words, set))).mistake
+        == "each word counted once and a pair counted once a word"
+    )
 
 
 @pytest.mark.parametrize("key", [lambda count, pair: (str(count), pair), lambda count, pair: f"{count} {pair}"])
@@ -128,8 +147,8 @@ def test_words_that_are_never_merged_are_not_said_to_be_counted_only_once():
 def swept(parts, ranks, again):
     new, place = [], 0
     while place < len(parts):
-        joined = 1 + (tuple(parts[place:place + 2]) in ranks)
-        new.append(b"".join(parts[place:place + joined]))
+        joined = 1 + (tuple(parts[place : place + 2]) in ranks)
+        new.append(b"".join(parts[place : place + joined]))
         place += joined
     return swept(new, ranks, again) if again and new != parts else new
 
@@ -148,13 +167,17 @@ def fixed_letters(x, gate, up, down):
     return torch.einsum("blh,dh->bld", F.silu(z) * u, down)
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda *given: gated(*given, lambda z: z * F.silu(z)), "a factor of SiLU twice"),
-    (lambda *given: gated(*given, lambda z: F.silu(z) * z.sigmoid()), "a factor of SiLU twice"),
-    (lambda *given: gated(*given, lambda z: F.silu(F.silu(z))), "SiLU twice"),
-    (lambda x, gate, up, down: F.silu(x @ gate.T) * x @ up.T @ down.T, "multiplied by x"),
-    (lambda x, gate, up, down: (F.silu(x @ gate.T) @ down.T) * (x @ up.T @ down.T), "down before the product"),
-    (fixed_letters, "not every number of dimensions")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda *given: gated(*given, lambda z: z * F.silu(z)), "a factor of SiLU twice"),
+        (lambda *given: gated(*given, lambda z: F.silu(z) * z.sigmoid()), "a factor of SiLU twice"),
+        (lambda *given: gated(*given, lambda z: F.silu(F.silu(z))), "SiLU twice"),
+        (lambda x, gate, up, down: F.silu(x @ gate.T) * x @ up.T @ down.T, "multiplied by x"),
+        (lambda x, gate, up, down: (F.silu(x @ gate.T) @ down.T) * (x @ up.T @ down.T), "down before the product"),
+        (fixed_letters, "not every number of dimensions"),
+    ],
+)
 def test_slips_in_a_gate_are_named(answer, mistake):
     assert check("swiglu", answer).mistake == mistake
 
@@ -184,8 +207,10 @@ def attend(query, key, value):
 
 def test_key_heads_taken_in_turn_are_not_called_copies():
     def answer(query, key, value):
-        heads = [attend(query[:, head], key[:, head % key.shape[1]], value[:, head % key.shape[1]])
-                 for head in range(query.shape[1])]
+        heads = [
+            attend(query[:, head], key[:, head % key.shape[1]], value[:, head % key.shape[1]])
+            for head in range(query.shape[1])
+        ]
         return tuple(torch.stack(one, 1) for one in zip(*heads, strict=True))
 
     found = check("grouped_query_attention", answer)
@@ -206,17 +231,34 @@ def without(names):
     return lambda tensors: {name: one for name, one in pretrained.from_gpt2(tensors).items() if not names(name)}
 
 
-@pytest.mark.parametrize(("answer", "mistake", "sentence"), [
-    (without(lambda name: name.endswith("bias") and "norm" not in name), "no biases of linear maps",
-     "only the norms keep theirs"),
-    (without(lambda name: name.endswith("bias") and name != "norm.bias"), "no biases",
-     "including those of their norms"),
-    (without(lambda name: name.endswith("bias") and "norm" in name), "no biases of norms", "biases of the norms"),
-    (without(lambda name: name.startswith("layers.") and not name.startswith("layers.0.")), "only the first layer",
-     "all the others are missing"),
-    (lambda tensors: {re.sub(r"layers\.\d+", "layers.0", name): one
-                      for name, one in pretrained.from_gpt2(tensors).items()}, "all layers under one name",
-     "only the last is left")])
+@pytest.mark.parametrize(
+    ("answer", "mistake", "sentence"),
+    [
+        (
+            without(lambda name: name.endswith("bias") and "norm" not in name),
+            "no biases of linear maps",
+            "only the norms keep theirs",
+        ),
+        (
+            without(lambda name: name.endswith("bias") and name != "norm.bias"),
+            "no biases",
+            "including those of their norms",
+        ),
+        (without(lambda name: name.endswith("bias") and "norm" in name), "no biases of norms", "biases of the norms"),
+        (
+            without(lambda name: name.startswith("layers.") and not name.startswith("layers.0.")),
+            "only the first layer",
+            "all the others are missing",
+        ),
+        (
+            lambda tensors: {
+                re.sub(r"layers\.\d+", "layers.0", name): one for name, one in pretrained.from_gpt2(tensors).items()
+            },
+            "all layers under one name",
+            "only the last is left",
+        ),
+    ],
+)
 def test_what_is_missing_of_translated_weights_is_said_exactly(answer, mistake, sentence):
     found = check("from_gpt2", answer)
     assert found.mistake == mistake
@@ -235,8 +277,10 @@ def test_too_few_pieces_of_c_attn_are_named(pieces):
         for name, tensor in tensors.items():
             if name.endswith("c_attn.weight"):
                 layer = name.removeprefix("transformer.").split(".")[1]
-                found |= {f"layers.{layer}.attention.linear_{letter}.weight": piece
-                          for letter, piece in zip("qkv", pieces(tensor), strict=False)}
+                found |= {
+                    f"layers.{layer}.attention.linear_{letter}.weight": piece
+                    for letter, piece in zip("qkv", pieces(tensor), strict=False)
+                }
         return found
 
     assert check("from_gpt2", answer).mistake == "cut along the other dimension"
@@ -259,8 +303,10 @@ def everywhere(joined, pair):
 
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("mark", [b" ", b",", b""])
-@pytest.mark.parametrize(("occurrences", "mistake"), [
-    (everywhere, "parts of parts counted"), (bytes.count, "parts of parts counted, and overlapping pairs once")])
+@pytest.mark.parametrize(
+    ("occurrences", "mistake"),
+    [(everywhere, "parts of parts counted"), (bytes.count, "parts of parts counted, and overlapping pairs once")],
+)
 def test_a_pair_that_is_counted_in_joined_parts_is_named(occurrences, mistake, mark, own):
     assert check("count_pairs", lambda words: found_in_a_text(words, mark, occurrences, own)).mistake == mistake
 
@@ -295,15 +341,20 @@ def test_counts_never_taken_away_are_named_with_ties_to_the_first_seen():
     found = check("train_bpe", lambda words, number: learned(words, number, first_seen, stale=True)).mistake
     assert set(found.split(" and ")) == both
     for pick, stale in ((first_seen, False), (lambda counts: max(counts, key=lambda pair: (counts[pair], pair)), True)):
-        assert check("train_bpe", lambda words, number, pick=pick, stale=stale: learned(
-            words, number, pick, stale)).mistake in both
+        assert (
+            check(
+                "train_bpe", lambda words, number, pick=pick, stale=stale: learned(words, number, pick, stale)
+            ).mistake
+            in both
+        )
 
 
 def test_words_kept_as_texts_that_are_cut_at_spaces_are_named():
     def answer(words, number):
         merges, texts = [], {b" ".join(word): count for word, count in words.items()}
-        while len(merges) < number and (counts := counted(
-                {tuple(one.split()): count for one, count in texts.items()}, pairwise, {})):
+        while len(merges) < number and (
+            counts := counted({tuple(one.split()): count for one, count in texts.items()}, pairwise, {})
+        ):
             best = max(counts, key=lambda pair: (counts[pair], pair))
             merges.append(best)
             found = re.compile(rb"(?<!\S)" + re.escape(b" ".join(best)) + rb"(?!\S)")
@@ -314,8 +365,13 @@ def test_words_kept_as_texts_that_are_cut_at_spaces_are_named():
 
 
 @pytest.mark.parametrize("low", [-torch.inf, -1e9])
-@pytest.mark.parametrize("hidden", [lambda scores, low: scores.tril().masked_fill(scores.tril() == 0, low),
-                                    lambda scores, low: scores.masked_fill(scores * (1 - future(scores)) == 0, low)])
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        lambda scores, low: scores.tril().masked_fill(scores.tril() == 0, low),
+        lambda scores, low: scores.masked_fill(scores * (1 - future(scores)) == 0, low),
+    ],
+)
 def test_scores_of_0_that_are_taken_for_masked_are_found_and_named(hidden, low):
     def answer(query, key, value):
         key, value = (one.repeat_interleave(query.shape[1] // key.shape[1], 1) for one in (key, value))
@@ -339,18 +395,23 @@ def test_another_size_for_the_number_of_features_is_named(size):
 
     assert check("rms_norm", answer).mistake == "the mean by another size"
     assert set(check("rms_norm", outside).mistake.split(" and ")) == {
-        "the mean by another size", "epsilon outside the root"}
+        "the mean by another size",
+        "epsilon outside the root",
+    }
 
 
 def test_a_map_by_up_that_comes_in_twice_is_named():
-    report = check("swiglu", lambda x, gate, up, down: F.linear(
-        F.silu(F.linear(x, gate)) * F.linear(x, up) ** 2, down))
+    report = check("swiglu", lambda x, gate, up, down: F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up) ** 2, down))
     assert report.mistake == "the up map multiplied in twice"
 
 
-@pytest.mark.parametrize("rare", [
-    lambda words: byte_pairs.count_pairs({word: count for word, count in words.items() if count > 1}),
-    lambda words: {pair: count for pair, count in byte_pairs.count_pairs(words).items() if count > 2}])
+@pytest.mark.parametrize(
+    "rare",
+    [
+        lambda words: byte_pairs.count_pairs({word: count for word, count in words.items() if count > 1}),
+        lambda words: {pair: count for pair, count in byte_pairs.count_pairs(words).items() if count > 2},
+    ],
+)
 def test_pairs_that_are_rare_count_as_well(rare):
     assert check("count_pairs", lambda words: dict(rare(words))).mistake == "rare pairs left out"
 
@@ -388,7 +449,7 @@ def test_every_further_second_part_swallowed_is_named():
 
 @pytest.mark.parametrize("name", ["merge", "apply_merges"])
 def test_what_holds_other_parts_is_the_result_and_not_the_argument(name):
-    report = check(name, lambda parts, *rest: [b"".join(parts[place:place + 3]) for place in range(0, len(parts), 3)])
+    report = check(name, lambda parts, *rest: [b"".join(parts[place : place + 3]) for place in range(0, len(parts), 3)])
     assert "`parts` holds" not in text(report)
 
 
@@ -399,8 +460,10 @@ def test_a_silu_by_hand_that_is_not_a_number_for_large_features_is_named():
 
     assert check("swiglu", answer).mistake == "an infinite exponential"
     for right in (lambda z: z / (1 + (-z).exp()), lambda z: z * (1 + (z / 2).tanh()) / 2):
-        assert check("swiglu", lambda x, gate, up, down, right=right: right(x @ gate.T) * (
-            x @ up.T) @ down.T).status == "passed"
+        assert (
+            check("swiglu", lambda x, gate, up, down, right=right: right(x @ gate.T) * (x @ up.T) @ down.T).status
+            == "passed"
+        )
 
 
 @pytest.mark.parametrize("rounds", [20, 32])
@@ -464,8 +527,16 @@ def test_where_the_first_parts_are_equal_it_is_not_said_that_chance_decides():
 
 def translated(turned=lambda name, tensor: tensor, skipped=r"h\.\d+\.attn\.bias", layer=r"h\.(\d+)\."):
     """A translation of GPT-2's tensors that transposes as told, and skips masks and finds layers by a pattern."""
-    parts = {"ln_f": "norm", "ln_": "norm_", "wte": "embedding", "wpe.weight": "positions.encoding", ".attn.":
-             ".attention.", "mlp.": "feed_forward.", "c_proj": "linear_out", "c_fc": "linear_in"}
+    parts = {
+        "ln_f": "norm",
+        "ln_": "norm_",
+        "wte": "embedding",
+        "wpe.weight": "positions.encoding",
+        ".attn.": ".attention.",
+        "mlp.": "feed_forward.",
+        "c_proj": "linear_out",
+        "c_fc": "linear_in",
+    }
 
     def answer(tensors):
         found = {}
@@ -480,11 +551,13 @@ def translated(turned=lambda name, tensor: tensor, skipped=r"h\.\d+\.attn\.bias"
                 ours = ours.replace(theirs, other)
             if "c_attn" in name:
                 cut = one.chunk(3, -1) if one is tensor else one.chunk(3)
-                found |= {ours.replace("c_attn", f"linear_{letter}"): piece
-                          for letter, piece in zip("qkv", cut, strict=True)}
+                found |= {
+                    ours.replace("c_attn", f"linear_{letter}"): piece for letter, piece in zip("qkv", cut, strict=True)
+                }
             else:
                 found[ours] = one
         return found
+
     return answer
 
 
@@ -503,12 +576,16 @@ def twelve_layers(tensors):
     return first | {f"layers.{i}.norm_1.weight": tensors[f"h.{i}.ln_1.weight"] for i in range(12)}
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (translated(tables_turned), "tables transposed, and not the maps"),
-    (translated(maps_turned, skipped=r"h\.\d\.attn\.bias"), "the masks kept"),
-    (translated(maps_turned, skipped=r"h\.\d+\.attn\.bias|transformer$"), "the masks kept"),
-    (translated(maps_turned, layer=r"h\.\d\."), "layers from 10 on"),
-    (twelve_layers, "a fixed number of layers")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (translated(tables_turned), "tables transposed, and not the maps"),
+        (translated(maps_turned, skipped=r"h\.\d\.attn\.bias"), "the masks kept"),
+        (translated(maps_turned, skipped=r"h\.\d+\.attn\.bias|transformer$"), "the masks kept"),
+        (translated(maps_turned, layer=r"h\.\d\."), "layers from 10 on"),
+        (twelve_layers, "a fixed number of layers"),
+    ],
+)
 def test_what_is_turned_round_or_fits_some_files_only_is_named(answer, mistake):
     assert check("from_gpt2", answer).mistake == mistake
 
@@ -529,8 +606,9 @@ def test_hardswish_is_not_called_relu():
 
 
 def test_a_gradient_that_a_new_parameter_cuts_points_to_parameters():
-    report = check("swiglu", lambda x, gate, up, down: F.linear(
-        F.silu(F.linear(x, nn.Parameter(gate))) * F.linear(x, up), down))
+    report = check(
+        "swiglu", lambda x, gate, up, down: F.linear(F.silu(F.linear(x, nn.Parameter(gate))) * F.linear(x, up), down)
+    )
     assert report.mistake == "no gradient"
     assert "nn.Parameter" in text(report)
 
@@ -605,7 +683,7 @@ def test_new_neighbours_counted_by_the_old_word_are_named():
             for word, count in words.items():
                 place = 0
                 while place < len(word) - 1:
-                    if word[place:place + 2] != pair:
+                    if word[place : place + 2] != pair:
                         place += 1
                         continue
                     if place:
@@ -624,8 +702,12 @@ def test_new_neighbours_counted_by_the_old_word_are_named():
 
 @pytest.mark.parametrize("masks", ["attention.*bias$", "attention.linear_out.bias$"])
 def test_biases_of_attention_that_are_taken_for_masks_are_named(masks):
-    report = check("from_gpt2", lambda tensors: {
-        name: one for name, one in pretrained.from_gpt2(tensors).items() if not re.search(masks, name)})
+    report = check(
+        "from_gpt2",
+        lambda tensors: {
+            name: one for name, one in pretrained.from_gpt2(tensors).items() if not re.search(masks, name)
+        },
+    )
     assert report.mistake == "no biases of attention"
 
 
@@ -640,9 +722,14 @@ def test_a_prefix_kept_before_names_that_are_otherwise_half_translated_is_named(
 
 
 def test_of_a_run_that_becomes_one_token_it_is_not_said_that_parts_are_overwritten():
-    report = check("merge", lambda parts, pair: [
-        b"".join(pair) if tuple(parts[n:n + 2]) == pair else part for n, part in enumerate(parts)
-        if n == 0 or (parts[n - 1], part) != pair])
+    report = check(
+        "merge",
+        lambda parts, pair: [
+            b"".join(pair) if tuple(parts[n : n + 2]) == pair else part
+            for n, part in enumerate(parts)
+            if n == 0 or (parts[n - 1], part) != pair
+        ],
+    )
     assert report.mistake == "a whole run made one token"
     assert "overwritten" not in text(report)
 
@@ -736,6 +823,7 @@ def test_weights_divided_after_the_softmax_are_named():
         scores = (query @ key.mT).masked_fill(torch.ones(query.shape[2], key.shape[2]).triu(1) == 1, -torch.inf)
         weights = scores.softmax(-1) / math.sqrt(query.shape[-1])
         return weights @ value, weights
+
     assert check("grouped_query_attention", answer).mistake == "scaling after the softmax"
 
 
@@ -800,9 +888,11 @@ def test_bytes_that_are_no_characters_are_not_decoded(errors):
     def decoded(parts):
         return tuple(part.decode("utf-8", errors).encode() for part in parts)
 
-    found = [check("count_pairs", lambda words: counted(words, lambda word: pairwise(decoded(word)), {})),
-             check("merge", lambda parts, pair: byte_pairs.merge(decoded(parts), decoded(pair))),
-             check("apply_merges", lambda parts, ranks: byte_pairs.apply_merges(decoded(parts), ranks))]
+    found = [
+        check("count_pairs", lambda words: counted(words, lambda word: pairwise(decoded(word)), {})),
+        check("merge", lambda parts, pair: byte_pairs.merge(decoded(parts), decoded(pair))),
+        check("apply_merges", lambda parts, ranks: byte_pairs.apply_merges(decoded(parts), ranks)),
+    ]
     assert {report.mistake for report in found} == {"bytes read as text"}
 
 
@@ -838,8 +928,9 @@ def test_heads_mixed_with_positions_are_not_said_to_be_mixed_with_features():
     assert "mixes heads with positions or features" in text(report)
 
 
-@pytest.mark.parametrize("bytes_of", [
-    lambda words: range(256), lambda words: {byte for word in words for byte in word}])
+@pytest.mark.parametrize(
+    "bytes_of", [lambda words: range(256), lambda words: {byte for word in words for byte in word}]
+)
 def test_a_number_from_which_the_bytes_are_subtracted_is_named(bytes_of):
     report = check("train_bpe", lambda words, number: trained(words, number - len(bytes_of(words))))
     assert report.mistake == "number taken for the vocabulary's size"
@@ -876,7 +967,8 @@ def test_heads_behind_the_positions_are_not_called_merged():
         group, length = query.shape[1] // key.shape[1], query.shape[2]
         key, value = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
         scores = (query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(
-            torch.ones(length, length).triu(1) == 1, -torch.inf)
+            torch.ones(length, length).triu(1) == 1, -torch.inf
+        )
         return (scores.softmax(-1) @ value).transpose(1, 2), scores.softmax(-1)
 
     report = check("grouped_query_attention", answer)
@@ -885,6 +977,7 @@ def test_heads_behind_the_positions_are_not_called_merged():
 
 
 # Sentences that were false of an answer, or led away from its mistake
+
 
 def merged_again(parts, ranks):
     """Every merge starts again from the word as it came: only the last one is left."""
@@ -899,7 +992,7 @@ def ends_and_beginnings(parts, pair):
     new, place = list(parts), 0
     while place < len(new) - 1:
         fits = new[place].endswith(pair[0]) and new[place + 1].startswith(pair[1])
-        new[place:place + 1 + fits] = [b"".join(new[place:place + 1 + fits])]
+        new[place : place + 1 + fits] = [b"".join(new[place : place + 1 + fits])]
         place = 0 if fits else place + 1
     return new
 
@@ -926,10 +1019,14 @@ def nested(words):
     return counts
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("train_bpe", from_the_start, "every merge from the beginning"),
-    ("train_bpe", lambda words, number: trained(words, min(number, 1)), "only one merge"),
-    ("count_pairs", nested, "dictionaries in a dictionary")])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("train_bpe", from_the_start, "every merge from the beginning"),
+        ("train_bpe", lambda words, number: trained(words, min(number, 1)), "only one merge"),
+        ("count_pairs", nested, "dictionaries in a dictionary"),
+    ],
+)
 def test_natural_slips_are_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake
 
@@ -942,16 +1039,24 @@ def rounded(x, gain, epsilon=1e-5):
     return F.rms_norm(x, gain.shape, gain, epsilon).round(decimals=3)
 
 
-@pytest.mark.parametrize(("name", "answer", "said", "unsaid"), [
-    ("apply_merges", merged_again, "starts again from the original word", "highest rank"),
-    ("apply_merges", lambda parts, ranks: list(parts), "what are its keys", "learned first"),
-    ("merge", lambda parts, pair: list(parts), "is a list ever equal to a tuple", "replace`"),
-    ("merge", ends_and_beginnings, "begins with the second", "asks only"),
-    ("from_gpt2", without(lambda name: "linear_" in name and name[-6:] in ("q.bias", "k.bias", "v.bias")),
-     "what happens to `c_attn.bias`", "as the masks do"),
-    ("from_gpt2", in_pieces_of_768, "such as 768", "is kept as one weight"),
-    ("rms_norm", rounded, "not the right numbers", "a mean square of"),
-    ("swiglu", without_transposes, "runs only if the two sizes are equal", "(2, 3) it Where")])
+@pytest.mark.parametrize(
+    ("name", "answer", "said", "unsaid"),
+    [
+        ("apply_merges", merged_again, "starts again from the original word", "highest rank"),
+        ("apply_merges", lambda parts, ranks: list(parts), "what are its keys", "learned first"),
+        ("merge", lambda parts, pair: list(parts), "is a list ever equal to a tuple", "replace`"),
+        ("merge", ends_and_beginnings, "begins with the second", "asks only"),
+        (
+            "from_gpt2",
+            without(lambda name: "linear_" in name and name[-6:] in ("q.bias", "k.bias", "v.bias")),
+            "what happens to `c_attn.bias`",
+            "as the masks do",
+        ),
+        ("from_gpt2", in_pieces_of_768, "such as 768", "is kept as one weight"),
+        ("rms_norm", rounded, "not the right numbers", "a mean square of"),
+        ("swiglu", without_transposes, "runs only if the two sizes are equal", "(2, 3) it Where"),
+    ],
+)
 def test_nothing_is_said_that_is_false_of_such_an_answer(name, answer, said, unsaid):
     found = text(check(name, answer))
     assert said in found
@@ -959,6 +1064,7 @@ def test_nothing_is_said_that_is_false_of_such_an_answer(name, answer, said, uns
 
 
 # Names for what had only a general verdict
+
 
 def joined_text(parts, pair):
     text = [part.decode() for part in parts]
@@ -970,7 +1076,7 @@ def by_index(parts, pair, rest):
     new, place = [], 0
     while pair[0] in parts[place:]:
         found = parts.index(pair[0], place)
-        joins = parts[found + 1:found + 2] == [pair[1]]
+        joins = parts[found + 1 : found + 2] == [pair[1]]
         new += [*parts[place:found], *([b"".join(pair)] if joins else rest)]
         place = found + 1 + joins
     return new + parts[place:]
@@ -979,7 +1085,7 @@ def by_index(parts, pair, rest):
 def second_dropped(parts, pair):
     new = []
     for place, part in enumerate(parts):
-        if part == pair[0] and parts[place + 1:place + 2] == [pair[1]]:
+        if part == pair[0] and parts[place + 1 : place + 2] == [pair[1]]:
             new.append(part + pair[1])
         elif part != pair[1]:
             new.append(part)
@@ -1000,7 +1106,7 @@ def looked_ahead(parts, pair):
     new, place = [], 0
     while place < len(parts):
         joins = parts[place] == pair[0] and parts[place + 1] == pair[1]
-        new.append(b"".join(parts[place:place + 1 + joins]))
+        new.append(b"".join(parts[place : place + 1 + joins]))
         place += 1 + joins
     return new
 
@@ -1024,19 +1130,27 @@ def shortened(parts, pair):
     new = list(parts)
     for place in range(len(parts) - 1):
         if new[place] == pair[0] and new[place + 1] == pair[1]:
-            new[place:place + 2] = [b"".join(pair)]
+            new[place : place + 2] = [b"".join(pair)]
     return new
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (joined_text, "bytes that are no characters"),
-    (lambda parts, pair: by_index(parts, pair, []), "the first part lost"),
-    (second_dropped, "the second part never kept"), (looked_ahead, "beyond the end"), (cut_out,
-        "searched in the joined bytes"), (removed_in_turn, "a part found by its value"),
-    (shortened, "a list that gets shorter"),
-    (lambda parts, pair: stacked(parts, lambda *two: two[0] is pair[0] and two[1] is pair[1]),
-     "only single bytes joined"),
-    (lambda parts, pair: stacked(parts, lambda *two: two == pair, bytes.strip), "spaces lost")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (joined_text, "bytes that are no characters"),
+        (lambda parts, pair: by_index(parts, pair, []), "the first part lost"),
+        (second_dropped, "the second part never kept"),
+        (looked_ahead, "beyond the end"),
+        (cut_out, "searched in the joined bytes"),
+        (removed_in_turn, "a part found by its value"),
+        (shortened, "a list that gets shorter"),
+        (
+            lambda parts, pair: stacked(parts, lambda *two: two[0] is pair[0] and two[1] is pair[1]),
+            "only single bytes joined",
+        ),
+        (lambda parts, pair: stacked(parts, lambda *two: two == pair, bytes.strip), "spaces lost"),
+    ],
+)
 def test_more_slips_of_a_merge_are_named(answer, mistake):
     assert check("merge", answer).mistake == mistake
 
@@ -1066,28 +1180,50 @@ def keys_alone(words):
     return counts
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (keys_alone, "the loop over the keys alone"),
-    (lambda words: added(words, pairwise, twice), "the first place counted twice"),
-    (lambda words: added(words, pairwise, add_to_nothing), "a pair that is not there yet"),
-    (lambda words: counted(words, lambda word: pairwise(words), {}), "words for the parts of a word"),
-    (lambda words: byte_pairs.Counter(pairwise(words)), "words for the parts of a word"),
-    (lambda words: counted({tuple(part.decode().encode() for part in word): n for word, n in words.items()}, pairwise,
-                           {}), "bytes that are no characters"),
-    (lambda words: byte_pairs.Counter(pair for word, n in words.items() for pair in pairwise(word * n)),
-     "the end joined to the beginning"),
-    (lambda words: counted(words, lambda word: [word[n:n + 2] for n in range(len(word))], {}),
-     "the last part by itself"),
-    (lambda words: counted(words, lambda word: [word[n:n + 1] for n in range(len(word) - 1)], {}),
-     "the parts, not the pairs"),
-    (lambda words: counted(words, lambda word: [(word[n], word[n + 1]) for n in range(len(word))], {}),
-     "beyond the end")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (keys_alone, "the loop over the keys alone"),
+        (lambda words: added(words, pairwise, twice), "the first place counted twice"),
+        (lambda words: added(words, pairwise, add_to_nothing), "a pair that is not there yet"),
+        (lambda words: counted(words, lambda word: pairwise(words), {}), "words for the parts of a word"),
+        (lambda words: byte_pairs.Counter(pairwise(words)), "words for the parts of a word"),
+        (
+            lambda words: counted(
+                {tuple(part.decode().encode() for part in word): n for word, n in words.items()}, pairwise, {}
+            ),
+            "bytes that are no characters",
+        ),
+        (
+            lambda words: byte_pairs.Counter(pair for word, n in words.items() for pair in pairwise(word * n)),
+            "the end joined to the beginning",
+        ),
+        (
+            lambda words: counted(words, lambda word: [word[n : n + 2] for n in range(len(word))], {}),
+            "the last part by itself",
+        ),
+        (
+            lambda words: counted(words, lambda word: [word[n : n + 1] for n in range(len(word) - 1)], {}),
+            "the parts, not the pairs",
+        ),
+        (
+            lambda words: counted(words, lambda word: [(word[n], word[n + 1]) for n in range(len(word))], {}),
+            "beyond the end",
+        ),
+    ],
+)
 def test_more_slips_in_counting_are_named(answer, mistake):
     assert check("count_pairs", answer).mistake == mistake
 
 
-def grown(words, number, rewritten, left=lambda counts, merges: counts, ended=lambda counts: not counts,
-          end=lambda merges: merges):
+def grown(
+    words,
+    number,
+    rewritten,
+    left=lambda counts, merges: counts,
+    ended=lambda counts: not counts,
+    end=lambda merges: merges,
+):
     """Training; rewritten makes the next words of the words as they were and as they should be."""
     merges = []
     while len(merges) < number:
@@ -1112,24 +1248,60 @@ def right_words(old, new):
     return new
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda words, number: trained(words, number, key=lambda n, pair: (n, *(part.decode() for part in pair))),
-     "bytes that are no characters"),
-    (counted_too_early, "counted before the words are rewritten"),
-    (lambda words, number: grown(words, number, lambda old, new: old | new), "the old words kept"),
-    (lambda words, number: grown(words, number, lambda old, new: old | new, lambda counts, merges: {
-        pair: n for pair, n in counts.items() if pair not in merges}), "the old words kept"),
-    (lambda words, number: grown(words, number, lambda old, new: dict([*new.items()][-1:])), "one word left"),
-    (lambda words, number: grown(words, number, right_words, ended=lambda counts: len(counts) <= 1),
-     "stopped at a single pair"),
-    (lambda words, number: grown(words, number, right_words, end=lambda merges: []), "nothing left at the end"),
-    (lambda words, number: grown(words, number, right_words, end=lambda merges: merges + [None] * (
-        number - len(merges))), "None for a pair"),
-    (lambda words, number: (trained(words, number), words) if number == 0 else (trained(words, number), {
-        tuple(byte_pairs.apply_merges(word, {pair: n for n, pair in enumerate(trained(words, number))})): count
-        for word, count in words.items()}), "the words, not the merges"),
-    (lambda words, number: (lambda counts: sorted(counts, key=lambda pair: (-counts[pair], pair))[:number])(
-        byte_pairs.count_pairs(words)), "the words at the start counted")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (
+            lambda words, number: trained(words, number, key=lambda n, pair: (n, *(part.decode() for part in pair))),
+            "bytes that are no characters",
+        ),
+        (counted_too_early, "counted before the words are rewritten"),
+        (lambda words, number: grown(words, number, lambda old, new: old | new), "the old words kept"),
+        (
+            lambda words, number: grown(
+                words,
+                number,
+                lambda old, new: old | new,
+                lambda counts, merges: {pair: n for pair, n in counts.items() if pair not in merges},
+            ),
+            "the old words kept",
+        ),
+        (lambda words, number: grown(words, number, lambda old, new: dict([*new.items()][-1:])), "one word left"),
+        (
+            lambda words, number: grown(words, number, right_words, ended=lambda counts: len(counts) <= 1),
+            "stopped at a single pair",
+        ),
+        (lambda words, number: grown(words, number, right_words, end=lambda merges: []), "nothing left at the end"),
+        (
+            lambda words, number: grown(
+                words, number, right_words, end=lambda merges: merges + [None] * (number - len(merges))
+            ),
+            "None for a pair",
+        ),
+        (
+            lambda words, number: (
+                (trained(words, number), words)
+                if number == 0
+                else (
+                    trained(words, number),
+                    {
+                        tuple(
+                            byte_pairs.apply_merges(word, {pair: n for n, pair in enumerate(trained(words, number))})
+                        ): count
+                        for word, count in words.items()
+                    },
+                )
+            ),
+            "the words, not the merges",
+        ),
+        (
+            lambda words, number: (lambda counts: sorted(counts, key=lambda pair: (-counts[pair], pair))[:number])(
+                byte_pairs.count_pairs(words)
+            ),
+            "the words at the start counted",
+        ),
+    ],
+)
 def test_more_slips_in_training_are_named(answer, mistake):
     assert check("train_bpe", answer).mistake == mistake
 
@@ -1177,8 +1349,8 @@ def wrong_one_gone(parts, place):
 def old_list_of_places(parts, ranks):
     parts = list(parts)
     for rank, place in sorted((ranks[two], place) for place, two in enumerate(pairwise(parts)) if two in ranks):
-        if ranks.get(tuple(parts[place:place + 2])) == rank:
-            parts[place:place + 2] = [b"".join(parts[place:place + 2])]
+        if ranks.get(tuple(parts[place : place + 2])) == rank:
+            parts[place : place + 2] = [b"".join(parts[place : place + 2])]
     return parts
 
 
@@ -1199,29 +1371,54 @@ def all_in_place(parts, ranks):
     return list(parts)
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda parts, ranks: in_the_order_of(parts, ranks, sorted(ranks, key=ranks.get), lambda parts, pair: pair in
-        pairwise(parts)), "ended at the first pair that the word lacks"),
-    (lambda parts, ranks: in_the_order_of(parts, ranks, sorted(ranks, key=lambda pair: str(ranks[pair]))),
-     "ranks compared as text"),
-    (lambda parts, ranks: in_the_order_of(parts, ranks, sorted(ranks, key=ranks.get)[:-1]),
-     "the highest rank left out"),
-    (lambda parts, ranks: lowest(parts, ranks, lambda parts: [*pairwise(parts)][:-1]), "the last pair not seen"),
-    (lambda parts, ranks: lowest(parts, ranks, lambda parts: [*pairwise(parts)][1:]), "the first pair not seen"),
-    (lambda parts, ranks: lowest(parts, {pair[::-1]: rank for pair, rank in ranks.items()}), "the pairs turned round"),
-    (lambda parts, ranks: lowest(parts, ranks, lambda parts: [(parts[n], parts[n + 1]) for n in range(len(parts))]),
-     "beyond the end"),
-    (lambda parts, ranks: lowest(parts, ranks, lambda parts: [parts[n:n + 2] for n in range(len(parts) - 1)]),
-     "a list as the key"),
-    (lambda parts, ranks: lowest(parts, ranks, lambda parts: [parts[n:n + 2] for n in range(len(parts))]),
-     "a list as the key"),
-    (lowest_of_all, "a rank that is missing compared"),
-    (lambda parts, ranks: placed(parts, ranks, both_kept), "the second part kept"),
-    (lambda parts, ranks: placed(parts, ranks, wrong_one_gone), "the token lost"),
-    (old_list_of_places, "the pairs listed only once"), (one_text, "parts of parts joined"),
-    (decoded, "bytes that are no characters"), (all_in_place, "a list that gets shorter"),
-    (lambda parts, ranks: b"".join(parts) if len(parts) < 2 else lowest(parts, ranks), "a short word as bytes"),
-    (lambda parts, ranks: lowest(b"".join(parts), ranks), "numbers for bytes")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (
+            lambda parts, ranks: in_the_order_of(
+                parts, ranks, sorted(ranks, key=ranks.get), lambda parts, pair: pair in pairwise(parts)
+            ),
+            "ended at the first pair that the word lacks",
+        ),
+        (
+            lambda parts, ranks: in_the_order_of(parts, ranks, sorted(ranks, key=lambda pair: str(ranks[pair]))),
+            "ranks compared as text",
+        ),
+        (
+            lambda parts, ranks: in_the_order_of(parts, ranks, sorted(ranks, key=ranks.get)[:-1]),
+            "the highest rank left out",
+        ),
+        (lambda parts, ranks: lowest(parts, ranks, lambda parts: [*pairwise(parts)][:-1]), "the last pair not seen"),
+        (lambda parts, ranks: lowest(parts, ranks, lambda parts: [*pairwise(parts)][1:]), "the first pair not seen"),
+        (
+            lambda parts, ranks: lowest(parts, {pair[::-1]: rank for pair, rank in ranks.items()}),
+            "the pairs turned round",
+        ),
+        (
+            lambda parts, ranks: lowest(
+                parts, ranks, lambda parts: [(parts[n], parts[n + 1]) for n in range(len(parts))]
+            ),
+            "beyond the end",
+        ),
+        (
+            lambda parts, ranks: lowest(parts, ranks, lambda parts: [parts[n : n + 2] for n in range(len(parts) - 1)]),
+            "a list as the key",
+        ),
+        (
+            lambda parts, ranks: lowest(parts, ranks, lambda parts: [parts[n : n + 2] for n in range(len(parts))]),
+            "a list as the key",
+        ),
+        (lowest_of_all, "a rank that is missing compared"),
+        (lambda parts, ranks: placed(parts, ranks, both_kept), "the second part kept"),
+        (lambda parts, ranks: placed(parts, ranks, wrong_one_gone), "the token lost"),
+        (old_list_of_places, "the pairs listed only once"),
+        (one_text, "parts of parts joined"),
+        (decoded, "bytes that are no characters"),
+        (all_in_place, "a list that gets shorter"),
+        (lambda parts, ranks: b"".join(parts) if len(parts) < 2 else lowest(parts, ranks), "a short word as bytes"),
+        (lambda parts, ranks: lowest(b"".join(parts), ranks), "numbers for bytes"),
+    ],
+)
 def test_more_slips_in_applying_merges_are_named(answer, mistake):
     assert check("apply_merges", answer).mistake == mistake
 
@@ -1245,15 +1442,23 @@ def of_the_last_row(x, gain, epsilon=1e-5):
     return gain * x / divisor
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (of_the_last_row, "one vector's mean square for all"),
-    (lambda x, gain, epsilon=1e-5: gain * x / root(x.reshape(-1, len(gain))[0], epsilon),
-     "one vector's mean square for all"),
-    (lambda x, gain, epsilon=1e-5: gain[:, None] * x / root(x, epsilon), "the gain along another dimension"),
-    (lambda x, gain, epsilon=1e-5: gain * F.rms_norm(x, gain.shape, gain, epsilon), "the gain twice"),
-    (lambda x, gain, epsilon=1e-5: gain / root(x, epsilon), "x left out"),
-    (lambda x, gain, epsilon=1e-5: gain * x / (x.norm(p=1, dim=-1, keepdim=True) + epsilon),
-     "the sum of the absolute values")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (of_the_last_row, "one vector's mean square for all"),
+        (
+            lambda x, gain, epsilon=1e-5: gain * x / root(x.reshape(-1, len(gain))[0], epsilon),
+            "one vector's mean square for all",
+        ),
+        (lambda x, gain, epsilon=1e-5: gain[:, None] * x / root(x, epsilon), "the gain along another dimension"),
+        (lambda x, gain, epsilon=1e-5: gain * F.rms_norm(x, gain.shape, gain, epsilon), "the gain twice"),
+        (lambda x, gain, epsilon=1e-5: gain / root(x, epsilon), "x left out"),
+        (
+            lambda x, gain, epsilon=1e-5: gain * x / (x.norm(p=1, dim=-1, keepdim=True) + epsilon),
+            "the sum of the absolute values",
+        ),
+    ],
+)
 def test_more_slips_in_a_norm_are_named(answer, mistake):
     assert check("rms_norm", answer).mistake == mistake
 
@@ -1263,15 +1468,31 @@ def wide(x, gate, up, down, cut):
     return F.linear(F.silu(opened) * raised, down)
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda x, gate, up, down: F.linear(F.linear(x, F.silu(gate)) * F.linear(x, up), down), "SiLU of the weights"),
-    (lambda x, gate, up, down: torch.einsum("...h,...k,dk->...d", F.silu(x @ gate.T), x @ up.T, down),
-     "hidden features summed"),
-    (lambda x, gate, up, down: wide(x, gate, up, down, lambda both: both.chunk(2)), "split along another dimension"),
-    (lambda x, gate, up, down: wide(x, gate, up, down, lambda both: both.split(x.shape[-1], -1)), "equal sizes only"),
-    (lambda x, gate, up, down: wide(x, gate, up, down, lambda both: (
-        both[..., :x.shape[-1]], both[..., x.shape[-1]:])), "equal sizes only"),
-    (lambda x, gate, up, down: gated(x, gate, up, up.mT, F.silu), "another matrix for down")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda x, gate, up, down: F.linear(F.linear(x, F.silu(gate)) * F.linear(x, up), down), "SiLU of the weights"),
+        (
+            lambda x, gate, up, down: torch.einsum("...h,...k,dk->...d", F.silu(x @ gate.T), x @ up.T, down),
+            "hidden features summed",
+        ),
+        (
+            lambda x, gate, up, down: wide(x, gate, up, down, lambda both: both.chunk(2)),
+            "split along another dimension",
+        ),
+        (
+            lambda x, gate, up, down: wide(x, gate, up, down, lambda both: both.split(x.shape[-1], -1)),
+            "equal sizes only",
+        ),
+        (
+            lambda x, gate, up, down: wide(
+                x, gate, up, down, lambda both: (both[..., : x.shape[-1]], both[..., x.shape[-1] :])
+            ),
+            "equal sizes only",
+        ),
+        (lambda x, gate, up, down: gated(x, gate, up, up.mT, F.silu), "another matrix for down"),
+    ],
+)
 def test_more_slips_in_a_gated_layer_are_named(answer, mistake):
     assert check("swiglu", answer).mistake == mistake
 
@@ -1303,39 +1524,70 @@ def with_the_package(query, key, value, number):
     return attention.scaled_dot_product_attention(query, key, value, masks.causal_mask(query.shape[2]))
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda query, key, value: with_the_package(query, key, value, key.shape[1]),
-     "the number of key heads taken for the size of a group"),
-    (lambda query, key, value: with_the_package(query, key, value, 1), "key heads not shared"),
-    (lambda query, key, value: with_the_package(query, key, value, 3), "one size of a group for all"),
-    (lambda query, key, value: grouped(query, key, value, copies=2)[:2], "one size of a group for all"),
-    (lambda query, key, value: grouped(query, key, value, lambda key: key.reshape(
-        *key.shape[:2], key.shape[3], key.shape[2]))[:2], "the keys reshaped, not transposed"),
-    (length_before_group, "heads reshaped"),
-    (lambda query, key, value: grouped(query, key, value)[::2], "scores in place of the weights"),
-    (lambda query, key, value: grouped(query, key, value, mask=first_head_alone)[:2],
-     "a mask for some of the scores"),
-    (lambda query, key, value: tuple(torch.cat(one.chunk(key.shape[1], 1)) for one in grouped(query, key, value)[:2]),
-     "joined along another dimension"),
-    (lambda query, key, value: tuple(torch.stack(one.unbind(1)) for one in grouped(query, key, value)[:2]),
-     "joined along another dimension"),
-    (lambda query, key, value: (lambda output, weights, _: (output, weights.chunk(key.shape[1], 1)[-1]))(
-        *grouped(query, key, value)), "the weights of one head or group"),
-    (lambda query, key, value: (lambda output, weights, _: (output, weights.unflatten(1, (key.shape[1], -1)).mean(2)))(
-        *grouped(query, key, value)), "the weights of a group merged into one")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (
+            lambda query, key, value: with_the_package(query, key, value, key.shape[1]),
+            "the number of key heads taken for the size of a group",
+        ),
+        (lambda query, key, value: with_the_package(query, key, value, 1), "key heads not shared"),
+        (lambda query, key, value: with_the_package(query, key, value, 3), "one size of a group for all"),
+        (lambda query, key, value: grouped(query, key, value, copies=2)[:2], "one size of a group for all"),
+        (
+            lambda query, key, value: grouped(
+                query, key, value, lambda key: key.reshape(*key.shape[:2], key.shape[3], key.shape[2])
+            )[:2],
+            "the keys reshaped, not transposed",
+        ),
+        (length_before_group, "heads reshaped"),
+        (lambda query, key, value: grouped(query, key, value)[::2], "scores in place of the weights"),
+        (
+            lambda query, key, value: grouped(query, key, value, mask=first_head_alone)[:2],
+            "a mask for some of the scores",
+        ),
+        (
+            lambda query, key, value: tuple(
+                torch.cat(one.chunk(key.shape[1], 1)) for one in grouped(query, key, value)[:2]
+            ),
+            "joined along another dimension",
+        ),
+        (
+            lambda query, key, value: tuple(torch.stack(one.unbind(1)) for one in grouped(query, key, value)[:2]),
+            "joined along another dimension",
+        ),
+        (
+            lambda query, key, value: (lambda output, weights, _: (output, weights.chunk(key.shape[1], 1)[-1]))(
+                *grouped(query, key, value)
+            ),
+            "the weights of one head or group",
+        ),
+        (
+            lambda query, key, value: (
+                lambda output, weights, _: (output, weights.unflatten(1, (key.shape[1], -1)).mean(2))
+            )(*grouped(query, key, value)),
+            "the weights of a group merged into one",
+        ),
+    ],
+)
 def test_more_slips_in_grouped_queries_are_named(answer, mistake):
     assert check("grouped_query_attention", answer).mistake == mistake
 
 
 def in_layers(change):
     """The layers' names, with their numbers changed."""
-    return lambda tensors: {re.sub(r"^layers\.(\d+)\.", lambda one: change(int(one[1])), name): one
-                            for name, one in pretrained.from_gpt2(tensors).items()}
+    return lambda tensors: {
+        re.sub(r"^layers\.(\d+)\.", lambda one: change(int(one[1])), name): one
+        for name, one in pretrained.from_gpt2(tensors).items()
+    }
 
 
 def masks_too(tensors, skipped):
-    masked = {name.removeprefix("transformer.").replace("h.", "layers."): one for name, one in tensors.items()
-              if name.endswith(".attn.bias") and name not in skipped}
+    masked = {
+        name.removeprefix("transformer.").replace("h.", "layers."): one
+        for name, one in tensors.items()
+        if name.endswith(".attn.bias") and name not in skipped
+    }
     return pretrained.from_gpt2(tensors) | masked
 
 
@@ -1345,8 +1597,10 @@ def pieces_of_c_attn(tensors, weight, bias):
     for name, one in tensors.items():
         if part := re.search(r"(\d+)\.attn\.c_attn\.(weight|bias)", name):
             pieces = (weight if part[2] == "weight" else bias)(one)
-            found |= {f"layers.{part[1]}.attention.linear_{letter}.{part[2]}": piece
-                      for letter, piece in zip("qkv", pieces, strict=True)}
+            found |= {
+                f"layers.{part[1]}.attention.linear_{letter}.{part[2]}": piece
+                for letter, piece in zip("qkv", pieces, strict=True)
+            }
     return found
 
 
@@ -1376,7 +1630,7 @@ def masks_popped(tensors):
 
 
 def one_apart(rows):
-    return [rows[part:part + len(rows) // 3] for part in range(3)]
+    return [rows[part : part + len(rows) // 3] for part in range(3)]
 
 
 def new_each_time(tensors):
@@ -1385,28 +1639,59 @@ def new_each_time(tensors):
     return found
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (lambda tensors: masks_too(tensors, ["h.0.attn.bias"]), "the masks kept"),
-    (lambda tensors: masks_too(tensors, [name for name in tensors if name[0] == "h"]), "the masks kept"),
-    (lambda tensors: pieces_of_c_attn(tensors, lambda one: one.T.chunk(3), lambda one: [one] * 3),
-     "the bias of c_attn not cut"),
-    (lambda tensors: pieces_of_c_attn(tensors, lambda one: one_apart(one.T), one_apart), "thirds that begin one apart"),
-    (lambda tensors: pieces_of_c_attn(tensors, lambda one: one.T.split(len(one) // 3 or 1)[:3], lambda one:
-        one.chunk(3)), "another shape for queries, keys and values"),
-    (uncut_names, "c_attn not cut"), (without_prefix_cut, "only with the prefix"),
-    (lambda tensors: {name.rstrip("aefmnorst."): one for name, one in pretrained.from_gpt2(tensors).items()},
-     "letters lost from the names"),
-    (of_layer_10_too, "layers from 10 on"), (masks_popped, "masks asked for"),
-    (new_each_time, "nearly everything left out"),
-    (in_layers(lambda number: "layers."), "the layer's number left out"),
-    (in_layers(lambda number: f"layers.{number + 1}."), "the layers counted from 1"),
-    (lambda tensors: pretrained.from_gpt2({name: one for name, one in tensors.items() if name != "lm_head.weight"} | {
-        "wte.weight": tensors["lm_head.weight"]}), "an unembedding asked for"),
-    (without(lambda name: name == "positions.encoding"), "the positions left out"),
-    (without(lambda name: name.startswith("layers.")), "the layers left out"),
-    (without(lambda name: "linear_k" in name or "linear_v" in name), "keys and values left out"),
-    (lambda tensors: (lambda found: {name: one for name, one in found.items() if not name.startswith(
-        f"layers.{max(int(name.split('.')[1]) for name in found if name[:7] == 'layers.')}.")})(
-        pretrained.from_gpt2(tensors)), "the last layer left out")])
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda tensors: masks_too(tensors, ["h.0.attn.bias"]), "the masks kept"),
+        (lambda tensors: masks_too(tensors, [name for name in tensors if name[0] == "h"]), "the masks kept"),
+        (
+            lambda tensors: pieces_of_c_attn(tensors, lambda one: one.T.chunk(3), lambda one: [one] * 3),
+            "the bias of c_attn not cut",
+        ),
+        (
+            lambda tensors: pieces_of_c_attn(tensors, lambda one: one_apart(one.T), one_apart),
+            "thirds that begin one apart",
+        ),
+        (
+            lambda tensors: pieces_of_c_attn(
+                tensors, lambda one: one.T.split(len(one) // 3 or 1)[:3], lambda one: one.chunk(3)
+            ),
+            "another shape for queries, keys and values",
+        ),
+        (uncut_names, "c_attn not cut"),
+        (without_prefix_cut, "only with the prefix"),
+        (
+            lambda tensors: {name.rstrip("aefmnorst."): one for name, one in pretrained.from_gpt2(tensors).items()},
+            "letters lost from the names",
+        ),
+        (of_layer_10_too, "layers from 10 on"),
+        (masks_popped, "masks asked for"),
+        (new_each_time, "nearly everything left out"),
+        (in_layers(lambda number: "layers."), "the layer's number left out"),
+        (in_layers(lambda number: f"layers.{number + 1}."), "the layers counted from 1"),
+        (
+            lambda tensors: pretrained.from_gpt2(
+                {name: one for name, one in tensors.items() if name != "lm_head.weight"}
+                | {"wte.weight": tensors["lm_head.weight"]}
+            ),
+            "an unembedding asked for",
+        ),
+        (without(lambda name: name == "positions.encoding"), "the positions left out"),
+        (without(lambda name: name.startswith("layers.")), "the layers left out"),
+        (without(lambda name: "linear_k" in name or "linear_v" in name), "keys and values left out"),
+        (
+            lambda tensors: (
+                lambda found: {
+                    name: one
+                    for name, one in found.items()
+                    if not name.startswith(
+                        f"layers.{max(int(name.split('.')[1]) for name in found if name[:7] == 'layers.')}."
+                    )
+                }
+            )(pretrained.from_gpt2(tensors)),
+            "the last layer left out",
+        ),
+    ],
+)
 def test_more_slips_in_loading_weights_are_named(answer, mistake):
     assert check("from_gpt2", answer).mistake == mistake

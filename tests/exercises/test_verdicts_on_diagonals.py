@@ -44,14 +44,17 @@ def both_sides(length, window):
     return (ones(length).tril(window) * ones(length).triu(-window)).bool()
 
 
-@pytest.mark.parametrize(("name", "answer", "mistake"), [
-    ("previous_token_score", from_the_third, "the first query left out"),
-    ("previous_token_score", rolled, "index -1 wraps round"),
-    ("previous_token_score", by_the_length, "divided by the length"),
-    ("induction_score", one_late, "the first query left out"),
-    ("induction_score", the_sign_turned, "the token before the earlier copy"),
-    ("sliding_window_mask", far_future, "the window on the wrong side"),
-    ("sliding_window_mask", both_sides, "the window counted without itself and a window to both sides"),
-])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistake"),
+    [
+        ("previous_token_score", from_the_third, "the first query left out"),
+        ("previous_token_score", rolled, "index -1 wraps round"),
+        ("previous_token_score", by_the_length, "divided by the length"),
+        ("induction_score", one_late, "the first query left out"),
+        ("induction_score", the_sign_turned, "the token before the earlier copy"),
+        ("sliding_window_mask", far_future, "the window on the wrong side"),
+        ("sliding_window_mask", both_sides, "the window counted without itself and a window to both sides"),
+    ],
+)
 def test_a_published_slip_is_named(name, answer, mistake):
     assert check(name, answer).mistake == mistake

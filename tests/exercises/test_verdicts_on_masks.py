@@ -1,6 +1,5 @@
 """Verdicts on masked_softmax and future_leak: what is wrong is rejected and named, and what is right passes."""
 
-
 import numpy as np
 import pytest
 import torch
@@ -27,12 +26,15 @@ def names(name, answer, number=3):
 
 # masked_softmax
 
+
 def left(scores, mask):
     """What a softmax without a mask leaves to the allowed places."""
     return scores.softmax(-1) * mask
 
+
 def left_by_hand(scores, mask):
     return (scores - scores.amax(-1, keepdim=True)).exp() * mask
+
 
 def total(weights):
     return weights.sum(-1, keepdim=True)
@@ -57,14 +59,17 @@ LATE = {
 def test_a_mask_after_the_softmax_is_too_late_however_it_is_renormalised(start, ending):
     def answer(scores, mask):
         return LATE[ending](start(scores, mask))
+
     assert names("masked_softmax", answer) == {"allowed weights lost to hidden scores"}
 
 
 @pytest.mark.parametrize("small", [1e-30, torch.finfo(torch.float64).tiny])
 def test_where_the_reason_is_not_certain_only_what_is_certain_is_said(small):
     """The weights are as if -100 had been added to the hidden scores."""
+
     def answer(scores, mask):
         return left(scores, mask) / (total(left(scores, mask)) + small)
+
     late = {"hidden scores that still count", "allowed weights lost to hidden scores"}
     assert names("masked_softmax", answer) <= late
 
@@ -74,6 +79,7 @@ def test_where_the_reason_is_not_certain_only_what_is_certain_is_said(small):
 def test_a_number_that_is_too_small_is_called_that_whatever_it_is(number, ending):
     def filled(scores, mask):
         return ending(scores.masked_fill(~mask, number).softmax(-1), mask)
+
     assert names("masked_softmax", filled) == {"a number too small"}
 
 
@@ -81,19 +87,28 @@ def test_a_number_that_is_too_small_is_called_that_whatever_it_is(number, ending
 def test_so_is_one_that_is_added(number):
     def added(scores, mask):
         return (scores + number * ~mask).softmax(-1) * mask
+
     assert names("masked_softmax", added) == {"a number too small"}
 
 
 @pytest.mark.parametrize("number", [-100, -500])
 def test_of_one_that_is_added_and_far_from_0_only_what_is_certain_is_said(number):
     """The weights would be the same if the mask came after the softmax and 1e-44 were added to their sum."""
+
     def added(scores, mask):
         return (scores + number * ~mask).softmax(-1) * mask
+
     assert names("masked_softmax", added) == {"hidden scores that still count"}
 
 
-@pytest.mark.parametrize("zeros", [lambda scores, mask: torch.zeros_like(scores), lambda scores, mask: 0 * scores,
-                                   lambda scores, mask: (scores + -torch.inf * ~mask).softmax(-1).nan_to_num(0.0)])
+@pytest.mark.parametrize(
+    "zeros",
+    [
+        lambda scores, mask: torch.zeros_like(scores),
+        lambda scores, mask: 0 * scores,
+        lambda scores, mask: (scores + -torch.inf * ~mask).softmax(-1).nan_to_num(0.0),
+    ],
+)
 def test_zeros_are_called_zeros(zeros):
     for report in reports("masked_softmax", zeros):
         assert report.mistake == "zeros everywhere"
@@ -102,8 +117,9 @@ def test_zeros_are_called_zeros(zeros):
 
 SHIFTED = {
     "by the largest of all": lambda scores, mask: scores.masked_fill(~mask, -torch.inf) - scores.max(),
-    "by the largest allowed of all":
-        lambda scores, mask: scores.masked_fill(~mask, -torch.inf) - scores[mask.expand(scores.shape)].max(),
+    "by the largest allowed of all": lambda scores, mask: (
+        scores.masked_fill(~mask, -torch.inf) - scores[mask.expand(scores.shape)].max()
+    ),
     "not at all": lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
 }
 
@@ -114,6 +130,7 @@ def test_exponentials_out_of_range_are_never_called_anything_else(shift, small):
     def answer(scores, mask):
         exponentials = SHIFTED[shift](scores, mask).exp()
         return exponentials / (exponentials.sum(-1, keepdim=True) + small)
+
     assert names("masked_softmax", answer) <= {"exponentials out of range", None, "not finite"}
 
 
@@ -121,6 +138,7 @@ def test_infinity_times_zero_is_out_of_range():
     def answer(scores, mask):
         exponentials = (scores - scores.masked_fill(~mask, -1e9).amax(-1, keepdim=True)).exp() * mask
         return exponentials / total(exponentials)
+
     assert names("masked_softmax", answer) == {"exponentials out of range"}
 
 
@@ -129,9 +147,11 @@ def largest_allowed(scores, mask):
     exponentials = torch.where(mask, (hidden - hidden.amax(-1, keepdim=True)).exp(), 0.0)
     return exponentials / total(exponentials).clamp(min=1e-30)
 
+
 def added_and_cleared(scores, mask):
     added = torch.zeros_like(scores).masked_fill(~mask, torch.finfo(scores.dtype).min)
     return (scores + added).softmax(-1) * mask
+
 
 def picked_out(scores, mask):
     """Row by row, only the scores that are allowed."""
@@ -140,9 +160,11 @@ def picked_out(scores, mask):
         result.append(torch.zeros_like(row).masked_scatter(yes, row[yes].softmax(0)))
     return torch.stack(result).reshape(scores.shape)
 
+
 def in_float32(scores, mask):
     hidden = scores.float() - scores.float().amax(-1, keepdim=True)
     return hidden.masked_fill(~mask, -1e30).softmax(-1).to(scores) * mask
+
 
 def as_a_softmin(scores, mask):
     some = mask.any(-1, keepdim=True)
@@ -157,8 +179,10 @@ def test_odd_right_answers_to_masked_softmax_pass(answer):
 
 # future_leak
 
+
 def slices(replaced):
     """A detector that changes all the tokens from a place on; replaced(tokens) gives what it puts there."""
+
     @torch.no_grad()
     def future_leak(model, tokens):
         before, largest = model(tokens), 0.0
@@ -166,10 +190,13 @@ def slices(replaced):
             changed = torch.cat([tokens[:, :place], replaced(tokens)[:, place:]], dim=1)
             largest = max(largest, (model(changed) - before)[:, :place].abs().max().item())
         return largest
+
     return future_leak
+
 
 def singly(replaced):
     """A detector that changes one token at a time."""
+
     def future_leak(model, tokens):
         found = [0.0]
         for place in range(1, tokens.shape[1]):
@@ -177,10 +204,13 @@ def singly(replaced):
             changed[:, place] = replaced(tokens)[:, place]
             found += (model(changed) - model(tokens)).abs()[:, :place].flatten().tolist()
         return max(found)
+
     return future_leak
+
 
 def in_one_batch(replaced):
     """A detector that asks the model once: a row of the batch for each position whose later tokens change."""
+
     @torch.no_grad()
     def future_leak(model, tokens):
         found = []
@@ -190,6 +220,7 @@ def in_one_batch(replaced):
             outputs = model(torch.where(later, other, row))
             found.append((outputs.diagonal() - model(row[None])[0].T).abs().max().item())
         return max(found)
+
     return future_leak
 
 
@@ -200,13 +231,17 @@ KEPT = {  # the mistake → what is put in the place of each token
     "the largest token replaced by itself": [lambda t: t.max().expand_as(t), lambda t: (t + 1).clamp(max=t.max())],
     "the token in the middle replaced by itself": [lambda t: t.max() - t],
     "a token replaced by one that may be the same": [
-        lambda t: t.roll(1, 1), lambda t: t.roll(-1, 1),
-        lambda t: torch.randint_like(t, int(t.max()) + 1), lambda t: torch.randint(0, int(t.max()) + 1, t.shape),
+        lambda t: t.roll(1, 1),
+        lambda t: t.roll(-1, 1),
+        lambda t: torch.randint_like(t, int(t.max()) + 1),
+        lambda t: torch.randint(0, int(t.max()) + 1, t.shape),
         lambda t: torch.from_numpy(np.random.randint(0, int(t.max()) + 1, t.shape)),
         lambda t: (torch.rand(t.shape) * (t.max() + 1)).long(),
         lambda t: torch.randint(0, int(t.max()) + 1, t.shape, generator=torch.Generator().manual_seed(7)),
         lambda t: (t + torch.randint(0, int(t.max()) + 1, t.shape)) % (t.max() + 1),
-        lambda t: (t + 2) % (t.max() + 1), lambda t: t.median().expand_as(t), lambda t: t[:, :1].expand_as(t),
+        lambda t: (t + 2) % (t.max() + 1),
+        lambda t: t.median().expand_as(t),
+        lambda t: t[:, :1].expand_as(t),
         lambda t: t.min().expand_as(t),
     ],
     "another sequence's token": [lambda t: t.roll(1, 0), lambda t: t.flip(0)],
@@ -230,8 +265,15 @@ def test_a_token_drawn_by_what_no_seed_reaches_is_called_that_or_different_every
 
 
 @pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("constant", [lambda t: t.float().mean().round().long(), lambda t: t.max() // 3,
-                                      lambda t: t.flatten().mode().values, *(lambda t, n=n: t[0, n] for n in range(3))])
+@pytest.mark.parametrize(
+    "constant",
+    [
+        lambda t: t.float().mean().round().long(),
+        lambda t: t.max() // 3,
+        lambda t: t.flatten().mode().values,
+        *(lambda t, n=n: t[0, n] for n in range(3)),
+    ],
+)
 def test_no_constant_is_called_anything_that_it_is_not(style, constant):
     found = names("future_leak", style(lambda tokens: constant(tokens).expand_as(tokens)), 2)
     assert found <= {"a token replaced by one that may be the same", "another sequence's token", None}, found
@@ -245,12 +287,15 @@ def test_an_id_that_the_model_does_not_know_is_never_passed(number, monkeypatch)
 
 def cut_at_the_position(model, tokens):
     whole = model(tokens)
-    return max((model(tokens[:, :end])[:, -1] - whole[:, end - 1]).abs().max().item()
-               for end in range(1, tokens.shape[1]))
+    return max(
+        (model(tokens[:, :end])[:, -1] - whole[:, end - 1]).abs().max().item() for end in range(1, tokens.shape[1])
+    )
+
 
 def cut_everywhere(model, tokens):
     whole = model(tokens)
     return max((model(tokens[:, :end]) - whole[:, :end]).abs().max().item() for end in range(1, tokens.shape[1] + 1))
+
 
 def cut_once(model, tokens):
     """Only the last token goes."""
@@ -275,11 +320,13 @@ RIGHT = {
     "drawn among the others": lambda t: drawn_among_the_others(t),
 }
 
+
 def drawn_until_it_differs(tokens):
     drawn = tokens.clone()
     while (drawn == tokens).any():
         drawn = torch.where(drawn == tokens, torch.randint_like(tokens, int(tokens.max()) + 1), drawn)
     return drawn
+
 
 def drawn_among_the_others(tokens):
     drawn = torch.randint(0, int(tokens.max()), tokens.shape)
@@ -302,6 +349,7 @@ def all_replacements(model, tokens):
             found.append(float((model(changed) - before)[:, :place].abs().max()))
     return max(found)
 
+
 def two_futures(model, tokens):
     """Neither of the two futures is the text's own."""
     largest = torch.zeros((), dtype=torch.float64)
@@ -311,13 +359,19 @@ def two_futures(model, tokens):
         largest = torch.maximum(largest, (model(one) - model(other))[:, :end].detach().abs().max())
     return largest.item()
 
+
 def one_row_at_a_time(model, tokens):
     """The model is asked for one sequence, of one row, at a time."""
+
     def of(row):
         other = torch.where(row == 0, row.max().clamp(min=1), 0)
-        return max(((model(torch.cat([row[:end], other[end:]])[None]) - model(row[None]))[0, :end]).abs().max().item()
-                   for end in range(1, len(row)))
+        return max(
+            ((model(torch.cat([row[:end], other[end:]])[None]) - model(row[None]))[0, :end]).abs().max().item()
+            for end in range(1, len(row))
+        )
+
     return max(of(row) for row in tokens)
+
 
 def recursive(model, tokens, end=1):
     if end == tokens.shape[1]:
@@ -325,6 +379,7 @@ def recursive(model, tokens, end=1):
     changed = torch.cat([tokens[:, :end], (tokens[:, end:] == 0).long()], dim=1)
     here = np.abs((model(changed) - model(tokens)).detach().numpy()[:, :end]).max()
     return max(float(here), recursive(model, tokens, end + 1))
+
 
 def one_large_batch(model, tokens):
     """Every text with every later token changed, in one batch."""

@@ -9,21 +9,27 @@ import torch.nn.functional as F
 
 from transformer_lessons.exercises import check
 
-SCALED = {"multiplied by the temperature": lambda logits, temperature: logits * temperature,
-          "the temperature ignored": lambda logits, temperature: logits,
-          "divided by the temperature twice": lambda logits, temperature: logits / temperature**2,
-          "only low temperatures work": lambda logits, temperature: logits / min(temperature, 1),
-          "only high temperatures work": lambda logits, temperature: logits / max(temperature, 1),
-          "another temperature than the given one": lambda logits, temperature: logits / (1 + temperature)}
-PLACES = {"one candidate too many": lambda place, k, size: place > k,
-          "one candidate too few": lambda place, k, size: place >= max(k - 1, 1),
-          "top_k ignored": lambda place, k, size: place < 0,
-          "the k smallest kept": lambda place, k, size: place < size - k,
-          "the k largest left out": lambda place, k, size: place < k}
-WEIGHTS = {"softmax twice": lambda logits: logits.softmax(-1).softmax(-1),
-           "a sigmoid for the softmax": lambda logits: logits.sigmoid(),
-           "the sign flipped": lambda logits: (-logits).masked_fill(logits.isinf(), -torch.inf).softmax(-1),
-           "softmax over the batch": lambda logits: logits.softmax(0)}
+SCALED = {
+    "multiplied by the temperature": lambda logits, temperature: logits * temperature,
+    "the temperature ignored": lambda logits, temperature: logits,
+    "divided by the temperature twice": lambda logits, temperature: logits / temperature**2,
+    "only low temperatures work": lambda logits, temperature: logits / min(temperature, 1),
+    "only high temperatures work": lambda logits, temperature: logits / max(temperature, 1),
+    "another temperature than the given one": lambda logits, temperature: logits / (1 + temperature),
+}
+PLACES = {
+    "one candidate too many": lambda place, k, size: place > k,
+    "one candidate too few": lambda place, k, size: place >= max(k - 1, 1),
+    "top_k ignored": lambda place, k, size: place < 0,
+    "the k smallest kept": lambda place, k, size: place < size - k,
+    "the k largest left out": lambda place, k, size: place < k,
+}
+WEIGHTS = {
+    "softmax twice": lambda logits: logits.softmax(-1).softmax(-1),
+    "a sigmoid for the softmax": lambda logits: logits.sigmoid(),
+    "the sign flipped": lambda logits: (-logits).masked_fill(logits.isinf(), -torch.inf).softmax(-1),
+    "softmax over the batch": lambda logits: logits.softmax(0),
+}
 
 
 def divided(logits, temperature):
@@ -40,6 +46,7 @@ def softmaxed(logits):
 
 def sampling(scaled=divided, left_out=past_k, weights=softmaxed):
     """An answer that is right but for what is given; place 0 is that of the largest logit."""
+
     def answer(logits, temperature, top_k, generator):
         if temperature == 0:
             return logits.argmax(-1)
@@ -70,9 +77,14 @@ def test_a_second_mistake_is_named_only_where_the_draws_show_it(weights, other):
     assert named(sampling(weights=WEIGHTS[weights], **parts)) <= {weights, other}
 
 
-@pytest.mark.parametrize("others", [
-    {"scaled": SCALED["multiplied by the temperature"]}, {"left_out": PLACES["top_k ignored"]},
-    {"left_out": PLACES["one candidate too many"]}])
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"scaled": SCALED["multiplied by the temperature"]},
+        {"left_out": PLACES["top_k ignored"]},
+        {"left_out": PLACES["one candidate too many"]},
+    ],
+)
 def test_a_division_by_zero_and_another_mistake_have_both_names(others):
     right_but = sampling(**others)
 
@@ -103,13 +115,19 @@ def ids_from_1(logits, temperature, top_k, generator):
     return sampling()(logits, temperature, top_k, generator) + (temperature > 0)
 
 
-@pytest.mark.parametrize(("answer", "mistake"), [
-    (ids_from_1, "ids counted from 1"),
-    (sampling(scaled=lambda logits, temperature: logits + temperature), "the temperature ignored"),
-    (sampling(scaled=lambda logits, temperature: logits / math.sqrt(temperature)),
-     "another temperature than the given one"),
-    (sampling(left_out=lambda place, k, size: place > 0), "only the likeliest kept"),
-    (sampling(left_out=lambda place, k, size: place >= 2 * k), None)])  # no temperature is wrong
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (ids_from_1, "ids counted from 1"),
+        (sampling(scaled=lambda logits, temperature: logits + temperature), "the temperature ignored"),
+        (
+            sampling(scaled=lambda logits, temperature: logits / math.sqrt(temperature)),
+            "another temperature than the given one",
+        ),
+        (sampling(left_out=lambda place, k, size: place > 0), "only the likeliest kept"),
+        (sampling(left_out=lambda place, k, size: place >= 2 * k), None),
+    ],
+)  # no temperature is wrong
 def test_nothing_else_is_said_of_one_mistake(answer, mistake):
     assert check("sample_next", answer).mistake == mistake
 
@@ -153,16 +171,28 @@ def hyphens_without_the_start(text):
     return re.findall(r"[\w'-]+|[^\w'-]", text.lstrip())
 
 
-@pytest.mark.parametrize(("name", "answer", "mistakes"), [
-    ("merge_heads", dealt_out_and_reversed, {"merged in interleaved order", "the positions in reverse"}),
-    ("training_step", squared_and_too_late, {"a squared error", "zero_grad between backward and step"}),
-    ("training_step", first_positions_added_up, {"only the first position", "old gradients not cleared"}),
-    ("tokenize", small_letters_in_pieces, {"upper and lower case lost", "punctuation and white space cut apart"}),
-    ("tokenize", hyphens_without_the_start,
-     {"white space at the ends lost", "apostrophes or hyphens count as letters"}),
-    ("sample_next", sampling(scaled=lambda logits, temperature: logits / math.sqrt(temperature),
-                             left_out=PLACES["one candidate too few"]),
-     {"another temperature than the given one", "one candidate too few"})])
+@pytest.mark.parametrize(
+    ("name", "answer", "mistakes"),
+    [
+        ("merge_heads", dealt_out_and_reversed, {"merged in interleaved order", "the positions in reverse"}),
+        ("training_step", squared_and_too_late, {"a squared error", "zero_grad between backward and step"}),
+        ("training_step", first_positions_added_up, {"only the first position", "old gradients not cleared"}),
+        ("tokenize", small_letters_in_pieces, {"upper and lower case lost", "punctuation and white space cut apart"}),
+        (
+            "tokenize",
+            hyphens_without_the_start,
+            {"white space at the ends lost", "apostrophes or hyphens count as letters"},
+        ),
+        (
+            "sample_next",
+            sampling(
+                scaled=lambda logits, temperature: logits / math.sqrt(temperature),
+                left_out=PLACES["one candidate too few"],
+            ),
+            {"another temperature than the given one", "one candidate too few"},
+        ),
+    ],
+)
 def test_two_faults_at_once_have_both_names_in_any_variants(name, answer, mistakes):
     report = check(name, answer)
     assert "two mistakes at once: " in report.message

@@ -55,9 +55,7 @@ def test_attention_is_pytorchs(leading):
     query, key, value = draw_inputs(*leading)
     output, weights = scaled_dot_product_attention(query, key, value)
     assert_same(output, F.scaled_dot_product_attention(query, key, value))
-    assert_same(
-        weights, F.scaled_dot_product_attention(query, key, torch.eye(SOURCE).expand(*leading, -1, -1))
-    )
+    assert_same(weights, F.scaled_dot_product_attention(query, key, torch.eye(SOURCE).expand(*leading, -1, -1)))
 
 
 @pytest.mark.parametrize("leading", LEADING)
@@ -82,9 +80,7 @@ def test_the_fused_kernel_gives_the_same_averages(leading):
         assert weights is None
 
 
-@pytest.mark.parametrize(
-    "shape", [(BATCH, HEADS, LENGTH, SOURCE), (BATCH, 1, 1, SOURCE), (SOURCE,), None], ids=str
-)
+@pytest.mark.parametrize("shape", [(BATCH, HEADS, LENGTH, SOURCE), (BATCH, 1, 1, SOURCE), (SOURCE,), None], ids=str)
 def test_under_autocast_on_a_processor_the_averages_are_the_same_within_bfloat16(shape):
     """Values of unit scale, each rounded a few times to 8 bits; the softmax itself is in single precision."""
     inputs = [x.float().detach().requires_grad_() for x in draw_inputs(BATCH, HEADS)]
@@ -133,9 +129,7 @@ def test_only_under_autocast_on_a_processor_does_ours_stand_in_for_the_kernel(mo
     kept=st.lists(st.booleans(), min_size=5, max_size=5),
     allowed=st.floats(0, 1),
 )
-def test_attention_is_pytorchs_for_any_sizes_and_any_mask_that_broadcasts(
-    seed, leading, sizes, kept, allowed
-):
+def test_attention_is_pytorchs_for_any_sizes_and_any_mask_that_broadcasts(seed, leading, sizes, kept, allowed):
     torch.manual_seed(seed)
     queries, keys, d_head, d_value = sizes
     query = torch.randn(*leading, queries, d_head)
@@ -214,9 +208,7 @@ def both_ours_and_pytorchs(ours, query, key, value, mask, padding):
     """The outputs and the weights of every head, given the same weights; PyTorch's masks say who may not."""
     theirs = pytorch_attention(ours)
     allowed = mask & padding[:, None, None, :]
-    expected = theirs(
-        query, key, value, attn_mask=~mask, key_padding_mask=~padding, average_attn_weights=False
-    )
+    expected = theirs(query, key, value, attn_mask=~mask, key_padding_mask=~padding, average_attn_weights=False)
     return ours(query, key, value, allowed), expected
 
 

@@ -137,8 +137,7 @@ def test_what_padding_looks_like_cannot_change_a_transformers_real_outputs(norm_
 def test_any_token_can_be_the_padding(norm_first):
     """Exchange the names of tokens 0 and PAD, in the tables and in the tokens: nothing else changes."""
     model, renamed = (
-        unit_scale(Transformer(WORDS, **SIZES, norm_first=norm_first, pad_id=pad_id)).eval()
-        for pad_id in (PAD, 0)
+        unit_scale(Transformer(WORDS, **SIZES, norm_first=norm_first, pad_id=pad_id)).eval() for pad_id in (PAD, 0)
     )
     names = torch.arange(WORDS)
     names[PAD], names[0] = 0, PAD
@@ -203,9 +202,7 @@ def test_the_decoder_does_not_care_in_which_order_it_reads_a_memory(norm_first):
     model, _, _ = transformer(norm_first)
     source, target, shuffle = draw_tokens(length=SOURCE), draw_tokens(), torch.tensor([3, 0, 6, 2, 5, 1, 4])
     memory = model.encoder(source)
-    assert_same(
-        model.decode(target, memory[:, shuffle], source[:, shuffle]), model.decode(target, memory, source)
-    )
+    assert_same(model.decode(target, memory[:, shuffle], source[:, shuffle]), model.decode(target, memory, source))
     assert (model(source[:, shuffle], target) - model(source, target)).abs().max() > 1e-3
 
 

@@ -244,8 +244,11 @@ def test_a_new_language_model_knows_nothing_and_says_so():
 
 
 @drawn
-@given(seed=st.integers(0, 10**6), rotary=st.booleans(),
-       chunks=st.lists(st.integers(1, MAX_LENGTH), min_size=1).filter(lambda sizes: sum(sizes) <= MAX_LENGTH))
+@given(
+    seed=st.integers(0, 10**6),
+    rotary=st.booleans(),
+    chunks=st.lists(st.integers(1, MAX_LENGTH), min_size=1).filter(lambda sizes: sum(sizes) <= MAX_LENGTH),
+)
 def test_with_a_cache_the_logits_and_weights_of_every_token_are_those_of_the_whole(seed, rotary, chunks):
     """However many tokens come at once, the positions continue, and each sees itself and all before it."""
     torch.manual_seed(seed)

@@ -76,8 +76,14 @@ def test_each_change_changes_the_weights_as_it_should():
         return sum(weight.numel() for weight in ModernDecoder(config).parameters())
 
     base, d, hidden, layers = size(GPT2), 24, 20, 2
-    expected = {"rms": -(2 * layers + 1) * d, "gated": layers * (d + 1) * hidden, "rotary": -9 * d,
-                "num_key_heads": -layers * 2 * (d + 1) * 16, "bias": -layers * (5 * d + hidden), "tied": 11 * d}
+    expected = {
+        "rms": -(2 * layers + 1) * d,
+        "gated": layers * (d + 1) * hidden,
+        "rotary": -9 * d,
+        "num_key_heads": -layers * 2 * (d + 1) * 16,
+        "bias": -layers * (5 * d + hidden),
+        "tied": 11 * d,
+    }
     assert {name: size(replace(GPT2, **{name: value})) - base for name, value in CHANGES.items()} == expected
 
 

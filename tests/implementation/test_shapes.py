@@ -19,7 +19,11 @@ import transformer_lessons
 
 BATCH, HEADS, D_HEAD, D_MODEL, D_HIDDEN, VOCABULARY, MAX_LENGTH = 6, 3, 10, 30, 13, 11, 9
 SIZES = {
-    "batch": {BATCH}, "heads": {HEADS}, "d_head": {D_HEAD}, "d_model": {D_MODEL}, "d_hidden": {D_HIDDEN},
+    "batch": {BATCH},
+    "heads": {HEADS},
+    "d_head": {D_HEAD},
+    "d_model": {D_MODEL},
+    "d_hidden": {D_HIDDEN},
     "vocabulary": {VOCABULARY},
 }
 TURNED = {"d_model": {D_MODEL, D_HEAD}}  # for rotary positions, position_angles gets d_head as its d_model
@@ -159,8 +163,15 @@ def first_steps():
 
 
 EXAMPLES = [
-    masks_and_attention, positions, encoder_and_language_model, encoder_and_decoder, a_modern_decoder, reversal,
-    text_and_generation, a_language_model_at_work, first_steps,
+    masks_and_attention,
+    positions,
+    encoder_and_language_model,
+    encoder_and_decoder,
+    a_modern_decoder,
+    reversal,
+    text_and_generation,
+    a_language_model_at_work,
+    first_steps,
 ]
 
 

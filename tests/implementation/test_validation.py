@@ -54,11 +54,7 @@ BUILDERS = {
 }
 EVERY_SIZE = pytest.mark.parametrize(
     ("build", "size"),
-    [
-        pytest.param(build, size, id=f"{build.__name__}-{size}")
-        for build, sizes in BUILDERS.items()
-        for size in sizes
-    ],
+    [pytest.param(build, size, id=f"{build.__name__}-{size}") for build, sizes in BUILDERS.items() for size in sizes],
 )
 # Where a constructor hands a size on, the message uses the name that it has there.
 HANDED_ON = {
@@ -86,9 +82,7 @@ def test_every_size_is_a_whole_number(build, size):
             build(**BUILDERS[build] | {size: wrong})
 
 
-@pytest.mark.parametrize(
-    "build", [MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Transformer, LanguageModel]
-)
+@pytest.mark.parametrize("build", [MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Transformer, LanguageModel])
 def test_the_features_split_evenly_into_heads(build):
     with pytest.raises(ValueError, match=r"^d_model=10 does not split evenly into num_heads=3$"):
         build(**BUILDERS[build] | {"d_model": 10})
@@ -100,9 +94,7 @@ def test_heads_are_cut_from_three_dimensional_vectors_whose_features_split_evenl
     with pytest.raises(ValueError, match=r"^d_model=10 does not split evenly into num_heads=3$"):
         split_heads(torch.randn(2, 5, 10), 3)
     for shape in [(5, 12), (2, 3, 5, 12)]:
-        with pytest.raises(
-            ValueError, match=rf"^x {re.escape(str(shape))} must be \(batch, length, d_model\)$"
-        ):
+        with pytest.raises(ValueError, match=rf"^x {re.escape(str(shape))} must be \(batch, length, d_model\)$"):
             split_heads(torch.randn(shape), 3)
 
 
@@ -127,9 +119,7 @@ def test_learned_positions_need_no_pairs():
     assert LanguageModel(WORDS, 7, 7, D_HIDDEN, 1, 5)(draw_tokens(1, 5)).shape == (1, 5, WORDS)
 
 
-@pytest.mark.parametrize(
-    "build", [MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Transformer, LanguageModel]
-)
+@pytest.mark.parametrize("build", [MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Transformer, LanguageModel])
 @pytest.mark.parametrize("wrong", [-0.1, 1.5])
 def test_dropout_is_a_probability(build, wrong):
     with pytest.raises(ValueError, match=f"between 0 and 1, but got {wrong}"):
@@ -210,9 +200,7 @@ ATTENDING = {
     "attention": lambda mask: scaled_dot_product_attention(*draw_inputs(2, 3), mask),
     "fused attention": lambda mask: fused_attention(*draw_inputs(2, 3), mask),
     "many heads": lambda mask: MultiHeadAttention(12, 3)(*draw_inputs(2, features=12), mask),
-    "many heads, fused": lambda mask: MultiHeadAttention(12, 3)(
-        *draw_inputs(2, features=12), mask, need_weights=False
-    ),
+    "many heads, fused": lambda mask: MultiHeadAttention(12, 3)(*draw_inputs(2, features=12), mask, need_weights=False),
 }
 EVERY_WAY = pytest.mark.parametrize("attend", ATTENDING.values(), ids=ATTENDING)
 
@@ -296,18 +284,14 @@ def test_every_token_is_in_the_vocabulary(read):
 @EVERY_READER
 def test_tokens_are_whole_numbers(read):
     for wrong in (torch.float64, torch.bool, torch.uint8):
-        with pytest.raises(
-            TypeError, match=f"^the tokens hold {wrong}: they must be a tensor of whole numbers"
-        ):
+        with pytest.raises(TypeError, match=f"^the tokens hold {wrong}: they must be a tensor of whole numbers"):
             read(draw_tokens().to(wrong))
     read(draw_tokens().int())
 
 
 @EVERY_READER
 def test_tokens_are_a_tensor(read):
-    with pytest.raises(
-        TypeError, match=r"^the tokens hold list: they must be a tensor of whole numbers, torch.int64$"
-    ):
+    with pytest.raises(TypeError, match=r"^the tokens hold list: they must be a tensor of whole numbers, torch.int64$"):
         read([[1, 2, 3]])
 
 

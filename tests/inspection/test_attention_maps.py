@@ -10,8 +10,11 @@ from transformer_lessons.models import LanguageModel, Transformer
 
 
 def hooks(model):
-    return [hook for module in model.modules()
-            for hook in (*module._forward_hooks.values(), *module._forward_pre_hooks.values())]
+    return [
+        hook
+        for module in model.modules()
+        for hook in (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
+    ]
 
 
 def test_every_attention_of_a_model_is_read_by_its_name_and_its_rows_sum_to_one():

@@ -30,8 +30,11 @@ def model(exact):
 
 
 def hooks(model):
-    return [hook for module in model.modules()
-            for hook in (*module._forward_hooks.values(), *module._forward_pre_hooks.values())]
+    return [
+        hook
+        for module in model.modules()
+        for hook in (*module._forward_hooks.values(), *module._forward_pre_hooks.values())
+    ]
 
 
 def without(model, heads):
@@ -80,12 +83,15 @@ def test_no_hook_stays_on_the_model_whatever_happens(model):
     assert_same(model(tokens), before)
 
 
-@pytest.mark.parametrize(("heads", "said"), [
-    ({"layers.9.attention": [0]}, "the model has no part called 'layers.9.attention'"),
-    ({"layers.0.norm_1": [0]}, "'layers.0.norm_1' is a LayerNorm, which has no heads"),
-    ({NAME: [HEADS]}, f"there is no head {HEADS}: the last of {HEADS} heads is {HEADS - 1}"),
-    ({NAME: [-1]}, "there is no head -1"),
-])
+@pytest.mark.parametrize(
+    ("heads", "said"),
+    [
+        ({"layers.9.attention": [0]}, "the model has no part called 'layers.9.attention'"),
+        ({"layers.0.norm_1": [0]}, "'layers.0.norm_1' is a LayerNorm, which has no heads"),
+        ({NAME: [HEADS]}, f"there is no head {HEADS}: the last of {HEADS} heads is {HEADS - 1}"),
+        ({NAME: [-1]}, "there is no head -1"),
+    ],
+)
 def test_what_is_no_head_is_refused_and_no_hook_stays(model, heads, said):
     with pytest.raises(ValueError, match=said), ablated(model, {"layers.0.attention": [0]} | heads):
         pass
@@ -149,9 +155,13 @@ def test_a_column_of_the_copying_matrix_is_what_attending_to_that_token_adds():
         added = unembedding(attention(x, x, x)[0] - silent)[0, 0]
         assert_same(sum(matrices)[:, token], added)
     with ablated(attention, {"": [head for head in range(HEADS) if head != 1]}):
-        assert_same(matrices[1][:, token], unembedding(attention(x, x, x)[0] - attention.linear_out.bias)[0, 0]
-                    - unembedding(attention.linear_out.weight[:, D_HEAD : 2 * D_HEAD]
-                                  @ attention.linear_v.bias[D_HEAD : 2 * D_HEAD]))
+        assert_same(
+            matrices[1][:, token],
+            unembedding(attention(x, x, x)[0] - attention.linear_out.bias)[0, 0]
+            - unembedding(
+                attention.linear_out.weight[:, D_HEAD : 2 * D_HEAD] @ attention.linear_v.bias[D_HEAD : 2 * D_HEAD]
+            ),
+        )
 
 
 def test_the_scores_of_a_head_that_only_does_its_job_are_one_and_of_others_less():
@@ -167,14 +177,19 @@ def test_the_scores_of_a_head_that_only_does_its_job_are_one_and_of_others_less(
     assert_same(induction_score(weights, 2), previous_token_score(weights[:, :, 1:, 1:]))
 
 
-@pytest.mark.parametrize(("score", "said"), [
-    (lambda: previous_token_score(torch.ones(2, 1, 1)),
-    r"weights \(2, 1, 1\) must be \(batch, heads, length, length\)"),
-    (lambda: previous_token_score(torch.ones(2, 3, 1, 1)), "with a length of at least 2"),
-    (lambda: induction_score(torch.ones(2, 3, 4, 4), 4), "with a length of at least 5"),
-    (lambda: induction_score(torch.ones(2, 3, 4, 5), 2), r"weights \(2, 3, 4, 5\)"),
-    (lambda: induction_score(torch.ones(2, 3, 4, 4), 1), "period=1 is too small"),
-])
+@pytest.mark.parametrize(
+    ("score", "said"),
+    [
+        (
+            lambda: previous_token_score(torch.ones(2, 1, 1)),
+            r"weights \(2, 1, 1\) must be \(batch, heads, length, length\)",
+        ),
+        (lambda: previous_token_score(torch.ones(2, 3, 1, 1)), "with a length of at least 2"),
+        (lambda: induction_score(torch.ones(2, 3, 4, 4), 4), "with a length of at least 5"),
+        (lambda: induction_score(torch.ones(2, 3, 4, 5), 2), r"weights \(2, 3, 4, 5\)"),
+        (lambda: induction_score(torch.ones(2, 3, 4, 4), 1), "period=1 is too small"),
+    ],
+)
 def test_weights_that_have_no_such_score_are_refused(score, said):
     with pytest.raises(ValueError, match=said):
         score()

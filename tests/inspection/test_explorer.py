@@ -114,8 +114,7 @@ def test_a_dict_of_attentions_has_words_of_its_own_for_queries_and_keys():
     parts = {"encoder": some_weights(2, 3, 3), "cross": some_weights(4, 2, 5, 3)}
     words = {"encoder": "xyz", "cross": (WORDS, "xyz")}
     explorer = explore(parts, words)
-    assert told(explorer) == [("encoder", [1, 2, 3, 3], [*"xyz"], [*"xyz"]),
-                              ("cross", [4, 2, 5, 3], WORDS, [*"xyz"])]
+    assert told(explorer) == [("encoder", [1, 2, 3, 3], [*"xyz"], [*"xyz"]), ("cross", [4, 2, 5, 3], WORDS, [*"xyz"])]
     assert "encoder, layer 0, cross, layer 0, cross, layer 1" in explorer.picture.alt
 
 
@@ -123,13 +122,21 @@ def test_a_transformer_is_read_in_its_three_attentions_and_left_in_training():
     model = models.Transformer(10, d_model=8, **SIZES).train()
     source, target = torch.tensor([1, 2, 3]), torch.tensor([0, 3])
     explorer = explore(model, (source, target), ("xyz", "VW"))
-    assert told(explorer) == [("encoder", [2, 2, 3, 3], [*"xyz"], [*"xyz"]),
-                              ("decoder", [2, 2, 2, 2], [*"VW"], [*"VW"]),
-                              ("cross-attention", [2, 2, 2, 3], [*"VW"], [*"xyz"])]
+    assert told(explorer) == [
+        ("encoder", [2, 2, 3, 3], [*"xyz"], [*"xyz"]),
+        ("decoder", [2, 2, 2, 2], [*"VW"], [*"VW"]),
+        ("cross-attention", [2, 2, 2, 3], [*"VW"], [*"xyz"]),
+    ]
     assert all(module.training for module in model.modules())
     expected = attention_weights(model.eval(), source[None], target[None])
-    expected = torch.cat([weights.flatten() for kind in ("encoder", "self_", "cross_")
-                          for name, weights in expected.items() if kind in name])
+    expected = torch.cat(
+        [
+            weights.flatten()
+            for kind in ("encoder", "self_", "cross_")
+            for name, weights in expected.items()
+            if kind in name
+        ]
+    )
     assert np.abs(explorer_weights(explorer.html) - expected.numpy()).max() < 0.0006
 
 
@@ -164,37 +171,44 @@ def test_ablated_heads_are_shown_beside_the_model_as_it_is_with_what_each_predic
     assert np.abs(shown - torch.cat([one.flatten() for one in weights.values()]).numpy()).max() < 0.0006
     for part, logits in zip(data_of(explorer)["parts"], (whole, changed), strict=True):
         probability, token = logits[0].softmax(-1).max(-1)
-        said = [f"“{visible(vocabulary.decode([number]))}” {chance:.2f}"
-                for number, chance in zip(token.tolist(), probability.tolist(), strict=True)]
+        said = [
+            f"“{visible(vocabulary.decode([number]))}” {chance:.2f}"
+            for number, chance in zip(token.tolist(), probability.tolist(), strict=True)
+        ]
         assert part["predicted"] == said
-    assert explore(model, "to be", vocabulary=vocabulary, ablated={}).html == explore(
-        model, "to be", vocabulary=vocabulary).html
+    assert (
+        explore(model, "to be", vocabulary=vocabulary, ablated={}).html
+        == explore(model, "to be", vocabulary=vocabulary).html
+    )
 
 
 FIVE = some_weights(2, 2, 5, 5)
 
 
-@pytest.mark.parametrize(("attended", "tokens", "said"), [
-    (FIVE[0, 0], WORDS, r"attention: shapes \[\(5, 5\)\] must be \(layers, heads, query, key\)"),
-    (FIVE[None], WORDS, r"shapes \[\(1, 2, 2, 5, 5\)\]"),
-    (FIVE[:, :0], WORDS, r"shapes \[\(2, 0, 5, 5\)\]"),
-    ([FIVE[0], FIVE[1, :1]], WORDS, r"shapes \[\(2, 5, 5\), \(1, 5, 5\)\] .* one and the same"),
-    ([FIVE, FIVE], WORDS, r"shapes \[\(2, 2, 5, 5\), \(2, 2, 5, 5\)\]"),
-    ([], WORDS, r"shapes \[\]"),
-    ({}, WORDS, "there is nothing to explore"),
-    (torch.nn.Linear(2, 2), torch.ones(1, 2), "there is nothing to explore"),
-    (FIVE.log().log(), WORDS, "100 of 100 weights are negative, infinite or NaN"),
-    (FIVE - 2 * FIVE[:, :, :1], WORDS, r"\d+ of 100 weights are negative"),
-    (FIVE / 0, WORDS, "100 of 100"),
-    (FIVE * torch.tensor([1, 1, 1, 0.9, 1])[:, None], WORDS, r"layer 0, head 0, query 3 sum to 0\.900"),
-    (FIVE, WORDS[:4], r"4 words for 5 queries, in weights \(2, 2, 5, 5\)"),
-    (FIVE, (WORDS, "xyz"), "3 words for 5 keys"),
-    ({"encoder": FIVE}, {"encoder": "xyz"}, "encoder: 3 words for 5 queries"),
-    ({"encoder": FIVE}, {"decoder": WORDS}, "encoder: 0 words for 5 queries"),
-    (models.Encoder(10, 8, **SIZES), torch.ones(3, 4).long(), r"ids \[\(3, 4\)\]: explore one sequence"),
-    (models.Encoder(10, 8, **SIZES), [1, 2, 11], "11"),
-    (models.Encoder(10, 8, **SIZES), "to be", "text needs a vocabulary"),
-])
+@pytest.mark.parametrize(
+    ("attended", "tokens", "said"),
+    [
+        (FIVE[0, 0], WORDS, r"attention: shapes \[\(5, 5\)\] must be \(layers, heads, query, key\)"),
+        (FIVE[None], WORDS, r"shapes \[\(1, 2, 2, 5, 5\)\]"),
+        (FIVE[:, :0], WORDS, r"shapes \[\(2, 0, 5, 5\)\]"),
+        ([FIVE[0], FIVE[1, :1]], WORDS, r"shapes \[\(2, 5, 5\), \(1, 5, 5\)\] .* one and the same"),
+        ([FIVE, FIVE], WORDS, r"shapes \[\(2, 2, 5, 5\), \(2, 2, 5, 5\)\]"),
+        ([], WORDS, r"shapes \[\]"),
+        ({}, WORDS, "there is nothing to explore"),
+        (torch.nn.Linear(2, 2), torch.ones(1, 2), "there is nothing to explore"),
+        (FIVE.log().log(), WORDS, "100 of 100 weights are negative, infinite or NaN"),
+        (FIVE - 2 * FIVE[:, :, :1], WORDS, r"\d+ of 100 weights are negative"),
+        (FIVE / 0, WORDS, "100 of 100"),
+        (FIVE * torch.tensor([1, 1, 1, 0.9, 1])[:, None], WORDS, r"layer 0, head 0, query 3 sum to 0\.900"),
+        (FIVE, WORDS[:4], r"4 words for 5 queries, in weights \(2, 2, 5, 5\)"),
+        (FIVE, (WORDS, "xyz"), "3 words for 5 keys"),
+        ({"encoder": FIVE}, {"encoder": "xyz"}, "encoder: 3 words for 5 queries"),
+        ({"encoder": FIVE}, {"decoder": WORDS}, "encoder: 0 words for 5 queries"),
+        (models.Encoder(10, 8, **SIZES), torch.ones(3, 4).long(), r"ids \[\(3, 4\)\]: explore one sequence"),
+        (models.Encoder(10, 8, **SIZES), [1, 2, 11], "11"),
+        (models.Encoder(10, 8, **SIZES), "to be", "text needs a vocabulary"),
+    ],
+)
 def test_what_are_no_weights_or_not_their_words_is_refused(attended, tokens, said):
     with pytest.raises(ValueError, match=said):
         explore(attended, tokens)

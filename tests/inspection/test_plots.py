@@ -100,8 +100,9 @@ def test_numbers_are_left_out_of_the_squares_on_request(monkeypatch):
 
 def test_the_largest_weight_in_each_row_is_outlined_on_request(monkeypatch):
     frames = []
-    monkeypatch.setattr(plots, "Picture", lambda figure, alt: frames.append(
-        [frame.get_xy() for frame in figure.axes[0].patches]))
+    monkeypatch.setattr(
+        plots, "Picture", lambda figure, alt: frames.append([frame.get_xy() for frame in figure.axes[0].patches])
+    )
     plots.show_weights([[0.9, 0.1], [0.7, 0.3]], "title")
     plots.show_weights([[0.9, 0.1], [0.7, 0.3]], "title", outline=True)
     assert frames == [[], [(-0.5, -0.5), (-0.5, 0.5)]]
@@ -118,8 +119,11 @@ def test_a_chart_may_do_without_a_legend(monkeypatch):
 
 def test_small_maps_have_their_tokens_beside_and_below_on_request(monkeypatch):
     written = []
-    monkeypatch.setattr(plots, "Picture", lambda figure, alt: written.append(
-        [(one.get_text(), *one.get_position()) for one in figure.axes[0].texts]))
+    monkeypatch.setattr(
+        plots,
+        "Picture",
+        lambda figure, alt: written.append([(one.get_text(), *one.get_position()) for one in figure.axes[0].texts]),
+    )
     weights = np.full((2, 2, 3), 1 / 3)  # (heads, query, key)
     plots.show_heads({"layer 0": weights}, "title", words={"layer 0": ("ab", "123")})
     plots.show_heads({"layer 0": weights}, "title")

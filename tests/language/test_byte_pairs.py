@@ -32,8 +32,22 @@ from transformer_lessons.tools import commands
 PLAY = mock_play.write(scenes=30, seed=1)[0]
 GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
 END = "<|endoftext|>"
-ODD = [*" \n\t'_-²½Ⅷé漢٣ß👩", "\u3000", "\x85", "\x1c", "\xa0", "\u200d", "\u0301", "  ", "\r\n", "'s", "'ll", "the",
-       " of", "12"]
+ODD = [
+    *" \n\t'_-²½Ⅷé漢٣ß👩",
+    "\u3000",
+    "\x85",
+    "\x1c",
+    "\xa0",
+    "\u200d",
+    "\u0301",
+    "  ",
+    "\r\n",
+    "'s",
+    "'ll",
+    "the",
+    " of",
+    "12",
+]
 TEXTS = {
     "English": "My lantern sleeps, and yet -- the fox’s eyes! It's 1603; we'll weep, they've slept.\n\n  Exeunt.  ",
     "German": "Größe, Maß und Übermut: „Straße“ schreibt man mit ß.",
@@ -177,8 +191,29 @@ def test_a_model_is_saved_and_loaded_with_its_merges(tmp_path):
 def test_train_learns_byte_pairs_resumes_and_its_model_writes(tmp_path, capsys):
     text, out = tmp_path / "text.txt", tmp_path / "run.safetensors"
     text.write_text(PLAY, encoding="utf-8")
-    options = ["--text", str(text), "--tokens", "bytepairs", "--vocabulary", "300", "--layers", "1", "--d-model", "8",
-               "--heads", "2", "--steps", "2", "--length", "16", "--batch-size", "2", "--quiet", "--threads", "1"]
+    options = [
+        "--text",
+        str(text),
+        "--tokens",
+        "bytepairs",
+        "--vocabulary",
+        "300",
+        "--layers",
+        "1",
+        "--d-model",
+        "8",
+        "--heads",
+        "2",
+        "--steps",
+        "2",
+        "--length",
+        "16",
+        "--batch-size",
+        "2",
+        "--quiet",
+        "--threads",
+        "1",
+    ]
     assert commands.train([*options, "--out", str(out)]) == 0
     assert commands.train([*options, "--out", str(out)]) == 0
     assert "300 different" in capsys.readouterr().err
@@ -219,7 +254,11 @@ def test_white_space_is_unicodes():
     space = [chr(code) for code in range(sys.maxunicode + 1) if re.fullmatch(f"[{splitting.SPACE}]", chr(code))]
     assert len(space) == 25
     assert {character for character in map(chr, range(sys.maxunicode + 1)) if character.isspace()} - {*space} == {
-        "\x1c", "\x1d", "\x1e", "\x1f"}
+        "\x1c",
+        "\x1d",
+        "\x1e",
+        "\x1f",
+    }
 
 
 def test_words_are_those_of_gpt_2s_own_pattern_wherever_the_unicode_tables_agree():

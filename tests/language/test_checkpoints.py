@@ -72,10 +72,19 @@ def test_what_was_saved_is_loaded(path):
 
 
 def test_every_kind_of_tensor_and_of_plain_value_comes_back(path):
-    content = {"numbers": [1, 2.5, -0.1, 1e300, True, None], "text": "é🙂\ud800\n\"", "deep": [{"a": [torch.ones(2)]}],
-               "scalar": torch.tensor(3.5), "empty": torch.zeros(0, 4), "transposed": torch.rand(3, 4).T,
-               "short": torch.rand(5).half(), "bytes": torch.arange(5, dtype=torch.uint8), "none": {},
-               "zeros": torch.full((200,), ord("0"), dtype=torch.uint8), "named": {"tensor": "deep", "more": 1}}
+    content = {
+        "numbers": [1, 2.5, -0.1, 1e300, True, None],
+        "text": 'é🙂\ud800\n"',
+        "deep": [{"a": [torch.ones(2)]}],
+        "scalar": torch.tensor(3.5),
+        "empty": torch.zeros(0, 4),
+        "transposed": torch.rand(3, 4).T,
+        "short": torch.rand(5).half(),
+        "bytes": torch.arange(5, dtype=torch.uint8),
+        "none": {},
+        "zeros": torch.full((200,), ord("0"), dtype=torch.uint8),
+        "named": {"tensor": "deep", "more": 1},
+    }
     checkpoints.save(content, path)
     loaded = checkpoints.load(path)
     assert same(loaded, content)
@@ -88,7 +97,8 @@ def test_a_file_is_what_others_call_safetensors_and_holds_the_model_by_name(path
     state = tiny_model().state_dict()
     tensors = safetensors.torch.load_file(path)
     assert {name.removeprefix("model."): tensor.shape for name, tensor in tensors.items()} == {
-        name: tensor.shape for name, tensor in state.items()}
+        name: tensor.shape for name, tensor in state.items()
+    }
     text = json.loads(header(saved)["__metadata__"][NAME])
     assert text["content"]["architecture"] == checkpoints.architecture(tiny_model())
     assert text["content"]["pieces"] == LETTERS.pieces
@@ -154,6 +164,7 @@ def test_a_model_of_the_shipped_sizes_is_a_file_of_at_most_12_megabytes(path):
 def fail(kind, *details):
     def call(*arguments, **keywords):
         raise kind(*details)
+
     return call
 
 
@@ -178,8 +189,21 @@ FOREIGN, DAMAGED = "is not a checkpoint of this course", "is damaged: it does no
 
 def cuts(data):
     body = 8 + int.from_bytes(data[:8], "little")
-    return sorted({0, 1, 8, HEAD - 1, HEAD, HEAD + 1, body - 1, body, body + 1, len(data) - 1,
-                   *range(0, len(data), len(data) // 20)})
+    return sorted(
+        {
+            0,
+            1,
+            8,
+            HEAD - 1,
+            HEAD,
+            HEAD + 1,
+            body - 1,
+            body,
+            body + 1,
+            len(data) - 1,
+            *range(0, len(data), len(data) // 20),
+        }
+    )
 
 
 def test_a_file_that_was_cut_off_anywhere_is_refused(path, saved):
@@ -220,9 +244,20 @@ def test_a_file_of_another_kind_is_refused(path):
     pickled = io.BytesIO()
     torch.save(CONTENT, pickled)
     other = safetensors.torch.save(CONTENT["model"], {"format": "pt"})
-    kinds = [b"", b"\n", b"Once upon a time", b"<!DOCTYPE html>", bytes(1000), pickle.dumps(CONTENT), other,
-             pickled.getvalue(), zipped.getvalue(), b"version https://git-lfs.github.com/spec/v1\n",
-             b"transformer-lessons 1 " + bytes(100), safetensors.torch.save(CONTENT["model"])]
+    kinds = [
+        b"",
+        b"\n",
+        b"Once upon a time",
+        b"<!DOCTYPE html>",
+        bytes(1000),
+        pickle.dumps(CONTENT),
+        other,
+        pickled.getvalue(),
+        zipped.getvalue(),
+        b"version https://git-lfs.github.com/spec/v1\n",
+        b"transformer-lessons 1 " + bytes(100),
+        safetensors.torch.save(CONTENT["model"]),
+    ]
     for kind in kinds:
         path.write_bytes(kind)
         assert refused(path) == FOREIGN
@@ -246,19 +281,34 @@ def test_no_tensor_is_made_before_the_hash_has_been_compared(path, saved, monkey
         assert refused(path) == DAMAGED
 
 
-@pytest.mark.parametrize("text", [
-    "", "7", "[]", "{}", '{"content": {}}', '{"sha256": 7, "content": {}}', '{"sha256": null, "content": {}}',
-    f'{{"sha256": "{BLANK}"}}', f'{{"sha256": "{BLANK}", "content": {{"tensor": "nowhere"}}}}',
-    f'{{"sha256": "{BLANK}", "content": {{"model": {{"tensor": ["a"]}}}}}}', "[" * 100_000,
-    f'{{"sha256": "{BLANK}", "content": ' + '{"a": ' * 900 + "1" + "}" * 901,
-], ids=lambda text: text[:60])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "7",
+        "[]",
+        "{}",
+        '{"content": {}}',
+        '{"sha256": 7, "content": {}}',
+        '{"sha256": null, "content": {}}',
+        f'{{"sha256": "{BLANK}"}}',
+        f'{{"sha256": "{BLANK}", "content": {{"tensor": "nowhere"}}}}',
+        f'{{"sha256": "{BLANK}", "content": {{"model": {{"tensor": ["a"]}}}}}}',
+        "[" * 100_000,
+        f'{{"sha256": "{BLANK}", "content": ' + '{"a": ' * 900 + "1" + "}" * 901,
+    ],
+    ids=lambda text: text[:60],
+)
 def test_a_header_that_nobody_here_wrote_is_refused_even_if_its_hash_fits(path, text):
     path.write_bytes(forged(text))
     refused(path)
 
 
-@pytest.mark.parametrize("spoil", [lambda data: data[:-1], lambda data: data.replace(b"F32", b"F99"),
-                                   lambda data: data.replace(b"[3]", b"[4]")], ids=["cut", "kind", "shape"])
+@pytest.mark.parametrize(
+    "spoil",
+    [lambda data: data[:-1], lambda data: data.replace(b"F32", b"F99"), lambda data: data.replace(b"[3]", b"[4]")],
+    ids=["cut", "kind", "shape"],
+)
 def test_tensors_that_are_not_what_the_header_says_are_refused_even_if_the_hash_fits(path, spoil):
     path.write_bytes(forged(f'{{"sha256": "{BLANK}", "content": {{}}}}', spoil))
     assert refused(path) == DAMAGED
@@ -272,27 +322,32 @@ def model_content(**changes):
 NO_MODEL = "does not hold a model that this version knows: "
 
 
-@pytest.mark.parametrize(("content", "sentence"), [
-    ([1, 2], "holds a list, not a dictionary"),
-    (torch.ones(3), "holds a Tensor, not a dictionary"),
-    ("text", "holds a str, not a dictionary"),
-    ({}, f"{NO_MODEL}it lacks 'architecture'"),
-    (model_content(model=None), f"{NO_MODEL}it lacks 'model'"),
-    (model_content(pieces=None), f"{NO_MODEL}it lacks 'pieces'"),
-    (model_content(architecture=[1]), NO_MODEL),
-    (model_content(architecture={"d_model": 8}), NO_MODEL),
-    (model_content(architecture=checkpoints.architecture(tiny_model()) | {"eyes": 2}), NO_MODEL),
-    (model_content(architecture=checkpoints.architecture(tiny_model()) | {"num_heads": 3}),
-     f"{NO_MODEL}d_model=8 does not split evenly into num_heads=3"),
-    (model_content(architecture=checkpoints.architecture(tiny_model()) | {"d_hidden": 17}), NO_MODEL),
-    (model_content(model={}), NO_MODEL),
-    (model_content(model={"norm.weight": 3}), NO_MODEL),
-    (model_content(model=[torch.ones(3)]), NO_MODEL),
-    (model_content(pieces=["a", "b", "a", "d", "e"]), f"{NO_MODEL}the piece 'a' is in the vocabulary tw"),
-    (model_content(pieces=["a", "b", 3, "d", "e"]), f"{NO_MODEL}a piece is not text: 3"),
-    (model_content(pieces=7), NO_MODEL),
-    (model_content(pieces=["a", "b"]), "has 258 tokens, but vectors for 261"),
-])
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ([1, 2], "holds a list, not a dictionary"),
+        (torch.ones(3), "holds a Tensor, not a dictionary"),
+        ("text", "holds a str, not a dictionary"),
+        ({}, f"{NO_MODEL}it lacks 'architecture'"),
+        (model_content(model=None), f"{NO_MODEL}it lacks 'model'"),
+        (model_content(pieces=None), f"{NO_MODEL}it lacks 'pieces'"),
+        (model_content(architecture=[1]), NO_MODEL),
+        (model_content(architecture={"d_model": 8}), NO_MODEL),
+        (model_content(architecture=checkpoints.architecture(tiny_model()) | {"eyes": 2}), NO_MODEL),
+        (
+            model_content(architecture=checkpoints.architecture(tiny_model()) | {"num_heads": 3}),
+            f"{NO_MODEL}d_model=8 does not split evenly into num_heads=3",
+        ),
+        (model_content(architecture=checkpoints.architecture(tiny_model()) | {"d_hidden": 17}), NO_MODEL),
+        (model_content(model={}), NO_MODEL),
+        (model_content(model={"norm.weight": 3}), NO_MODEL),
+        (model_content(model=[torch.ones(3)]), NO_MODEL),
+        (model_content(pieces=["a", "b", "a", "d", "e"]), f"{NO_MODEL}the piece 'a' is in the vocabulary tw"),
+        (model_content(pieces=["a", "b", 3, "d", "e"]), f"{NO_MODEL}a piece is not text: 3"),
+        (model_content(pieces=7), NO_MODEL),
+        (model_content(pieces=["a", "b"]), "has 258 tokens, but vectors for 261"),
+    ],
+)
 def test_a_whole_file_that_holds_no_model_is_refused(path, content, sentence):
     checkpoints.save(content, path)
     assert refused(path).startswith(sentence)

@@ -67,8 +67,9 @@ def test_attention_equals_pytorchs_on_the_gpu():
         theirs.out_proj.bias.copy_(ours.linear_out.bias)
     x = torch.randn(4, 7, 12, dtype=torch.float64, device="cuda")
     mask = torch.ones(7, 7, dtype=torch.bool, device="cuda").tril()
-    for mine, other in zip(ours(x, x, x, mask), theirs(x, x, x, attn_mask=~mask, average_attn_weights=False),
-                           strict=True):
+    for mine, other in zip(
+        ours(x, x, x, mask), theirs(x, x, x, attn_mask=~mask, average_attn_weights=False), strict=True
+    ):
         torch.testing.assert_close(mine, other, rtol=0, atol=1e-10)
 
 
@@ -76,8 +77,10 @@ def test_attention_equals_pytorchs_on_the_gpu():
 def test_a_cache_on_the_gpu_writes_what_the_processor_writes(make):
     here = make().double()
     there, tokens = copy.deepcopy(here).cuda(), torch.randint(11, (4, 3))
-    written = [torch.stack(list(sampling.generate_tokens(model, start, length=20, temperature=0)))
-               for model, start in ((here, tokens), (there, tokens.cuda()))]
+    written = [
+        torch.stack(list(sampling.generate_tokens(model, start, length=20, temperature=0)))
+        for model, start in ((here, tokens), (there, tokens.cuda()))
+    ]
     assert_same(*written)
 
 

@@ -30,7 +30,14 @@ def roles(*lead, length, d_head=8, d_v=5, scale=1.0):
 def test_a_window_holds_the_position_itself_and_those_before_it():
     mask = sliding_window_mask(7, 3)
     assert [row.nonzero().flatten().tolist() for row in mask] == [
-        [0], [0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 5], [4, 5, 6]]
+        [0],
+        [0, 1],
+        [0, 1, 2],
+        [1, 2, 3],
+        [2, 3, 4],
+        [3, 4, 5],
+        [4, 5, 6],
+    ]
 
 
 @pytest.mark.parametrize("window", [5, 6, 100])
@@ -70,11 +77,14 @@ def test_no_tensor_is_larger_than_the_inputs_or_a_tile():
     assert seen.numbers == max(query.numel(), 16 * 16)
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    (lambda: sliding_window_mask(4, 0), "window=0 is too small"),
-    (lambda: tiled_attention(*roles(length=4), block=0), "block=0 is too small"),
-    (lambda: tiled_attention(torch.zeros(3, 2), torch.zeros(4, 2), torch.zeros(4, 2)), "3 queries and 4 keys"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sliding_window_mask(4, 0), "window=0 is too small"),
+        (lambda: tiled_attention(*roles(length=4), block=0), "block=0 is too small"),
+        (lambda: tiled_attention(torch.zeros(3, 2), torch.zeros(4, 2), torch.zeros(4, 2)), "3 queries and 4 keys"),
+    ],
+)
 def test_what_cannot_be_is_refused_with_its_numbers(call, message):
     with pytest.raises(ValueError, match=message):
         call()

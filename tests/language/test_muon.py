@@ -61,8 +61,9 @@ def test_a_step_is_pytorchs_muon_for_matrices_and_adamw_for_the_others(shape):
 
 def test_a_state_that_was_loaded_goes_on_as_the_one_that_was_saved():
     torch.manual_seed(0)
-    ours, theirs, muon, other = both((4, 6), lambda weights: Muon(
-        [{"params": weights[:2], "momentum": 0.95}, {"params": weights[2:]}]))
+    ours, theirs, muon, other = both(
+        (4, 6), lambda weights: Muon([{"params": weights[:2], "momentum": 0.95}, {"params": weights[2:]}])
+    )
     for step in range(4):
         if step == 2:
             other.load_state_dict(copy.deepcopy(muon.state_dict()))

@@ -69,14 +69,17 @@ def test_a_longer_context_costs_less_where_the_text_has_a_pattern():
     assert costs[2] < 0.1
 
 
-@pytest.mark.parametrize(("ids", "order", "size", "message"), [
-    ([A, 9], 2, 4, r"from 0 to 3"),
-    ([A, -1], 2, 4, r"from 0 to 3"),
-    ([[A, B]], 2, 4, r"\(1, 2\) must be one row"),
-    ([A, B], 0, 4, "order=0 is too small"),
-    ([A, B], 32, 4, "order=32 is too high for 4 different tokens"),
-    ([], 1, 4, "tokens=0 is too small"),
-])
+@pytest.mark.parametrize(
+    ("ids", "order", "size", "message"),
+    [
+        ([A, 9], 2, 4, r"from 0 to 3"),
+        ([A, -1], 2, 4, r"from 0 to 3"),
+        ([[A, B]], 2, 4, r"\(1, 2\) must be one row"),
+        ([A, B], 0, 4, "order=0 is too small"),
+        ([A, B], 32, 4, "order=32 is too high for 4 different tokens"),
+        ([], 1, 4, "tokens=0 is too small"),
+    ],
+)
 def test_what_cannot_be_counted_is_refused(ids, order, size, message):
     with pytest.raises(ValueError, match=message):
         Counts(ids, order, size)

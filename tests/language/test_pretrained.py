@@ -13,8 +13,15 @@ from transformer_lessons.language.sampling import Cache, generate
 from transformer_lessons.modern import Config, ModernDecoder
 from transformer_lessons.tools import commands
 
-SETTINGS = {"model_type": "gpt2", "vocab_size": 259, "n_embd": 12, "n_head": 3, "n_layer": 2, "n_positions": 16,
-            "activation_function": "gelu_new"}
+SETTINGS = {
+    "model_type": "gpt2",
+    "vocab_size": 259,
+    "n_embd": 12,
+    "n_head": 3,
+    "n_layer": 2,
+    "n_positions": 16,
+    "activation_function": "gelu_new",
+}
 LETTERS = [*range(33, 127), *range(161, 173), *range(174, 256)]  # the bytes that GPT-2's files show as they are
 
 
@@ -23,11 +30,20 @@ def published(prefix="", masks=True):
     d = SETTINGS["n_embd"]
     shapes = {"wte.weight": (SETTINGS["vocab_size"], d), "wpe.weight": (SETTINGS["n_positions"], d)}
     for layer in ("h.0", "h.1"):
-        shapes |= {f"{layer}.{name}.weight": size for name, size in {
-            "attn.c_attn": (d, 3 * d), "attn.c_proj": (d, d), "mlp.c_fc": (d, 4 * d), "mlp.c_proj": (4 * d, d)}.items()}
+        shapes |= {
+            f"{layer}.{name}.weight": size
+            for name, size in {
+                "attn.c_attn": (d, 3 * d),
+                "attn.c_proj": (d, d),
+                "mlp.c_fc": (d, 4 * d),
+                "mlp.c_proj": (4 * d, d),
+            }.items()
+        }
         shapes |= {f"{layer}.attn.c_attn.bias": (3 * d,), f"{layer}.mlp.c_fc.bias": (4 * d,)}
-        names = [f"{layer}.{name}" for name in ("attn.c_proj.bias", "mlp.c_proj.bias", "ln_1.weight", "ln_1.bias",
-                                                "ln_2.weight", "ln_2.bias")]
+        names = [
+            f"{layer}.{name}"
+            for name in ("attn.c_proj.bias", "mlp.c_proj.bias", "ln_1.weight", "ln_1.bias", "ln_2.weight", "ln_2.bias")
+        ]
         shapes |= dict.fromkeys(names, (d,))
     shapes |= {"ln_f.weight": (d,), "ln_f.bias": (d,)}
     tensors = {prefix + name: 0.3 * torch.randn(shape) for name, shape in shapes.items()}
@@ -40,8 +56,10 @@ def published(prefix="", masks=True):
 def folder(tmp_path):
     """GPT-2's four files, with two merges and random weights."""
     letters = {number: chr(number) for number in LETTERS}
-    letters |= {number: chr(256 + place) for place, number in enumerate(
-        number for number in range(256) if number not in LETTERS)}
+    letters |= {
+        number: chr(256 + place)
+        for place, number in enumerate(number for number in range(256) if number not in LETTERS)
+    }
     tokens = [letters[number] for number in [*LETTERS, *sorted(set(range(256)) - set(LETTERS))]]
     tokens += ["th", "the", "<|endoftext|>"]
     torch.manual_seed(0)
@@ -86,9 +104,17 @@ def test_gpt2_is_hugging_faces_to_ten_decimals(transformers, tmp_path, length):
 @pytest.mark.parametrize(("heads", "tied", "base"), [(2, False, 1e4), (1, True, 5e5), (6, False, 1e4)])
 def test_llama_is_hugging_faces_bit_by_bit(transformers, tmp_path, heads, tied, base, dtype):
     config = transformers.LlamaConfig(
-        vocab_size=61, hidden_size=48, num_attention_heads=6, num_key_value_heads=heads, intermediate_size=80,
-        num_hidden_layers=3, max_position_embeddings=64, tie_word_embeddings=tied, rms_norm_eps=1e-6,
-        rope_parameters={"rope_theta": base, "rope_type": "default"})
+        vocab_size=61,
+        hidden_size=48,
+        num_attention_heads=6,
+        num_key_value_heads=heads,
+        intermediate_size=80,
+        num_hidden_layers=3,
+        max_position_embeddings=64,
+        tie_word_embeddings=tied,
+        rms_norm_eps=1e-6,
+        rope_parameters={"rope_theta": base, "rope_type": "default"},
+    )
     saved(transformers.LlamaForCausalLM(config).to(dtype), tmp_path)
     theirs = transformers.LlamaForCausalLM.from_pretrained(tmp_path, dtype=dtype, attn_implementation="sdpa").eval()
     before = torch.get_default_dtype()
@@ -169,17 +195,20 @@ def test_a_folder_that_is_none_is_named(tmp_path):
         pretrained.load(tmp_path / "nowhere")
 
 
-@pytest.mark.parametrize(("name", "content", "said"), [
-    ("config.json", "{", "is not JSON"),
-    ("config.json", "[1]", "holds a list, not an object"),
-    ("config.json", '{"model_type": "bert"}', r"config\.json describes a 'bert': only gpt2 and llama are known"),
-    ("config.json", '{"model_type": "gpt2"}', "lacks 'n_embd'"),
-    ("config.json", json.dumps(SETTINGS | {"activation_function": "relu"}), "says activation_function='relu'"),
-    ("config.json", json.dumps(SETTINGS | {"n_layer": 1}), "does not fit its config.json"),
-    ("config.json", json.dumps(SETTINGS | {"n_embd": 24}), "does not fit its config.json"),
-    ("model.safetensors", "no tensors", "is damaged, or not a safetensors file"),
-    ("merges.txt", "t h\n", r"vocab\.json has 259 tokens, but merges.txt makes 258"),
-])
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("config.json", "{", "is not JSON"),
+        ("config.json", "[1]", "holds a list, not an object"),
+        ("config.json", '{"model_type": "bert"}', r"config\.json describes a 'bert': only gpt2 and llama are known"),
+        ("config.json", '{"model_type": "gpt2"}', "lacks 'n_embd'"),
+        ("config.json", json.dumps(SETTINGS | {"activation_function": "relu"}), "says activation_function='relu'"),
+        ("config.json", json.dumps(SETTINGS | {"n_layer": 1}), "does not fit its config.json"),
+        ("config.json", json.dumps(SETTINGS | {"n_embd": 24}), "does not fit its config.json"),
+        ("model.safetensors", "no tensors", "is damaged, or not a safetensors file"),
+        ("merges.txt", "t h\n", r"vocab\.json has 259 tokens, but merges.txt makes 258"),
+    ],
+)
 def test_a_foreign_file_gets_a_sentence(folder, name, content, said):
     (folder / name).write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=said):
@@ -199,8 +228,9 @@ def test_a_llama_that_scales_its_frequencies_is_refused(tmp_path):
 @pytest.mark.usefixtures("exact")
 @pytest.mark.parametrize("change", [{}, {"rotary": True, "rms": True, "gated": True, "bias": False, "tied": False}])
 def test_written_with_a_cache_the_logits_are_those_of_the_whole_text(change):
-    config = Config(vocabulary_size=13, d_model=12, num_heads=6, d_hidden=20, num_layers=2, max_length=16,
-                    num_key_heads=2, **change)
+    config = Config(
+        vocabulary_size=13, d_model=12, num_heads=6, d_hidden=20, num_layers=2, max_length=16, num_key_heads=2, **change
+    )
     model = ModernDecoder(config)
     tokens = torch.randint(13, (3, 11))
     cache = Cache(model, 3)

@@ -236,10 +236,20 @@ def even(model):
     return model
 
 
-@pytest.mark.parametrize("options", [
-    {}, {"top_p": 0.6}, {"top_p": 1}, {"top_p": 0.9, "top_k": 2}, {"top_p": 0.2, "top_k": 4}, {"top_k": 3},
-    {"top_p": 0.7, "temperature": 0.4}, {"top_p": 0.7, "temperature": 2.0, "top_k": 5},
-], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"top_p": 0.6},
+        {"top_p": 1},
+        {"top_p": 0.9, "top_k": 2},
+        {"top_p": 0.2, "top_k": 4},
+        {"top_k": 3},
+        {"top_p": 0.7, "temperature": 0.4},
+        {"top_p": 0.7, "temperature": 2.0, "top_k": 5},
+    ],
+    ids=str,
+)
 def test_what_is_generated_is_drawn_among_the_k_likeliest_and_the_nucleus(options):
     """Of what both allow each token keeps its share; the temperature comes first."""
     model = even(draw_model())
@@ -436,8 +446,12 @@ def test_an_empty_prompt_is_an_empty_line():
 @example(ids=[0xED, 0xA0, 0x80, 0x41])
 @example(ids=[0xED, 0xA0, 0x41])
 @example(ids=[261, 0xF0, 0x9F, 261])
-@given(ids=st.lists(st.one_of(st.sampled_from([0xED, 0xA0, 0x80, 0xE2, 0x82, 0xAC, 0xF0, 0x9F]),
-                              st.integers(0, 255 + 6)), max_size=12))
+@given(
+    ids=st.lists(
+        st.one_of(st.sampled_from([0xED, 0xA0, 0x80, 0xE2, 0x82, 0xAC, 0xF0, 0x9F]), st.integers(0, 255 + 6)),
+        max_size=12,
+    )
+)
 def test_text_that_comes_in_pieces_is_the_text_of_all_of_them(ids):
     """Whole characters, half ones, halves of surrogate pairs, and bytes that are none of these."""
     assert "".join(LETTERS.decode_stream(ids)) == LETTERS.decode(ids)

@@ -7,8 +7,9 @@ from transformer_lessons.language.sampling import speculate
 
 DRAWS = 40_000
 P = torch.tensor([0.5, 0.2, 0.15, 0.1, 0.05, 0.0]).double()
-DRAFTS = torch.tensor([
-    [0.1, 0.1, 0.5, 0.2, 0.05, 0.05], [1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0.5, 0.5], [5, 2, 1.5, 1, 0.5, 0]]).double()
+DRAFTS = torch.tensor(
+    [[0.1, 0.1, 0.5, 0.2, 0.05, 0.05], [1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0.5, 0.5], [5, 2, 1.5, 1, 0.5, 0]]
+).double()
 
 
 def drafted(q, seed=0):
@@ -43,12 +44,15 @@ def test_each_row_has_its_own_probabilities():
     assert speculate(p, q, torch.tensor([1, 1, 1]), torch.full((3,), 0.999999).double()).tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize(("p", "q", "token", "u", "message"), [
-    (torch.ones(3), torch.ones(3), torch.zeros(1), torch.zeros(1), r"must both be \(batch, vocabulary\)"),
-    (torch.ones(2, 3), torch.ones(2, 4), torch.zeros(2), torch.zeros(2), r"q \(2, 4\)"),
-    (torch.ones(2, 3), torch.ones(2, 2), torch.zeros(2), torch.zeros(2), r"q \(2, 2\)"),
-    (torch.ones(2, 3), torch.ones(2, 3), torch.zeros(2), torch.zeros(3), r"u \(3,\) must both be \(2,\)"),
-])
+@pytest.mark.parametrize(
+    ("p", "q", "token", "u", "message"),
+    [
+        (torch.ones(3), torch.ones(3), torch.zeros(1), torch.zeros(1), r"must both be \(batch, vocabulary\)"),
+        (torch.ones(2, 3), torch.ones(2, 4), torch.zeros(2), torch.zeros(2), r"q \(2, 4\)"),
+        (torch.ones(2, 3), torch.ones(2, 2), torch.zeros(2), torch.zeros(2), r"q \(2, 2\)"),
+        (torch.ones(2, 3), torch.ones(2, 3), torch.zeros(2), torch.zeros(3), r"u \(3,\) must both be \(2,\)"),
+    ],
+)
 def test_shapes_that_do_not_fit_are_refused_with_their_numbers(p, q, token, u, message):
     with pytest.raises(ValueError, match=message):
         speculate(p, q, token, u)

@@ -189,9 +189,7 @@ def test_sequences_keep_the_dtype_and_the_ids_as_they_are():
 
 def test_a_row_needs_one_token_more_than_its_length():
     for count in range(5):
-        with pytest.raises(
-            ValueError, match=f"^a row of length 4 and its targets need 5 tokens, not {count}$"
-        ):
+        with pytest.raises(ValueError, match=f"^a row of length 4 and its targets need 5 tokens, not {count}$"):
             make_sequences(torch.arange(count), 4)
     assert len(make_sequences(torch.arange(5), 4)[0]) == 1
     with pytest.raises(ValueError, match=r"^a row of length 3 and its targets need 4 tokens, not 2$"):

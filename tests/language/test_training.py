@@ -67,17 +67,22 @@ def ends_equal(one, other):
 # --- recipes ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "wrong", "rule"), [
-    *[("learning_rate", wrong, "more than 0, and finite") for wrong in (0, -1.0, math.inf, math.nan)],
-    *[("warm_up", wrong, "at least 0 and less than 1") for wrong in (-0.1, 1, 7.0, math.nan)],
-    *[("weight_decay", wrong, "at least 0, and finite") for wrong in (-0.1, math.inf, math.nan)],
-    *[("betas", wrong, "two numbers of at least 0 and less than 1")
-      for wrong in ((0.9,), (0.9, 1), (-0.1, 0.9), (0.9, math.nan), (0.9, 0.9, 0.9))],
-    *[("clip", wrong, "more than 0") for wrong in (0, -1.0, math.nan)],
-    ("seed", 2**32, f"less than {2**32}"),
-    ("precision", "float8", "one of auto, bfloat16, float32"),
-    ("optimizer", "sgd", "adamw or muon"),
-])
+@pytest.mark.parametrize(
+    ("name", "wrong", "rule"),
+    [
+        *[("learning_rate", wrong, "more than 0, and finite") for wrong in (0, -1.0, math.inf, math.nan)],
+        *[("warm_up", wrong, "at least 0 and less than 1") for wrong in (-0.1, 1, 7.0, math.nan)],
+        *[("weight_decay", wrong, "at least 0, and finite") for wrong in (-0.1, math.inf, math.nan)],
+        *[
+            ("betas", wrong, "two numbers of at least 0 and less than 1")
+            for wrong in ((0.9,), (0.9, 1), (-0.1, 0.9), (0.9, math.nan), (0.9, 0.9, 0.9))
+        ],
+        *[("clip", wrong, "more than 0") for wrong in (0, -1.0, math.nan)],
+        ("seed", 2**32, f"less than {2**32}"),
+        ("precision", "float8", "one of auto, bfloat16, float32"),
+        ("optimizer", "sgd", "adamw or muon"),
+    ],
+)
 def test_a_recipe_that_cannot_be_meant_is_refused(name, wrong, rule):
     with pytest.raises(ValueError) as caught:  # noqa: PT011 - compared as a whole
         Recipe(**{name: wrong})
@@ -89,9 +94,17 @@ def test_a_recipe_may_do_without_what_can_be_zero(name, value):
     assert getattr(Recipe(**{name: value}), name) == value
 
 
-@pytest.mark.parametrize(("name", "least"), [
-    ("steps", 1), ("batch_size", 1), ("length", 1), ("save_every", 1), ("evaluate_every", 0), ("seed", 0),
-])
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("steps", 1),
+        ("batch_size", 1),
+        ("length", 1),
+        ("save_every", 1),
+        ("evaluate_every", 0),
+        ("seed", 0),
+    ],
+)
 def test_the_counts_in_a_recipe_are_whole_numbers_and_large_enough(name, least):
     with pytest.raises(ValueError, match=f"^{name}={least - 1} is too small: it must be at least {least}$"):
         Recipe(**{name: least - 1})
@@ -136,8 +149,15 @@ def test_muon_takes_the_matrices_in_the_layers_and_adamw_everything_else():
 def test_new_models_turn_their_positions_and_begin_with_nearly_equal_chances():
     model = training.new_model(500, 16, 2, None, 3, 9, dropout=0.25)
     assert checkpoints.architecture(model) == {
-        "vocabulary_size": 500, "d_model": 16, "num_heads": 2, "d_hidden": 42, "num_layers": 3,
-        "max_length": 9, "dropout": 0.25, "rotary": True, "gated": True,
+        "vocabulary_size": 500,
+        "d_model": 16,
+        "num_heads": 2,
+        "d_hidden": 42,
+        "num_layers": 3,
+        "max_length": 9,
+        "dropout": 0.25,
+        "rotary": True,
+        "gated": True,
     }
     assert model.embedding.weight.std().item() == pytest.approx(1 / 4, rel=0.05)
     plain = checkpoints.architecture(training.new_model(500, 16, 2, None, 3, 9, gated=False))
@@ -235,8 +255,10 @@ def test_a_seed_gives_one_order_whichever_step_one_begins_with():
     other = Batches(ids, replace(recipe, seed=6))
     assert not same(other(0), rows[0])
     steps = in_order.each // 4
-    first, second = ([tuple(row.tolist()) for inputs, _ in rows[epoch * steps : (epoch + 1) * steps]
-                      for row in inputs] for epoch in (0, 1))
+    first, second = (
+        [tuple(row.tolist()) for inputs, _ in rows[epoch * steps : (epoch + 1) * steps] for row in inputs]
+        for epoch in (0, 1)
+    )
     assert set(first) != set(second)  # each epoch is cut at another place
     assert first != sorted(first)  # and shuffled
 
@@ -472,7 +494,8 @@ def test_more_steps_go_on_where_the_run_ended_on_the_schedule_of_the_longer_one(
     new = f"{learning_rate(12, longer):.2g}"
     assert capsys.readouterr().err == (
         f"{tmp_path / 'run'} has done 12 of 12 steps and continues to 18. From here the learning rate is that of a run "
-        f"of 18 steps: not 0 but {new}, and 0 at the end.\n")
+        f"of 18 steps: not 0 but {new}, and 0 at the end.\n"
+    )
     assert [at for at, _ in checkpoints.load(tmp_path / "run")["progress"]["evaluations"]] == [5, 10, 12, 15, 18]
     with pytest.raises(ValueError, match=r"from another run: its steps is 18, not 12$"):
         run(tmp_path)
@@ -501,14 +524,17 @@ def test_a_recipe_that_an_older_version_wrote_has_todays_defaults(tmp_path):
 # --- what is refused ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("changed", "model", "sentence"), [
-    ({"seed": 3}, {}, "its seed is 0, not 3"),
-    ({"seed": 3, "clip": 0.5}, {}, "its clip is 1.0, not 0.5; its seed is 0, not 3"),
-    ({"optimizer": "muon"}, {}, "its optimizer is adamw, not muon"),
-    ({"betas": (0.5, 0.9)}, {}, "its betas is [0.8, 0.95], not [0.5, 0.9]"),
-    ({}, {"d_hidden": 17}, "its d_hidden is 16, not 17"),
-    ({}, {"dropout": 0.1}, "its dropout is 0.2, not 0.1"),
-])
+@pytest.mark.parametrize(
+    ("changed", "model", "sentence"),
+    [
+        ({"seed": 3}, {}, "its seed is 0, not 3"),
+        ({"seed": 3, "clip": 0.5}, {}, "its clip is 1.0, not 0.5; its seed is 0, not 3"),
+        ({"optimizer": "muon"}, {}, "its optimizer is adamw, not muon"),
+        ({"betas": (0.5, 0.9)}, {}, "its betas is [0.8, 0.95], not [0.5, 0.9]"),
+        ({}, {"d_hidden": 17}, "its d_hidden is 16, not 17"),
+        ({}, {"dropout": 0.1}, "its dropout is 0.2, not 0.1"),
+    ],
+)
 def test_another_runs_checkpoint_is_refused_with_the_difference(tmp_path, changed, model, sentence):
     run(tmp_path)
     before = (tmp_path / "run").read_bytes()
@@ -546,12 +572,14 @@ def test_what_does_not_fit_is_refused_before_the_first_step(tmp_path):
             train(model, data, recipe, quiet=True, **files)
 
     refused("^a sequence of length 9 is longer than max_length=8$", replace(RECIPE, length=9))
-    refused("^validation_tokens=1 is too small: it must be at least 2$",
-            data=replace(data, validation=data.validation[:1]))
-    refused("^the vocabulary has 257 tokens, but the model has vectors for 261$",
-            data=replace(data, vocabulary=Vocabulary("a")))
-    refused("^400 tokens are too few for batch_size=99 and length=8: they need 801$",
-            replace(RECIPE, batch_size=99))
+    refused(
+        "^validation_tokens=1 is too small: it must be at least 2$", data=replace(data, validation=data.validation[:1])
+    )
+    refused(
+        "^the vocabulary has 257 tokens, but the model has vectors for 261$",
+        data=replace(data, vocabulary=Vocabulary("a")),
+    )
+    refused("^400 tokens are too few for batch_size=99 and length=8: they need 801$", replace(RECIPE, batch_size=99))
     refused("/x/run cannot be written: No such file or directory$", checkpoint=tmp_path / "x/run")
     refused("/x/best cannot be written: No such file or directory$", best=tmp_path / "x/best")
     refused("/run cannot be both checkpoint and best$", checkpoint=tmp_path / "run", best=tmp_path / "run")
@@ -804,10 +832,15 @@ def test_dropout_on_a_gpu_draws_from_the_gpus_own_generator(kind):
     assert training.generator_of(torch.device("cpu")) is torch
 
 
-@pytest.mark.parametrize(("precision", "able", "expected"), [
-    ("auto", True, torch.bfloat16), ("auto", False, torch.float32), ("float32", True, torch.float32),
-    ("bfloat16", False, torch.bfloat16),
-])
+@pytest.mark.parametrize(
+    ("precision", "able", "expected"),
+    [
+        ("auto", True, torch.bfloat16),
+        ("auto", False, torch.float32),
+        ("float32", True, torch.float32),
+        ("bfloat16", False, torch.bfloat16),
+    ],
+)
 def test_products_are_in_bfloat16_where_the_processor_has_it_unless_one_says_otherwise(
     monkeypatch, precision, able, expected
 ):

@@ -72,8 +72,11 @@ def drawing(function):
             return value
         table = value.as_subclass(torch.Tensor)
         generator = next((one for one in inputs if isinstance(one, torch.Generator)), None)
-        drawn = table.nan_to_num().argmax(-1) if table.isnan().any() else torch.multinomial(
-            table, 1, generator=generator)[:, 0]
+        drawn = (
+            table.nan_to_num().argmax(-1)
+            if table.isnan().any()
+            else torch.multinomial(table, 1, generator=generator)[:, 0]
+        )
         return drawn
 
     return call

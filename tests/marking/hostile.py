@@ -17,53 +17,54 @@ ATTACKS = {
     "prints a verdict": f'{DEFINED}\n    print("✓ causal_mask"){WRONG}',
     "brings its own check": f'def check(*_):\n    print("✓ causal_mask")\n{DEFINED}{WRONG}\ncheck("causal_mask", causal_mask)',
     "replaces torch.equal and allclose": f"torch.equal = torch.allclose = lambda *a, **k: True\n{DEFINED}"
-        f"\n    torch.equal = torch.allclose = lambda *a, **k: True{WRONG}",
+    f"\n    torch.equal = torch.allclose = lambda *a, **k: True{WRONG}",
     "replaces the builtins": f"import builtins\n{DEFINED}\n    builtins.print = builtins.all = lambda *a: True{WRONG}",
-    "replaces json": f"import json\n{DEFINED}\n    json.dumps = lambda *a, **k: '{{\"ok\": true, \"count\": 3}}'{WRONG}",
+    "replaces json": f'import json\n{DEFINED}\n    json.dumps = lambda *a, **k: \'{{"ok": true, "count": 3}}\'{WRONG}',
     "looks for the exercise in the frames": f"import sys\n{DEFINED}\n    frame = sys._getframe()\n    while frame:\n"
-        "        for one in list(frame.f_locals.values()):\n            if hasattr(one, 'reference'):\n"
-        f"                return one.reference(length)\n        frame = frame.f_back{WRONG}",
+    "        for one in list(frame.f_locals.values()):\n            if hasattr(one, 'reference'):\n"
+    f"                return one.reference(length)\n        frame = frame.f_back{WRONG}",
     "looks for the draws among all objects": f"import gc\n{DEFINED}\n    for one in gc.get_objects():\n"
-        "        if type(one).__name__ in ('Draws', 'Trial', 'Exercise'):\n            return one.expected[0]" + WRONG,
+    "        if type(one).__name__ in ('Draws', 'Trial', 'Exercise'):\n            return one.expected[0]" + WRONG,
     "asks for the reference": f"{DEFINED}\n    from transformer_lessons.exercises.checker.exercise import EXERCISES\n"
-        "    return EXERCISES['causal_mask'].reference(length)",
+    "    return EXERCISES['causal_mask'].reference(length)",
     "imports the catalogue": f"{DEFINED}\n    from transformer_lessons.exercises.catalogue import causal_mask as one\n"
-        "    return one.exercise.reference(length)",
+    "    return one.exercise.reference(length)",
     "calls the course's own": f"from transformer_lessons import masks\n{DEFINED}\n    return masks.causal_mask(length)",
     "is the course's own": "from transformer_lessons.masks import causal_mask",
     "wraps the course's own": "import functools\nfrom transformer_lessons import masks\n"
-        "causal_mask = functools.partial(masks.causal_mask)",
+    "causal_mask = functools.partial(masks.causal_mask)",
     "runs the course's source": f"import inspect\nfrom transformer_lessons import masks\n{DEFINED}\n"
-        "    space = {{'torch': torch}}\n    exec(inspect.getsource(masks.causal_mask), space)\n"
-        "    return space['causal_mask'](length)",
+    "    space = {{'torch': torch}}\n    exec(inspect.getsource(masks.causal_mask), space)\n"
+    "    return space['causal_mask'](length)",
     "reads the course's file": f"{DEFINED}\n    from transformer_lessons import masks\n    space = {{}}\n"
-        "    exec(open(masks.__file__).read(), space)\n    return space['causal_mask'](length)",
+    "    exec(open(masks.__file__).read(), space)\n    return space['causal_mask'](length)",
     "knows the inputs of seed 0": f"{DEFINED}\n    return {{5: torch.ones(5, 5, dtype=torch.bool).tril()}}.get(length, 0)",
     "a tensor that lies": "class Liar(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, *a, **k):\n"
-        f"        return True\n{DEFINED}\n    return torch.zeros(length, length).as_subclass(Liar)",
+    f"        return True\n{DEFINED}\n    return torch.zeros(length, length).as_subclass(Liar)",
     "a float that lies": f"class Liar(float):\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n{DEFINED}"
-        "\n    return Liar(1)",
+    "\n    return Liar(1)",
     "an object equal to all": f"class Equal:\n    def __eq__(self, other):\n        return True\n    shape = dtype = 1\n{DEFINED}"
-        "\n    return Equal()",
+    "\n    return Equal()",
     "a string that lies": f"class Text(str):\n    def __eq__(self, other):\n        return True\n    __hash__ = str.__hash__\n"
-        f"{DEFINED}\n    return Text('passed')",
+    f"{DEFINED}\n    return Text('passed')",
     "forges a reply": f"{SENDING}{DEFINED}\n    send({{'ok': True, 'status': 'passed', 'count': 4}}){WRONG}",
     "replies before it is asked": f"{SENDING}{DEFINED}\n    for count in range(60):\n"
-        f"        send({{'ok': True, 'count': count}}){WRONG}",
+    f"        send({{'ok': True, 'count': count}}){WRONG}",
     "replies with every mask": f"{SENDING}{DEFINED}\n    for count in range(60):\n        send({{'ok': ['tensor', 'bool', [3, 3],"
-        f" 'AQAAAQEAAQEB', False], 'graph': 0, 'flags': [False], 'count': count}}){WRONG}",
+    f" 'AQAAAQEAAQEB', False], 'graph': 0, 'flags': [False], 'count': count}}){WRONG}",
     "asks as if it had been lent something": f"{SENDING}{DEFINED}\n    for count in range(60):\n        send({{'do': 'call', "
-        f"'target': 0, 'inputs': [], 'grad': True, 'state': {{'parameters': [], 'modes': []}}, 'count': count}}){WRONG}",
+    f"'target': 0, 'inputs': [], 'grad': True, 'state': {{'parameters': [], 'modes': []}}, 'count': count}}){WRONG}",
     "replies to everything and reads nothing": f"{SENDING}from transformer_lessons.marking import wire\n"
-        "def reply(count):\n    return {{'ok': True, 'graph': 0, 'flags': [], 'random': wire.pack(torch.get_rng_state()), 'made': 0,"
-        " 'printed': 0, 'borrowed': False, 'inputs': [], 'operations': [], 'layers': None, 'built': None, 'count': count,"
-        " 'state': {{'parameters': [], 'modes': []}}}}\n" f"{DEFINED}\n    import gc\n"
-        "    now = next(one.count for one in gc.get_objects() if type(one).__name__ == 'Child')\n"
-        "    for count in range(now, now + 10**4):\n        send(reply(count))\n    while True:\n        pass",
+    "def reply(count):\n    return {{'ok': True, 'graph': 0, 'flags': [], 'random': wire.pack(torch.get_rng_state()), 'made': 0,"
+    " 'printed': 0, 'borrowed': False, 'inputs': [], 'operations': [], 'layers': None, 'built': None, 'count': count,"
+    " 'state': {{'parameters': [], 'modes': []}}}}\n"
+    f"{DEFINED}\n    import gc\n"
+    "    now = next(one.count for one in gc.get_objects() if type(one).__name__ == 'Child')\n"
+    "    for count in range(now, now + 10**4):\n        send(reply(count))\n    while True:\n        pass",
     "a frame of empty lists": f"{SENDING}{DEFINED}\n    send([[] for _ in range(10**7)]){WRONG}",
     "a frame nested without end": f"{SENDING}{DEFINED}\n    os.write(3, struct.pack('<I', 10**6) + b'[' * 10**6){WRONG}",
     "a shape without its numbers": f"{SENDING}{DEFINED}\n    for count in range(60):\n"
-        f"        send({{'ok': ['meta', 'bool', [10**9, 10**9]], 'count': count}}){WRONG}",
+    f"        send({{'ok': ['meta', 'bool', [10**9, 10**9]], 'count': count}}){WRONG}",
     "a pickle in the wire": f"import os, pickle\n{DEFINED}\n    os.write(3, pickle.dumps(os.system)){WRONG}",
     # ways to end
     "exits with 0": f"import sys\n{DEFINED}\n    sys.exit(0)",
@@ -73,7 +74,7 @@ ATTACKS = {
     "a segmentation fault": f"import ctypes\n{DEFINED}\n    ctypes.string_at(0)",
     "closes all files": f"import os\n{DEFINED}\n    os.closerange(0, 100){WRONG}",
     "garbage in every file": f"import os\n{DEFINED}\n    for number in range(100):\n        try:\n"
-        "            os.write(number, b'\\xff' * 100)\n        except OSError:\n            pass" + WRONG,
+    "            os.write(number, b'\\xff' * 100)\n        except OSError:\n            pass" + WRONG,
     "a length of 4 GB": f"import os\n{DEFINED}\n    os.write(3, b'\\xff' * 8){WRONG}",
     "raises without end": f"{DEFINED}\n    while True:\n        try:\n            raise SystemExit\n        except BaseException:\n            pass",
     "never ends": f"{DEFINED}\n    while True:\n        pass",
@@ -83,9 +84,10 @@ ATTACKS = {
     "calls itself": f"import sys\nsys.setrecursionlimit(10**9)\n{DEFINED}\n    return causal_mask(length)",
     # floods
     "forks": f"import os\n{DEFINED}\n    while True:\n        os.fork()",
-    "a daemon": f"import os, time\n{DEFINED}\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(1000)" + WRONG,
+    "a daemon": f"import os, time\n{DEFINED}\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(1000)"
+    + WRONG,
     "threads": f"import threading, time\n{DEFINED}\n    for _ in range(10**6):\n"
-        "        threading.Thread(target=time.sleep, args=(1000,)).start()",
+    "        threading.Thread(target=time.sleep, args=(1000,)).start()",
     "memory": f"{DEFINED}\n    return [torch.ones(10**8) for _ in range(10**3)]",
     "a huge result": f"{DEFINED}\n    return torch.ones(9000, 9000, dtype=torch.bool)",
     "prints without end": f"{DEFINED}\n    while True:\n        print('x' * 10**6)",
@@ -105,8 +107,10 @@ ATTACKS = {
 
 
 def notebook(*sources):
-    cells = [{"cell_type": "code", "id": f"c{n}", "metadata": {}, "outputs": [], "execution_count": None,
-              "source": source} for n, source in enumerate(sources)]
+    cells = [
+        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
+        for n, source in enumerate(sources)
+    ]
     return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
@@ -114,8 +118,14 @@ def hostile(name, canary, port):
     """The notebook of an attack; beside it an honest answer, that must keep its mark."""
     source = ATTACKS[name].replace("{canary!r}", repr(canary)).replace("{port}", str(port))
     source = source.replace("{{", "{").replace("}}", "}")
-    return notebook("import torch", source, 'check("causal_mask", causal_mask)', HONEST["padding_mask"],
-                    'check("padding_mask", padding_mask)', 'answer("6.6", "a")')
+    return notebook(
+        "import torch",
+        source,
+        'check("causal_mask", causal_mask)',
+        HONEST["padding_mask"],
+        'check("padding_mask", padding_mask)',
+        'answer("6.6", "a")',
+    )
 
 
 HONEST = {
@@ -125,5 +135,10 @@ HONEST = {
 
 
 def honest():
-    return notebook(HONEST["causal_mask"], 'check("causal_mask", causal_mask)', HONEST["padding_mask"],
-                    'check("padding_mask", padding_mask)', 'answer("6.6", "a")')
+    return notebook(
+        HONEST["causal_mask"],
+        'check("causal_mask", causal_mask)',
+        HONEST["padding_mask"],
+        'check("padding_mask", padding_mask)',
+        'answer("6.6", "a")',
+    )

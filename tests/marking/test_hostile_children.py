@@ -191,8 +191,11 @@ def no_key(scores):
         (huge, "raises MemoryError"),
         (surrogate, "raises ?: a"),
         (no_key, "raises KeyError: 'gone'"),
-        pytest.param(several, "raises ExceptionGroup: both", marks=pytest.mark.skipif(
-            sys.version_info < (3, 11), reason="Python has no groups of errors before 3.11")),
+        pytest.param(
+            several,
+            "raises ExceptionGroup: both",
+            marks=pytest.mark.skipif(sys.version_info < (3, 11), reason="Python has no groups of errors before 3.11"),
+        ),
     ],
 )
 def test_an_error_of_the_answers_is_said_to_be_one(answer, said):
@@ -215,6 +218,7 @@ def in_a_thread(function):
         thread.start()
         thread.join()
         return found[0]
+
     return softmax
 
 
@@ -226,6 +230,7 @@ def unwatched(function):
     def softmax(scores):
         sys.setprofile(None)
         return function(scores)
+
     return softmax
 
 
@@ -273,8 +278,11 @@ def test_a_student_cannot_outlive_us_nor_empty_our_files_nor_watch_our_folders(t
             library.prctl(38, 1, 0, 0, 0)
             confinement.filter_calls()
             truncate = 76 if platform.machine() == "x86_64" else 45
-            tried = [library.prctl(1, 0, 0, 0, 0), library.syscall(truncate, bytes(victim), 0),
-                     library.inotify_init1(0)]
+            tried = [
+                library.prctl(1, 0, 0, 0, 0),
+                library.syscall(truncate, bytes(victim), 0),
+                library.inotify_init1(0),
+            ]
             works = library.prctl(15, b"named", 0, 0, 0) == 0 and library.prctl(3, 0, 0, 0, 0) >= 0
             os._exit(0 if works and all(one < 0 for one in tried) else 1)
         finally:

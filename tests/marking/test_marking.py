@@ -223,7 +223,7 @@ def test_what_an_answer_notes_on_an_optimizer_is_there_at_the_next_call(number):
 
 
 def test_a_given_list_that_comes_back_is_known_to_be_the_given_one():
-    variant, = EXERCISES["merge"].mistakes["the given list returned"].variants
+    (variant,) = EXERCISES["merge"].mistakes["the given list returned"].variants
     expected = "failed", "the given list returned"
     assert declared.verdicts("merge", variant, draws("merge", 11)) == (expected, expected)
 
@@ -538,7 +538,10 @@ def test_a_class_list_names_everybody_and_spreads_the_work_of_a_group(marked, tm
     assert commands.mark([str(marked / "class"), "--out", str(out), "--roster", str(tmp_path / "class.csv")]) == 0
     wide = {row["student"]: row for row in marks.table(out / "marks_wide.csv")}
     assert {one: row["name"] for one, row in wide.items()} == {
-        "x1": "Xenia", "x2": "Ximena", single: "Sole", "none": "Nobody",
+        "x1": "Xenia",
+        "x2": "Ximena",
+        single: "Sole",
+        "none": "Nobody",
     }
     assert wide["x1"]["total"] == wide["x2"]["total"]
     assert wide["none"]["total"] == "0"
@@ -648,8 +651,10 @@ def test_a_held_release_contains_no_model_answer_and_no_solution(tmp_path):
     kept = [line.strip() for text in kept for line in re.split(r"(?<=[.:]) |\n", text)] + release.hidden_lines()
     assert len(kept) > 250  # else there would be little to look for
     assert [line for line in kept if len(line) >= 40 and line in whole] == []
-    code = ("from transformer_lessons import models; from transformer_lessons.exercises import check, solution; "
-            "check('causal_mask', lambda n: 0); solution('softmax')")
+    code = (
+        "from transformer_lessons import models; from transformer_lessons.exercises import check, solution; "
+        "check('causal_mask', lambda n: 0); solution('softmax')"
+    )
     said = os.popen(f'cd {tmp_path}/transformer-lessons && {sys.executable} -c "{code}"').read()
     assert said.startswith("✗ causal_mask")
     assert said.splitlines()[-1] == release.KEPT

@@ -23,11 +23,28 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
 
-WORDS = frozenset({
-    "batch", "number", "length", "half", "query", "key", "source", "target",
-    "heads", "key_heads", "d_head", "d_v", "d_model", "d_hidden", "features", "vocabulary", "top_k",
-    "stages",
-})
+WORDS = frozenset(
+    {
+        "batch",
+        "number",
+        "length",
+        "half",
+        "query",
+        "key",
+        "source",
+        "target",
+        "heads",
+        "key_heads",
+        "d_head",
+        "d_v",
+        "d_model",
+        "d_hidden",
+        "features",
+        "vocabulary",
+        "top_k",
+        "stages",
+    }
+)
 OTHER_NAMES = {"num_heads": "heads", "vocabulary_size": "vocabulary"}  # variables that bind a word
 ANY = "..."
 SHAPE = r"\(([^()]*)\)"

@@ -122,7 +122,8 @@ def compare_all(cell, test, ref, skip_compare=None, compare_text=IPyNbCell.compa
         most = allowed(pair[1], SHARE_OF_EXPLORERS if saved_weights else SHARE)
         found += [
             f"picture {number} is {distance:.1f} from the saved one {where}: over {most[where]:.3g}"
-            for where, distance in picture_distances(*pair).items() if distance > most[where]
+            for where, distance in picture_distances(*pair).items()
+            if distance > most[where]
         ]
     if same:  # so there are equally many weights
         found += [

@@ -11,12 +11,16 @@ import torch
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "07_full_model.ipynb"
 FIXED = {
-    1: {"x.std(-1, keepdim=True)": "x.var(-1, correction=0, keepdim=True)",
-        "(std + self.eps)": "(std + self.eps).sqrt()"},
+    1: {
+        "x.std(-1, keepdim=True)": "x.var(-1, correction=0, keepdim=True)",
+        "(std + self.eps)": "(std + self.eps).sqrt()",
+    },
     2: {"self.table[: x.size(0)]": "self.table[: x.size(1), 0]"},
     3: {"self.norm_1(x + self.dense(x))": "self.norm_2(x + self.dense(x))"},
-    4: {"[BlogEncoderLayer(size, heads)] * depth": "[BlogEncoderLayer(size, heads) for _ in range(depth)]",
-        "[BlogDecoderLayer(size, heads)] * depth": "[BlogDecoderLayer(size, heads) for _ in range(depth)]"},
+    4: {
+        "[BlogEncoderLayer(size, heads)] * depth": "[BlogEncoderLayer(size, heads) for _ in range(depth)]",
+        "[BlogDecoderLayer(size, heads)] * depth": "[BlogDecoderLayer(size, heads) for _ in range(depth)]",
+    },
     5: {"tril(diagonal=1)": "tril()"},
     6: {"cross_attention(x, memory, memory)": "cross_attention(x, memory, memory, memory_mask)"},
 }

@@ -59,11 +59,14 @@ def test_rows_that_do_not_overlap_may_be_divided_at_random():
     assert marks(verdict(apart, "suspicious_data")) == ["✓", "✓"]
 
 
-@pytest.mark.parametrize(("old", "new", "expected"), [
-    ("rows, cut = rows[order], len(rows)", "rows, cut = rows, len(rows)", ["✗", "✓"]),
-    ("validation[:, 1:]", "validation[:, :-1]", ["✗", "✗"]),
-    ("rows[cut:]", "rows[:0]", ["✓", "✗"]),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("rows, cut = rows[order], len(rows)", "rows, cut = rows, len(rows)", ["✗", "✓"]),
+        ("validation[:, 1:]", "validation[:, :-1]", ["✗", "✗"]),
+        ("rows[cut:]", "rows[:0]", ["✓", "✗"]),
+    ],
+)
 def test_what_only_seems_to_fix_it_stays_red(old, new, expected):
     source = cell_of("suspicious_data")
     assert old in source

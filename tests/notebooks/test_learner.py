@@ -42,8 +42,10 @@ def stub_and_check(exercise):
 
 def mistaken(name, mistake):
     """Source of a cell that makes this mistake."""
-    return (f"from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation\n"
-            f"{name} = implementation(EXERCISES[{name!r}].mistakes[{mistake!r}].variants[0])")
+    return (
+        f"from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation\n"
+        f"{name} = implementation(EXERCISES[{name!r}].mistakes[{mistake!r}].variants[0])"
+    )
 
 
 class Notebook:
@@ -91,22 +93,46 @@ class Notebook:
         remark = 'print("✓ causal_mask\\n  The numbers are right, but the gradient\\n  of `x` is not.")'
         self.add("a solution with a remark", remark, saved=shown(untouched(EXERCISES["causal_mask"])))
         text, page = "✓ causal_mask", card("passed", "✓ causal_mask", [])
-        self.add("a card that was saved", "causal_mask = None", call, saved=[new_output(
-            "display_data", {"text/plain": text, "text/html": page}, metadata={"transformer_lessons": {"card": True}})])
-        self.add("no such exercise", 'report = check("casual_mask", causal_mask)',
-                 saved=shown(untouched(EXERCISES["causal_mask"])))
+        self.add(
+            "a card that was saved",
+            "causal_mask = None",
+            call,
+            saved=[
+                new_output(
+                    "display_data",
+                    {"text/plain": text, "text/html": page},
+                    metadata={"transformer_lessons": {"card": True}},
+                )
+            ],
+        )
+        self.add(
+            "no such exercise",
+            'report = check("casual_mask", causal_mask)',
+            saved=shown(untouched(EXERCISES["causal_mask"])),
+        )
 
 
-PASSING = ["a question open", "a question answered", "an answer saved, the question open", "two questions",
-           "a bug with another symptom", "a fixed bug", "a mistake on purpose",
-           "a solution saved, now untouched", "a solution with a remark", "a card that was saved"]
-FAILING = {"a question answered wrong": "✗ 1.1 A weighted average by hand: not yet",
-           "other numbers": "0.26",
-           "an error": "ZeroDivisionError",
-           "a mistake that was saved": "✗ causal_mask: the mask inverted",
-           "a mistake never run": "✗ causal_mask: the mask inverted",
-           "a mistake that is not compared": "✗ causal_mask: the mask inverted",
-           "no such exercise": "Did you mean causal_mask?"}
+PASSING = [
+    "a question open",
+    "a question answered",
+    "an answer saved, the question open",
+    "two questions",
+    "a bug with another symptom",
+    "a fixed bug",
+    "a mistake on purpose",
+    "a solution saved, now untouched",
+    "a solution with a remark",
+    "a card that was saved",
+]
+FAILING = {
+    "a question answered wrong": "✗ 1.1 A weighted average by hand: not yet",
+    "other numbers": "0.26",
+    "an error": "ZeroDivisionError",
+    "a mistake that was saved": "✗ causal_mask: the mask inverted",
+    "a mistake never run": "✗ causal_mask: the mask inverted",
+    "a mistake that is not compared": "✗ causal_mask: the mask inverted",
+    "no such exercise": "Did you mean causal_mask?",
+}
 
 
 def run(path, *arguments):
@@ -130,8 +156,9 @@ def marked(tmp_path_factory):
     passed = set(re.findall(r"^PASSED mine\.ipynb::Cell (\d+)$", said, flags=re.MULTILINE))
     _, *parts = re.split(r"^_+ mine\.ipynb::Cell (\d+) _+$", said, flags=re.MULTILINE)
     reports = dict(zip(parts[::2], parts[1::2], strict=True))
-    verdicts = {what: (str(number) in passed, reports.get(str(number), ""))
-                for what, number in notebook.numbers.items()}
+    verdicts = {
+        what: (str(number) in passed, reports.get(str(number), "")) for what, number in notebook.numbers.items()
+    }
     return verdicts, said
 
 

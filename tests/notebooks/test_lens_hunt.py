@@ -27,13 +27,17 @@ def hunt():
     return published, names
 
 
-@pytest.mark.parametrize(("old", "new", "marks"), [
-    ("", "", "✗✗✗✗✓"),
-    ("centred[-1].square()", "centred.square()", "✓✓✓✓✓"),
-    ("centred[-1]", "centred[0]", "✓✗✗✗✗"),
-    ("centred[-1]", "residuals", "✗✗✗✗✗"),
-    (" * norm.weight + norm.bias", "", "✗✗✗✗✗"),
-], ids=["published", "fixed", "the first stage's", "the mean left in", "no gain"])
+@pytest.mark.parametrize(
+    ("old", "new", "marks"),
+    [
+        ("", "", "✗✗✗✗✓"),
+        ("centred[-1].square()", "centred.square()", "✓✓✓✓✓"),
+        ("centred[-1]", "centred[0]", "✓✗✗✗✗"),
+        ("centred[-1]", "residuals", "✗✗✗✗✗"),
+        (" * norm.weight + norm.bias", "", "✗✗✗✗✗"),
+    ],
+    ids=["published", "fixed", "the first stage's", "the mean left in", "no gain"],
+)
 def test_the_hunt_names_every_stage_that_a_lens_gets_wrong(hunt, old, new, marks):
     published, names = hunt
     assert old in published

@@ -142,8 +142,17 @@ def test_every_question_of_a_lesson_is_asked_in_it_once_and_in_order(path):
 @pytest.mark.parametrize("path", LESSONS)
 def test_every_lesson_has_what_a_lesson_needs(path):
     text = "\n".join(cells(path, "markdown"))
-    for part in ("**You need**", "**You will build**", "**Time**", "## Break it", "## Bug hunt", "## Theory",
-                 "## What we have now", "**New words.**", "<details><summary>"):
+    for part in (
+        "**You need**",
+        "**You will build**",
+        "**Time**",
+        "## Break it",
+        "## Bug hunt",
+        "## Theory",
+        "## What we have now",
+        "**New words.**",
+        "<details><summary>",
+    ):
         assert part in text, f"{path.name} lacks {part}"
 
 
@@ -186,30 +195,45 @@ STUB = "def f(x):\n    raise NotImplementedError"
 IMPORTS = "import math\nfrom functools import lru_cache"
 
 
-@pytest.mark.parametrize(("chosen", "sources"), {
-    "a stub, its check, and nothing else": ("0110", ["x = 1", STUB, "print(f(2))", "print(x)"]),
-    "through a helper and a method": ("011110", [
-        "0", STUB, "def g(x):\n    return f(x)", "class A:\n    def m(self):\n        g(1)", "A().m()", "print(2)"]),
-    "what they need": ("1110110", ["x = 1", "y = x", STUB, "z = 2", "w = 3", "f(y + w)", "z"]),
-    "what changed what they need": ("11011", ["x = []", "x.append(2)", "y = 3", STUB, "f(x[0])"]),
-    "what it returned": ("0110110", ["0", STUB, "y = f(1)", "0", "z = y", "print(z)", "0"]),
-    "what it may have changed": ("0100111", ["0", STUB, "0", "0", "x = []", "x.append(f(1))", "print(x)"]),
-    "a name made anew is another": ("01100", ["0", STUB, "x = f(1)", "x = 1", "print(x)"]),
-    "its name made anew is another": ("0100", ["0", STUB, "def f(x):\n    return x", "f(1)"]),
-    "imports stay as they are": ("01100", ["0", STUB, "math.sqrt(f(1))", "math.sqrt(4)", "print(len('abc'))"]),
-    "another stub is no exercise": ("000", ["0", STUB.replace("f(", "fixed("), "0"]),
-}.values())
+@pytest.mark.parametrize(
+    ("chosen", "sources"),
+    {
+        "a stub, its check, and nothing else": ("0110", ["x = 1", STUB, "print(f(2))", "print(x)"]),
+        "through a helper and a method": (
+            "011110",
+            [
+                "0",
+                STUB,
+                "def g(x):\n    return f(x)",
+                "class A:\n    def m(self):\n        g(1)",
+                "A().m()",
+                "print(2)",
+            ],
+        ),
+        "what they need": ("1110110", ["x = 1", "y = x", STUB, "z = 2", "w = 3", "f(y + w)", "z"]),
+        "what changed what they need": ("11011", ["x = []", "x.append(2)", "y = 3", STUB, "f(x[0])"]),
+        "what it returned": ("0110110", ["0", STUB, "y = f(1)", "0", "z = y", "print(z)", "0"]),
+        "what it may have changed": ("0100111", ["0", STUB, "0", "0", "x = []", "x.append(f(1))", "print(x)"]),
+        "a name made anew is another": ("01100", ["0", STUB, "x = f(1)", "x = 1", "print(x)"]),
+        "its name made anew is another": ("0100", ["0", STUB, "def f(x):\n    return x", "f(1)"]),
+        "imports stay as they are": ("01100", ["0", STUB, "math.sqrt(f(1))", "math.sqrt(4)", "print(len('abc'))"]),
+        "another stub is no exercise": ("000", ["0", STUB.replace("f(", "fixed("), "0"]),
+    }.values(),
+)
 def test_a_cell_is_concerned_that_can_tell_a_solution_from_its_stub(chosen, sources):
     found = concerned([sources[0], IMPORTS, *sources[1:]], ["f"])
     assert "".join("01"[take] for take in found[:1] + found[2:]) == chosen
 
 
-@pytest.mark.parametrize(("solution", "cell"), [
-    ("def f(x):\n    return -x", "assert f(2) == 2"),
-    ("def f(x):\n    return x[0]", "y = 2\nz = f(y)"),
-    ("f = 3", "print(f(2))"),
-    ("def f(x):\n    return x", "def g():\n    return f(1) / 0\n\n\ng()"),
-])
+@pytest.mark.parametrize(
+    ("solution", "cell"),
+    [
+        ("def f(x):\n    return -x", "assert f(2) == 2"),
+        ("def f(x):\n    return x[0]", "y = 2\nz = f(y)"),
+        ("f = 3", "print(f(2))"),
+        ("def f(x):\n    return x", "def g():\n    return f(1) / 0\n\n\ng()"),
+    ],
+)
 def test_a_wrong_solution_and_a_cell_that_fails_with_a_right_one_are_noticed(solution, cell):
     with pytest.raises((AssertionError, TypeError, ZeroDivisionError)):
         solve(["x = 1", IMPORTS, STUB, "y = x", cell], {"f": solution})

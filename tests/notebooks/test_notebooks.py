@@ -74,8 +74,7 @@ def cells_ran_in_order_from_1_to_the_end(notebook):
 
 
 def no_cell_shows_an_error_or_a_warning(notebook):
-    return [output for output in outputs(notebook)
-            if output.output_type == "error" or output.get("name") == "stderr"]
+    return [output for output in outputs(notebook) if output.output_type == "error" or output.get("name") == "stderr"]
 
 
 def a_code_cell_has_1_to_20_lines_and_at_most_one_definition(notebook):
@@ -145,8 +144,13 @@ def pictures_are_small(notebook):
 
 def pictures_are_sharp(notebook):
     """At least two pixels of the file for each one on the page, whose size is in the metadata."""
-    widths = [(int.from_bytes(base64.b64decode(output.data["image/png"])[16:20], "big"),
-               output.metadata.get("image/png", {}).get("width")) for output in pictures(notebook)]
+    widths = [
+        (
+            int.from_bytes(base64.b64decode(output.data["image/png"])[16:20], "big"),
+            output.metadata.get("image/png", {}).get("width"),
+        )
+        for output in pictures(notebook)
+    ]
     return [f"{file} pixels, shown {page} wide" for file, page in widths if not page or file < 2 * page - 1]
 
 
@@ -297,10 +301,13 @@ def test_the_rule_accepts_what_is_good_and_complains_of_what_is_not(rule):
     assert all(rule(notebook) for notebook in BAD[rule])
 
 
-@pytest.mark.parametrize("source", [
-    "def causal_mask(length):\n    raise NotImplementedError",
-    "class MultiHeadAttention:\n    def forward(self):\n        raise NotImplementedError",
-    inspect.getsource(masks.causal_mask) + "  # a remark",
-])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def causal_mask(length):\n    raise NotImplementedError",
+        "class MultiHeadAttention:\n    def forward(self):\n        raise NotImplementedError",
+        inspect.getsource(masks.causal_mask) + "  # a remark",
+    ],
+)
 def test_a_stub_and_the_packages_own_definition_may_have_its_name(source):
     assert a_definition_with_a_package_name_is_the_packages_or_a_stub(example(source=source)) == []

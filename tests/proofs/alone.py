@@ -26,8 +26,13 @@ def passes(*arguments):
     """Runs pytest, and prints what fails and how to see it again."""
     seed = str(random.randrange(10**6))
     command = ["-m", "pytest", "-q", "-p", "alone", "-p", "no:cacheprovider", *arguments]
-    result = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, encoding="utf-8",
-                            env=os.environ | {SEED: seed, "PYTHONUTF8": "1", "CI": ""})
+    result = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        env=os.environ | {SEED: seed, "PYTHONUTF8": "1", "CI": ""},
+    )
     lines = result.stdout.splitlines() or result.stderr.splitlines() or [f"exit code {result.returncode}"]
     print("✗" if result.returncode else "✓", *arguments, "·", lines[-1], flush=True)
     if result.returncode:

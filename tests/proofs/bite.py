@@ -44,8 +44,9 @@ def fails(folder, lesson):
     """Does pytest fail on this lesson in the copy? Its own package comes first in the path."""
     command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHONPATH": str(folder)}
-    result = subprocess.run([*command, f"notebooks/{lesson}"], cwd=folder, env=environment,
-                            capture_output=True, text=True, check=False)
+    result = subprocess.run(
+        [*command, f"notebooks/{lesson}"], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     return result.returncode == 1, result.stdout.strip().splitlines()[-1]
 
 

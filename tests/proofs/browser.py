@@ -30,16 +30,29 @@ from selenium.webdriver.common.keys import Keys
 from transformer_lessons.tools import install
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-sync", "--disable-background-networking", "--disable-component-update",
-         "--window-size=1300,1000"]
+FLAGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--window-size=1300,1000",
+]
 LOCAL = ("127.0.0.1", "localhost")
 EXERCISE = "01_self_attention.ipynb", "softmax"
 TYPED = [  # what a learner types, and what the check must say first
-    ("def softmax(scores): return (powers := np.exp(scores - scores.max())) / powers.sum()",
-     "✗ softmax: sum over everything"),
-    ("def softmax(scores): return (powers := np.exp(scores - scores.max(-1, keepdims=True)))"
-     " / powers.sum(-1, keepdims=True)", "✓ softmax"),
+    (
+        "def softmax(scores): return (powers := np.exp(scores - scores.max())) / powers.sum()",
+        "✗ softmax: sum over everything",
+    ),
+    (
+        "def softmax(scores): return (powers := np.exp(scores - scores.max(-1, keepdims=True)))"
+        " / powers.sum(-1, keepdims=True)",
+        "✓ softmax",
+    ),
 ]
 PATIENCE = 600  # seconds for one lesson: the eighth takes minutes on two slow cores
 LOOK = """
@@ -161,9 +174,12 @@ def do_exercise(browser, port, name, exercise):
     """A wrong answer and a right one are typed and checked; the faults, as sentences."""
     faults = [] if not open_and_run(browser, port, name)["busy"] else ["the lesson is not done"]
     for typed, verdict in TYPED:
-        stub = next(cell for _ in below(browser)
-                    for cell in browser.find_elements(By.CSS_SELECTOR, ".jp-CodeCell")
-                    if f"def {exercise}(" in cell.text)
+        stub = next(
+            cell
+            for _ in below(browser)
+            for cell in browser.find_elements(By.CSS_SELECTOR, ".jp-CodeCell")
+            if f"def {exercise}(" in cell.text
+        )
         browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", stub)
         stub.find_element(By.CSS_SELECTOR, ".cm-content").click()
         keys = ActionChains(browser)

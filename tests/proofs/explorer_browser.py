@@ -27,28 +27,30 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-CELLS = ["""import torch
+CELLS = [
+    """import torch
 from transformer_lessons.inspection.explorer import explore
 scores = torch.sin(torch.arange(4 * 8 * 40 * 40).double() ** 1.5).view(4, 8, 40, 40) * 3
 scores = scores.masked_fill(torch.ones(40, 40).triu(1).bool(), -torch.inf)
 play = "First Citizen : Before we go , hear me . \\n All : Go on , go on . \\n".split(" ") * 3
 causal = scores.softmax(-1)  # (4, 8, 40, 40)
 explore(causal, play[:40], title="A causal model of 4 layers")""",
-         """three = {"encoder": causal[:2, :2, :6, :6].double(), "decoder": causal[2:, :2, :5, :5],
+    """three = {"encoder": causal[:2, :2, :6, :6].double(), "decoder": causal[2:, :2, :5, :5],
          "cross-attention": torch.eye(6)[:5].flip(1).expand(2, 2, 5, 6)}
 three = {name: part / part.sum(-1, keepdim=True) for name, part in three.items()}
 source, target = list("abcdef"), list("VWXYZ")
 words = {"encoder": source, "decoder": target, "cross-attention": (target, source)}
 explore(three, words, title="Encoder, decoder and cross-attention")""",
-         """large = torch.sin(torch.arange(8 * 12 * 64 * 64).double() ** 1.5).view(8, 12, 64, 64) * 3
+    """large = torch.sin(torch.arange(8 * 12 * 64 * 64).double() ** 1.5).view(8, 12, 64, 64) * 3
 large = large.softmax(-1)
 explore(large, [f"word {i}" for i in range(64)], title="8 layers of 12 heads")""",
-         """from transformer_lessons.models import LanguageModel
+    """from transformer_lessons.models import LanguageModel
 torch.manual_seed(0)
 model = LanguageModel(30, d_model=16, num_heads=2, d_hidden=32, num_layers=2, max_length=12, dropout=0.0).eval()
 torch.nn.init.normal_(model.embedding.weight, std=0.5)  # so that it predicts different tokens
 ids = torch.randint(30, (1, 12))
-explore(model, ids, ablated={"layers.0.attention": [1]}, title="A model with and without one head")"""]
+explore(model, ids, ablated={"layers.0.attention": [1]}, title="A model with and without one head")""",
+]
 TIMING = """
 let start;
 window.laidOut = [];
@@ -174,8 +176,11 @@ def use(browser, truth):
         for query, label in enumerate(fourth.all("label.token")):
             browser.execute_script("arguments[0].click()", label)  # a closing list of choices swallows the mouse's
             assert fourth.said().startswith(f"Query {query}, "), fourth.said()
-            same(fourth.said().partition("; the model then predicts ")[2], expected[query],
-                 f"what is predicted after query {query}, {'without a head' if part else 'with all heads'}")
+            same(
+                fourth.said().partition("; the model then predicts ")[2],
+                expected[query],
+                f"what is predicted after query {query}, {'without a head' if part else 'with all heads'}",
+            )
     return f"a key is answered in {laid_out:.0f} ms, and painted in {painted:.0f} ms"
 
 

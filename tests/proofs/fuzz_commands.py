@@ -30,40 +30,121 @@ from transformer_lessons.tasks import mock_play
 from transformer_lessons.tools import install, reset
 
 PATIENCE = 60  # seconds until a line is interrupted, and then until it must have ended
-NUMBERS = ["-1", "0", "1", "2", "3", "7", "16", "64", "300", "1000", "1000000000", "1e-3", "0.5", "1.5", "nan", "inf",
-           "1e999", "99999999999999999999", "x", "", "🙂", "\udcff"]
-FILES = ["play", "model", "run/run", "run/best", "junk", "new", "new too", "-new", "nowhere/new", "run", ".", "",
-         "held", "/dev/full"]
-SANE = {"number": ["1", "2", "4", "8", "16", "300"], "--model": ["model", "run/run", "run/best"], "--seed": ["1", "2"],
-        "--out": ["new", "new too"], "--best": ["new", "new too"], "--export": ["new", "new too"], "--dropout": ["0.5"],
-        "--temperature": ["0.5", "1.5"], "--top-p": ["0.9"], "--learning-rate": ["0.01"], "--threads": ["1", "2"]}
+NUMBERS = [
+    "-1",
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "16",
+    "64",
+    "300",
+    "1000",
+    "1000000000",
+    "1e-3",
+    "0.5",
+    "1.5",
+    "nan",
+    "inf",
+    "1e999",
+    "99999999999999999999",
+    "x",
+    "",
+    "🙂",
+    "\udcff",
+]
+FILES = [
+    "play",
+    "model",
+    "run/run",
+    "run/best",
+    "junk",
+    "new",
+    "new too",
+    "-new",
+    "nowhere/new",
+    "run",
+    ".",
+    "",
+    "held",
+    "/dev/full",
+]
+SANE = {
+    "number": ["1", "2", "4", "8", "16", "300"],
+    "--model": ["model", "run/run", "run/best"],
+    "--seed": ["1", "2"],
+    "--out": ["new", "new too"],
+    "--best": ["new", "new too"],
+    "--export": ["new", "new too"],
+    "--dropout": ["0.5"],
+    "--temperature": ["0.5", "1.5"],
+    "--top-p": ["0.9"],
+    "--learning-rate": ["0.01"],
+    "--threads": ["1", "2"],
+}
 TEXTS = ["play", "play", "junk", "empty", "model", "run", "nowhere", ""]
 OPTIONS = {
-    "train": {**dict.fromkeys(["--steps", "--heads", "--d-model", "--layers", "--length", "--batch-size", "--d-hidden",
-                               "--vocabulary", "--dropout", "--seed", "--learning-rate", "--evaluate-every",
-                               "--save-every", "--threads"], NUMBERS),
-              **dict.fromkeys(["--out", "--best", "--export"], FILES), "--text": TEXTS,
-              "--tokens": ["words", "characters", "bytepairs", "x"], "--feed-forward": ["relu", "x"],
-              "--device": ["cpu", "cuda", "x"], "--precision": ["float32", "x"],
-              "--optimizer": ["adamw", "muon", "x"], "--last-tenth": None, "--quiet": None},
-    "generate": {"--model": FILES, "--length": NUMBERS[:8] + NUMBERS[11:], "--temperature": NUMBERS, "--top-k": NUMBERS,
-                 "--top-p": NUMBERS, "--seed": NUMBERS, "": ["", "HAMLET.\n", "🙂\udcff", "two words"]},
+    "train": {
+        **dict.fromkeys(
+            [
+                "--steps",
+                "--heads",
+                "--d-model",
+                "--layers",
+                "--length",
+                "--batch-size",
+                "--d-hidden",
+                "--vocabulary",
+                "--dropout",
+                "--seed",
+                "--learning-rate",
+                "--evaluate-every",
+                "--save-every",
+                "--threads",
+            ],
+            NUMBERS,
+        ),
+        **dict.fromkeys(["--out", "--best", "--export"], FILES),
+        "--text": TEXTS,
+        "--tokens": ["words", "characters", "bytepairs", "x"],
+        "--feed-forward": ["relu", "x"],
+        "--device": ["cpu", "cuda", "x"],
+        "--precision": ["float32", "x"],
+        "--optimizer": ["adamw", "muon", "x"],
+        "--last-tenth": None,
+        "--quiet": None,
+    },
+    "generate": {
+        "--model": FILES,
+        "--length": NUMBERS[:8] + NUMBERS[11:],
+        "--temperature": NUMBERS,
+        "--top-k": NUMBERS,
+        "--top-p": NUMBERS,
+        "--seed": NUMBERS,
+        "": ["", "HAMLET.\n", "🙂\udcff", "two words"],
+    },
     "evaluate": {"--model": FILES, "--text": TEXTS, "--length": NUMBERS, "--last-tenth": None},
-    "progress": {"": ["notebooks", "lessons", "lessons/no.ipynb", "nowhere", "play", "junk"],
-                 "--limit": ["5", *NUMBERS[:2], "nan", "x"]},
+    "progress": {
+        "": ["notebooks", "lessons", "lessons/no.ipynb", "nowhere", "play", "junk"],
+        "--limit": ["5", *NUMBERS[:2], "nan", "x"],
+    },
     "reset": {"": ["3", "03_scaling", "notebooks/03_scaling.ipynb", "9", "x", "", "-1"], "--remembr": None},
     "doctor": {"": ["x"], "--x": None},
     "glossary": {"": ["x"]},
 }
 STRAY = ["--help", "-h", "stray", "--haeds", "--", "-", "--version", "\udcff"]
-QUICK = ("--text play --layers 1 --heads 2 --d-model 16 --length 16 --batch-size 4 --steps 4 --tokens characters "
-         "--threads 1 --device cpu")
+QUICK = (
+    "--text play --layers 1 --heads 2 --d-model 16 --length 16 --batch-size 4 --steps 4 --tokens characters "
+    "--threads 1 --device cpu"
+)
 
 
 def draw_line(chance):
     """A command line, mostly of options that exist."""
-    name = chance.choices([*OPTIONS, "lab", "test", "help", "trian", "--version"],
-                          [60, 30, 15, 4, 12, 4, 4, 2, 2, 6, 6, 2])[0]
+    name = chance.choices(
+        [*OPTIONS, "lab", "test", "help", "trian", "--version"], [60, 30, 15, 4, 12, 4, 4, 2, 2, 6, 6, 2]
+    )[0]
     if name in ("lab", "test"):
         return [name, "--help"]
     if name in ("help", "trian", "--version"):
@@ -89,7 +170,9 @@ def run_line(line, folder, outputs, size):
         install.ROOT = reset.ROOT = folder
         install.VENV = folder / ".venv"
         reset.ORIGINALS = folder / "originals.txt"
-        os.environ.update(SHAKESPEARE_TXT="play", XDG_CACHE_HOME=str(folder / "cache"), https_proxy="http://127.0.0.1:9")
+        os.environ.update(
+            SHAKESPEARE_TXT="play", XDG_CACHE_HOME=str(folder / "cache"), https_proxy="http://127.0.0.1:9"
+        )
         for number, name in enumerate(("stdout", "stderr"), 1):
             path = "/dev/full" if outputs.get(name) == "full" else folder.parent / name
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
@@ -161,8 +244,11 @@ def furnish(folder):
 
 def contents(folder):
     """The files, and what they hold."""
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def lost(before, folder, line):
@@ -170,16 +256,22 @@ def lost(before, folder, line):
     after = contents(folder)
     asked = {line[place + 1] for place, word in enumerate(line[:-1]) if word in ("--out", "--best", "--export")}
     asked = {os.path.normpath(name) for name in asked if name}
-    gone = [name for name, digest in before.items() if digest not in after.values()
-            and name not in asked and name != "notebooks/glossary.md"]
+    gone = [
+        name
+        for name, digest in before.items()
+        if digest not in after.values() and name not in asked and name != "notebooks/glossary.md"
+    ]
     for name in asked & set(after):
         if before.get(name) != after[name]:
             try:
                 checkpoints.load_model(folder / name)
             except ValueError as error:
                 gone.append(str(error))
-    return gone, sorted(name for name in set(after) - set(before) - asked
-                        if name.endswith((".part", ".lock")) or not (".mine" in name or "notebooks" in name))
+    return gone, sorted(
+        name
+        for name in set(after) - set(before) - asked
+        if name.endswith((".part", ".lock")) or not (".mine" in name or "notebooks" in name)
+    )
 
 
 def judge(code, said, shot, gone, left):
@@ -204,8 +296,9 @@ def fuzz(count, seed, shots=0.2):
             folder = Path(name).resolve() / "here"
             furnish(folder)
             line = draw_line(chance)
-            outputs = {stream: chance.choice(["full", "closed"]) for stream in ("stdout", "stderr")
-                       if chance.random() < 0.15}
+            outputs = {
+                stream: chance.choice(["full", "closed"]) for stream in ("stdout", "stderr") if chance.random() < 0.15
+            }
             size = chance.choice([0, 100, 5000, 50_000]) if chance.random() < 0.15 and not outputs else None
             shot = None
             if chance.random() < shots:

@@ -1,7 +1,7 @@
 """Does lesson 11 tell the truth for other seeds? Trains its models anew for each, and reads its ✓ and ✗.
 
-    python tests/proofs/growing.py            # the seeds 0 to 4, about half a minute of processor time each
-    python tests/proofs/growing.py 5 6
+python tests/proofs/growing.py            # the seeds 0 to 4, about half a minute of processor time each
+python tests/proofs/growing.py 5 6
 """
 
 import contextlib

@@ -29,8 +29,9 @@ processes.set_forkserver_preload(["transformer_lessons.language.training"])  # o
 def tiny_data(train=400, validation=90):
     """Letters in which there is nothing to learn but how often they come."""
     generator, letters = torch.Generator().manual_seed(1), Vocabulary("abcde")
-    ids = 256 + torch.multinomial(torch.tensor([0.4, 0.3, 0.15, 0.1, 0.05]), train + validation, True,
-                                  generator=generator)
+    ids = 256 + torch.multinomial(
+        torch.tensor([0.4, 0.3, 0.15, 0.1, 0.05]), train + validation, True, generator=generator
+    )
     return training.Data(letters, ids[:train], ids[train:], validation)
 
 
@@ -61,6 +62,7 @@ def train_alone(folder, steps, seconds):
 
 def train_and_be_killed(folder, steps, seconds):
     """For so long in processor time: so a busy machine changes little."""
+
     def wait_and_kill():
         end = time.process_time() + seconds
         while time.process_time() < end:

@@ -39,7 +39,8 @@ def main():
     print("the same bytes:", contents(folder / "whole") == contents(folder / "killed"))
     time.sleep(1)
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout.count(
-        str(ROOT / "transformer_lessons" / "marking" / "child.py"))
+        str(ROOT / "transformer_lessons" / "marking" / "child.py")
+    )
     print("processes left:", left)
 
 

@@ -22,8 +22,11 @@ MISTAKES = {
         "tokens != pad_id": ["tokens == pad_id", "tokens > pad_id", "tokens != 0"],
         "[:, None, None, :]": ["[:, None, :, None]"],
         "masked_fill(~mask, -torch.inf)": [
-            "masked_fill(mask, -torch.inf)", "masked_fill(~mask, -1e9)", "masked_fill(~mask, 0.0)",
-            "masked_fill_(~mask, -torch.inf)"],
+            "masked_fill(mask, -torch.inf)",
+            "masked_fill(~mask, -1e9)",
+            "masked_fill(~mask, 0.0)",
+            "masked_fill_(~mask, -torch.inf)",
+        ],
         "scores.masked_fill(~mask, -torch.inf).masked_fill(empty, 0.0)": ["scores.masked_fill(~mask, -torch.inf)"],
         "softmax(dim=-1).masked_fill(empty, 0.0)": ["softmax(dim=-1)", "softmax(dim=-1).nan_to_num()"],
         "return scores.softmax(dim=-1)\n    check": ["return scores.softmax(dim=-2)\n    check"],
@@ -34,47 +37,71 @@ MISTAKES = {
     "attention": {
         " / math.sqrt(query.shape[-1])": [""],
         "math.sqrt(query.shape[-1])": [
-            "query.shape[-1]", "math.sqrt(value.shape[-1])", "math.sqrt(key.shape[-2])",
-            "math.sqrt(query.shape[-1] * query.shape[1])"],
+            "query.shape[-1]",
+            "math.sqrt(value.shape[-1])",
+            "math.sqrt(key.shape[-2])",
+            "math.sqrt(query.shape[-1] * query.shape[1])",
+        ],
         "masked_softmax(scores, mask)": ["masked_softmax(scores)"],
         "F.dropout(weights, dropout) @ value": [
-            "weights @ value", "F.dropout(weights @ value, dropout)",
-            "F.dropout(weights, 0.3 if dropout else 0.0) @ value"],
+            "weights @ value",
+            "F.dropout(weights @ value, dropout)",
+            "F.dropout(weights, 0.3 if dropout else 0.0) @ value",
+        ],
         "    output = F.dropout(weights, dropout)": ["    weights = F.dropout(weights, dropout)\n    output = weights"],
         "return output, weights\n\n\ndef split": ["return output, scores\n\n\ndef split"],
         "x.reshape(batch, length, num_heads, d_model // num_heads)": [
-            "x.reshape(batch, num_heads, length, -1)", "x.unflatten(2, (-1, num_heads)).mT"],
+            "x.reshape(batch, num_heads, length, -1)",
+            "x.unflatten(2, (-1, num_heads)).mT",
+        ],
         "heads.transpose(1, 2)  # (b": ["heads.reshape(batch, num_heads, length, -1)  # (b"],
         "return x.transpose(1, 2).flatten(2)": [
-            "return x.reshape(x.shape[0], x.shape[2], -1)", "return x.permute(0, 2, 3, 1).flatten(2)"],
+            "return x.reshape(x.shape[0], x.shape[2], -1)",
+            "return x.permute(0, 2, 3, 1).flatten(2)",
+        ],
         "self.linear_q(query)": ["self.linear_q(key)"],
         "self.linear_k(key)": ["self.linear_k(value)", "self.linear_q(key)"],
         "self.linear_v(value)": ["self.linear_v(key)", "self.linear_k(value)"],
         "self.linear_k = nn.Linear(d_model, d_model)": ["self.linear_k = nn.Linear(d_model, d_model, bias=False)"],
         "self.rotary(query, start), self.rotary(key, start)": [
-            "query, self.rotary(key, start)", "self.rotary(query, start), self.rotary(key)",
-            "self.rotary(query), self.rotary(key, start)"],
+            "query, self.rotary(key, start)",
+            "self.rotary(query, start), self.rotary(key)",
+            "self.rotary(query), self.rotary(key, start)",
+        ],
         "query, key = self.rotary(query, start), self.rotary(key, start)": [
             "value = self.rotary(value, start)",
-            "query, key, value = (self.rotary(x, start) for x in (query, key, value))"],
+            "query, key, value = (self.rotary(x, start) for x in (query, key, value))",
+        ],
         "key, value = cache.extend(self, key, value)": [
-            "cache.extend(self, key, value)", "key, _ = cache.extend(self, key, value)",
-            "key, value = cache.extend(self, key.roll(1, 2), value)"],
+            "cache.extend(self, key, value)",
+            "key, _ = cache.extend(self, key, value)",
+            "key, value = cache.extend(self, key.roll(1, 2), value)",
+        ],
         "if need_weights else": ["if not need_weights else"],
         "if self.training else 0.0": [""],
         "self.dropout.p if self.training": ["0.1 if self.training"],
         "attend(query, key, value, mask, dropout)": [
-            "attend(query, key, value, None, dropout)", "attend(query, key, value, mask, 0.0)"],
+            "attend(query, key, value, None, dropout)",
+            "attend(query, key, value, mask, 0.0)",
+        ],
         "self.linear_out(merge_heads(output))": ["merge_heads(output)"],
         "return self.linear_out(merge_heads(output)), weights": ["return self.linear_out(merge_heads(output)), None"],
         "(query, key, value, mask, dropout), None": [
-            "(query, key, value, None, dropout), None", "(query, key, value, ~mask, dropout), None",
-            "(query, key, value, mask), None"],
+            "(query, key, value, None, dropout), None",
+            "(query, key, value, ~mask, dropout), None",
+            "(query, key, value, mask), None",
+        ],
         "(query, key, value, mask, dropout)[0], None": [
-            "(query, key, value, None, dropout)[0], None", "(query, key, value, mask)[0], None",
-            "(query, key, value, mask, dropout)"],
+            "(query, key, value, None, dropout)[0], None",
+            "(query, key, value, mask)[0], None",
+            "(query, key, value, mask, dropout)",
+        ],
         'query.is_cpu and torch.is_autocast_enabled("cpu")': [
-            'torch.is_autocast_enabled("cpu")', 'torch.is_autocast_enabled("cuda")', "query.is_cpu", "False"],
+            'torch.is_autocast_enabled("cpu")',
+            'torch.is_autocast_enabled("cuda")',
+            "query.is_cpu",
+            "False",
+        ],
         "torch.atleast_2d(mask)": ["mask"],
         "self.dropout = nn.Dropout(dropout)": ["self.dropout = nn.Dropout(0.1)"],
         "dropout=0.1, rotary": ["dropout=0.0, rotary"],
@@ -86,16 +113,21 @@ MISTAKES = {
         "(even / d_model)": ["(even / (d_model - 2))", "(2 * even / d_model)"],
         "[angles.sin(), angles.cos()]": ["[angles.cos(), angles.sin()]"],
         "torch.stack([angles.sin(), angles.cos()], dim=-1)": [
-            "torch.cat([angles.sin(), angles.cos()], dim=-1)[:, :, None]"],
+            "torch.cat([angles.sin(), angles.cos()], dim=-1)[:, :, None]"
+        ],
         ".to(torch.get_default_dtype())  # (length, d_model)": [".float()  # (length, d_model)"],
         "d_model), persistent=False)": ["d_model))"],
         '"turns", turns.to(torch.get_default_dtype()), persistent=False)': ['"turns", turns)'],
         "0.02 * torch.randn": ["torch.randn"],
         "nn.Parameter(0.02 * torch.randn(max_length, d_model))": [
-            "0.02 * torch.randn(max_length, d_model)", "nn.Parameter(torch.zeros(max_length, d_model))"],
+            "0.02 * torch.randn(max_length, d_model)",
+            "nn.Parameter(torch.zeros(max_length, d_model))",
+        ],
         "[angles.cos(), angles.sin()]": ["[angles.sin(), angles.cos()]", "[angles.cos(), angles.cos()]"],
         "self.turns[start : start + x.shape[-2]].to(wide)": [
-            "self.turns[: x.shape[-2]].to(wide)", "self.turns[start : start + x.shape[-2]]"],
+            "self.turns[: x.shape[-2]].to(wide)",
+            "self.turns[start : start + x.shape[-2]]",
+        ],
         "self.encoding[start : start + x.shape[-2]]": ["self.encoding[: x.shape[-2]]"],
         "check_positions(x, *self.encoding.shape, start)": ["check_positions(x, *self.encoding.shape)"],
         "pairs * turns": ["pairs / turns", "pairs * turns.conj()"],
@@ -112,113 +144,157 @@ MISTAKES = {
         "return x + self.dropout(self.feed_forward(self.norm_2(x)))": [
             "return self.dropout(x + self.feed_forward(self.norm_2(x)))",
             "return x + self.dropout(self.feed_forward(self.norm_1(x)))",
-            "return x + self.feed_forward(self.norm_2(x))", "return x + self.dropout(self.feed_forward(x))"],
+            "return x + self.feed_forward(self.norm_2(x))",
+            "return x + self.dropout(self.feed_forward(x))",
+        ],
         "return self.norm_2(x + self.dropout(self.feed_forward(x)))": [
             "return self.norm_1(x + self.dropout(self.feed_forward(x)))",
             "return x + self.norm_2(self.dropout(self.feed_forward(x)))",
-            "return self.norm_2(self.dropout(x + self.feed_forward(x)))"],
+            "return self.norm_2(self.dropout(x + self.feed_forward(x)))",
+        ],
         "x = self.norm_1(x + self.attend(x, mask, cache))\n        return": [
             "x = self.norm_1(self.attend(x, mask, cache))\n        return",
             "x = self.norm_1(x + self.attend(x, None, cache))\n        return",
-            "x = self.norm_1(x + self.attend(x, mask, None))\n        return"],
+            "x = self.norm_1(x + self.attend(x, mask, None))\n        return",
+        ],
         "x = self.norm_1(x + self.attend(x, mask))\n        x": [
-            "x = self.norm_1(x + self.attend(x, None))\n        x"],
+            "x = self.norm_1(x + self.attend(x, None))\n        x"
+        ],
         "x + self.attend(self.norm_1(x), mask, cache)\n            return": [
             "self.norm_1(x) + self.attend(self.norm_1(x), mask, cache)\n            return",
             "x + self.attend(self.norm_1(x), None, cache)\n            return",
-            "x + self.attend(self.norm_1(x), mask, None)\n            return"],
+            "x + self.attend(self.norm_1(x), mask, None)\n            return",
+        ],
         "x + self.attend(self.norm_1(x), mask)\n            x": [
-            "x + self.attend(self.norm_1(x), None)\n            x"],
+            "x + self.attend(self.norm_1(x), None)\n            x"
+        ],
         "self.attention(x, x, x, mask, need_weights=False, cache=cache)\n        return self.dropout(output)": [
             "self.attention(x, x, x, mask, need_weights=False, cache=cache)\n        return output",
-            "self.attention(x, x, x, mask, need_weights=False)\n        return self.dropout(output)"],
+            "self.attention(x, x, x, mask, need_weights=False)\n        return self.dropout(output)",
+        ],
         "self.look_up(self.norm_2(x), memory, memory_mask)": [
             "self.look_up(self.norm_2(x), memory, None)",
-            "self.look_up(self.norm_2(x), self.norm_2(memory), memory_mask)", "self.look_up(x, memory, memory_mask)"],
+            "self.look_up(self.norm_2(x), self.norm_2(memory), memory_mask)",
+            "self.look_up(x, memory, memory_mask)",
+        ],
         "self.look_up(x, memory, memory_mask))": [
-            "self.look_up(x, memory, None))", "self.look_up(memory, x, memory_mask))"],
+            "self.look_up(x, memory, None))",
+            "self.look_up(memory, x, memory_mask))",
+        ],
         "self.cross_attention(x, memory, memory, memory_mask": [
-            "self.cross_attention(x, memory, x, memory_mask", "self.self_attention(x, memory, memory, memory_mask"],
+            "self.cross_attention(x, memory, x, memory_mask",
+            "self.self_attention(x, memory, memory, memory_mask",
+        ],
         "memory_mask, need_weights=False)\n        return self.dropout(output)": [
-            "memory_mask, need_weights=False)\n        return output"],
+            "memory_mask, need_weights=False)\n        return output"
+        ],
         "self.feed_forward(self.norm_3(x))": ["self.feed_forward(self.norm_2(x))"],
         "return self.norm_3(x + self.dropout(self.feed_forward(x)))": ["return x + self.dropout(self.feed_forward(x))"],
         "self.self_attention = MultiHeadAttention(d_model, num_heads, dropout)": [
-            "self.self_attention = MultiHeadAttention(d_model, num_heads)"],
+            "self.self_attention = MultiHeadAttention(d_model, num_heads)"
+        ],
         "self.attention = MultiHeadAttention(d_model, num_heads, dropout, rotary)": [
-            "self.attention = MultiHeadAttention(d_model, num_heads, dropout)"],
+            "self.attention = MultiHeadAttention(d_model, num_heads, dropout)"
+        ],
         "self.norm_3 = nn.LayerNorm(d_model)": [
-            "self.norm_3 = nn.LayerNorm(d_model, eps=1e-6)", "self.norm_3 = self.norm_2"],
+            "self.norm_3 = nn.LayerNorm(d_model, eps=1e-6)",
+            "self.norm_3 = self.norm_2",
+        ],
     },
     "models": {
         "std=d_model**-0.5": ["std=1.0"],
         " * math.sqrt(self.table.embedding_dim)": [""],
         "return self.positions(vectors)": ["return vectors"],
         "F.linear(vectors, self.table.weight)": [
-            "F.linear(vectors, self.table.weight) * self.table.embedding_dim**-0.5"],
+            "F.linear(vectors, self.table.weight) * self.table.embedding_dim**-0.5"
+        ],
         "x = self.dropout(self.embedding(tokens))  # (batch, length": ["x = self.embedding(tokens)  # (batch, length"],
         "x = self.dropout(self.embedding(tokens))  # (batch, target": ["x = self.embedding(tokens)  # (batch, target"],
         "x = layer(x, mask)\n        return self.norm(x)": [
             "x = layer(x)\n        return self.norm(x)",
             "x = layer(x, mask)\n            mask = None\n        return self.norm(x)",
-            "x = layer(x, mask)\n        return x"],
+            "x = layer(x, mask)\n        return x",
+        ],
         "return self.norm(x)  # (batch, target": ["return x  # (batch, target"],
         "x = layer(x, memory, mask, memory_mask)": [
-            "x = layer(x, memory, mask)", "x = memory = layer(x, memory, mask, memory_mask)",
+            "x = layer(x, memory, mask)",
+            "x = memory = layer(x, memory, mask, memory_mask)",
             "x = layer(x, memory, mask, memory_mask)\n            mask = None",
-            "x = layer(x, memory, mask, memory_mask)\n            memory_mask = None"],
+            "x = layer(x, memory, mask, memory_mask)\n            memory_mask = None",
+        ],
         "mask & padding_mask(tokens, self.pad_id)": [
-            "mask", "padding_mask(tokens, self.pad_id)", "mask | padding_mask(tokens, self.pad_id)"],
+            "mask",
+            "padding_mask(tokens, self.pad_id)",
+            "mask | padding_mask(tokens, self.pad_id)",
+        ],
         "if self.pad_id is not None:": ["if self.pad_id:"],
         "mask = None if self.pad_id is None else padding_mask(tokens, self.pad_id)": ["mask = None"],
         "memory_mask = None if self.pad_id is None else padding_mask(source, self.pad_id)": ["memory_mask = None"],
         "padding_mask(source, self.pad_id)": ["padding_mask(target, self.pad_id)"],
         "embedding = Embedding(target_size, d_model, max_length)": [
-            "embedding = Embedding(source_size, d_model, max_length)"],
+            "embedding = Embedding(source_size, d_model, max_length)"
+        ],
         "if target_size is not None:": ["if target_size != source_size:"],
         "self.decoder.embedding.logits(vectors)": ["self.encoder.embedding.logits(vectors)"],
         "self.decoder = Decoder(embedding, num_heads, d_hidden, num_layers, dropout, norm_first, pad_id)": [
-            "self.decoder = Decoder(embedding, num_heads, d_hidden, num_layers, dropout, False, pad_id)"],
+            "self.decoder = Decoder(embedding, num_heads, d_hidden, num_layers, dropout, False, pad_id)"
+        ],
         "self.decode(target, self.encoder(source), source)": ["self.decode(source, self.encoder(target), target)"],
         "    @torch.no_grad()\n": [""],
         "    @torch.no_grad()\n    def generate(self, source, start_id, length):\n": [
-            "    def generate(self, source, start_id, length):\n        torch.set_grad_enabled(False)\n"],
+            "    def generate(self, source, start_id, length):\n        torch.set_grad_enabled(False)\n"
+        ],
         "self.eval()": ["pass"],
         "self.train(training)": ["self.train()", "pass"],
         "[:, -1:].argmax(-1)": [
-            "[:, :1].argmax(-1)", "[:, -1:].softmax(-1)[:, 0].multinomial(1)", "[:, -1:].argmin(-1)"],
+            "[:, :1].argmax(-1)",
+            "[:, -1:].softmax(-1)[:, 0].multinomial(1)",
+            "[:, -1:].argmin(-1)",
+        ],
         "torch.cat([tokens, likeliest], dim=1)": ["torch.cat([likeliest, tokens], dim=1)"],
         "return tokens[:, 1:]": ["return tokens", "return tokens[:, :-1]"],
         "self.decode(tokens, memory, source)": [
-            "self.decode(tokens[:, -1:], memory, source)", "self.decode(tokens, memory, tokens)"],
+            "self.decode(tokens[:, -1:], memory, source)",
+            "self.decode(tokens, memory, tokens)",
+        ],
         "start_id, device=source.device": ["start_id"],
         "std=0.02": ["std=1.0"],
         "None if rotary else LearnedPositions(d_model, max_length)": [
-            "LearnedPositions(d_model, max_length)", "None",
-            "None if rotary else PositionalEncoding(d_model, max_length)"],
+            "LearnedPositions(d_model, max_length)",
+            "None",
+            "None if rotary else PositionalEncoding(d_model, max_length)",
+        ],
         "RotaryPositions(d_model // num_heads, max_length) if rotary": [
-            "RotaryPositions(d_model // num_heads, max_length) if not rotary"],
+            "RotaryPositions(d_model // num_heads, max_length) if not rotary"
+        ],
         "d_hidden, dropout, True, turn)": ["d_hidden, dropout, False, turn)", "d_hidden, 0.1, True, turn)"],
         "x = self.embedding(tokens)  # (": ["x = self.embedding(tokens) * self.embedding.embedding_dim**0.5  # ("],
         "x = self.positions(x, start)": ["x = self.positions(x)", "x = self.positions(self.dropout(x), start)"],
         "x = self.dropout(x)": ["pass"],
         "causal_mask(start + tokens.shape[1], tokens.device)[start:]": [
-            "None", "causal_mask(start + tokens.shape[1])[start:]",
-            "causal_mask(start + tokens.shape[1], tokens.device)[: tokens.shape[1]]"],
+            "None",
+            "causal_mask(start + tokens.shape[1])[start:]",
+            "causal_mask(start + tokens.shape[1], tokens.device)[: tokens.shape[1]]",
+        ],
         "x = layer(x, mask, cache)\n        return F": [
             "x = layer(x, mask, cache)\n            mask = None\n        return F",
-            "x = layer(x, mask)\n        return F"],
+            "x = layer(x, mask)\n        return F",
+        ],
         "F.linear(self.norm(x), self.embedding.weight)": [
-            "F.linear(x, self.embedding.weight)", "F.linear(self.norm(x), self.embedding.weight.detach())"],
+            "F.linear(x, self.embedding.weight)",
+            "F.linear(self.norm(x), self.embedding.weight.detach())",
+        ],
     },
     "tasks/reversal": {
         "first.flip(1)": ["first.flip(0)", "first"],
         "torch.randint(vocabulary_size, (number, half)": ["torch.randint(1, vocabulary_size, (number, half)"],
         "torch.randint(1, vocabulary_size": ["torch.randint(0, vocabulary_size"],
         "torch.randint(vocabulary_size, (number, half), generator=generator)": [
-            "torch.randint(vocabulary_size, (number, half))"],
+            "torch.randint(vocabulary_size, (number, half))"
+        ],
         "torch.randint(vocabulary_size, (number, half), generator": [
-            "torch.randint(vocabulary_size, (1, half), generator"],
+            "torch.randint(vocabulary_size, (1, half), generator"
+        ],
         "[start, source.flip(1)]": ["[source.flip(1), start]", "[start, source]"],
         "check_sizes(2, vocabulary_size=vocabulary_size)": ["check_sizes(vocabulary_size=vocabulary_size)"],
     },

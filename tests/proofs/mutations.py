@@ -131,7 +131,8 @@ def replacements(node):
     if isinstance(node, ast.Call):
         return list(other_calls(node))
     if isinstance(node, ast.Assign | ast.Raise) or (
-            isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)):
+        isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
+    ):
         return [ast.Pass()]
     return []
 
@@ -169,8 +170,9 @@ class Watch:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
         if self.turns:
-            items[:] = sorted((item for item in items if item.nodeid in self.turns),
-                              key=lambda item: self.turns[item.nodeid])
+            items[:] = sorted(
+                (item for item in items if item.nodeid in self.turns), key=lambda item: self.turns[item.nodeid]
+            )
 
     def pytest_runtest_logstart(self, nodeid):
         self.tell(nodeid)
@@ -270,8 +272,18 @@ def codes_in(code):
 
 
 def run_pytest(arguments, plugin):
-    options = ["-s", "-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p",
-               "no:terminal", "--assert=plain"]
+    options = [
+        "-s",
+        "-o",
+        "addopts=",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:unraisableexception",
+        "-p",
+        "no:terminal",
+        "--assert=plain",
+    ]
     return pytest.main([*options, *arguments], plugins=[plugin])
 
 
@@ -390,8 +402,9 @@ def mutations(modules, texts, arguments):
     if not (arguments.all or arguments.sample):
         return found
     sources = {module: file.read_text(encoding="utf-8") for module, file in modules.items()}
-    makers = [(module, make) for module, source in sources.items() for kind in (operators, omissions)
-              for make in kind(source)]
+    makers = [
+        (module, make) for module, source in sources.items() for kind in (operators, omissions) for make in kind(source)
+    ]
     if arguments.sample:
         found = []
         random.Random(arguments.seed).shuffle(makers)
@@ -404,8 +417,12 @@ def mutations(modules, texts, arguments):
 
 
 def clone(source, target):
-    shutil.copytree(source, target, dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns(".git", ".hypothesis", "__pycache__", ".*_cache"))
+    shutil.copytree(
+        source,
+        target,
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns(".git", ".hypothesis", "__pycache__", ".*_cache"),
+    )
     return target
 
 
@@ -471,8 +488,15 @@ def run(folder, state, arguments):
                 at_import = budget == BUDGETS[-1] or str(line) not in record["lines"][module]
                 replace = None if at_import else partial(bench.replace, modules[module], source, mutated)
                 modules[module].write_text(mutated, encoding="utf-8")
-                red = in_a_fork(try_tests, folder, files, chosen, replace, bench, patience=lambda test: (
-                    PATIENCE if test is None else 10 + 10 * record["seconds"][test]))
+                red = in_a_fork(
+                    try_tests,
+                    folder,
+                    files,
+                    chosen,
+                    replace,
+                    bench,
+                    patience=lambda test: PATIENCE if test is None else 10 + 10 * record["seconds"][test],
+                )
                 modules[module].write_text(source, encoding="utf-8")
                 keep(number, budget, red)
 
@@ -493,8 +517,11 @@ def run(folder, state, arguments):
         try_all()
     dead = sum(bool(red) for _, red in results.values())
     print(f"\n{len(every)} mutations, {dead} of them noticed")
-    return [(module, line, mutation) for number, (module, line, mutation, _) in enumerate(every)
-            if not results[str(number)][1] and not explanation(module, mutation)]
+    return [
+        (module, line, mutation)
+        for number, (module, line, mutation, _) in enumerate(every)
+        if not results[str(number)][1] and not explanation(module, mutation)
+    ]
 
 
 if __name__ == "__main__":

@@ -88,11 +88,16 @@ def drag_the_query(page):
         page.expect(expected(np.array([x, y]), 1))
     page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
     page.expect(expected(np.array([-2.3, 2.4]), 1))
-    move = "const [plane, x] = arguments, box = plane.getBoundingClientRect(), start = performance.now();"\
-        "plane.dispatchEvent(new PointerEvent('pointermove', {clientX: box.x + x, clientY: box.y + 99}));"\
+    move = (
+        "const [plane, x] = arguments, box = plane.getBoundingClientRect(), start = performance.now();"
+        "plane.dispatchEvent(new PointerEvent('pointermove', {clientX: box.x + x, clientY: box.y + 99}));"
         "document.body.offsetHeight; return performance.now() - start"
-    page.browser.execute_script("arguments[0].setPointerCapture = () => 0; arguments[0].dispatchEvent("
-                                "new PointerEvent('pointerdown', {clientX: 50, clientY: 50}))", plane)
+    )
+    page.browser.execute_script(
+        "arguments[0].setPointerCapture = () => 0; arguments[0].dispatchEvent("
+        "new PointerEvent('pointerdown', {clientX: 50, clientY: 50}))",
+        plane,
+    )
     page.times += [page.browser.execute_script(move, plane, x) for x in range(20, 320, 3)]
 
 
@@ -166,16 +171,20 @@ def draw_the_mask(page):
     buttons[-1].click()
     mask[:] = False
     compare()
-    page.expect("These have nothing to attend to, so their weights and outputs are 0: "
-                "“the” (0), “cat” (1), “sat” (2), “on” (3), “the” (4), “mat” (5).")
+    page.expect(
+        "These have nothing to attend to, so their weights and outputs are 0: "
+        "“the” (0), “cat” (1), “sat” (2), “on” (3), “the” (4), “mat” (5)."
+    )
     page.press(Keys.TAB, Keys.SPACE)  # from the last button into the mask
     mask.view(-1)[squares.index(page.browser.switch_to.active_element)] ^= True
     page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)
     mask.view(-1)[squares.index(page.browser.switch_to.active_element)] ^= True
     assert mask.sum() == 2
     compare()
-    click = "const start = performance.now(); arguments[0].dispatchEvent(new MouseEvent('click'));"\
+    click = (
+        "const start = performance.now(); arguments[0].dispatchEvent(new MouseEvent('click'));"
         "document.body.offsetHeight; return performance.now() - start"
+    )
     page.times += [page.browser.execute_script(click, square) for square in squares]
 
 
@@ -200,12 +209,17 @@ def main():
                 if os.environ.get("AXE"):
                     browser.execute_script(Path(os.environ["AXE"]).read_text(encoding="utf-8"))
                     found = browser.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
-                    faults += [json.dumps([one["id"], one["nodes"][0]["html"][:100]]) for one in found["violations"]
-                               if one["impact"] in ("serious", "critical")]
+                    faults += [
+                        json.dumps([one["id"], one["nodes"][0]["html"][:100]])
+                        for one in found["violations"]
+                        if one["impact"] in ("serious", "critical")
+                    ]
                 if os.environ.get("SCREENSHOTS"):
                     browser.save_screenshot(str(Path(os.environ["SCREENSHOTS"]) / f"{use.__name__}.png"))
-                print(f"{'✗' if faults else '✓'} {use.__name__}: a move is answered in {median:.1f} ms (median), "
-                      f"{worst:.1f} ms (worst)")
+                print(
+                    f"{'✗' if faults else '✓'} {use.__name__}: a move is answered in {median:.1f} ms (median), "
+                    f"{worst:.1f} ms (worst)"
+                )
                 print("".join(f"    {fault}\n" for fault in faults), end="")
                 faulty += bool(faults)
         finally:

@@ -29,8 +29,13 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-VIEWS = [("phone", 360, "light"), ("phone", 390, "dark"), ("tablet", 768, "light"), ("desktop", 1440, "light"),
-         ("desktop", 1440, "dark")]
+VIEWS = [
+    ("phone", 360, "light"),
+    ("phone", 390, "dark"),
+    ("tablet", 768, "light"),
+    ("desktop", 1440, "light"),
+    ("desktop", 1440, "dark"),
+]
 LOOK = r"""
 const all = selector => [...document.querySelectorAll(selector)];
 const article = document.querySelector('article') ?? document.body;
@@ -131,9 +136,13 @@ def accessible(browser, axe):
     found = browser.execute_async_script(AXE_RUN)
     if isinstance(found, str):
         return [f"axe-core: {found}"]
-    return [f"axe-core, {rule['impact']}, {rule['id']}, {len(rule['nodes'])} times: {node['html'][:160]} "
-            f"{node['any'][0]['message'] if node['any'] else ''}"
-            for rule in found if rule["impact"] in ("serious", "critical") for node in rule["nodes"][:2]]
+    return [
+        f"axe-core, {rule['impact']}, {rule['id']}, {len(rule['nodes'])} times: {node['html'][:160]} "
+        f"{node['any'][0]['message'] if node['any'] else ''}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"][:2]
+    ]
 
 
 def photograph(browser, name):
@@ -308,8 +317,10 @@ def on_paper(browser, site):
     """What is printed is the lesson, with everything unfolded."""
     see(browser, 1300, "dark")
     visit(browser, (site / "notebooks/03_scaling.html").as_uri())
-    browser.execute_script("window.opened = 0; addEventListener('beforeprint', () => { window.opened = "
-                           "document.querySelectorAll('details:not([open])').length; });")
+    browser.execute_script(
+        "window.opened = 0; addEventListener('beforeprint', () => { window.opened = "
+        "document.querySelectorAll('details:not([open])').length; });"
+    )
     pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})["data"])
     if os.environ.get("SCREENSHOTS"):
         Path(os.environ["SCREENSHOTS"], "03_scaling.pdf").write_bytes(pdf)
@@ -346,8 +357,9 @@ def main(arguments):
             browser.quit()
     first = sum(path.stat().st_size for path in first_page(site)) / 1e6
     faulty += report(f"the first page has {first:.2f} MB", [] if first < 0.3 else ["it must stay under 0.3 MB"])
-    print(f"{len(pages)} pages, {totals[0]} formulas, {totals[1]} pictures, each seen {len(VIEWS)} times: "
-          f"{faulty} faulty")
+    print(
+        f"{len(pages)} pages, {totals[0]} formulas, {totals[1]} pictures, each seen {len(VIEWS)} times: {faulty} faulty"
+    )
     return 1 if faulty else 0
 
 

@@ -49,15 +49,27 @@ def pieces(text):
     found = [(text.text, own)]
     for span in text:
         found += [(span.text, own | span.attrib), (span.tail, own)]
-    return [(string, float(style["font-size"]), style["font-weight"] == "bold",
-             "mono" in style["font-family"], style["font-style"] == "italic")
-            for string, style in found if string]
+    return [
+        (
+            string,
+            float(style["font-size"]),
+            style["font-weight"] == "bold",
+            "mono" in style["font-family"],
+            style["font-style"] == "italic",
+        )
+        for string, style in found
+        if string
+    ]
 
 
 def width(string, size, bold, code, italic):
     """In DejaVu, the widest of the fonts that a browser is likely to take."""
-    style = FontProperties(family="DejaVu Sans Mono" if code else "DejaVu Sans", size=size,
-                           weight="bold" if bold else "normal", style="italic" if italic else "normal")
+    style = FontProperties(
+        family="DejaVu Sans Mono" if code else "DejaVu Sans",
+        size=size,
+        weight="bold" if bold else "normal",
+        style="italic" if italic else "normal",
+    )
     blank = 0.32 * size * (len(string) - len(string.strip(" "))) * (not code)
     if code:
         return 0.602 * size * len(string)
@@ -68,8 +80,12 @@ def width(string, size, bold, code, italic):
 def labels(name):
     """[(string, left, top, right, bottom)] of every text in a diagram."""
     root, found = root_of(name), []
-    sizes = {text: group.get("font-size") for group in root.iter(f"{NAMESPACE}g") for text in group
-             if text.tag == f"{NAMESPACE}text"}
+    sizes = {
+        text: group.get("font-size")
+        for group in root.iter(f"{NAMESPACE}g")
+        for text in group
+        if text.tag == f"{NAMESPACE}text"
+    }
     for text in root.iter(f"{NAMESPACE}text"):
         text.attrib.setdefault("font-size", sizes[text])
         own = pieces(text)
@@ -237,8 +253,9 @@ def test_no_line_runs_through_a_text(name):
 
 @every_diagram
 def test_every_arrow_ends_at_a_box(name):
-    circles = [[float(circle.get(key)) for key in ("cx", "cy", "r")]
-               for circle in root_of(name).iter(f"{NAMESPACE}circle")]
+    circles = [
+        [float(circle.get(key)) for key in ("cx", "cy", "r")] for circle in root_of(name).iter(f"{NAMESPACE}circle")
+    ]
 
     def gap(tip):
         to_circles = [abs(math.dist(tip, (x, y)) - radius) for x, y, radius in circles]
@@ -299,8 +316,10 @@ def test_the_weighted_average_is_attention_of_the_sequence_to_itself():
 def test_the_weighted_average_comes_out_the_same_from_the_rounded_weights():
     _, powers, weights, output = draw.traced_by_hand()
     weights, powers = [round(weight, 2) for weight in weights], [round(power, 2) for power in powers]
-    by_hand = [sum(weight * feature for weight, feature in zip(weights, column, strict=True))
-               for column in zip(*draw.SEQUENCE, strict=True)]
+    by_hand = [
+        sum(weight * feature for weight, feature in zip(weights, column, strict=True))
+        for column in zip(*draw.SEQUENCE, strict=True)
+    ]
     assert f"{sum(weights):.2f}" == "1.00"
     assert f"{sum(powers):.2f}" in texts("weighted_average")
     assert [f"{feature:.2f}" for feature in by_hand] == [f"{feature:.2f}" for feature in output]
@@ -318,8 +337,9 @@ def test_the_masks_are_the_packages():
 @pytest.mark.parametrize("position", [0, 1, 2, 3, 10, 100])
 def test_the_clocks_hands_are_the_sinusoidal_encoding(position):
     expected = positions.sinusoidal_encoding(position + 1, 8)[position].double()
-    torch.testing.assert_close(torch.tensor(draw.sinusoids(position, 8), dtype=torch.float64), expected,
-                               atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        torch.tensor(draw.sinusoids(position, 8), dtype=torch.float64), expected, atol=1e-5, rtol=0
+    )
 
 
 def test_the_heads_are_those_of_split_heads_and_the_wrong_ones_those_of_view():
@@ -353,8 +373,9 @@ def statements(function):
     return [ast.unparse(ast.fix_missing_locations(node)) for node in assigned]
 
 
-@pytest.mark.parametrize(("name", "layer"), [("encoder_layer", layers.EncoderLayer),
-                                             ("decoder_layer", layers.DecoderLayer)])
+@pytest.mark.parametrize(
+    ("name", "layer"), [("encoder_layer", layers.EncoderLayer), ("decoder_layer", layers.DecoderLayer)]
+)
 def test_a_layers_formulas_are_its_code(name, layer):
     shown = {text for text in texts(name) if text.startswith("x = ")}
     code = {one.replace(", cache)", ")") for one in statements(layer.forward)}  # the picture is of training

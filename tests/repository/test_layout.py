@@ -16,8 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "transformer_lessons"
 MODULES = re.findall(r"^    ([\w.]+)  ", transformer_lessons.__doc__, flags=re.MULTILINE)  # in reading order
 IMPLEMENTATION = ["masks", "attention", "positions", "layers", "models"]
-DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "TEACHING.md")),
-             *sorted((ROOT / "transformer_lessons").rglob("*.md"))]
+DOCUMENTS = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "TEACHING.md")),
+    *sorted((ROOT / "transformer_lessons").rglob("*.md")),
+]
 TOP_LEVEL = {"README.md", "CONTRIBUTING.md", "TEACHING.md", "LICENSE", "pyproject.toml", "requirements.txt"}
 TOP_LEVEL |= {"notebooks", "transformer_lessons", "imgs", "tests"}
 
@@ -59,7 +61,13 @@ def test_the_package_lists_all_its_modules_in_reading_order():
 def test_at_the_top_lies_the_implementation_alone():
     assert len(list(PACKAGE.glob("*.py"))) <= 10
     assert {path.stem for path in PACKAGE.glob("*.py")} == {
-        "__init__", "__main__", "validation", "first_steps", *IMPLEMENTATION, "modern"}
+        "__init__",
+        "__main__",
+        "validation",
+        "first_steps",
+        *IMPLEMENTATION,
+        "modern",
+    }
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -68,13 +76,16 @@ def test_a_module_imports_only_modules_above_it(module):
         assert not out_of_order(path.read_text(encoding="utf-8"), module), path
 
 
-@pytest.mark.parametrize("line", [
-    "from transformer_lessons.layers import EncoderLayer",
-    "from transformer_lessons import layers",
-    "import transformer_lessons.layers as below",
-    "from .layers import EncoderLayer",
-    "def late():\n    from transformer_lessons import layers",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from transformer_lessons.layers import EncoderLayer",
+        "from transformer_lessons import layers",
+        "import transformer_lessons.layers as below",
+        "from .layers import EncoderLayer",
+        "def late():\n    from transformer_lessons import layers",
+    ],
+)
 def test_an_import_from_below_is_noticed(line):
     assert out_of_order(line, "attention") == {"layers"}
     assert out_of_order(line, "models") == set()

@@ -73,7 +73,7 @@ def test_every_page_is_in_a_table_of_contents_and_every_entry_is_a_page(written)
 def test_every_notebook_is_in_the_contents_and_on_the_front_page_with_its_promise(written):
     notebooks = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
     assert len(notebooks) >= 8
-    assert [f"notebooks/{path.stem}" for path in notebooks] == contents(written["index.md"])[:len(notebooks)]
+    assert [f"notebooks/{path.stem}" for path in notebooks] == contents(written["index.md"])[: len(notebooks)]
     for number, path in enumerate(notebooks, 1):
         told = pages.facts_of(path)
         assert told["title"].startswith(f"{number} · ")  # the path counts its steps
@@ -85,8 +85,12 @@ def test_every_notebook_is_in_the_contents_and_on_the_front_page_with_its_promis
 def test_the_front_page_shows_what_the_check_says_of_each_answer(written):
     verdicts = re.findall(r'<div class="verdict (\w+)"><p>(.+?)</p>', written["index.md"])
     name = "scaled_dot_product_attention"
-    assert verdicts == [("wrong", f"✗ {name}: softmax over the queries."), ("wrong", f"✗ {name}: no scaling."),
-                        ("wrong", f"✗ {name}: scaled by d, not √d."), ("right", f"✓ {name}")]
+    assert verdicts == [
+        ("wrong", f"✗ {name}: softmax over the queries."),
+        ("wrong", f"✗ {name}: no scaling."),
+        ("wrong", f"✗ {name}: scaled by d, not √d."),
+        ("right", f"✓ {name}"),
+    ]
     assert written["index.md"].count('name="answer"') == len(verdicts)
 
 
@@ -101,9 +105,11 @@ def test_below_an_exercise_are_wrong_answers_and_what_its_check_says_of_them(wri
 
 
 def test_a_verdicts_sentences_are_whole_and_its_columns_stay():
-    message = ("✗ softmax: no exponential.\n  " + "A row is cut " * 7 + "where it\n  is full.\n"
-               "    yours: weights    expected\n    0.50  0.66  0.55    0.45  0.30  0.25\n"
-               "  Where to look: here.\n  Need more? hint(\"softmax\", 1)\n")
+    message = (
+        "✗ softmax: no exponential.\n  " + "A row is cut " * 7 + "where it\n  is full.\n"
+        "    yours: weights    expected\n    0.50  0.66  0.55    0.45  0.30  0.25\n"
+        '  Where to look: here.\n  Need more? hint("softmax", 1)\n'
+    )
     shown = re.findall(r"<(pre|p)\b[^>]*>(.+?)</(?:p|pre)>", pages.verdict(message), flags=re.DOTALL)
     assert [kind for kind, _ in shown] == ["p", "p", "pre", "p"], "hint() is of no use on a page"
     assert shown[1][1].endswith("where it is full.")
@@ -149,7 +155,8 @@ def test_a_lesson_keeps_its_code_and_all_its_outputs_but_for_questions(written):
         before = [cell for cell in before if not pages.ASKED.fullmatch("".join(cell["source"]))]
         after = cells_of(written[f"notebooks/{path.name}"], "code")
         assert [(cell["source"], cell["outputs"]) for cell in before] == [
-            (cell["source"], cell["outputs"]) for cell in after]
+            (cell["source"], cell["outputs"]) for cell in after
+        ]
 
 
 def test_an_output_that_is_saved_folded_is_folded_on_the_page(written):
@@ -179,7 +186,8 @@ def test_the_page_of_an_exercise_tells_every_mistake_hint_and_a_solution(name, w
 
 def test_what_must_be_code_in_a_question_is_marked_as_code():
     assert pages.in_html("What is row[1]? Look at row.sum(), and at `b[0]`.") == (
-        "What is <code>row[1]</code>? Look at <code>row.sum()</code>, and at <code>b[0]</code>.")
+        "What is <code>row[1]</code>? Look at <code>row.sum()</code>, and at <code>b[0]</code>."
+    )
     assert pages.in_html("The scores are x @ x.T, (2, 3).") == "The scores are <code>x @ x.T</code>, (2, 3)."
 
 
@@ -218,7 +226,8 @@ def test_only_the_lessons_of_a_repository_on_github_open_in_colab(monkeypatch):
     monkeypatch.setenv("GITHUB_REF_NAME", "main")
     path = pages.LESSONS[0]
     assert f"colab.research.google.com/github/someone/Transformer-Lessons/blob/main/notebooks/{path.name}" in (
-        pages.actions(path))
+        pages.actions(path)
+    )
     assert "git clone https://github.com/someone/Transformer-Lessons\ncd Transformer-Lessons\n" in pages.actions(path)
     assert "[on GitHub](https://github.com/someone/Transformer-Lessons)" in pages.front_page([path])
     assert "git clone https://github.com/someone/Transformer-Lessons\n" in pages.front_page([path])
@@ -252,8 +261,11 @@ def test_the_search_finds_each_thing_once(written):
 
 
 def test_the_search_finds_what_a_lesson_says_only_in_its_code(written):
-    text = next(text for kind, title, _, text in pages.found(written)
-                if kind == "lesson" and title.startswith("A second name is not a second array"))
+    text = next(
+        text
+        for kind, title, _, text in pages.found(written)
+        if kind == "lesson" and title.startswith("A second name is not a second array")
+    )
     assert "weights /= weights.sum(axis=1, keepdims=True)" in text
 
 
@@ -278,7 +290,7 @@ def test_the_page_of_a_module_shows_every_line_of_its_source_in_order(module, wr
     shown = re.findall(r"(?s)```python\n(.*?)\n```", written[f"reference/{module}.md"])
     lines = [line for part in shown for line in part.splitlines() if line]
     expected = [line for line in code.splitlines() if line]
-    assert lines[:len(expected)] == expected
+    assert lines[: len(expected)] == expected
 
 
 def test_a_decorator_and_a_remark_belong_to_the_definition_below():
@@ -390,6 +402,7 @@ def test_every_formula_of_the_lessons_is_built(site):
 @pytest.mark.parametrize("path", pages.LESSONS, ids=lambda path: path.stem)
 def test_the_font_has_every_sign_of_the_formulas(path):
     from fontTools.ttLib import TTFont
+
     mathml = load("formulas").mathml
     there = set(TTFont(SITE / "static/noto-sans-math-subset.woff").getBestCmap())
     for formula in formulas_of(path):
@@ -411,6 +424,7 @@ def italic(letter):
 @needs_sphinx
 def test_names_of_functions_stand_apart_and_unknown_commands_are_refused():
     from docutils.utils.math import MathError
+
     mathml = load("formulas").mathml
     assert mathml(r"\sin a \cos b", False).count("<mspace") == 3
     assert mathml(r"\sin(a) + \sin^2", False).count("<mspace") == 0

@@ -13,10 +13,12 @@ def a_copy(heads, number):
     ablated[:, number, :, :] = 0
     return ablated
 
+
 @exercise.right("masked_fill")
 def filled(heads, number):
     gone = torch.nn.functional.one_hot(torch.tensor(number), heads.shape[1]).bool()
     return heads.masked_fill(gone.view(1, -1, 1, 1), 0.0)
+
 
 @exercise.right("taken apart and stacked")
 def stacked(heads, number):
@@ -24,22 +26,26 @@ def stacked(heads, number):
     parts[number] = torch.zeros_like(parts[number])
     return torch.stack(parts, dim=1)
 
+
 @exercise.right("index_fill")
 def index_filled(heads, number):
     return heads.index_fill(1, torch.tensor([number]), 0)
+
 
 @exercise.right("on the merged heads")
 def merged(heads, number):
     d_head = heads.shape[-1]
     x = attention.merge_heads(heads).clone()
-    x[..., number * d_head:(number + 1) * d_head] = 0
+    x[..., number * d_head : (number + 1) * d_head] = 0
     return attention.split_heads(x, heads.shape[1])
+
 
 @exercise.right("in NumPy")
 def in_numpy(heads, number):
     table = heads.detach().numpy().copy()
     table[:, number] = np.zeros_like(table[:, number])
     return torch.from_numpy(table)
+
 
 @exercise.right("the others added to nothing, in float32")
 def others_added(heads, number):

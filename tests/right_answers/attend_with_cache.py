@@ -14,6 +14,7 @@ def with_pytorch(query, keys, values, new_key, new_value):
     mask = torch.arange(total) <= torch.arange(total - new, total)[:, None]
     return F.scaled_dot_product_attention(query, keys, values, attn_mask=mask), keys, values
 
+
 @exercise.right("one new token after the other")
 def one_by_one(query, keys, values, new_key, new_value):
     outputs = []
@@ -24,16 +25,20 @@ def one_by_one(query, keys, values, new_key, new_value):
         outputs.append(torch.einsum("bhk,bhkv->bhv", scores.softmax(-1), values))
     return torch.stack(outputs, dim=2), keys, values
 
+
 @exercise.right("a large negative number for the future, and room set aside")
 def room_set_aside(query, keys, values, new_key, new_value):
     batch, heads, past, d_head = keys.shape
-    room = keys.new_zeros(batch, heads, past + query.shape[2], d_head), values.new_zeros(
-        batch, heads, past + query.shape[2], values.shape[-1])
+    room = (
+        keys.new_zeros(batch, heads, past + query.shape[2], d_head),
+        values.new_zeros(batch, heads, past + query.shape[2], values.shape[-1]),
+    )
     for one, old, new in zip(room, (keys, values), (new_key, new_value), strict=True):
         one[:, :, :past], one[:, :, past:] = old, new
-    scores = query / d_head ** 0.5 @ room[0].transpose(2, 3)
+    scores = query / d_head**0.5 @ room[0].transpose(2, 3)
     scores += torch.full(scores.shape[2:], -1e30, dtype=scores.dtype).triu(past + 1)
     return [torch.softmax(scores, 3) @ room[1], *room]
+
 
 @exercise.right("all queries at once, zeros in front")
 def zeros_in_front(query, keys, values, new_key, new_value):

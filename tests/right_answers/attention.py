@@ -12,6 +12,7 @@ def with_einsum(query, key, value):
     weights = exponentials / torch.einsum("...qk->...q", exponentials).unsqueeze(-1)
     return torch.einsum("...qk,...kv->...qv", weights, value), weights
 
+
 @exercise.right("with loops")
 def with_loops(query, key, value):
     if query.dim() > 2:
@@ -24,8 +25,10 @@ def with_loops(query, key, value):
         output.append(sum(weight * one for weight, one in zip(weights[-1], value, strict=True)))
     return torch.stack(output), torch.stack(weights)
 
+
 @exercise.right("PyTorch's own")
 def with_pytorch(query, key, value):
-    weights = F.scaled_dot_product_attention(query, key, torch.eye(key.shape[-2], dtype=key.dtype).expand(
-        *key.shape[:-1], key.shape[-2]), scale=1.0)
+    weights = F.scaled_dot_product_attention(
+        query, key, torch.eye(key.shape[-2], dtype=key.dtype).expand(*key.shape[:-1], key.shape[-2]), scale=1.0
+    )
     return [F.scaled_dot_product_attention(query, key, value, scale=1.0), weights]

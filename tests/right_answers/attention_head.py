@@ -19,12 +19,14 @@ class HeadWithPyTorch(nn.Module):
         output = F.scaled_dot_product_attention(query, key, self.linear_v(x), scale=1.0)
         return output, torch.baddbmm(torch.zeros(()).to(x), query, key.mT).softmax(-1)
 
+
 @exercise.right("the values mapped last")
 class ValuesMappedLast(Head):
     def forward(self, x):
         between = self.linear_q.weight.T @ self.linear_k.weight
         weights = F.softmax(torch.einsum("bif,fg,bjg->bij", x, between, x), 2)
         return self.linear_v(weights @ x), weights
+
 
 @exercise.right("with loops")
 class HeadWithLoops(Head):

@@ -19,14 +19,19 @@ class DecoderWithDropout(Decoder):
         x = self.norm_2(x + self.dropout_2(output))
         return self.norm_3(x + self.dropout_3(self.feed_forward(x)))
 
+
 @exercise.right("a loop over the parts")
 class DecoderLoop(Decoder):
     def forward(self, x, memory, mask=None, memory_mask=None):
-        parts = [lambda x: self.self_attention(x, x, x, mask)[0],
-                 lambda x: self.cross_attention(x, memory, memory, memory_mask)[0], self.feed_forward]
+        parts = [
+            lambda x: self.self_attention(x, x, x, mask)[0],
+            lambda x: self.cross_attention(x, memory, memory, memory_mask)[0],
+            self.feed_forward,
+        ]
         for part, norm in zip(parts, (self.norm_1, self.norm_2, self.norm_3), strict=True):
             x = norm(part(x) + x)
         return x
+
 
 @exercise.right("another epsilon in the norms")
 class DecoderWithOtherNorms(layers.DecoderLayer):

@@ -19,6 +19,7 @@ class EncoderWithDropout(Encoder):
         x = residual = self.norm_1(residual + self.dropout(x))
         return self.norm_2(self.dropout(self.feed_forward(x)).add(residual))
 
+
 @exercise.right("one sublayer, called twice")
 class EncoderOfSublayers(Encoder):
     def sublayer(self, x, part, norm):
@@ -27,6 +28,7 @@ class EncoderOfSublayers(Encoder):
     def forward(self, x, mask=None):
         x = self.sublayer(x, lambda x: self.attention(x, x, x, mask)[0], self.norm_1)
         return self.sublayer(x, self.feed_forward, self.norm_2)
+
 
 @exercise.right("another epsilon in the norms")
 class EncoderWithOtherNorms(layers.EncoderLayer):

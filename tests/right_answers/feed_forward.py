@@ -17,14 +17,21 @@ class FeedForwardWithDropout(nn.Module):
     def forward(self, x):
         return self.linear_out(self.dropout(self.relu(self.linear_in(x))))
 
+
 @exercise.right("by hand")
 class FeedForwardByHand(FeedForward):
     def forward(self, x):
         hidden = torch.einsum("...m,hm->...h", x, self.linear_in.weight) + self.linear_in.bias
         return torch.clamp(hidden, min=0) @ self.linear_out.weight.T + self.linear_out.bias
 
+
 @exercise.right("position by position")
 class FeedForwardByPosition(FeedForward):
     def forward(self, x):
-        return torch.stack([self.linear_out(torch.maximum(self.linear_in(x[:, place]), torch.zeros(())))
-                            for place in range(x.shape[1])], dim=1)
+        return torch.stack(
+            [
+                self.linear_out(torch.maximum(self.linear_in(x[:, place]), torch.zeros(())))
+                for place in range(x.shape[1])
+            ],
+            dim=1,
+        )

@@ -16,6 +16,7 @@ def by_every_token(model, tokens):
             largest = max([largest, *difference.abs().flatten().tolist()])
     return largest
 
+
 @exercise.right("all the changes in one batch")
 def in_one_batch(model, tokens):
     batch, length = tokens.shape
@@ -24,6 +25,7 @@ def in_one_batch(model, tokens):
     outputs = model(variants).reshape(length, batch, length, -1)
     difference = outputs[range(length), :, range(length)] - model(tokens).transpose(0, 1)
     return np.abs(difference.detach().numpy()).max()
+
 
 @exercise.right("neither of the two is the original")
 def neither_the_original(model, tokens):

@@ -16,6 +16,7 @@ def by_broadcasting(query, key, value):
     weights = masks.masked_softmax(scores, masks.causal_mask(query.shape[2]))
     return (weights @ value[:, :, None]).flatten(1, 2), weights.flatten(1, 2)
 
+
 @exercise.right("head by head")
 def head_by_head(query, key, value):
     mask, pairs = masks.causal_mask(query.shape[2]), []
@@ -23,6 +24,7 @@ def head_by_head(query, key, value):
         used = head * key.shape[1] // query.shape[1]
         pairs.append(attention.scaled_dot_product_attention(query[:, head], key[:, used], value[:, used], mask))
     return tuple(torch.stack(one, dim=1) for one in zip(*pairs, strict=True))
+
 
 @exercise.right("with einsum, and a large negative number")
 def with_einsum(query, key, value):
@@ -32,10 +34,12 @@ def with_einsum(query, key, value):
     weights = torch.softmax(scores, -1)
     return torch.einsum("bghqk,bgkd->bghqd", weights, value).reshape(query.shape), weights.flatten(1, 2)
 
+
 @exercise.right("copies along the positions, cut into heads")
 def cut_into_heads(query, key, value):
     key, value = (one.repeat(1, 1, group_of(query, key), 1).reshape(query.shape) for one in (key, value))
     return attention.scaled_dot_product_attention(query, key, value, masks.causal_mask(query.shape[2]))
+
 
 @exercise.right("PyTorch's kernel for the output, exponentials for the weights")
 def with_pytorch(query, key, value):
@@ -46,10 +50,13 @@ def with_pytorch(query, key, value):
     exponentials = (scores - scores.amax(-1, keepdim=True)).exp()
     return output, exponentials / exponentials.sum(-1, keepdim=True)
 
+
 @exercise.right("expanded, then reshaped, in float32")
 def expanded(query, key, value):
     query, key, value = query.float(), key.float(), value.float()
     batch, heads, length, d_head = query.shape
-    key, value = (one[:, :, None].expand(-1, -1, heads // one.shape[1], -1, -1).reshape(batch, heads, length, d_head)
-                  for one in (key, value))
+    key, value = (
+        one[:, :, None].expand(-1, -1, heads // one.shape[1], -1, -1).reshape(batch, heads, length, d_head)
+        for one in (key, value)
+    )
     return attention.scaled_dot_product_attention(query, key, value, masks.causal_mask(length))

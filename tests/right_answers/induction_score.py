@@ -14,10 +14,12 @@ def with_a_loop(weights, period):
         total += weights[:, :, t, t - period + 1].sum(0)
     return total / batch / (length - period)
 
+
 @exercise.right("with einsum, on a part of the table")
 def with_einsum(weights, period):
     number = weights.shape[-1] - period
-    return torch.einsum("bhtt->h", weights[:, :, period:, 1:number + 1]) / (number * len(weights))
+    return torch.einsum("bhtt->h", weights[:, :, period:, 1 : number + 1]) / (number * len(weights))
+
 
 @exercise.right("with a mask")
 def with_a_mask(weights, period):
@@ -25,11 +27,14 @@ def with_a_mask(weights, period):
     mask = (t[:, None] >= period) & (t[None, :] == t[:, None] - period + 1)
     return (weights * mask).sum((0, 2, 3)) / (mask.sum() * len(weights))
 
+
 @exercise.right("in NumPy, head by head")
 def in_numpy(weights, period):
     tables = weights.detach().numpy()
-    return torch.tensor([np.mean([np.diag(table[period:, 1:]) for table in tables[:, h]])
-                         for h in range(tables.shape[1])])
+    return torch.tensor(
+        [np.mean([np.diag(table[period:, 1:]) for table in tables[:, h]]) for h in range(tables.shape[1])]
+    )
+
 
 @exercise.right("with gather")
 def with_gather(weights, period):

@@ -11,11 +11,13 @@ from transformer_lessons.exercises.catalogue.logit_lens import exercise
 def stage_by_stage(residuals, norm, unembedding):
     return torch.stack([norm(stage) @ unembedding.mT for stage in residuals])
 
+
 @exercise.right("the norm by hand")
 def by_hand(residuals, norm, unembedding):
     centred = residuals - residuals.mean(-1, keepdim=True)
     normed = centred * torch.rsqrt(centred.square().mean(-1, keepdim=True) + norm.eps)
     return torch.einsum("sbld,vd->sblv", normed * norm.weight + norm.bias, unembedding)
+
 
 @exercise.right("with layers of nn")
 def with_layers(residuals, norm, unembedding):
@@ -24,6 +26,7 @@ def with_layers(residuals, norm, unembedding):
     linear.load_state_dict({"weight": unembedding})
     return nn.Sequential(norm, linear)(residuals).detach()
 
+
 @exercise.right("vector by vector")
 def vector_by_vector(residuals, norm, unembedding):
     logits = torch.empty(*residuals.shape[:-1], len(unembedding))  # float32, where the stream is float64
@@ -31,6 +34,7 @@ def vector_by_vector(residuals, norm, unembedding):
         vector = F.layer_norm(residuals[s, b, t], norm.normalized_shape, norm.weight, norm.bias, norm.eps)
         logits[s, b, t] = unembedding @ vector
     return logits
+
 
 @exercise.right("gain and bias folded into the table")
 def folded(residuals, norm, unembedding):

@@ -11,9 +11,11 @@ from transformer_lessons.exercises.catalogue.masked_softmax import exercise
 def nan_to_zero(scores, mask):
     return torch.where(mask, scores, -torch.inf).softmax(-1).nan_to_num(0.0)
 
+
 @exercise.right("a large number, and a mask after it")
 def large_number(scores, mask):
     return F.softmax(scores + (~mask) * -1e9, dim=-1) * mask
+
 
 @exercise.right("by hand, with the largest score subtracted")
 def by_hand(scores, mask):
@@ -21,6 +23,7 @@ def by_hand(scores, mask):
     exponentials = (hidden - hidden.amax(dim=-1, keepdim=True)).exp() * mask
     total = exponentials.sum(dim=-1, keepdim=True)
     return exponentials / torch.where(total > 0, total, torch.ones_like(total))
+
 
 @exercise.right("row by row, only the allowed scores")
 def row_by_row(scores, mask):
@@ -31,12 +34,14 @@ def row_by_row(scores, mask):
             weights[place][allowed] = scores[place][allowed].softmax(0)
     return weights
 
+
 @exercise.right("divided by the total, where there is one")
 def total_of_zero(scores, mask):
     hidden = scores.masked_fill(~mask, -1e9)
     exponentials = (hidden - hidden.amax(dim=-1, keepdim=True)).exp() * mask
     total = exponentials.sum(dim=-1, keepdim=True)
     return torch.where(total > 0, exponentials / total, 0.0)
+
 
 @exercise.right("in the logarithm")
 def in_the_logarithm(scores, mask):

@@ -14,6 +14,7 @@ def running_logsumexp(blocks):
         total = torch.logaddexp(total.to(block.dtype), torch.logsumexp(block, dim=-1))
     return torch.cat([torch.exp(block - total.unsqueeze(-1)) for block in blocks], -1)
 
+
 @exercise.right("by the maximum of each block")
 def maximum_of_each_block(blocks):
     largest, total = blocks[0].amax(-1), 0
@@ -26,6 +27,7 @@ def maximum_of_each_block(blocks):
         total = total * torch.exp(largest - new) + torch.exp(block - own[..., None]).sum(-1) * torch.exp(own - new)
         largest = new
     return torch.cat([torch.exp(block - largest[..., None]) / total[..., None] for block in blocks], dim=-1)
+
 
 @exercise.right("score by score, in plain Python")
 def score_by_score(blocks):
@@ -41,6 +43,7 @@ def score_by_score(blocks):
         found.append([math.exp(score - largest) / total for part in parts for score in part])
     return torch.tensor(found, dtype=torch.float64).reshape(*lead, -1)
 
+
 @exercise.right("the weights kept, and rescaled as they go")
 def weights_rescaled(blocks):
     kept, largest = [], torch.full(blocks[0].shape[:-1] + (1,), -1e30, dtype=blocks[0].dtype)
@@ -51,11 +54,13 @@ def weights_rescaled(blocks):
     total = sum(one.sum(-1, keepdim=True) for one in kept)
     return torch.cat([one / total for one in kept], dim=-1)
 
+
 @exercise.right("each block's softmax, weighted by its share")
 def softmaxes_weighted(blocks):
     logs = torch.stack([torch.logsumexp(block, -1) for block in blocks], -1)
     share = logs.softmax(-1)
     return torch.cat([block.softmax(-1) * share[..., [n]] for n, block in enumerate(blocks)], dim=-1)
+
 
 @exercise.right("from the last block to the first")
 def from_the_last_block(blocks):

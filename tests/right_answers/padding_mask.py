@@ -10,14 +10,17 @@ from transformer_lessons.exercises.catalogue.padding_mask import exercise
 def with_unsqueeze(tokens, pad_id):
     return ~tokens.eq(pad_id).unsqueeze(1).unsqueeze(2)
 
+
 @exercise.right("with loops")
 def with_loops_over_tokens(tokens, pad_id):
     return torch.tensor([[[[token != pad_id for token in row]]] for row in tokens.tolist()])
+
 
 @exercise.right("in NumPy, with reshape")
 def in_numpy_with_reshape(tokens, pad_id):
     batch, length = tokens.shape
     return torch.from_numpy(np.not_equal(tokens.numpy(), pad_id)).reshape(batch, 1, 1, length)
+
 
 @exercise.right("a table filled with masked_fill")
 def filled_table(tokens, pad_id):

@@ -14,6 +14,7 @@ from transformer_lessons.language import sampling
 def the_packages_own(logits, temperature, top_k, generator):
     return sampling.sample_next(logits, temperature, top_k, generator)
 
+
 @exercise.right("with a threshold")
 def with_a_threshold(logits, temperature, top_k, generator):
     if temperature == 0:
@@ -24,6 +25,7 @@ def with_a_threshold(logits, temperature, top_k, generator):
         logits[logits < smallest] = -float("inf")
     return torch.multinomial(torch.softmax(logits, -1), num_samples=1, generator=generator).squeeze(-1)
 
+
 @exercise.right("among the k, then their ids")
 def among_the_k(logits, temperature, top_k, generator):
     values, ids = logits.sort(descending=True)
@@ -32,6 +34,7 @@ def among_the_k(logits, temperature, top_k, generator):
     places = torch.multinomial((values[:, :top_k] / temperature).softmax(-1), 1, generator=generator)
     return ids.gather(-1, places).flatten()
 
+
 @exercise.right("the top k after the softmax, renormalised by multinomial")
 def top_k_after_softmax(logits, temperature, top_k, generator):
     probabilities = (logits / max(temperature, 1e-5)).softmax(-1)
@@ -39,11 +42,13 @@ def top_k_after_softmax(logits, temperature, top_k, generator):
         probabilities = probabilities * among_largest(probabilities, top_k)
     return torch.multinomial(probabilities, 1, generator=generator).view(-1)
 
+
 @exercise.right("by noise: Gumbel's way")
 def by_noise(logits, temperature, top_k, generator):
     noise = -torch.log(-torch.log(torch.rand(logits.shape, generator=generator, dtype=logits.dtype)))
     allowed = among_largest(logits, top_k or logits.shape[-1])
     return torch.where(allowed, logits + temperature * noise, -torch.inf).argmax(dim=1)
+
 
 @exercise.right("by exponential races")
 def by_races(logits, temperature, top_k, generator):
@@ -53,6 +58,7 @@ def by_races(logits, temperature, top_k, generator):
     weights = (logits / temperature).softmax(1) * allowed
     return (torch.empty_like(weights).exponential_(generator=generator) / weights).argmin(1)
 
+
 @exercise.right("by the cumulative sum")
 def by_cumulative_sum(logits, temperature, top_k, generator):
     if temperature == 0:
@@ -61,6 +67,7 @@ def by_cumulative_sum(logits, temperature, top_k, generator):
     ranked = (logits.gather(1, order) / temperature).softmax(-1)[:, :top_k].cumsum(-1)
     dice = torch.rand(len(logits), 1, generator=generator, dtype=logits.dtype) * ranked[:, -1:]
     return order.gather(1, torch.searchsorted(ranked, dice).clamp(max=ranked.shape[1] - 1))[:, 0]
+
 
 @exercise.right("row by row, in plain Python")
 def row_by_row(logits, temperature, top_k, generator):
@@ -73,6 +80,7 @@ def row_by_row(logits, temperature, top_k, generator):
             ids = itertools.compress(ids, [upto >= dice for upto in itertools.accumulate(weights)])
         tokens.append(next(iter(ids)))
     return torch.tensor(tokens)
+
 
 @exercise.right("in NumPy, seeded by the generator")
 def draws_in_numpy(logits, temperature, top_k, generator):

@@ -11,11 +11,18 @@ def with_einsum(query, key, value):
     weights = F.softmax(torch.einsum("...qd,...kd->...qk", query, key) * query.size(-1) ** -0.5, dim=-1)
     return torch.einsum("...qk,...kv->...qv", weights, value), weights
 
+
 @exercise.right("PyTorch's own, with a loop for the weights")
 def with_pytorch(query, key, value):
-    weights = torch.stack([torch.exp(row) / torch.exp(row).sum(-1, keepdim=True)
-                           for row in (query / query.shape[-1] ** 0.5 @ key.mT).unbind(-2)], dim=-2)
+    weights = torch.stack(
+        [
+            torch.exp(row) / torch.exp(row).sum(-1, keepdim=True)
+            for row in (query / query.shape[-1] ** 0.5 @ key.mT).unbind(-2)
+        ],
+        dim=-2,
+    )
     return [F.scaled_dot_product_attention(query, key, value), weights]
+
 
 @exercise.right("each by the fourth root, the largest of all subtracted")
 def each_by_the_fourth_root(query, key, value):
@@ -23,6 +30,7 @@ def each_by_the_fourth_root(query, key, value):
     scores = torch.matmul(query / root, (key / root).swapaxes(-1, -2))
     exponentials = (scores - scores.max()).exp()
     return exponentials @ value / exponentials.sum(-1, keepdim=True), F.normalize(exponentials, p=1, dim=-1)
+
 
 @exercise.right("in one long batch")
 def in_one_long_batch(query, key, value):

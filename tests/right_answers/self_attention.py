@@ -16,11 +16,13 @@ def with_loops(x):
         output.append(sum(weight * vector for weight, vector in zip(row, x, strict=True)))
     return np.array(output), np.array(weights)
 
+
 @exercise.right("with einsum")
 def with_einsum(x):
     exponentials = np.exp(np.einsum("qf,kf->qk", x, x))
     weights = exponentials / exponentials.sum(axis=1, keepdims=True)
     return np.einsum("qk,kf->qf", weights, x), weights
+
 
 @exercise.right("PyTorch's own")
 def with_pytorch(x):
@@ -28,6 +30,7 @@ def with_pytorch(x):
     weights = torch.cdist(tensor, tensor).square().neg().add((tensor * tensor).sum(-1)).div(2).softmax(-1)
     output = torch.nn.functional.scaled_dot_product_attention(tensor, tensor, tensor, scale=1.0)
     return [output.numpy(), weights.numpy()]
+
 
 @exercise.right("columns of columns")
 def columns_of_columns(x):

@@ -15,24 +15,30 @@ def row_by_row(scores):
         result[index] = np.array(exponentials) / sum(exponentials)
     return result
 
+
 @exercise.right("by way of the logarithm")
 def by_way_of_the_logarithm(scores):
     return np.exp(scores - np.logaddexp.reduce(scores, axis=-1)[..., None])
+
 
 @exercise.right("along an axis")
 def along_an_axis(scores):
     def one(row):
         return np.exp(row - row.max()) / np.sum(np.exp(row - row.max()))
+
     return np.apply_along_axis(one, -1, scores)
+
 
 @exercise.right("PyTorch's own")
 def with_pytorch(scores):
     return torch.softmax(torch.from_numpy(scores), dim=-1).numpy()
 
+
 @exercise.right("as ratios")
 def as_ratios(scores):
     with np.errstate(over="ignore"):
         return 1 / np.exp(scores[..., None, :] - scores[..., :, None]).sum(-1)
+
 
 @exercise.right("in float32")
 def in_float32(scores):

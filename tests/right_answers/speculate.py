@@ -11,6 +11,7 @@ from transformer_lessons.language import sampling
 def the_packages_own(p, q, token, u):
     return sampling.speculate(p, q, token, u)
 
+
 @exercise.right("row by row")
 def row_by_row(p, q, token, u):
     tokens = []
@@ -19,6 +20,7 @@ def row_by_row(p, q, token, u):
             one = int(torch.multinomial(torch.relu(mine - theirs), 1))
         tokens.append(one)
     return torch.tensor(tokens)
+
 
 @exercise.right("only the rejected rows drawn")
 def only_the_rejected(p, q, token, u):
@@ -30,10 +32,12 @@ def only_the_rejected(p, q, token, u):
         result[rejected] = torch.distributions.Categorical(left / left.sum(-1, keepdim=True)).sample()
     return result
 
+
 @exercise.right("by noise")
 def by_noise(p, q, token, u):
     races = torch.empty_like(p).exponential_() / (p - q).clamp(min=0)
     return torch.where(u * of_token(q, token)[:, 0] < of_token(p, token)[:, 0], token, races.argmin(dim=-1))
+
 
 @exercise.right("in NumPy")
 def in_numpy(p, q, token, u):

@@ -8,6 +8,7 @@ from transformer_lessons.language import byte_pairs
 
 exercise.right("the package's: only changed words are counted again")(byte_pairs.train_bpe)
 
+
 @exercise.right("sorted, and the last")
 def sorted_and_the_last(words, number):
     merges = []
@@ -18,6 +19,7 @@ def sorted_and_the_last(words, number):
         merges.append(counts[-1][1])
         words = {tuple(byte_pairs.merge(word, merges[-1])): count for word, count in words.items()}
     return merges
+
 
 @exercise.right("the most frequent, then the largest of them")
 def in_two_steps(words, number):
@@ -30,6 +32,7 @@ def in_two_steps(words, number):
         merges += [max(pair for pair in counts if counts[pair] == most)]
         texts = [byte_pairs.merge(parts, merges[-1]) for parts in texts]
     return merges
+
 
 @exercise.right("recursively")
 def recursively(words, number):

@@ -14,6 +14,7 @@ def cleared_at_the_end(model, optimizer, tokens):
     optimizer.zero_grad(set_to_none=False)
     return float(loss)
 
+
 @exercise.right("the logarithm of the softmax by hand; the last logits dropped")
 def by_hand(model, optimizer, tokens):
     model.train()
@@ -24,6 +25,7 @@ def by_hand(model, optimizer, tokens):
     loss.backward()
     optimizer.step()
     return loss.detach().numpy().item()
+
 
 @exercise.right("one sequence after another, gradients added up")
 def one_by_one(model, optimizer, tokens):
@@ -36,6 +38,7 @@ def one_by_one(model, optimizer, tokens):
     optimizer.step()
     return total
 
+
 @exercise.right("a closure for the optimizer")
 def with_a_closure(model, optimizer, tokens):
     def closure():
@@ -43,7 +46,9 @@ def with_a_closure(model, optimizer, tokens):
         loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].reshape(-1))
         loss.backward()
         return loss
+
     return optimizer.step(closure).item()
+
 
 @exercise.right("gradients asked for, not accumulated")
 def asked_for(model, optimizer, tokens):

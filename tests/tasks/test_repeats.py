@@ -50,12 +50,15 @@ def test_the_same_generator_draws_the_same_and_the_global_one_is_left_alone():
     assert not torch.equal(first[0], other[0])
 
 
-@pytest.mark.parametrize(("sizes", "said"), [
-    ((5, 9, 10, 4, 11), "shortest=4 must not exceed longest=11, and longest must not exceed vocabulary_size=10"),
-    ((5, 9, 10, 7, 6), "shortest=7 must not exceed longest=6"),
-    ((5, 9, 10, 1, 6), "shortest=1 is too small: it must be at least 2"),
-    ((0, 9, 10, 2, 6), "number=0 is too small"),
-])
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ((5, 9, 10, 4, 11), "shortest=4 must not exceed longest=11, and longest must not exceed vocabulary_size=10"),
+        ((5, 9, 10, 7, 6), "shortest=7 must not exceed longest=6"),
+        ((5, 9, 10, 1, 6), "shortest=1 is too small: it must be at least 2"),
+        ((0, 9, 10, 2, 6), "number=0 is too small"),
+    ],
+)
 def test_sizes_that_make_no_such_rows_are_refused(sizes, said):
     with pytest.raises(ValueError, match=said):
         repeated_blocks(*sizes)

@@ -102,11 +102,15 @@ def test_every_edition_gives_the_same_text_and_the_same_works(edition, tmp_path)
     assert corpus.source == "complete works"
 
 
-@pytest.mark.parametrize("heading", [
-    lambda title: title.replace("THE TRAGEDY OF ", ""),  # shorter than in the contents
-    lambda title: "THE LIFE AND DEATH OF " + title,  # longer
-    lambda title: title.replace("THE BOLD", "I"),  # other words
-], ids=["shorter", "longer", "other"])
+@pytest.mark.parametrize(
+    "heading",
+    [
+        lambda title: title.replace("THE TRAGEDY OF ", ""),  # shorter than in the contents
+        lambda title: "THE LIFE AND DEATH OF " + title,  # longer
+        lambda title: title.replace("THE BOLD", "I"),  # other words
+    ],
+    ids=["shorter", "longer", "other"],
+)
 def test_a_play_is_found_though_its_heading_differs_from_the_contents(heading, tmp_path):
     corpus = load(write(tmp_path, book(heading=heading)))
     assert [title for title, _, _ in corpus.works] == TITLES
@@ -144,12 +148,15 @@ def test_cleaning_twice_is_cleaning_once(raw):
     assert clean(clean(raw)) == clean(raw)
 
 
-@pytest.mark.parametrize("raw", [
-    "_".join("*** START OF THE PROJECT GUTENBERG EBOOK X ***\nA"),
-    "A\n\n*** END OF THE PROJECT GUTENBERG EBOOK\n *** START OF THE PROJECT GUTENBERG EBOOK X ***",
-    " \ufeff \ufeff Contents\n\nA 12\x0b",
-    "\t*** \tEND OF THE PROJECT GUTENBERG EBOOK",
-])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "_".join("*** START OF THE PROJECT GUTENBERG EBOOK X ***\nA"),
+        "A\n\n*** END OF THE PROJECT GUTENBERG EBOOK\n *** START OF THE PROJECT GUTENBERG EBOOK X ***",
+        " \ufeff \ufeff Contents\n\nA 12\x0b",
+        "\t*** \tEND OF THE PROJECT GUTENBERG EBOOK",
+    ],
+)
 def test_cleaning_uncovers_nothing_to_clean(raw):
     assert clean(clean(raw)) == clean(raw)
 
@@ -371,15 +378,21 @@ def test_without_leave_to_download_nothing_is_asked(monkeypatch):
     assert load(download=False).source == "invented play"
 
 
-@pytest.mark.parametrize(("plans", "ranges"), [
-    ([sends(upto=20_000), sends(resume=True)], ["bytes=0-", "bytes=20000-"]),
-    ([sends(upto=20_000), sends(upto=30_000, resume=True), sends(resume=True)],
-     ["bytes=0-", "bytes=20000-", "bytes=30000-"]),
-    ([sends(upto=20_000), sends()], ["bytes=0-", "bytes=20000-"]),  # the server does not resume
-    ([sends(b"busy", status=503), sends()], ["bytes=0-", "bytes=0-"]),
-    ([sleeps, sends(resume=True)], ["bytes=0-", "bytes=20000-"]),
-    ([sends(upto=0), sends(resume=True)], ["bytes=0-", "bytes=0-"]),
-], ids=["resumed", "resumed twice", "begun again", "busy", "slow", "nothing at first"])
+@pytest.mark.parametrize(
+    ("plans", "ranges"),
+    [
+        ([sends(upto=20_000), sends(resume=True)], ["bytes=0-", "bytes=20000-"]),
+        (
+            [sends(upto=20_000), sends(upto=30_000, resume=True), sends(resume=True)],
+            ["bytes=0-", "bytes=20000-", "bytes=30000-"],
+        ),
+        ([sends(upto=20_000), sends()], ["bytes=0-", "bytes=20000-"]),  # the server does not resume
+        ([sends(b"busy", status=503), sends()], ["bytes=0-", "bytes=0-"]),
+        ([sleeps, sends(resume=True)], ["bytes=0-", "bytes=20000-"]),
+        ([sends(upto=0), sends(resume=True)], ["bytes=0-", "bytes=0-"]),
+    ],
+    ids=["resumed", "resumed twice", "begun again", "busy", "slow", "nothing at first"],
+)
 def test_what_breaks_off_is_asked_for_again(plans, ranges, serve, tmp_path):
     server = serve(*plans)
     assert load().text == TEXT
@@ -481,9 +494,7 @@ DISK = {28: "No space left on device", 13: "Permission denied", 30: "Read-only f
 
 @pytest.mark.parametrize("error", [OSError(*each) for each in DISK.items()], ids=DISK.values())
 @pytest.mark.parametrize("step", ["mkdir", "fsync", "replace"])
-def test_where_the_book_cannot_be_kept_it_is_used_all_the_same(
-    step, error, serve, monkeypatch, tmp_path, capsys
-):
+def test_where_the_book_cannot_be_kept_it_is_used_all_the_same(step, error, serve, monkeypatch, tmp_path, capsys):
     def fail(*arguments, **settings):
         raise error
 

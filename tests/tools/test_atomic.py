@@ -17,6 +17,7 @@ def path(tmp_path):
 def fail(kind, *details):
     def call(*arguments, **keywords):
         raise kind(*details)
+
     return call
 
 
@@ -76,8 +77,13 @@ def test_two_who_write_at_once_do_not_mix(path, monkeypatch):
 
 
 def test_what_killed_processes_left_can_be_removed_and_nothing_else(path, monkeypatch):
-    others = ["some.file", "other.file.01234567.part", "some.file.best.01234567.part", "some.file.mine.part",
-              "some-file.01234567.part"]
+    others = [
+        "some.file",
+        "other.file.01234567.part",
+        "some.file.best.01234567.part",
+        "some.file.mine.part",
+        "some-file.01234567.part",
+    ]
     for name in others:
         path.with_name(name).write_bytes(b"somebody's")
     with monkeypatch.context() as patch:

@@ -47,12 +47,14 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def call(capsys):
     """The exit code, what was printed, and what was said beside it."""
+
     def run(name, line=""):
         try:
             code = commands.exit_code(getattr(commands, name), shlex.split(line))
         except SystemExit as end:
             code = end.code
         return code or 0, *capsys.readouterr()
+
     return run
 
 
@@ -74,10 +76,14 @@ def test_train_says_what_it_does_shows_how_far_it_is_and_prints_the_result(call,
     assert code == 0
     found = re.fullmatch(r"validation: (\d\.\d{4}) nats per token, (\d\.\d{4}) bits per character\n", printed)
     first, *rest, last = said.splitlines()
-    assert last == ("The model is in run and best and model. "
-                    "To let it write: python -m transformer_lessons generate --model run")
-    assert re.fullmatch(r"play: [\d,]+ tokens to learn from, [\d,]+ to validate on, 3\d\d different\. "
-                        r"The model has [\d,]+ weights, on cpu\.", first)
+    assert last == (
+        "The model is in run and best and model. To let it write: python -m transformer_lessons generate --model run"
+    )
+    assert re.fullmatch(
+        r"play: [\d,]+ tokens to learn from, [\d,]+ to validate on, 3\d\d different\. "
+        r"The model has [\d,]+ weights, on cpu\.",
+        first,
+    )
     assert " 5/5 " in rest[-1]
     assert sorted(os.listdir(folder)) == ["best", "model", "play", "run"]
     text = (folder / "play").read_text(encoding="utf-8")
@@ -105,12 +111,27 @@ def test_every_option_of_the_recipe_reaches_the_run(call):
     assert call("train", f"{TINY} {line} --out run")[0] == 0
     content = checkpoints.load("run")
     assert content["recipe"] == vars(training.Recipe()) | {
-        "steps": 3, "batch_size": 2, "length": 8, "learning_rate": 0.01, "evaluate_every": 2, "save_every": 1,
-        "seed": 7, "precision": "float32", "betas": list(training.Recipe().betas), "optimizer": "muon",
+        "steps": 3,
+        "batch_size": 2,
+        "length": 8,
+        "learning_rate": 0.01,
+        "evaluate_every": 2,
+        "save_every": 1,
+        "seed": 7,
+        "precision": "float32",
+        "betas": list(training.Recipe().betas),
+        "optimizer": "muon",
     }
     assert content["architecture"] == {
-        "vocabulary_size": 320, "d_model": 16, "num_heads": 2, "d_hidden": 24, "num_layers": 1,
-        "max_length": 8, "dropout": 0.25, "rotary": True, "gated": False,
+        "vocabulary_size": 320,
+        "d_model": 16,
+        "num_heads": 2,
+        "d_hidden": 24,
+        "num_layers": 1,
+        "max_length": 8,
+        "dropout": 0.25,
+        "rotary": True,
+        "gated": False,
     }
     assert [step for step, _ in content["progress"]["evaluations"]] == [2, 3]
 
@@ -178,12 +199,27 @@ def test_of_two_runs_that_would_write_one_file_the_second_is_refused(call, folde
     assert sorted(os.listdir(folder)) == ["play"]
 
 
-@pytest.mark.parametrize("line", [
-    "train --steps 0", "train --heads 3", "train --d-model 0", "train --dropout 2", "train --threads 100000",
-    "train --vocabulary 200", "train --vocabulary 0", "train --learning-rate -1", "train --out x/run",
-    "train --out play", "train --best a --export a", "evaluate --model MODEL --length 99",
-    "evaluate --model MODEL --length 0", "generate --top-p 2", "generate --length -1", "generate --temperature nan",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "train --steps 0",
+        "train --heads 3",
+        "train --d-model 0",
+        "train --dropout 2",
+        "train --threads 100000",
+        "train --vocabulary 200",
+        "train --vocabulary 0",
+        "train --learning-rate -1",
+        "train --out x/run",
+        "train --out play",
+        "train --best a --export a",
+        "evaluate --model MODEL --length 99",
+        "evaluate --model MODEL --length 0",
+        "generate --top-p 2",
+        "generate --length -1",
+        "generate --temperature nan",
+    ],
+)
 def test_bad_numbers_and_files_are_refused_before_anything_is_read(call, model, monkeypatch, line):
     monkeypatch.setattr(shakespeare, "load", None)  # which cannot be called
     if line.startswith("generate"):
@@ -258,43 +294,52 @@ def test_evaluate_prints_the_loss_of_the_validation_part(call, model):
 # --- what cannot be done ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("line", "sentence"), [
-    ("train --text nothing", "nothing cannot be read: No such file or directory"),
-    ("train --device abacus", "--device abacus is not here, only .*cpu"),
-    ("train --heads 3", "--d-model 16 does not split evenly into --heads 3"),
-    ("train --heads 0", "--heads 0 is too small: it must be at least 1"),
-    ("train --layers 0", "--layers 0 is too small: it must be at least 1"),
-    ("train --d-model 6", "--d-model 6 and --heads 2 make heads of 3 features: rotary positions need an even number"),
-    ("train --tokens words --vocabulary 200",
-     r"--vocabulary 200 is too small: this text needs at least 3\d\d, 256 for the bytes and \d+ for its characters"),
-    ("train --learning-rate nan", "--learning-rate nan must be more than 0, and finite"),
-    ("train --learning-rate 1e30", r"the loss of step \d+ is (nan|inf): try a smaller --learning-rate than .*"),
-    ("train --dropout 1", r"--dropout 1\.0 must be at least 0 and less than 1"),
-    ("train --steps 0", "--steps 0 is too small: it must be at least 1"),
-    ("train --evaluate-every -1", "--evaluate-every -1 is too small: it must be at least 0"),
-    ("train --threads 0", "--threads 0 is too small: it must be at least 1"),
-    ("train --threads 100000", r"--threads 100000 is more than the \d+ processors here"),
-    ("train --batch-size 5000", "[0-9]+ tokens are too few for --batch-size 5000 and --length 16: they need .*"),
-    ("train --out play", "play already exists, and is not a checkpoint of this course"),
-    ("train --best play", "play already exists, and is not a checkpoint of this course"),
-    ("train --export play", "play already exists, and is not a checkpoint of this course"),
-    ("train --out x/run", "x/run cannot be written: No such file or directory"),
-    ("train --export x/model", "x/model cannot be written: No such file or directory"),
-    ("train --out x --export x", "x cannot be both --out and --export"),
-    ("train --d-model 4000000000", "Not enough memory: .*"),
-    ("train --layers 1000000000", "Not enough memory: .*"),
-    ("generate --model nothing", "nothing cannot be read: No such file or directory"),
-    ("generate --model play", "play is not a checkpoint of this course"),
-    ("generate --model MODEL --temperature -1", r"--temperature -1\.0 must be 0, or at least 1e-30 and finite"),
-    ("generate --model MODEL --top-k 0", "--top-k 0 is too small: it must be at least 1"),
-    ("generate --model MODEL --top-k 9999", r"--top-k 9999 is more than the \d+ tokens there are"),
-    ("generate --model MODEL --top-p 2 --temperature 0", r"--top-p 2\.0 must be more than 0 and at most 1"),
-    ("generate --model MODEL --length -1", "--length -1 is too small: it must be at least 0"),
-    ("evaluate --model play", "play is not a checkpoint of this course"),
-    ("evaluate --model MODEL --text nothing", "nothing cannot be read: No such file or directory"),
-    ("evaluate --model MODEL --text play --length 17", "--length 17 is more than this model's 16"),
-    ("evaluate --model MODEL --text play --length 0", "--length 0 is too small: it must be at least 1"),
-])
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("train --text nothing", "nothing cannot be read: No such file or directory"),
+        ("train --device abacus", "--device abacus is not here, only .*cpu"),
+        ("train --heads 3", "--d-model 16 does not split evenly into --heads 3"),
+        ("train --heads 0", "--heads 0 is too small: it must be at least 1"),
+        ("train --layers 0", "--layers 0 is too small: it must be at least 1"),
+        (
+            "train --d-model 6",
+            "--d-model 6 and --heads 2 make heads of 3 features: rotary positions need an even number",
+        ),
+        (
+            "train --tokens words --vocabulary 200",
+            r"--vocabulary 200 is too small: this text needs at least 3\d\d, "
+            r"256 for the bytes and \d+ for its characters",
+        ),
+        ("train --learning-rate nan", "--learning-rate nan must be more than 0, and finite"),
+        ("train --learning-rate 1e30", r"the loss of step \d+ is (nan|inf): try a smaller --learning-rate than .*"),
+        ("train --dropout 1", r"--dropout 1\.0 must be at least 0 and less than 1"),
+        ("train --steps 0", "--steps 0 is too small: it must be at least 1"),
+        ("train --evaluate-every -1", "--evaluate-every -1 is too small: it must be at least 0"),
+        ("train --threads 0", "--threads 0 is too small: it must be at least 1"),
+        ("train --threads 100000", r"--threads 100000 is more than the \d+ processors here"),
+        ("train --batch-size 5000", "[0-9]+ tokens are too few for --batch-size 5000 and --length 16: they need .*"),
+        ("train --out play", "play already exists, and is not a checkpoint of this course"),
+        ("train --best play", "play already exists, and is not a checkpoint of this course"),
+        ("train --export play", "play already exists, and is not a checkpoint of this course"),
+        ("train --out x/run", "x/run cannot be written: No such file or directory"),
+        ("train --export x/model", "x/model cannot be written: No such file or directory"),
+        ("train --out x --export x", "x cannot be both --out and --export"),
+        ("train --d-model 4000000000", "Not enough memory: .*"),
+        ("train --layers 1000000000", "Not enough memory: .*"),
+        ("generate --model nothing", "nothing cannot be read: No such file or directory"),
+        ("generate --model play", "play is not a checkpoint of this course"),
+        ("generate --model MODEL --temperature -1", r"--temperature -1\.0 must be 0, or at least 1e-30 and finite"),
+        ("generate --model MODEL --top-k 0", "--top-k 0 is too small: it must be at least 1"),
+        ("generate --model MODEL --top-k 9999", r"--top-k 9999 is more than the \d+ tokens there are"),
+        ("generate --model MODEL --top-p 2 --temperature 0", r"--top-p 2\.0 must be more than 0 and at most 1"),
+        ("generate --model MODEL --length -1", "--length -1 is too small: it must be at least 0"),
+        ("evaluate --model play", "play is not a checkpoint of this course"),
+        ("evaluate --model MODEL --text nothing", "nothing cannot be read: No such file or directory"),
+        ("evaluate --model MODEL --text play --length 17", "--length 17 is more than this model's 16"),
+        ("evaluate --model MODEL --text play --length 0", "--length 0 is too small: it must be at least 1"),
+    ],
+)
 def test_what_cannot_be_done_is_a_sentence_and_exit_code_1(call, folder, model, line, sentence):
     name, options = line.replace("MODEL", str(model)).split(maxsplit=1)
     if name == "train":
@@ -308,11 +353,21 @@ def test_what_cannot_be_done_is_a_sentence_and_exit_code_1(call, folder, model, 
     assert os.listdir(folder) == ["play"]
 
 
-@pytest.mark.parametrize("line", [
-    "train --seed -1", "train --seed 4294967296", "train --seed x", "generate --seed -1",
-    "train --steps many", "train --precision half", "train --tokens letters", "train --unknown",
-    "generate --length 2.5", "evaluate x",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "train --seed -1",
+        "train --seed 4294967296",
+        "train --seed x",
+        "generate --seed -1",
+        "train --steps many",
+        "train --precision half",
+        "train --tokens letters",
+        "train --unknown",
+        "generate --length 2.5",
+        "evaluate x",
+    ],
+)
 def test_an_unknown_option_is_exit_code_2(call, line):
     name, options = line.split(maxsplit=1)
     code, printed, said = call(name, options)
@@ -321,15 +376,20 @@ def test_an_unknown_option_is_exit_code_2(call, line):
     assert f"transformer_lessons {name}: error: " in said.splitlines()[-1]
 
 
-@pytest.mark.parametrize(("line", "meant"), [
-    ("train text.txt", "unrecognized arguments: text.txt: did you mean --text text.txt?"),
-    ("evaluate text.txt", "unrecognized arguments: text.txt: did you mean --text text.txt?"),
-    ("train --haeds 3", "unrecognized arguments: --haeds 3: did you mean --heads?"),
-    ("generate to be", "unrecognized arguments: be: a prompt of several words goes in quotation marks"),
-    ("train --steps 99999999999999999999", "argument --steps: 99999999999999999999 must be a whole number, at most "
-                                           "1,000,000,000,000"),
-    ("train --out ''", "argument --out: the name of the file is missing"),
-])
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("train text.txt", "unrecognized arguments: text.txt: did you mean --text text.txt?"),
+        ("evaluate text.txt", "unrecognized arguments: text.txt: did you mean --text text.txt?"),
+        ("train --haeds 3", "unrecognized arguments: --haeds 3: did you mean --heads?"),
+        ("generate to be", "unrecognized arguments: be: a prompt of several words goes in quotation marks"),
+        (
+            "train --steps 99999999999999999999",
+            "argument --steps: 99999999999999999999 must be a whole number, at most 1,000,000,000,000",
+        ),
+        ("train --out ''", "argument --out: the name of the file is missing"),
+    ],
+)
 def test_a_mistyped_line_gets_a_suggestion(call, line, meant):
     name, options = line.split(maxsplit=1)
     code, _, said = call(name, options)
@@ -341,10 +401,21 @@ def test_a_mistyped_line_gets_a_suggestion(call, line, meant):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full disk to try")
-@pytest.mark.parametrize("line", [
-    "--version", "help", "help train", "train --help", "lab --help", "doctor", "progress .", "generate --model MODEL",
-    "evaluate --model MODEL --text play", f"train {TINY} --steps 1 --quiet",
-])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--version",
+        "help",
+        "help train",
+        "train --help",
+        "lab --help",
+        "doctor",
+        "progress .",
+        "generate --model MODEL",
+        "evaluate --model MODEL --text play",
+        f"train {TINY} --steps 1 --quiet",
+    ],
+)
 def test_on_a_full_disk_every_command_says_a_sentence(folder, model, monkeypatch, capsys, line):
     (folder / "broken.ipynb").write_text("{")
     with open("/dev/full", "w") as full:
@@ -356,11 +427,17 @@ def test_on_a_full_disk_every_command_says_a_sentence(folder, model, monkeypatch
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full disk to try")
-@pytest.mark.parametrize(("outputs", "code", "said"), [
-    (">/dev/full", 1, b"The output cannot be written: No space left on device.\n"),
-    (">&-", 1, b"The output cannot be written: it is closed.\n"),
-    (">/dev/full 2>&1", 1, b""), (">&- 2>&-", 1, b""), ("2>&-", 0, b""), ("2>/dev/full", 0, b""),
-])
+@pytest.mark.parametrize(
+    ("outputs", "code", "said"),
+    [
+        (">/dev/full", 1, b"The output cannot be written: No space left on device.\n"),
+        (">&-", 1, b"The output cannot be written: it is closed.\n"),
+        (">/dev/full 2>&1", 1, b""),
+        (">&- 2>&-", 1, b""),
+        ("2>&-", 0, b""),
+        ("2>/dev/full", 0, b""),
+    ],
+)
 def test_a_closed_or_full_output_ends_in_no_traceback_when_python_ends(outputs, code, said):
     command = f"{shlex.quote(sys.executable)} -m transformer_lessons --version {outputs}"
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}  # what is held back is tried again
@@ -377,15 +454,21 @@ def test_where_nothing_can_be_printed_the_exit_code_still_says_it(monkeypatch):
     assert __main__.exit_code(["--version"]) == 1
 
 
-@pytest.mark.parametrize(("error", "code", "said"), [
-    (KeyboardInterrupt(), 130, "Stopped."),
-    (MemoryError(), 1, "Not enough memory: try a smaller model, --length or --batch-size."),
-    (torch.OutOfMemoryError("CUDA out of memory."), 1,
-     "Not enough memory: try a smaller model, --length or --batch-size."),
-    (ValueError("num_heads=3 is odd"), 1, "--heads 3 is odd"),
-    (ValueError("its max_length is 3; its steps is 3, not 4"), 1, "its max_length is 3; its --steps is 3, not 4"),
-    (TypeError("the tokens='3' are no number of tokens"), 1, "the --tokens '3' are no number of tokens"),
-])
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "Stopped."),
+        (MemoryError(), 1, "Not enough memory: try a smaller model, --length or --batch-size."),
+        (
+            torch.OutOfMemoryError("CUDA out of memory."),
+            1,
+            "Not enough memory: try a smaller model, --length or --batch-size.",
+        ),
+        (ValueError("num_heads=3 is odd"), 1, "--heads 3 is odd"),
+        (ValueError("its max_length is 3; its steps is 3, not 4"), 1, "its max_length is 3; its --steps is 3, not 4"),
+        (TypeError("the tokens='3' are no number of tokens"), 1, "the --tokens '3' are no number of tokens"),
+    ],
+)
 def test_what_stops_a_command_is_a_sentence(capsys, error, code, said):
     def command(arguments):
         raise error
@@ -415,8 +498,7 @@ def test_help_explains_every_option_and_states_every_default(call, name):
     assert "None" not in printed
 
 
-def test_without_pytorch_the_courses_environment_does_the_work_or_a_sentence_says_how_to_make_it(
-        monkeypatch, capsys):
+def test_without_pytorch_the_courses_environment_does_the_work_or_a_sentence_says_how_to_make_it(monkeypatch, capsys):
     monkeypatch.setattr(install, "has", lambda module: False)
     monkeypatch.setattr(install, "works", lambda: False)
     assert __main__.main(["generate"]) == 1

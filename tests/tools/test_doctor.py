@@ -53,8 +53,7 @@ def test_a_bare_python_beside_a_working_environment_says_so_and_lets_that_one_re
     monkeypatch.setattr(install, "run_to_its_end", lambda *command: handed.append(command) or 7)
     assert doctor.show_findings([]) == 7
     assert handed == [(install.PYTHON, "-m", "transformer_lessons", "doctor")]
-    assert capsys.readouterr().out == (
-        f"✓ {install.VENV} is there, and its Python starts: it reports the rest\n")
+    assert capsys.readouterr().out == (f"✓ {install.VENV} is there, and its Python starts: it reports the rest\n")
 
 
 def test_an_environment_of_its_own_reports_itself_though_another_works(monkeypatch, capsys):
@@ -94,6 +93,7 @@ def fake_version(wanted, found):
         if name == wanted and found is None:
             raise metadata.PackageNotFoundError(name)
         return found if name == wanted else real(name)
+
     return version
 
 
@@ -106,10 +106,17 @@ def test_it_asks_for_what_requirements_txt_installs_and_for_nothing_else(tmp_pat
     assert {name for name, _ in doctor.requirements()} == {name for name, _ in from_clone}
 
 
-@pytest.mark.parametrize(("found", "fits"), [
-    ("2.8", True), ("2.8.0", True), ("2.13.1+cpu", True),
-    ("2.7.9", False), ("2.14", False), ("2.14.0rc1", False),
-])
+@pytest.mark.parametrize(
+    ("found", "fits"),
+    [
+        ("2.8", True),
+        ("2.8.0", True),
+        ("2.13.1+cpu", True),
+        ("2.7.9", False),
+        ("2.14", False),
+        ("2.14.0rc1", False),
+    ],
+)
 def test_a_version_fits_from_the_first_number_up_to_the_second(found, fits):
     assert doctor.fits(found, ">=2.8.0,<2.14") is fits
 
@@ -128,11 +135,14 @@ def test_on_linux_without_a_gpu_torch_is_fixed_by_its_cpu_build(monkeypatch):
     assert "--torch-backend" not in doctor.fix("torch", ">=2.8")
 
 
-@pytest.mark.parametrize("spec", [
-    {"argv": ["/no/such/python", "-m", "ipykernel_launcher"]},  # gone
-    {"argv": ["no/such/python", "-m", "ipykernel_launcher"]},
-    {"argv": [sys.executable, "-m", "ipykernel_launcher"], "env": {"PYTHONPATH": "ELSEWHERE"}},
-])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"argv": ["/no/such/python", "-m", "ipykernel_launcher"]},  # gone
+        {"argv": ["no/such/python", "-m", "ipykernel_launcher"]},
+        {"argv": [sys.executable, "-m", "ipykernel_launcher"], "env": {"PYTHONPATH": "ELSEWHERE"}},
+    ],
+)
 def test_a_kernel_without_this_package_is_noticed(tmp_path, monkeypatch, spec):
     elsewhere = tmp_path / "elsewhere" / "transformer_lessons"
     elsewhere.mkdir(parents=True)

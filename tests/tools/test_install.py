@@ -226,8 +226,11 @@ def test_the_pictures_of_the_lessons_lie_within_what_jupyterlab_serves(monkeypat
     served = Path(server.root_dir)
     assert Path(server.file_to_run).is_relative_to(served)
     lessons = sorted(install.ROOT.glob("notebooks/*.ipynb"))
-    pictures = [lesson.parent / name for lesson in lessons
-                for name in re.findall(r"\]\((\S+\.svg)\)", lesson.read_text(encoding="utf-8"))]
+    pictures = [
+        lesson.parent / name
+        for lesson in lessons
+        for name in re.findall(r"\]\((\S+\.svg)\)", lesson.read_text(encoding="utf-8"))
+    ]
     assert len(pictures) > 8
     for picture in pictures:
         assert picture.resolve().is_relative_to(served)

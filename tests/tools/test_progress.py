@@ -47,11 +47,28 @@ def told(tmp_path_factory):
     write(folder, "untouched.ipynb", STUB, CHECK, ask, 'answer("1.2")')
     write(folder, "helped.ipynb", helper, "1 / 0", RIGHT_WITH_HELP, CHECK, 'answer("1.1", 4)')
     write(folder, "mistaken.ipynb", INVERTED, CHECK, 'answer("1.1", 14)', FIXED, CHECK_FIXED)
-    write(folder, "repaired.ipynb", INVERTED, CHECK, RIGHT, CHECK, INVERTED, CHECK, ask, 'answer("1.1", 4)',
-          _6="wrong-on-purpose")
+    write(
+        folder,
+        "repaired.ipynb",
+        INVERTED,
+        CHECK,
+        RIGHT,
+        CHECK,
+        INVERTED,
+        CHECK,
+        ask,
+        'answer("1.1", 4)',
+        _6="wrong-on-purpose",
+    )
     write(folder, "broken.ipynb", RIGHT, CHECK, other, "raise ValueError('mine')")
-    write(folder, "06_masking.mine.ipynb", HOSTILE, RIGHT, 'report = judge("causal_mask", causal_mask)',
-          "print('✓ padding_mask')")
+    write(
+        folder,
+        "06_masking.mine.ipynb",
+        HOSTILE,
+        RIGHT,
+        'report = judge("causal_mask", causal_mask)',
+        "print('✓ padding_mask')",
+    )
     nbformat.write(new_notebook(cells=[new_code_cell("1 / 0")]), folder / "no_lesson.ipynb")
     (folder / "no_notebook.ipynb").write_text("{")
     (folder / "no_cells.ipynb").write_text("[]")
@@ -76,30 +93,50 @@ def row(mark, name, words):
     return f"  {mark} {name:<50} {words}"
 
 
-@pytest.mark.parametrize(("name", "lines"), {
-    "untouched": [row("○", "causal_mask", "untouched"), "    questions: 0 right, 2 open"],
-    "helped": [row("✓", "causal_mask", "passed"), "    questions: 1 right, 0 open"],
-    "mistaken": [row("✗", "causal_mask", "failed: the mask inverted"),
-                 row("○", "causal_mask, as fixed", "untouched"),
-                 "    questions: 0 right, 1 wrong (1.1), 0 open"],
-    "repaired": [row("✓", "causal_mask", "passed"), "    questions: 1 right, 0 open"],
-    "broken": [row("✓", "causal_mask", "passed"), row("○", "padding_mask", "not reached"),
-               "  ! code cell 4: NameError: name 'padding_mask' is not defined",
-               "  ! code cell 5: ValueError: mine"],
-    "06_masking.mine": [row("✓", "causal_mask", "passed"),
-                        row("○", "padding_mask", "check removed"), row("○", "masked_softmax", "check removed"),
-                        row("○", "future_leak", "check removed")],
-    "no_lesson": ["    no exercises"],
-    "no_notebook": ["  ! is damaged: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"],
-    "no_cells": ["  ! is not a notebook: it has no list of cells"],
-}.items())
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    {
+        "untouched": [row("○", "causal_mask", "untouched"), "    questions: 0 right, 2 open"],
+        "helped": [row("✓", "causal_mask", "passed"), "    questions: 1 right, 0 open"],
+        "mistaken": [
+            row("✗", "causal_mask", "failed: the mask inverted"),
+            row("○", "causal_mask, as fixed", "untouched"),
+            "    questions: 0 right, 1 wrong (1.1), 0 open",
+        ],
+        "repaired": [row("✓", "causal_mask", "passed"), "    questions: 1 right, 0 open"],
+        "broken": [
+            row("✓", "causal_mask", "passed"),
+            row("○", "padding_mask", "not reached"),
+            "  ! code cell 4: NameError: name 'padding_mask' is not defined",
+            "  ! code cell 5: ValueError: mine",
+        ],
+        "06_masking.mine": [
+            row("✓", "causal_mask", "passed"),
+            row("○", "padding_mask", "check removed"),
+            row("○", "masked_softmax", "check removed"),
+            row("○", "future_leak", "check removed"),
+        ],
+        "no_lesson": ["    no exercises"],
+        "no_notebook": ["  ! is damaged: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"],
+        "no_cells": ["  ! is not a notebook: it has no list of cells"],
+    }.items(),
+)
 def test_the_table_tells_what_is_solved(told, name, lines):
     assert told[0][name] == lines
 
 
 def test_nothing_in_the_folder_is_skipped_silently(told):
-    assert set(told[0]) == {"untouched", "helped", "mistaken", "repaired", "broken", "06_masking.mine",
-                            "no_lesson", "no_notebook", "no_cells"}
+    assert set(told[0]) == {
+        "untouched",
+        "helped",
+        "mistaken",
+        "repaired",
+        "broken",
+        "06_masking.mine",
+        "no_lesson",
+        "no_notebook",
+        "no_cells",
+    }
 
 
 def test_the_total_counts_the_exercises(told):
@@ -130,7 +167,11 @@ def test_hidden_files_and_what_does_not_fit_are_not_copied_and_the_latter_is_rep
     (source / "nowhere").symlink_to(source / "gone")
     assert progress.copy_folder(source, tmp_path / "all") == []
     assert {str(path.relative_to(tmp_path / "all")) for path in (tmp_path / "all").rglob("*")} == {
-        "a", "b", "deep", str(Path("deep/c"))}
+        "a",
+        "b",
+        "deep",
+        str(Path("deep/c")),
+    }
     monkeypatch.setattr(progress, "ROOM", 50)
     assert progress.copy_folder(source, tmp_path / "some") == ["b", "deep"]
     assert [path.name for path in (tmp_path / "some").iterdir()] == ["a"]
@@ -144,37 +185,46 @@ def test_a_lesson_untouched_needs_few_of_its_cells(path):
     assert all(take for source, take in zip(sources, chosen, strict=True) if "check(" in source)
 
 
-@pytest.mark.parametrize(("chosen", "sources"), {
-    "a helper of a helper": ("10111", ["a = 1", "b = 2", "def f():\n    a", "x = f()", "check('x', x)"]),
-    "only what comes before": ("10", ["check('x', x)", "x = 1"]),
-    "a local name needs nothing": ("011", ["y = 1", "def f(y):\n    z = y\n    return z", "check('f', f)"]),
-    "a global statement makes": ("101", ["def f():\n    global x\n    x = 1", "y = 2", "check('x', x)"]),
-    "an import makes": ("101", ["import math as m", "import os", "check('x', m.pi)"]),
-    "a class body uses": ("111", ["size = 1", "class A:\n    n = size", "check('A', A)"]),
-    "a method uses": ("101", ["a = 1", "b = 2", "class A:\n    def f(self):\n        a\n\ncheck('A', A)"]),
-    "these may make anything": ("1111", ["%run x", "from math import *", "exec('x = 1')", "check('x', x)"]),
-    "a model's eval is no eval": ("01", ["model.eval()", "check('x', x)"]),
-    "a magic needs what it names": ("1010", ["x = 1", "y = 2", "%timeit x", "1"]),
-}.values())
+@pytest.mark.parametrize(
+    ("chosen", "sources"),
+    {
+        "a helper of a helper": ("10111", ["a = 1", "b = 2", "def f():\n    a", "x = f()", "check('x', x)"]),
+        "only what comes before": ("10", ["check('x', x)", "x = 1"]),
+        "a local name needs nothing": ("011", ["y = 1", "def f(y):\n    z = y\n    return z", "check('f', f)"]),
+        "a global statement makes": ("101", ["def f():\n    global x\n    x = 1", "y = 2", "check('x', x)"]),
+        "an import makes": ("101", ["import math as m", "import os", "check('x', m.pi)"]),
+        "a class body uses": ("111", ["size = 1", "class A:\n    n = size", "check('A', A)"]),
+        "a method uses": ("101", ["a = 1", "b = 2", "class A:\n    def f(self):\n        a\n\ncheck('A', A)"]),
+        "these may make anything": ("1111", ["%run x", "from math import *", "exec('x = 1')", "check('x', x)"]),
+        "a model's eval is no eval": ("01", ["model.eval()", "check('x', x)"]),
+        "a magic needs what it names": ("1010", ["x = 1", "y = 2", "%timeit x", "1"]),
+    }.values(),
+)
 def test_a_cell_runs_when_a_verdict_needs_it(chosen, sources):
     assert "".join("01"[take] for take in progress.needed(sources)) == chosen
 
 
-@pytest.mark.parametrize(("status", "message", "words"), [
-    ("failed", "✗ attention: one mistake\n  and another.\n  Why it is wrong.", "failed: one mistake and another"),
-    ("passed", "✓ softmax\n  A remark.", "passed"),
-    ("not attempted", "○ softmax: not attempted yet. Stuck? hint(\"softmax\")", "untouched"),
-    ("not attempted", "○ softmax: nothing to judge yet.\n  Write …", "nothing to judge yet"),
-])
+@pytest.mark.parametrize(
+    ("status", "message", "words"),
+    [
+        ("failed", "✗ attention: one mistake\n  and another.\n  Why it is wrong.", "failed: one mistake and another"),
+        ("passed", "✓ softmax\n  A remark.", "passed"),
+        ("not attempted", '○ softmax: not attempted yet. Stuck? hint("softmax")', "untouched"),
+        ("not attempted", "○ softmax: nothing to judge yet.\n  Write …", "nothing to judge yet"),
+    ],
+)
 def test_a_verdict_is_summed_up_in_a_few_words(status, message, words):
     assert progress.words({"status": status, "message": message}) == words
 
 
-@pytest.mark.parametrize(("name", "sentence"), [
-    ("nowhere", "nowhere is not there: name a folder of notebooks, or a notebook.\n"),
-    (".", "\\. holds no notebook with exercises.\n"),
-    ("plain.ipynb", "plain.ipynb holds no notebook with exercises.\n"),
-])
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("nowhere", "nowhere is not there: name a folder of notebooks, or a notebook.\n"),
+        (".", "\\. holds no notebook with exercises.\n"),
+        ("plain.ipynb", "plain.ipynb holds no notebook with exercises.\n"),
+    ],
+)
 def test_a_missing_folder_and_one_without_exercises_are_two_sentences(tmp_path, monkeypatch, capsys, name, sentence):
     monkeypatch.chdir(tmp_path)
     nbformat.write(new_notebook(cells=[new_code_cell("1")]), "plain.ipynb")
@@ -226,10 +276,16 @@ def test_lab_skips_what_progress_finds_solved(tmp_path, monkeypatch):
     assert opened() == names[0]
 
 
-@pytest.mark.parametrize(("name", "lesson"), [
-    ("03_scaling.ipynb", 3), ("03_scaling.mine-2.ipynb", 3), ("03_scaling (1).ipynb", 3), ("03_own.ipynb", None),
-    ("mine.ipynb", None),
-])
+@pytest.mark.parametrize(
+    ("name", "lesson"),
+    [
+        ("03_scaling.ipynb", 3),
+        ("03_scaling.mine-2.ipynb", 3),
+        ("03_scaling (1).ipynb", 3),
+        ("03_own.ipynb", None),
+        ("mine.ipynb", None),
+    ],
+)
 def test_a_lesson_is_known_by_its_name(name, lesson):
     expected = [exercise for exercise in EXERCISES if EXERCISES[exercise].lesson == lesson]
     assert progress.expected_in(Path(name)) == expected

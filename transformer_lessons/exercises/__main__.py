@@ -33,11 +33,16 @@ def main(names):
             else:
                 mistakes += 1
                 named += report.mistake == declared
-                verdict = "named" if report.mistake == declared else (
-                    f"called {report.mistake!r}" if report.mistake else report.status)
+                verdict = (
+                    "named"
+                    if report.mistake == declared
+                    else (f"called {report.mistake!r}" if report.mistake else report.status)
+                )
             print(f"  {'✗' if declared not in exercise.answers else '✓'} {declared:<60} {verdict}")
-    print(f"\n{len(names or EXERCISES)} exercises: {named} of {mistakes} mistakes named correctly, "
-          f"{accepted} of {right} right answers accepted")
+    print(
+        f"\n{len(names or EXERCISES)} exercises: {named} of {mistakes} mistakes named correctly, "
+        f"{accepted} of {right} right answers accepted"
+    )
     return 0 if (named, accepted) == (mistakes, right) else 1
 
 

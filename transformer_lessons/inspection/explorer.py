@@ -30,6 +30,7 @@ class Explorer:
 
     def _ipython_display_(self):
         from IPython.display import display
+
         display(self.picture)
         display({"text/html": self.html, "text/plain": "The attention explorer"}, raw=True)
 
@@ -112,8 +113,10 @@ def predictions(model, ids, spell):
     if logits.shape[1] != ids[-1].shape[1] or isinstance(model, Encoder):
         raise ValueError(f"{type(model).__name__} does not predict tokens: ablated needs a model that does")
     probabilities, likeliest = logits[0].softmax(-1).max(-1)  # queries, both
-    return [f"“{visible(spell(token))}” {probability:.2f}"
-            for token, probability in zip(likeliest.tolist(), probabilities.tolist(), strict=True)]
+    return [
+        f"“{visible(spell(token))}” {probability:.2f}"
+        for token, probability in zip(likeliest.tolist(), probabilities.tolist(), strict=True)
+    ]
 
 
 def checked(name, weights):
@@ -122,15 +125,19 @@ def checked(name, weights):
     layers = [torch.as_tensor(layer).detach().cpu().double().numpy() for layer in layers]
     shapes = [layer.shape for layer in layers]
     if len(set(shapes)) != 1 or 0 in shapes[0] or len(shapes[0]) not in ((3,) if len(layers) > 1 else (3, 4)):
-        raise ValueError(f"{name}: shapes {shapes} must be (layers, heads, query, key), or one and the same "
-                         "(heads, query, key) for every layer")
+        raise ValueError(
+            f"{name}: shapes {shapes} must be (layers, heads, query, key), or one and the same "
+            "(heads, query, key) for every layer"
+        )
     weights = layers[0] if layers[0].ndim == 4 else np.stack(layers)  # layers × heads × query × key
     if (wrong := ~np.isfinite(weights) | (weights < 0)).any():
         raise ValueError(f"{name}: {wrong.sum()} of {weights.size} weights are negative, infinite or NaN")
     sums = weights.sum(-1)  # layers × heads × query
     for layer, head, query in np.argwhere((abs(sums - 1) > 1e-3) & (sums > 0)):
-        raise ValueError(f"{name}: the weights of layer {layer}, head {head}, query {query} sum to "
-                         f"{sums[layer, head, query]:.3f}: they must sum to 1, or to 0 if it sees nothing")
+        raise ValueError(
+            f"{name}: the weights of layer {layer}, head {head}, query {query} sum to "
+            f"{sums[layer, head, query]:.3f}: they must sum to 1, or to 0 if it sees nothing"
+        )
     return weights
 
 
@@ -154,13 +161,17 @@ def visible(word):
 def picture(groups, title):
     """All heads at once; with few heads, a single layer can show its tokens, and every layer a few of one letter."""
     from transformer_lessons.inspection import plots
+
     weights, queries, keys = (groups[0][part] for part in ("weights", "queries", "keys"))
     layers, heads, *lengths = weights.shape
     if len(groups) == layers == 1 and heads <= 4 and max(lengths) <= 16:
         return plots.show_weights(weights[0], title, queries, keys, [f"head {head}" for head in range(heads)])
     rows = {row_name(group["name"], layer): maps for group in groups for layer, maps in enumerate(group["weights"])}
-    words = {row_name(group["name"], layer): (group["queries"], group["keys"])
-             for group in groups for layer in range(len(group["weights"]))}
+    words = {
+        row_name(group["name"], layer): (group["queries"], group["keys"])
+        for group in groups
+        for layer in range(len(group["weights"]))
+    }
     brief = all(len(side) <= 8 and max(map(len, side)) == 1 for pair in words.values() for side in pair)
     return plots.show_heads(rows, title, words=words if brief and heads <= 3 else None)
 
@@ -181,8 +192,12 @@ def page(groups, title):
     packed = deflate.compress(planes[: decimals - 1].tobytes()) + deflate.flush()
     parts = [group | {"weights": None, "shape": group["weights"].shape} for group in groups]
     data = {"decimals": decimals, "packed": base64.urlsafe_b64encode(packed).decode(), "parts": parts}
-    return filled("explorer.html", title=escape(title), rows="\n".join(row for group in groups for row in table(group)),
-                  data=json.dumps(data, ensure_ascii=False).replace("<", r"\u003c"))
+    return filled(
+        "explorer.html",
+        title=escape(title),
+        rows="\n".join(row for group in groups for row in table(group)),
+        data=json.dumps(data, ensure_ascii=False).replace("<", r"\u003c"),
+    )
 
 
 def filled(name, **marks):
@@ -200,7 +215,10 @@ def table(group):
         choice = (links > 0).sum(-1, keepdims=True) > 1
         links = np.where(choice, links, 0) if choice.any() else links
         best = np.argsort(-links, axis=None, kind="stable")[:3]
-        links_shown = ", ".join(f"{queries[place // len(keys)]} → {keys[place % len(keys)]} {links.flat[place]:.2f}"
-                         for place in best if links.flat[place] > 0)
+        links_shown = ", ".join(
+            f"{queries[place // len(keys)]} → {keys[place % len(keys)]} {links.flat[place]:.2f}"
+            for place in best
+            if links.flat[place] > 0
+        )
         cells = (escape(str(cell)) for cell in (group["name"], layer, head, links_shown))
         yield f"<tr><td>{'</td><td>'.join(cells)}</td></tr>"

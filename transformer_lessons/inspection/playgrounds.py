@@ -20,12 +20,18 @@ class Playground:
 
     def __init__(self, script, title, words, picture, data):
         code = (PAGES / f"{script}.js").read_text(encoding="utf-8").rstrip("\n")
-        self.html = filled("frame.html", title=escape(title), words=escape(words), script=code,
-                           data=json.dumps(data, ensure_ascii=False))
+        self.html = filled(
+            "frame.html",
+            title=escape(title),
+            words=escape(words),
+            script=code,
+            data=json.dumps(data, ensure_ascii=False),
+        )
         self.title, self.picture, self.data = title, picture, data
 
     def _ipython_display_(self):
         from IPython.display import display
+
         display(self.picture)
         display({"text/html": self.html, "text/plain": f"A playground: {self.title}"}, raw=True)
 
@@ -33,6 +39,7 @@ class Playground:
 def drag_the_query():
     """Lesson 1: four keys that are also the values, a query that can be dragged, and a factor for the scores."""
     from transformer_lessons.inspection import plots
+
     keys = np.array([[2.0, 0.5], [0.5, 2.0], [-1.5, 1.0], [1.0, -1.5]])
     query = np.array([-0.3, -0.6])
     weights = softmax(keys @ query)
@@ -47,6 +54,7 @@ def drag_the_query():
 def widen_the_vectors():
     """Lesson 3: four queries and six keys with 2 to 512 features, with and without scaling."""
     from transformer_lessons.inspection import plots
+
     generator = torch.Generator().manual_seed(30)
     rounded = (torch.randn(10, 512, generator=generator) * 10).round().int()  # tenths: (4 queries + 6 keys, d)
     queries, keys = rounded[:4], rounded[4:]
@@ -63,28 +71,41 @@ def widen_the_vectors():
 def turn_the_hands():
     """Lesson 5: a query and a key of four pairs, each turned by its position, and their score."""
     from transformer_lessons.inspection import plots
+
     query, key = torch.tensor([1.0, 0, 0.8, 0.6, 0, 1, 0.6, 0.8]), torch.tensor([0.6, 0.8, 1.0, 0, 0.8, 0.6, 0, 1])
     frequencies, query_at, key_at, last = [1.0, 0.1, 0.01, 0.001], 12, 7, 60
     turn = positions.RotaryPositions(8, last + 1)
     parts = (turn(query[None], query_at) * turn(key[None], key_at))[0].unflatten(-1, (-1, 2)).sum(-1)  # (pair)
     title = "Move both together, and the score stays the same"
-    ends = {f"{name} at {at}": turn(vector[None], at)[0, :2]  # those of pair 0, before and after a move by three
-            for by in (0, 3) for name, vector, at in (("query", query, query_at + by), ("key", key, key_at + by))}
+    ends = {
+        f"{name} at {at}": turn(vector[None], at)[0, :2]  # those of pair 0, before and after a move by three
+        for by in (0, 3)
+        for name, vector, at in (("query", query, query_at + by), ("key", key, key_at + by))
+    }
     colours = ["#bd7ba2", "#ad8445", "#8a2f63", "#7a5200"]  # as on the page: before, paler, and after
     alt = f"Arrows from the origin: {', '.join(ends)}, with the same angle between query and key each time. {title}."
-    picture = plots.show_arrows(torch.stack(list(ends.values())), title, list(ends), alt=alt, colours=colours,
-                                arcs=[(0, 1), (2, 3)])
-    words = (f"Query at 12, key at 7: the four pairs contribute {said(parts)} (rounded), "
-             f"and the score is {parts.sum():.2f}.")
+    picture = plots.show_arrows(
+        torch.stack(list(ends.values())), title, list(ends), alt=alt, colours=colours, arcs=[(0, 1), (2, 3)]
+    )
+    words = (
+        f"Query at 12, key at 7: the four pairs contribute {said(parts)} (rounded), and the score is {parts.sum():.2f}."
+    )
     words = words.replace("-", "−")
-    data = {"query": tidy(query), "key": tidy(key), "frequencies": frequencies, "query_at": query_at, "key_at": key_at,
-            "last": last}
+    data = {
+        "query": tidy(query),
+        "key": tidy(key),
+        "frequencies": frequencies,
+        "query_at": query_at,
+        "key_at": key_at,
+        "last": last,
+    }
     return Playground("turn_the_hands", title, words, picture, data)
 
 
 def draw_the_mask():
     """Lesson 6: scores and values of six words, and a mask to edit by clicking."""
     from transformer_lessons.inspection import plots
+
     generator = torch.Generator().manual_seed(60)
     scores = torch.randn(6, 6, generator=generator).round(decimals=1)  # (query, key)
     values = torch.randint(-4, 5, (6, 2), generator=generator)  # (key, d_v)

@@ -19,10 +19,19 @@ COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 DENSITY = 2  # pixels in the file per pixel on the page
 MARKERS = ["o", "s", "^", "D", "v", "P", "X"]
 STYLE = {
-    "font.family": ["Inter", "DejaVu Sans"], "legend.fontsize": 9, "figure.titlesize": 11, "figure.titleweight": "bold",
-    "text.color": "#222222", "axes.labelcolor": "#444444", "axes.edgecolor": "#888888",
-    "xtick.color": "#888888", "ytick.color": "#888888", "xtick.labelcolor": "#444444", "ytick.labelcolor": "#444444",
-    "axes.axisbelow": True, "grid.color": "#e6e6e6",
+    "font.family": ["Inter", "DejaVu Sans"],
+    "legend.fontsize": 9,
+    "figure.titlesize": 11,
+    "figure.titleweight": "bold",
+    "text.color": "#222222",
+    "axes.labelcolor": "#444444",
+    "axes.edgecolor": "#888888",
+    "xtick.color": "#888888",
+    "ytick.color": "#888888",
+    "xtick.labelcolor": "#444444",
+    "ytick.labelcolor": "#444444",
+    "axes.axisbelow": True,
+    "grid.color": "#e6e6e6",
 }
 
 for file in sorted(Path(__file__).with_name("fonts").glob("*.otf")):
@@ -35,8 +44,7 @@ class Picture:
 
     def __init__(self, figure, alt):
         self.alt, drawn = alt, io.BytesIO()
-        figure.savefig(drawn, format="png", dpi=DENSITY * 96, facecolor="white",
-                       pil_kwargs={"optimize": True})
+        figure.savefig(drawn, format="png", dpi=DENSITY * 96, facecolor="white", pil_kwargs={"optimize": True})
         self.png = drawn.getvalue()
         pixels = figure.get_size_inches() * 96
         self.size = {"width": round(pixels[0]), "height": round(pixels[1])}  # as displayed
@@ -51,16 +59,30 @@ def as_array(numbers):
     return numbers.detach().cpu().numpy() if hasattr(numbers, "detach") else np.asarray(numbers)
 
 
-def show_weights(weights, title, queries=None, keys=None, panels=None, alt=None,
-                 row_label="query", column_label="key", outline=False):
+def show_weights(
+    weights, title, queries=None, keys=None, panels=None, alt=None, row_label="query", column_label="key", outline=False
+):
     """Attention weights (query, key), or one panel per head (heads, query, key), in Blues from 0 to 1.
 
     With outline, a frame marks the largest weight in each row.
     """
     weights = as_array(weights)
     alt = alt or f"Heat map of attention weights, queries down, keys across: {title}."
-    return heat_maps(weights, title, queries, keys, panels, alt, cmap="Blues", low=0, high=1, label="weight",
-                     row_label=row_label, column_label=column_label, outline=outline)
+    return heat_maps(
+        weights,
+        title,
+        queries,
+        keys,
+        panels,
+        alt,
+        cmap="Blues",
+        low=0,
+        high=1,
+        label="weight",
+        row_label=row_label,
+        column_label=column_label,
+        outline=outline,
+    )
 
 
 @in_style
@@ -80,8 +102,15 @@ def show_heads(rows, title, alt=None, words=None):
     for row, (name, weights) in enumerate(maps.items()):
         for head, weight in enumerate(weights):
             left, top, wide = head + edge, row + 0.04, 0.96 - edge
-            image = axis.imshow(weight, "Blues", vmin=0, vmax=1, interpolation="nearest", aspect="auto",
-                                extent=(left, left + wide, top + wide, top))
+            image = axis.imshow(
+                weight,
+                "Blues",
+                vmin=0,
+                vmax=1,
+                interpolation="nearest",
+                aspect="auto",
+                extent=(left, left + wide, top + wide, top),
+            )
             axis.add_patch(Rectangle((left, top), wide, wide, fill=False, edgecolor="grey", lw=0.6))
             if words is not None:
                 write_tokens(axis, *words[name], left, top, wide)
@@ -108,8 +137,20 @@ def write_tokens(axis, queries, keys, left, top, wide):
         axis.text(x, y, word, fontsize=7, color="#444444", ha="center", va="center")
 
 
-def show_matrix(matrix, title, rows=None, columns=None, panels=None, alt=None, row_label="", column_label="",
-                legend=None, signed=True, label="", write=True):
+def show_matrix(
+    matrix,
+    title,
+    rows=None,
+    columns=None,
+    panels=None,
+    alt=None,
+    row_label="",
+    column_label="",
+    legend=None,
+    signed=True,
+    label="",
+    write=True,
+):
     """Signed numbers, (rows, columns) or several panels of them, in red and blue around a white zero.
 
     If there are only a few different numbers, legend {"what it means": number} replaces the colour bar, and the
@@ -120,13 +161,42 @@ def show_matrix(matrix, title, rows=None, columns=None, panels=None, alt=None, r
     high = (float(np.abs(matrix).max()) or 1.0) * (1.4 if legend else 1)
     cmap, low, high = ("RdBu_r", -high, high) if signed else ("Blues", matrix.min(), matrix.max())
     alt = alt or f"Heat map of a matrix with {matrix.shape[-2]} rows and {matrix.shape[-1]} columns: {title}."
-    return heat_maps(matrix, title, rows, columns, panels, alt, cmap=cmap, low=low, high=high, label=label,
-                     row_label=row_label, column_label=column_label, legend=legend, write=write)
+    return heat_maps(
+        matrix,
+        title,
+        rows,
+        columns,
+        panels,
+        alt,
+        cmap=cmap,
+        low=low,
+        high=high,
+        label=label,
+        row_label=row_label,
+        column_label=column_label,
+        legend=legend,
+        write=write,
+    )
 
 
 @in_style
-def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label="",
-              row_label="", column_label="", legend=None, write=True, outline=False):
+def heat_maps(
+    numbers,
+    title,
+    rows,
+    columns,
+    panels,
+    alt,
+    cmap,
+    low,
+    high,
+    label="",
+    row_label="",
+    column_label="",
+    legend=None,
+    write=True,
+    outline=False,
+):
     """One heat map for each of the leading panels, side by side, with one colour bar or legend."""
     numbers = numbers if numbers.ndim == 3 else numbers[None]
     count, height, width = numbers.shape
@@ -149,16 +219,18 @@ def heat_maps(numbers, title, rows, columns, panels, alt, cmap, low, high, label
         few = height * width <= 40 and (count <= 3 or count * width <= 20)
         separate_squares(axis, height, width)
         for row, column in enumerate(numbers[index].argmax(axis=1) if outline else []):
-            axis.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=COLOURS[1], lw=1.8,
-                                     zorder=3, clip_on=False))
+            axis.add_patch(
+                Rectangle(
+                    (column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=COLOURS[1], lw=1.8, zorder=3, clip_on=False
+                )
+            )
         if few and write:
             write_numbers(axis, numbers[index], image)
     axes[0].set_ylabel(row_label)
     if legend is None:
         figure.colorbar(image, ax=axes[-1], label=label).outline.set_visible(False)
     else:
-        squares = [Patch(color=image.cmap(image.norm(number)), label=name)
-                   for name, number in legend.items()]
+        squares = [Patch(color=image.cmap(image.norm(number)), label=name) for name, number in legend.items()]
         figure.legend(handles=squares, loc="outside lower center", ncols=2, frameon=False)
     entitle(figure, title)
     return Picture(figure, alt)
@@ -179,8 +251,15 @@ def show_tokens(rows, title, alt):
             face, edge = ("#eef0f2", "#7d8690") if len(token) == 1 else ("#d9ebf7", "#0072b2")
             size = len(token)
             axis.add_patch(Rectangle((start + 0.06, row + 0.12), size - 0.12, 0.76, facecolor=face, edgecolor=edge))
-            axis.text(start + size / 2, row + 0.5, token.replace(" ", "␣"), fontsize=9, color="#222222",
-                      ha="center", va="center_baseline")
+            axis.text(
+                start + size / 2,
+                row + 0.5,
+                token.replace(" ", "␣"),
+                fontsize=9,
+                color="#222222",
+                ha="center",
+                va="center_baseline",
+            )
             start += size
     axis.set(xlim=(0, start), ylim=(len(rows), 0), xticks=[])
     axis.set_yticks(np.arange(len(rows)) + 0.5, labels=rows)
@@ -229,8 +308,9 @@ def write_numbers(axis, numbers, image):
         red, green, blue, opacity = image.cmap(image.norm(numbers[row, column]))
         colour = "#222222" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.55 or opacity == 0 else "white"
         written = f"{round(float(numbers[row, column]), 2) + 0.0:.2f}".replace("-", "−").replace("nan", "NaN")
-        axis.text(column, row, written, color=colour, ha="center", va="center",
-                  fontsize=9 if numbers.shape[1] <= 12 else 7)
+        axis.text(
+            column, row, written, color=colour, ha="center", va="center", fontsize=9 if numbers.shape[1] <= 12 else 7
+        )
 
 
 def in_full(number):
@@ -239,8 +319,9 @@ def in_full(number):
 
 
 @in_style
-def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None, legend="best",
-               points=()):
+def show_lines(
+    x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None, legend="best", points=()
+):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
@@ -252,18 +333,35 @@ def show_lines(x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=
     for index, (name, numbers) in enumerate(curves.items()):
         colour, runs = COLOURS[index % len(COLOURS)], np.atleast_2d(as_array(numbers))
         marker = MARKERS[index % len(MARKERS)] if name in points or (len(x) <= 24 and not points) else None
-        axis.plot(x, runs.mean(axis=0), color=colour, marker=marker, markersize=7 if name in points else 4,
-                  linestyle="" if name in points else ["-", "--", "-.", ":"][index % 4], label=name)
+        axis.plot(
+            x,
+            runs.mean(axis=0),
+            color=colour,
+            marker=marker,
+            markersize=7 if name in points else 4,
+            linestyle="" if name in points else ["-", "--", "-.", ":"][index % 4],
+            label=name,
+        )
         if len(runs) > 1:
             axis.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.2, linewidth=0)
     if floor is not None:
-        ends = np.concatenate([as_array(numbers)[..., -len(x) // 3:].ravel() for numbers in curves.values()]) - floor[1]
+        ends = (
+            np.concatenate([as_array(numbers)[..., -len(x) // 3 :].ravel() for numbers in curves.values()]) - floor[1]
+        )
         free_above, free_below = (min(gaps, default=np.inf) for gaps in (ends[ends >= 0], -ends[ends < 0]))
         above = free_above > free_below  # on the side where the curves leave more room
         axis.axhline(floor[1], color="grey", linestyle=(0, (1, 1)))
-        axis.annotate(floor[0], (1, floor[1]), (-3, 3 if above else -3), axis.get_yaxis_transform(),
-                      textcoords="offset points", color="#666666", fontsize=9,
-                      ha="right", va="bottom" if above else "top")
+        axis.annotate(
+            floor[0],
+            (1, floor[1]),
+            (-3, 3 if above else -3),
+            axis.get_yaxis_transform(),
+            textcoords="offset points",
+            color="#666666",
+            fontsize=9,
+            ha="right",
+            va="bottom" if above else "top",
+        )
         axis.margins(y=0.1)  # room for the name, even at the edge
     axis.grid(axis="y")
     if log_x:
@@ -299,8 +397,16 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, flo
     for index, (name, numbers) in enumerate(bars.items()):
         places = np.arange(len(names)) + (columns.index(on.get(name, name)) - (len(columns) - 1) / 2) * width
         bottom = as_array(bars[on[name]]) if name in on else 0
-        axis.bar(places, as_array(numbers), width, bottom, color=COLOURS[index % len(COLOURS)], label=name,
-                 hatch=["", "//", "..", "xx"][index % 4], edgecolor="white")
+        axis.bar(
+            places,
+            as_array(numbers),
+            width,
+            bottom,
+            color=COLOURS[index % len(COLOURS)],
+            label=name,
+            hatch=["", "//", "..", "xx"][index % 4],
+            edgecolor="white",
+        )
     axis.set_xticks(range(len(names)), labels=names)
     if max(as_array(numbers).max() for numbers in bars.values()) >= 1000:
         axis.yaxis.set_major_formatter(lambda number, place: in_full(number))
@@ -308,9 +414,17 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, flo
     if floor is not None:
         axis.axhline(floor[1], color="black", linestyle=(0, (4, 2)), lw=1, label="" if floor_on_line else floor[0])
         if floor_on_line:
-            axis.annotate(floor[0], (1, floor[1]), (-3, 3), axis.get_yaxis_transform(), textcoords="offset points",
-                          fontsize=9, ha="right", va="bottom",
-                          bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})  # no grid lines through the words
+            axis.annotate(
+                floor[0],
+                (1, floor[1]),
+                (-3, 3),
+                axis.get_yaxis_transform(),
+                textcoords="offset points",
+                fontsize=9,
+                ha="right",
+                va="bottom",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+            )  # no grid lines through the words
             axis.margins(y=0.12)  # room for the name
     return finish(figure, axis, title, x_label, y_label, alt or f"Bar chart of {y_label}: {title}.")
 
@@ -340,16 +454,29 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLO
             offset = beyond * x, beyond * y
             if index in left:
                 side, offset = "right", (-8, 8)
-            axis.annotate(names[index], (x, y), offset, textcoords="offset points",
-                          color=colour, fontsize=11, ha=side, va="center",
-                          bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.7})
+            axis.annotate(
+                names[index],
+                (x, y),
+                offset,
+                textcoords="offset points",
+                color=colour,
+                fontsize=11,
+                ha=side,
+                va="center",
+                bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.7},
+            )
     for one, another in arcs:
         start, end = (np.degrees(np.arctan2(y, x)) for x, y in vectors[[one, another]])
         degrees, radius = (end - start) % 360, 0.2 * reach
         axis.add_patch(Arc((0, 0), 2 * radius, 2 * radius, theta1=start, theta2=end, color="#666666"))
         middle = np.radians(start + degrees / 2)
-        axis.text(*(1.6 * radius * np.array([np.cos(middle), np.sin(middle)])), f"{degrees:.0f}°", color="#444444",
-                  ha="center", va="center")
+        axis.text(
+            *(1.6 * radius * np.array([np.cos(middle), np.sin(middle)])),
+            f"{degrees:.0f}°",
+            color="#444444",
+            ha="center",
+            va="center",
+        )
     axis.axhline(0, color="lightgrey", lw=0.8, zorder=0)
     axis.axvline(0, color="lightgrey", lw=0.8, zorder=0)
     lowest, highest = vectors.min(axis=0), vectors.max(axis=0)

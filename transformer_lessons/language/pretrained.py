@@ -10,16 +10,31 @@ from transformer_lessons.language.byte_pairs import BytePairs
 from transformer_lessons.modern import Config, ModernDecoder
 
 GPT2_NAMES = {
-    "h.": "layers.", "ln_1": "norm_1", "ln_2": "norm_2", "ln_f": "norm", "wte": "embedding",
-    "wpe.weight": "positions.encoding", "attn.c_attn": "attention.linear_", "attn.c_proj": "attention.linear_out",
-    "mlp.c_fc": "feed_forward.linear_in", "mlp.c_proj": "feed_forward.linear_out",
+    "h.": "layers.",
+    "ln_1": "norm_1",
+    "ln_2": "norm_2",
+    "ln_f": "norm",
+    "wte": "embedding",
+    "wpe.weight": "positions.encoding",
+    "attn.c_attn": "attention.linear_",
+    "attn.c_proj": "attention.linear_out",
+    "mlp.c_fc": "feed_forward.linear_in",
+    "mlp.c_proj": "feed_forward.linear_out",
 }
 LLAMA_NAMES = {
-    "model.embed_tokens": "embedding", "model.layers": "layers", "model.norm": "norm", "lm_head": "unembedding",
-    "input_layernorm": "norm_1", "post_attention_layernorm": "norm_2", "self_attn.q_proj": "attention.linear_q",
-    "self_attn.k_proj": "attention.linear_k", "self_attn.v_proj": "attention.linear_v",
-    "self_attn.o_proj": "attention.linear_out", "mlp.gate_proj": "feed_forward.linear_gate",
-    "mlp.up_proj": "feed_forward.linear_in", "mlp.down_proj": "feed_forward.linear_out",
+    "model.embed_tokens": "embedding",
+    "model.layers": "layers",
+    "model.norm": "norm",
+    "lm_head": "unembedding",
+    "input_layernorm": "norm_1",
+    "post_attention_layernorm": "norm_2",
+    "self_attn.q_proj": "attention.linear_q",
+    "self_attn.k_proj": "attention.linear_k",
+    "self_attn.v_proj": "attention.linear_v",
+    "self_attn.o_proj": "attention.linear_out",
+    "mlp.gate_proj": "feed_forward.linear_gate",
+    "mlp.up_proj": "feed_forward.linear_in",
+    "mlp.down_proj": "feed_forward.linear_out",
 }
 
 
@@ -54,24 +69,48 @@ def from_llama(tensors):
 
 def gpt2_config(settings):
     d_model = settings["n_embd"]
-    return Config(settings["vocab_size"], d_model, settings["n_head"], settings.get("n_inner") or 4 * d_model,
-                  settings["n_layer"], settings["n_positions"], epsilon=settings.get("layer_norm_epsilon", 1e-5))
+    return Config(
+        settings["vocab_size"],
+        d_model,
+        settings["n_head"],
+        settings.get("n_inner") or 4 * d_model,
+        settings["n_layer"],
+        settings["n_positions"],
+        epsilon=settings.get("layer_norm_epsilon", 1e-5),
+    )
 
 
 def llama_config(settings):
     rope = settings.get("rope_parameters") or {}
-    return Config(settings["vocab_size"], settings["hidden_size"], settings["num_attention_heads"],
-                  settings["intermediate_size"], settings["num_hidden_layers"], settings["max_position_embeddings"],
-                  num_key_heads=settings.get("num_key_value_heads"), rms=True, gated=True, rotary=True, bias=False,
-                  tied=settings.get("tie_word_embeddings", False), epsilon=settings.get("rms_norm_eps", 1e-6),
-                  base=float(rope.get("rope_theta") or settings.get("rope_theta") or 10000))
+    return Config(
+        settings["vocab_size"],
+        settings["hidden_size"],
+        settings["num_attention_heads"],
+        settings["intermediate_size"],
+        settings["num_hidden_layers"],
+        settings["max_position_embeddings"],
+        num_key_heads=settings.get("num_key_value_heads"),
+        rms=True,
+        gated=True,
+        rotary=True,
+        bias=False,
+        tied=settings.get("tie_word_embeddings", False),
+        epsilon=settings.get("rms_norm_eps", 1e-6),
+        base=float(rope.get("rope_theta") or settings.get("rope_theta") or 10000),
+    )
 
 
 KINDS = {"gpt2": (gpt2_config, from_gpt2), "llama": (llama_config, from_llama)}
 EXPECTED = {  # settings that would change the model: what they must be, if given
-    "activation_function": ("gelu_new", "gelu_pytorch_tanh"), "scale_attn_weights": (True,),
-    "scale_attn_by_inverse_layer_idx": (False,), "add_cross_attention": (False,), "hidden_act": ("silu", "swish"),
-    "attention_bias": (False,), "mlp_bias": (False,), "rope_scaling": (None,), "rope_type": ("default",),
+    "activation_function": ("gelu_new", "gelu_pytorch_tanh"),
+    "scale_attn_weights": (True,),
+    "scale_attn_by_inverse_layer_idx": (False,),
+    "add_cross_attention": (False,),
+    "hidden_act": ("silu", "swish"),
+    "attention_bias": (False,),
+    "mlp_bias": (False,),
+    "rope_scaling": (None,),
+    "rope_type": ("default",),
 }
 
 
@@ -117,8 +156,10 @@ def load(folder):
     """(model, tokenizer) of a GPT-2 in a folder."""
     model, vocabulary = load_model(folder), load_tokenizer(folder)
     if len(vocabulary) != model.config.vocabulary_size:
-        raise ValueError(f"{folder}: the tokenizer has {len(vocabulary)} tokens, but the model has vectors for "
-                         f"{model.config.vocabulary_size}")
+        raise ValueError(
+            f"{folder}: the tokenizer has {len(vocabulary)} tokens, but the model has vectors for "
+            f"{model.config.vocabulary_size}"
+        )
     return model, vocabulary
 
 
@@ -126,8 +167,10 @@ def path_of(folder, name):
     """The file of this name in a folder; if there is none, an error that says so."""
     path = Path(folder, name)
     if not Path(folder).is_dir():
-        raise ValueError(f"{folder} is not a folder: it should hold config.json, model.safetensors, vocab.json and "
-                         "merges.txt of a published GPT-2")
+        raise ValueError(
+            f"{folder} is not a folder: it should hold config.json, model.safetensors, vocab.json and "
+            "merges.txt of a published GPT-2"
+        )
     if not path.is_file():
         there = ", ".join(sorted(one.name for one in Path(folder).iterdir())[:8]) or "nothing"
         raise ValueError(f"{folder} has no {name}; it has {there}")

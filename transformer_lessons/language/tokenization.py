@@ -36,8 +36,10 @@ class Vocabulary:
         check_sizes(size=size)
         characters = sorted(set(text))
         if size < 256 + len(characters):
-            raise ValueError(f"size={size} is too small: this text needs at least {256 + len(characters)}, "
-                             f"256 for the bytes and {len(characters)} for its characters")
+            raise ValueError(
+                f"size={size} is too small: this text needs at least {256 + len(characters)}, "
+                f"256 for the bytes and {len(characters)} for its characters"
+            )
         counts = Counter(token for token in tokenize(text) if len(token) > 1)
         common = sorted(counts, key=lambda token: (-counts[token], token))
         return cls(characters + common[: size - 256 - len(characters)])

@@ -147,8 +147,10 @@ class Batches:
         self.each -= self.each % recipe.batch_size
         if self.each < 1:
             least = (recipe.batch_size + 1) * recipe.length + 1
-            raise ValueError(f"{len(ids)} tokens are too few for batch_size={recipe.batch_size} and "
-                             f"length={recipe.length}: they need {least}")
+            raise ValueError(
+                f"{len(ids)} tokens are too few for batch_size={recipe.batch_size} and "
+                f"length={recipe.length}: they need {least}"
+            )
 
     def __call__(self, step):
         """(inputs, targets) of a step."""
@@ -348,9 +350,11 @@ class Run:
         """Says what more steps than before do to the schedule."""
         step, steps = self.progress.step, self.recipe.steps
         old, new = learning_rate(step, before), learning_rate(step, self.recipe)
-        print(f"{self.checkpoint} has done {step} of {before.steps} steps and continues to {steps}. From here the "
-              f"learning rate is that of a run of {steps} steps: not {old:.2g} but {new:.2g}, and 0 at the end.",
-              file=sys.stderr)
+        print(
+            f"{self.checkpoint} has done {step} of {before.steps} steps and continues to {steps}. From here the "
+            f"learning rate is that of a run of {steps} steps: not {old:.2g} but {new:.2g}, and 0 at the end.",
+            file=sys.stderr,
+        )
 
     def describe(self):
         return checkpoints.describe(self.model, self.data.vocabulary)
@@ -386,8 +390,10 @@ class Run:
         for name, number in numbers.items():
             if not math.isfinite(number):
                 step, rate = self.progress.step + 1, self.recipe.learning_rate
-                raise ValueError(f"the {name} of step {step} is {number}: try a smaller learning_rate than "
-                                 f"{rate}. What was saved is untouched")
+                raise ValueError(
+                    f"the {name} of step {step} is {number}: try a smaller learning_rate than "
+                    f"{rate}. What was saved is untouched"
+                )
 
     def keep(self, stopped):
         """Evaluates and saves, if it is time to."""
@@ -440,8 +446,15 @@ def generator_of(device):
 def new_bar(recipe, progress, quiet):
     """tqdm's bar, redrawn in place in a terminal or notebook; in a file, such as a job's log, one line a minute."""
     live = sys.stderr.isatty() or "ipykernel" in type(sys.stderr).__module__
-    return tqdm(total=recipe.steps, initial=progress.step, unit="step", disable=quiet, miniters=1,
-                mininterval=0.5 if live else 60, file=sys.stderr if live else Log())
+    return tqdm(
+        total=recipe.steps,
+        initial=progress.step,
+        unit="step",
+        disable=quiet,
+        miniters=1,
+        mininterval=0.5 if live else 60,
+        file=sys.stderr if live else Log(),
+    )
 
 
 class Log:

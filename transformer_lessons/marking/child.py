@@ -26,8 +26,19 @@ import torch
 from torch import nn
 
 PACKAGE = Path(__file__).resolve().parent.parent
-COURSE = ("first_steps", "masks", "attention", "positions", "layers", "models", "modern", "language.tokenization",
-          "language.sampling", "language.training", "tasks.reversal")
+COURSE = (
+    "first_steps",
+    "masks",
+    "attention",
+    "positions",
+    "layers",
+    "models",
+    "modern",
+    "language.tokenization",
+    "language.sampling",
+    "language.training",
+    "tasks.reversal",
+)
 OWN = ("marking.confinement", "marking.lending", "marking.notebook", "marking.wire")
 EXERCISES = f"{PACKAGE.name}.exercises"
 
@@ -50,8 +61,18 @@ def load():
 def readable():
     """What a confined process may read: Python and its libraries. It has already loaded the course's own files."""
     libraries = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
-    return [*libraries, sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/proc/cpuinfo",
-            "/dev/null", "/dev/urandom"]
+    return [
+        *libraries,
+        sys.prefix,
+        sys.base_prefix,
+        "/usr",
+        "/lib",
+        "/lib64",
+        "/etc/ld.so.cache",
+        "/proc/cpuinfo",
+        "/dev/null",
+        "/dev/urandom",
+    ]
 
 
 def main(number):
@@ -146,8 +167,14 @@ class Child:
             head = self.lines.message()
             self.count = head["count"]
             try:
-                reply = {"read": self.read, "define": self.define, "value": self.value, "call": self.call,
-                         "build": self.call, "back": lambda head: self.scope.serve(head)}[head["do"]](head)
+                reply = {
+                    "read": self.read,
+                    "define": self.define,
+                    "value": self.value,
+                    "call": self.call,
+                    "build": self.call,
+                    "back": lambda head: self.scope.serve(head),
+                }[head["do"]](head)
             except BaseException as error:
                 reply = self.failure(error)
             self.lines.send(reply | {"count": self.count})
@@ -168,8 +195,14 @@ class Child:
             text = ""
         kind = next(one.__name__ for one in type(error).__mro__ if vars(builtins).get(one.__name__) is one)
         empty = self.sandbox.is_not_implemented(error)
-        return {"error": type(error).__name__, "kind": kind, "text": text, "line": self.sandbox.line_of(error),
-                "empty": empty, "unfinished": self.sandbox.unfinished(error) if empty else ""}
+        return {
+            "error": type(error).__name__,
+            "kind": kind,
+            "text": text,
+            "line": self.sandbox.line_of(error),
+            "empty": empty,
+            "unfinished": self.sandbox.unfinished(error) if empty else "",
+        }
 
     def read(self, head):
         """What the notebook holds. No line of it has been run yet."""
@@ -181,10 +214,17 @@ class Child:
             if work is not None:
                 source = self.notebook.excerpt_of(work, subject)
                 digest, nodes, lines = self.notebook.shape_of(source)
-                items[subject] = {"source": source, "digest": digest, "nodes": nodes, "lines": lines,
-                                  "comments": self.notebook.comments_in(source)}
-        answers = {number: one if "code" in one else {"literal": self.wire.pack(one["literal"])}
-                   for number, one in book.answers.items()}
+                items[subject] = {
+                    "source": source,
+                    "digest": digest,
+                    "nodes": nodes,
+                    "lines": lines,
+                    "comments": self.notebook.comments_in(source),
+                }
+        answers = {
+            number: one if "code" in one else {"literal": self.wire.pack(one["literal"])}
+            for number, one in book.answers.items()
+        }
         return {"lesson": lesson, "digest": book.digest, "items": items, "answers": answers}
 
     def run(self, work):
@@ -228,15 +268,24 @@ class Child:
         number = len(self.targets)
         self.targets[number] = value
         owner = value if isinstance(value, type) else type(value)
-        about = {"target": number, "name": str(getattr(value, "__name__", type(value).__name__))[:80],
-                "callable": callable(value), "class": owner is value, "module": issubclass(owner, nn.Module),
-                "signature": self.signature(value), "returns": self.constant(value)}
+        about = {
+            "target": number,
+            "name": str(getattr(value, "__name__", type(value).__name__))[:80],
+            "callable": callable(value),
+            "class": owner is value,
+            "module": issubclass(owner, nn.Module),
+            "signature": self.signature(value),
+            "returns": self.constant(value),
+        }
         if not about["callable"]:
             return about | {"value": self.wire.pack(value)}
         if about["module"]:
-            about |= {"forward": None, "init": owner.__init__ is not nn.Module.__init__,
-                     "functions": any(inspect.isfunction(one) for one in vars(owner).values()),
-                     "layers": None if about["class"] else self.layers(value)}
+            about |= {
+                "forward": None,
+                "init": owner.__init__ is not nn.Module.__init__,
+                "functions": any(inspect.isfunction(one) for one in vars(owner).values()),
+                "layers": None if about["class"] else self.layers(value),
+            }
             if owner.forward is not nn.Module.forward:
                 about["forward"] = {"returns": self.constant(owner.forward), "signature": self.signature(owner.forward)}
         return about
@@ -248,9 +297,17 @@ class Child:
         scope = self.lending.Scope(None)
         names = [[name, scope.number(one)] for name, one in module.named_parameters(remove_duplicate=False)]
         values = [None if self.lending.lazy(one) else self.wire.pack(one) for one in scope.parameters]
-        lists = [[name, type(value).__name__] for name, value in vars(module).items() if name[0] != "_" and any(
-            isinstance(one, nn.Module) for one in (value.values() if isinstance(value, dict) else
-                                                   value if isinstance(value, (list, tuple)) else ()))]
+        lists = [
+            [name, type(value).__name__]
+            for name, value in vars(module).items()
+            if name[0] != "_"
+            and any(
+                isinstance(one, nn.Module)
+                for one in (
+                    value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+                )
+            )
+        ]
         return {"names": names, "values": values, "lists": lists}
 
     def signature(self, value):
@@ -295,13 +352,20 @@ class Child:
                 after = torch.get_rng_state()
         return reply | {
             "built": self.description(result) if head["do"] == "build" else None,
-            "layers": self.layers(target) if unfinished else None, "operations": noting.noted,
-            "printed": sink[0], "made": len(made) * (head["do"] == "call"), "borrowed": self.borrowing.seen,
-            "random": self.wire.pack(after), "state": scope.state(),
+            "layers": self.layers(target) if unfinished else None,
+            "operations": noting.noted,
+            "printed": sink[0],
+            "made": len(made) * (head["do"] == "call"),
+            "borrowed": self.borrowing.seen,
+            "random": self.wire.pack(after),
+            "state": scope.state(),
             "given": next((number for number, one in enumerate(inputs) if one is result), None),
-            "inputs": [[number, after] for number, (before, after) in
-                       enumerate(zip(head["inputs"], map(self.wire.pack, inputs), strict=True))
-                       if before != after and before[0] != "lent"]}
+            "inputs": [
+                [number, after]
+                for number, (before, after) in enumerate(zip(head["inputs"], map(self.wire.pack, inputs), strict=True))
+                if before != after and before[0] != "lent"
+            ],
+        }
 
     def seed(self, head):
         """Takes over the random state. NumPy's and Python's generators restart when a new attempt begins."""

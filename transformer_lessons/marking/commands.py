@@ -36,11 +36,16 @@ def trouble():
 
     missing = [what for name, what in confinement.PROMISES.items() if name not in confinement.protections()]
     if missing and os.geteuid() == 0:
-        return refuse("As root, students' code could do anything here, since this system lacks Landlock or seccomp. "
-                      "Mark as an ordinary user.")
+        return refuse(
+            "As root, students' code could do anything here, since this system lacks Landlock or seccomp. "
+            "Mark as an ordinary user."
+        )
     if missing:
-        print(f"Not prevented on this system: students' code could {'; '.join(missing)}.\nTime, memory and the size "
-              "of files are limited. No verdict can be forged.", file=sys.stderr)
+        print(
+            f"Not prevented on this system: students' code could {'; '.join(missing)}.\nTime, memory and the size "
+            "of files are limited. No verdict can be forged.",
+            file=sys.stderr,
+        )
     return None
 
 
@@ -115,9 +120,15 @@ def release(arguments):
 
     verdicts.course()
     release.release(options.out, hold)
-    print(f"{options.out} has been written." + (
-        " The finished implementation is still in it, compressed: the checks and lessons need it. Students who "
-        "look for it will find it; for real secrecy, use variants." if hold else ""))
+    print(
+        f"{options.out} has been written."
+        + (
+            " The finished implementation is still in it, compressed: the checks and lessons need it. Students who "
+            "look for it will find it; for real secrecy, use variants."
+            if hold
+            else ""
+        )
+    )
     return 0
 
 

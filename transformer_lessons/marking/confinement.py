@@ -28,7 +28,9 @@ PARENT = 1  # prctl's number for the signal that comes when the parent ends
 # The numbers of system calls, by machine. Those in these rows are refused, and so are a new kernel's, beyond LAST.
 LAST = 462
 REFUSED = {
-    "x86_64": (0xC000003E, """
+    "x86_64": (
+        0xC000003E,
+        """
         41 42 44 46 307 49 50 53   socket connect sendto sendmsg sendmmsg bind listen socketpair
         57 58 59 322 435     fork vfork execve execveat clone3
         62 200 234 129 297 424 434 438       kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_*
@@ -40,13 +42,19 @@ REFUSED = {
         29 30 31 64 65 66 68 69 70 71 240    System V memory, semaphores, queues; mq_open
         164 227 159 305 169 246 320 175 176 313 167 168 170 171 172 173 163 103 135 139   clocks, boot, modules, names
         76 253 254 294 300 301               truncate, which Landlock covers from Linux 6.2 on; watching folders
-        """, {56: (0, 0x10000), 302: (2, None), 157: (0, PARENT)}),
-    "aarch64": (0xC00000B7, """
+        """,
+        {56: (0, 0x10000), 302: (2, None), 157: (0, PARENT)},
+    ),
+    "aarch64": (
+        0xC00000B7,
+        """
         198 203 206 211 269 200 201 199 221 281 435   129 130 131 138 240 424 434 438   117 270 271 272 241 280 282
         164 140 118 119 122 30 274   40 39 97 268 51 41 428 429 430 442   425 426 427 217 218 219 264 265
         52 53 452 54 55 88 5 6 7 14 15 16   194 195 196 190 191 192 193 186 187 188 189 180
         170 112 171 266 142 104 294 105 106 273 224 225 161 162 89 116 92   45 26 27 262 263
-        """, {220: (0, 0x10000), 261: (2, None), 167: (0, PARENT)}),
+        """,
+        {220: (0, 0x10000), 261: (2, None), 167: (0, PARENT)},
+    ),
 }  # and: clone only for threads, prlimit only to read, prctl only if this process still ends with its parent
 
 
@@ -63,15 +71,22 @@ def landlock_version():
 
 def can_filter():
     """Is seccomp available, and are the numbers of system calls known for this machine?"""
-    return (sys.platform == "linux" and platform.machine() in REFUSED and sys.maxsize > 1 << 32
-            and library().prctl(21, 0, 0, 0, 0) >= 0)
+    return (
+        sys.platform == "linux"
+        and platform.machine() in REFUSED
+        and sys.maxsize > 1 << 32
+        and library().prctl(21, 0, 0, 0, 0) >= 0
+    )
 
 
 def protections():
     """Which of ALL hold here."""
     filtered = can_filter()
-    return tuple(name for name, holds in ((FILES, landlock_version() and filtered), (PROCESSES, filtered),
-                                          (NETWORK, filtered)) if holds)
+    return tuple(
+        name
+        for name, holds in ((FILES, landlock_version() and filtered), (PROCESSES, filtered), (NETWORK, filtered))
+        if holds
+    )
 
 
 def hide():
@@ -145,20 +160,43 @@ def filter_calls():
     numbers = sorted({int(word) for word in text.split() if word.isdecimal()})
     kill, allow, refuse, unknown = 0x80000000, 0x7FFF0000, 0x50001, 0x50026
     load, equal, larger, has, give = 0x20, 0x15, 0x25, 0x45, 0x06
-    steps = [(load, 0, 0, 4), (equal, 1, 0, machine), (give, 0, 0, kill), (load, 0, 0, 0),
-             (larger, 0, 1, LAST), (give, 0, 0, unknown)]
+    steps = [
+        (load, 0, 0, 4),
+        (equal, 1, 0, machine),
+        (give, 0, 0, kill),
+        (load, 0, 0, 0),
+        (larger, 0, 1, LAST),
+        (give, 0, 0, unknown),
+    ]
     for number in numbers:
         steps += [(equal, 0, 1, number), (give, 0, 0, unknown if number == 435 else refuse)]
     for number, (argument, flag) in some.items():
         if flag == PARENT:  # refused with this argument
-            steps += [(equal, 0, 4, number), (load, 0, 0, 16 + 8 * argument), (equal, 0, 1, flag),
-                      (give, 0, 0, refuse), (give, 0, 0, allow)]
+            steps += [
+                (equal, 0, 4, number),
+                (load, 0, 0, 16 + 8 * argument),
+                (equal, 0, 1, flag),
+                (give, 0, 0, refuse),
+                (give, 0, 0, allow),
+            ]
         elif flag:  # allowed with this flag
-            steps += [(equal, 0, 4, number), (load, 0, 0, 16 + 8 * argument), (has, 0, 1, flag),
-                      (give, 0, 0, allow), (give, 0, 0, refuse)]
+            steps += [
+                (equal, 0, 4, number),
+                (load, 0, 0, 16 + 8 * argument),
+                (has, 0, 1, flag),
+                (give, 0, 0, allow),
+                (give, 0, 0, refuse),
+            ]
         else:  # allowed where the argument is 0
-            steps += [(equal, 0, 6, number), (load, 0, 0, 16 + 8 * argument), (equal, 0, 3, 0),
-                      (load, 0, 0, 20 + 8 * argument), (equal, 0, 1, 0), (give, 0, 0, allow), (give, 0, 0, refuse)]
+            steps += [
+                (equal, 0, 6, number),
+                (load, 0, 0, 16 + 8 * argument),
+                (equal, 0, 3, 0),
+                (load, 0, 0, 20 + 8 * argument),
+                (equal, 0, 1, 0),
+                (give, 0, 0, allow),
+                (give, 0, 0, refuse),
+            ]
     steps.append((give, 0, 0, allow))
     code = b"".join(struct.pack("<HBBI", *step) for step in steps)
     held = ctypes.create_string_buffer(code, len(code))

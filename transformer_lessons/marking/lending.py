@@ -83,8 +83,9 @@ class Scope:
         def back(gradients):
             nodes = self.request({"do": "back", "graph": reply["graph"], "gradients": list(map(pack, gradients))})
             found = list(map(unpack, nodes["ok"]))
-            if [one.shape for one in leaves] != [leaf.shape if one is None else one.shape
-                                                 for one, leaf in zip(found, leaves, strict=True)]:
+            if [one.shape for one in leaves] != [
+                leaf.shape if one is None else one.shape for one, leaf in zip(found, leaves, strict=True)
+            ]:
                 raise Broken("gradients that do not fit")
             return found
 
@@ -94,13 +95,19 @@ class Scope:
 
     def run(self, function, head, inputs):
         """(what a function returns, the reply), called as the other side asks."""
-        leaves = [one.requires_grad_() for one, node in zip(inputs, head["inputs"], strict=True)
-                  if isinstance(node, list) and node[0] == "tensor" and node[-1]] + self.trained()
+        leaves = [
+            one.requires_grad_()
+            for one, node in zip(inputs, head["inputs"], strict=True)
+            if isinstance(node, list) and node[0] == "tensor" and node[-1]
+        ] + self.trained()
         with torch.set_grad_enabled(bool(head["grad"])):
             result = function(*inputs)
         self.graphs.append((tensors_of(result), leaves))
-        return result, {"ok": pack(result), "graph": len(self.graphs) - 1,
-                        "flags": [one.requires_grad for one in tensors_of(result)]}
+        return result, {
+            "ok": pack(result),
+            "graph": len(self.graphs) - 1,
+            "flags": [one.requires_grad for one in tensors_of(result)],
+        }
 
     def serve(self, head):
         """The reply to a request: a call to something lent, a call's backward pass, an optimizer's step."""
@@ -112,7 +119,8 @@ class Scope:
             elif head["do"] == "call":
                 _, reply = self.run(self.objects[head["target"]], head, list(map(unpack, head["inputs"])))
             elif head["do"] in ("step", "zero_grad") and isinstance(
-                    self.objects[head["target"]], torch.optim.Optimizer):
+                self.objects[head["target"]], torch.optim.Optimizer
+            ):
                 getattr(self.objects[head["target"]], head["do"])()
                 reply = {"ok": None}
         except Broken:
@@ -124,8 +132,11 @@ class Scope:
     def gradients(self, number, gradients):
         """The gradients of a call's inputs and parameters; None where nothing leads back."""
         results, leaves = self.graphs[number]
-        pairs = [(one, gradient) for one, gradient in zip(results, gradients, strict=True)
-                 if gradient is not None and one.requires_grad]
+        pairs = [
+            (one, gradient)
+            for one, gradient in zip(results, gradients, strict=True)
+            if gradient is not None and one.requires_grad
+        ]
         if not pairs or not leaves:
             return [None] * len(leaves)
         results, gradients = zip(*pairs, strict=True)
@@ -146,9 +157,11 @@ class Scope:
             about["modules"] = [[name, *attributes_of(one)] for name, one in value.named_modules()]
             about["own"] = [[name, self.number(one)] for name, one in value.named_parameters(remove_duplicate=False)]
         if isinstance(value, torch.optim.Optimizer):
-            about["groups"] = [{name: setting for name, setting in group.items() if type(setting) in (bool, int, float)}
-                               | {"params": [self.number(one) for one in group["params"]]}
-                               for group in value.param_groups]
+            about["groups"] = [
+                {name: setting for name, setting in group.items() if type(setting) in (bool, int, float)}
+                | {"params": [self.number(one) for one in group["params"]]}
+                for group in value.param_groups
+            ]
         return ["lent", about]
 
     def borrow(self, node):
@@ -214,15 +227,20 @@ class Noting(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
-        self.noted.append([function.overloadpacket.__name__, *(list(map(self.sizes, tensors_of(one)))
-                                                               for one in (args, result))])
+        self.noted.append(
+            [function.overloadpacket.__name__, *(list(map(self.sizes, tensors_of(one))) for one in (args, result))]
+        )
         return result
 
     def sizes(self, tensor):
         """(which input's memory it uses, or None; its shape; the size of its memory; its dtype)"""
         storage = tensor.untyped_storage()
-        return (self.places.get(storage.data_ptr()), list(tensor.shape), storage.nbytes() // tensor.element_size(),
-                str(tensor.dtype).removeprefix("torch."))
+        return (
+            self.places.get(storage.data_ptr()),
+            list(tensor.shape),
+            storage.nbytes() // tensor.element_size(),
+            str(tensor.dtype).removeprefix("torch."),
+        )
 
 
 class Through(torch.autograd.Function):
@@ -278,8 +296,11 @@ def attributes_of(module):
     kind = type(module).__module__
     if not kind.startswith(("torch.nn", "transformer_lessons.")) or ".exercises." in kind:
         return "", {"training": module.training}
-    settings = {name: value for name, value in vars(module).items() if name[0] != "_" and (
-        value is None or type(value) in (bool, int, float, tuple))}
+    settings = {
+        name: value
+        for name, value in vars(module).items()
+        if name[0] != "_" and (value is None or type(value) in (bool, int, float, tuple))
+    }
     settings |= {name: None for name, value in module._parameters.items() if value is None}
     return type(module).__name__ if kind.startswith("torch.nn") else "", settings
 

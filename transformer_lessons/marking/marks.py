@@ -103,14 +103,18 @@ def enrolled(known, works, roster):
         raise ValueError(f"{roster} needs a column called student, with the students' ids.")
     groups = defaultdict(list)
     for row in rows:
-        known.students[row["student"]] = {"name": row.get("name") or row["student"], "folder": "",
-                                          "slug": slug(row["student"])}
+        known.students[row["student"]] = {
+            "name": row.get("name") or row["student"],
+            "folder": "",
+            "slug": slug(row["student"]),
+        }
         groups[row["student"]] = [row["student"]]
     for row in rows:
         if row.get("group") and row["group"] not in known.students:
             groups[row["group"]].append(row["student"])
-    known.unread += [(work.path, f"{work.student} is not on the class list") for work in works
-                     if work.student not in groups]
+    known.unread += [
+        (work.path, f"{work.student} is not on the class list") for work in works if work.student not in groups
+    ]
     return [replace(work, student=member) for work in works for member in groups.get(work.student, ())]
 
 
@@ -147,8 +151,9 @@ def gathered(known, works, paths, policy):
     """The class, from the results on disk: one notebook for each student and lesson, or none if it would be a guess."""
     found = defaultdict(list)
     for work in works:
-        about = known.students.setdefault(work.student, {"name": work.name or work.student, "folder": "",
-                                                        "slug": slug(work.student)})
+        about = known.students.setdefault(
+            work.student, {"name": work.name or work.student, "folder": "", "slug": slug(work.student)}
+        )
         about["folder"] = about["folder"] or work.folder
         if not paths[work.path].exists():
             why = "it ended the marking process" if paths[work.path] in known.ended else "mark again"
@@ -163,16 +168,33 @@ def gathered(known, works, paths, policy):
     for (student, lesson), candidates in sorted(found.items(), key=lambda one: (one[0][0], int(one[0][1]))):
         chosen = one_of(candidates)
         if chosen is None:
-            known.unread += [(work.path, f"one of {len(candidates)} notebooks of lesson {lesson} by {student}: "
-                                         "keep the one that counts") for work, _ in candidates]
+            known.unread += [
+                (
+                    work.path,
+                    f"one of {len(candidates)} notebooks of lesson {lesson} by {student}: keep the one that counts",
+                )
+                for work, _ in candidates
+            ]
             continue
         work, result = chosen
         now = {paths[one.path] for one, _ in candidates}
         before = earlier(paths[work.path].parent, lesson, now)
         for row in result["rows"]:
             again = bool(row.get("mistake")) and row["mistake"] in before.get(row["item"], ())
-            known.rows.append(scored({"student": student, "lesson": lesson, "file": work.path, "again": again,
-                                      "mistake": "", "answer": "", **row}, policy))
+            known.rows.append(
+                scored(
+                    {
+                        "student": student,
+                        "lesson": lesson,
+                        "file": work.path,
+                        "again": again,
+                        "mistake": "",
+                        "answer": "",
+                        **row,
+                    },
+                    policy,
+                )
+            )
         known.works |= {(student, item): one for item, one in result["work"].items()}
     read_back(known, policy)
     return known
@@ -204,8 +226,12 @@ def scored(row, policy):
     if row["kind"] == "exercise":
         most = most[EXERCISES[row["exercise"]].difficulty - 1]
     if verdicts.BORROWED in row["flags"] and policy["borrowed"] == "fail":
-        row |= {"status": "failed", "mistake": "the course's own code", "message":
-                f"✗ {row['item']}: this calls the course's own {row['exercise']}; the exercise is to write your own."}
+        row |= {
+            "status": "failed",
+            "mistake": "the course's own code",
+            "message": f"✗ {row['item']}: this calls the course's own {row['exercise']}; "
+            "the exercise is to write your own.",
+        }
     if policy["borrowed"] == "ignore":
         row["flags"] = [one for one in row["flags"] if one != verdicts.BORROWED]
     waits = row["kind"] == "text" and row["status"] == "given"
@@ -220,12 +246,18 @@ def read_back(known, policy):
         read = texts.get((row["item"], known.pseudonym(row["student"]), cell(row["answer"], 20_000)), {})
         points = [number(read.get(one)) for one in ("p1", "p2", "p3")]
         if row["kind"] == "text" and row["status"] == "given" and None not in points:
-            row |= {"status": "read", "points": round(min(sum(points), 3) / 3 * row["max"], 2),
-                    "message": row["message"] + f"\n  {read.get('comment') or ''}"}
+            row |= {
+                "status": "read",
+                "points": round(min(sum(points), 3) / 3 * row["max"], 2),
+                "message": row["message"] + f"\n  {read.get('comment') or ''}",
+            }
         change = changes.get((cell(row["student"]), row["item"]), {})
         if number(change.get("points")) is not None:
-            row |= {"points": number(change["points"]), "flags": [*row["flags"], "override"],
-                    "message": row["message"] + f"\n  {change.get('reason') or ''}"}
+            row |= {
+                "points": number(change["points"]),
+                "flags": [*row["flags"], "override"],
+                "message": row["message"] + f"\n  {change.get('reason') or ''}",
+            }
 
 
 def table(path):
@@ -250,7 +282,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u2
 def clean(text, most=200):
     """The text without control characters, cut off if it is too long."""
     text = CONTROL.sub("", str(text))
-    return text if len(text) <= most else text[:most - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def cell(text, most=200):

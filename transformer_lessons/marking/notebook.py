@@ -83,7 +83,7 @@ def blocks_of(source):
     starts = [n for n, line in enumerate(lines) if line[:1].strip() and line[0] not in ")]}#"] + [len(lines)]
     while first < len(starts) - 1:
         for last in range(first + 1, min(first + 20, len(starts))):
-            text = "\n" * starts[first] + "\n".join(lines[starts[first]:starts[last]])
+            text = "\n" * starts[first] + "\n".join(lines[starts[first] : starts[last]])
             tree = parsed(text)
             if tree is not None:
                 found.append((tree, text))
@@ -99,7 +99,7 @@ class Statement:
 
     def __init__(self, node, text, cell):
         start = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
-        self.node, self.cell, self.source = node, cell, "\n".join(text.split("\n")[start - 1:node.end_lineno])
+        self.node, self.cell, self.source = node, cell, "\n".join(text.split("\n")[start - 1 : node.end_lineno])
         self.defines = {node.name} if hasattr(node, "name") else set()
         names = names_in(self.source)
         self.always = names is None
@@ -194,7 +194,7 @@ class Notebook:
 
     def needed(self, names, cut):
         """The numbers of the statements that make these names and what they use; after the cut only if need be."""
-        chosen = {n for n, one in enumerate(self.statements[:cut + 1]) if one.always}
+        chosen = {n for n, one in enumerate(self.statements[: cut + 1]) if one.always}
         waiting = sorted(names.union(*(self.statements[n].used for n in chosen)))
         seen = set(waiting)
         while waiting:
@@ -211,8 +211,9 @@ class Notebook:
 def excerpt_of(work, subject):
     """The student's own definitions that make up an exercise, the subject's last."""
     last = {name: one for one in work for name in one.defines if isinstance(one.node, (ast.FunctionDef, ast.ClassDef))}
-    ordered = [one for name, one in last.items() if name != subject] + [
-        one for one in work if subject in one.defines][-1:]
+    ordered = [one for name, one in last.items() if name != subject] + [one for one in work if subject in one.defines][
+        -1:
+    ]
     return "\n\n".join(one.source for one in ordered)[:LONGEST]
 
 

@@ -44,12 +44,20 @@ def release(out, hold):
     """Writes the students' zip; hold: "texts", "solutions", or both."""
     file, lines = io.BytesIO(), hidden_lines()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(path for path in [*(one for name in FOLDERS for one in (ROOT / name).rglob("*")),
-                                             *(ROOT / name for name in FILES)] if path.is_file()):
+        for path in sorted(
+            path
+            for path in [
+                *(one for name in FOLDERS for one in (ROOT / name).rglob("*")),
+                *(ROOT / name for name in FILES),
+            ]
+            if path.is_file()
+        ):
             name = path.relative_to(ROOT).as_posix()
             if not any(part in NOT_FOR_STUDENTS for part in path.parts) and name != "imgs/draw.py":
-                archive.writestr(zipfile.ZipInfo(f"transformer-lessons/{name}", (2020, 1, 1, 0, 0, 0)),
-                                 held(name, path.read_bytes(), hold, lines))
+                archive.writestr(
+                    zipfile.ZipInfo(f"transformer-lessons/{name}", (2020, 1, 1, 0, 0, 0)),
+                    held(name, path.read_bytes(), hold, lines),
+                )
     atomic.write(out, file.getvalue())
 
 
@@ -115,9 +123,10 @@ def replaced(text, values):
 def sealed(text, file="'<kept>'"):
     """The same code, in a form that nobody reads by chance. It is not secret: the checks and lessons need it."""
     packed = base64.b85encode(zlib.compress(text.encode(), 9)).decode()
-    lines = "\n".join(f'    "{packed[n:n + 100]}"' for n in range(0, len(packed), 100))
-    return ("import base64\nimport zlib\n\n"
-            f"exec(compile(zlib.decompress(base64.b85decode(\n{lines}\n)), {file}, 'exec'))\n")
+    lines = "\n".join(f'    "{packed[n : n + 100]}"' for n in range(0, len(packed), 100))
+    return (
+        f"import base64\nimport zlib\n\nexec(compile(zlib.decompress(base64.b85decode(\n{lines}\n)), {file}, 'exec'))\n"
+    )
 
 
 def write_key(out):
@@ -139,8 +148,10 @@ def key():
         if isinstance(question, FreeText):
             text = f"{question.model}\n\n" + "".join(f"- {point}\n" for point in question.points)
         elif hasattr(question, "right_letters"):
-            text = "".join(f"- **{letter})** {question.lettered[letter].text} {question.lettered[letter].why}\n"
-                           for letter in sorted(question.right_letters))
+            text = "".join(
+                f"- **{letter})** {question.lettered[letter].text} {question.lettered[letter].why}\n"
+                for letter in sorted(question.right_letters)
+            )
         else:
             text = f"**{question.say(question.right)}** {question.why}\n"
         text = f"## {number} {question.title}\n\n{question.text}\n\n{text}"

@@ -47,12 +47,24 @@ class Nursery:
         self.control, theirs = socket.socketpair()
         names = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "VIRTUAL_ENV")
         environment = {name: os.environ[name] for name in names if name in os.environ}
-        environment |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "HOME": "/", "PYTHONHASHSEED": "0",
-                        "TORCHINDUCTOR_CACHE_DIR": "/",
-                        "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        environment |= {
+            "OMP_NUM_THREADS": "1",
+            "MPLBACKEND": "Agg",
+            "HOME": "/",
+            "PYTHONHASHSEED": "0",
+            "TORCHINDUCTOR_CACHE_DIR": "/",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        }
         program = [sys.executable, str(Path(__file__).with_name("child.py")), str(theirs.fileno())]
-        self.process = subprocess.Popen(program, pass_fds=[theirs.fileno()], env=environment, cwd="/",
-                                        stdin=subprocess.DEVNULL, preexec_fn=confinement.die_with_parent)
+        self.process = subprocess.Popen(
+            program,
+            pass_fds=[theirs.fileno()],
+            env=environment,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            preexec_fn=confinement.die_with_parent,
+        )
         theirs.close()
         self.reply()
 
@@ -247,12 +259,20 @@ class Student:
         """(what is returned, the whole reply) of one call over the wire; what it has changed is changed here, too."""
         scope, modes = Scope(lambda head: self.ask(head, scope=scope)), _get_current_dispatch_mode_stack()
         with torch._C.DisableTorchFunction(), _disable_current_modes():  # what happens here is not the learner's doing
-            head = {"do": do, "target": target, "key": [self.attempts, torch.initial_seed()],
-                    "random": pack(torch.get_rng_state()), "watched": bool(modes)}
+            head = {
+                "do": do,
+                "target": target,
+                "key": [self.attempts, torch.initial_seed()],
+                "random": pack(torch.get_rng_state()),
+                "watched": bool(modes),
+            }
             if module is not None:
                 scope.parameters = list(module.parameters())
-                head |= {"own": [name for name, _ in module.named_parameters()], "train": bool(module.training),
-                         "dtype": str(module.dtype).removeprefix("torch.")}
+                head |= {
+                    "own": [name for name, _ in module.named_parameters()],
+                    "train": bool(module.training),
+                    "dtype": str(module.dtype).removeprefix("torch."),
+                }
             try:
                 value, reply = scope.call(head, inputs)
                 torch.set_rng_state(unpack(reply["random"]))
@@ -298,8 +318,9 @@ class Student:
         about = self.failed if self.failed and str(self.failed["text"]) == str(error) else {}
         if about.get("empty"):
             return Outcome("empty", unfinished=str(about["unfinished"])[:80])
-        return Outcome("raised", error=sandbox.name_error(error), line=str(about.get("line", ""))[:200],
-                       printed=self.printed)
+        return Outcome(
+            "raised", error=sandbox.name_error(error), line=str(about.get("line", ""))[:200], printed=self.printed
+        )
 
 
 class RemoteModule(nn.Module):
@@ -309,8 +330,12 @@ class RemoteModule(nn.Module):
         """Takes over the layers of the module in the other process."""
         for name, kind in layers["lists"]:
             vars(self)[str(name)] = {"tuple": (nn.Module(),), "dict": {0: nn.Module()}}.get(kind, [nn.Module()])
-        made = [nn.parameter.UninitializedParameter() if node is None else
-                nn.Parameter(unpack(node), requires_grad=bool(node[-1])) for node in layers["values"]]
+        made = [
+            nn.parameter.UninitializedParameter()
+            if node is None
+            else nn.Parameter(unpack(node), requires_grad=bool(node[-1]))
+            for node in layers["values"]
+        ]
         count = sum(1 if lazy(one) else one.numel() for one in made)
         self.student.large = self.student.large or count > NUMBERS >> 5
         if count > NUMBERS or len(layers["names"]) > ITEMS:
@@ -335,8 +360,10 @@ NOTHING = {"signature": None, "returns": ["more", False, 0]}  # a function of wh
 
 def dressed(function, about, name):
     """A function with the signature of another. The checker looks inside, so an empty one is empty here, too."""
+
     def wrapped(*inputs):
         return function(*inputs)
+
     wrapped.__name__ = wrapped.__qualname__ = name
     wrapped.__signature__ = signature_of(about["signature"])
     word, is_lambda, count = about["returns"]
@@ -351,8 +378,12 @@ def signature_of(about):
     if about is None:
         return None
     default = {True: None, False: inspect.Parameter.empty}
-    return inspect.Signature([inspect.Parameter(name, inspect._ParameterKind(kind), default=default[optional])
-                              for name, kind, optional in about])
+    return inspect.Signature(
+        [
+            inspect.Parameter(name, inspect._ParameterKind(kind), default=default[optional])
+            for name, kind, optional in about
+        ]
+    )
 
 
 def restore(value, new):
@@ -383,6 +414,7 @@ def replay(operations, inputs, modes):
 
         def operation(*_, made=made, **__):
             return made[0] if len(made) == 1 else made
+
         operation.overloadpacket = SimpleNamespace(__name__=str(name))
         for mode in modes:
             mode.__torch_dispatch__(operation, (), [ghost(*one) for one in given])

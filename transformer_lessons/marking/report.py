@@ -28,8 +28,15 @@ def safe(text, most=200):
 def grid(caption, header, rows):
     """A table; each cell is (text that is safe, its class)."""
     head = "".join(f'<th scope="col">{one}</th>' for one in header)
-    body = "".join("<tr>" + "".join(f'<th scope="row">{text}</th>' if n == 0 else f'<td class="{kind}">{text}</td>'
-                                    for n, (text, kind) in enumerate(row)) + "</tr>\n" for row in rows)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<th scope="row">{text}</th>' if n == 0 else f'<td class="{kind}">{text}</td>'
+            for n, (text, kind) in enumerate(row)
+        )
+        + "</tr>\n"
+        for row in rows
+    )
     return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>\n"
 
 
@@ -41,8 +48,10 @@ def write_reports(known):
 
 def class_report(known, anonymous):
     students = sorted(known.students, key=(known.pseudonym if anonymous else str))
-    shown = {one: known.pseudonym(one) if anonymous else f"<bdi>{safe(known.students[one]['name'], 60)}</bdi>"
-             for one in students}
+    shown = {
+        one: known.pseudonym(one) if anonymous else f"<bdi>{safe(known.students[one]['name'], 60)}</bdi>"
+        for one in students
+    }
     rows = [row for row in known.rows if row["kind"] in ("exercise", "hunt")]
     by = {(row["student"], row["item"]): row for row in rows}
     items = list(dict.fromkeys(row["item"] for row in sorted(rows, key=lambda row: int(row["lesson"]))))
@@ -52,21 +61,48 @@ def class_report(known, anonymous):
         if row["status"] == "failed":
             mistakes[row["lesson"], row["exercise"], row["mistake"] or "no known mistake"].add(row["student"])
     ranked = sorted(mistakes.items(), key=lambda one: (-len(one[1]), int(one[0][0]), *one[0][1:]))
-    parts = [summary(known, rows), "<h2>Exercises</h2>", grid("Who has solved what", ["", *map(safe, items)], (
-        [(shown[one], ""), *(status(by.get((one, item)), failing.get((one, item)), anonymous) for item in items)]
-        for one in students))]
-    parts += ["<h2>Mistakes</h2>", grid("Who made which mistake", ["", "students", *(shown[one] for one in students)], (
-        [(f"{safe(exercise)}: {safe(name)}", ""), (str(len(who)), "n"), *(("✗", "f") if one in who else ("", "")
-         for one in students)] for (_, exercise, name), who in ranked))]
+    parts = [
+        summary(known, rows),
+        "<h2>Exercises</h2>",
+        grid(
+            "Who has solved what",
+            ["", *map(safe, items)],
+            (
+                [
+                    (shown[one], ""),
+                    *(status(by.get((one, item)), failing.get((one, item)), anonymous) for item in items),
+                ]
+                for one in students
+            ),
+        ),
+    ]
+    parts += [
+        "<h2>Mistakes</h2>",
+        grid(
+            "Who made which mistake",
+            ["", "students", *(shown[one] for one in students)],
+            (
+                [
+                    (f"{safe(exercise)}: {safe(name)}", ""),
+                    (str(len(who)), "n"),
+                    *(("✗", "f") if one in who else ("", "") for one in students),
+                ]
+                for (_, exercise, name), who in ranked
+            ),
+        ),
+    ]
     parts += ["<h2>Say this next time</h2>", *say_next(ranked), "<h2>Stuck</h2>", stuck(known, rows, shown)]
     parts += ["<h2>Questions</h2>", questions(known)]
     if not anonymous:
         unread = [f"<li><bdi>{safe(path, 300)}</bdi>: {safe(why, 300)}</li>" for path, why in sorted(known.unread)]
         parts += ["<h2>Not read</h2>", f"<ul>{''.join(unread)}</ul>" if unread else "<p>Everything was read.</p>"]
         parts.append("<h2>Code</h2>")
-        parts += [f'<details id="c{n}"><summary>{shown[who]}, {safe(item)}</summary><pre>'
-                  f"{safe(known.works.get((who, item), {}).get('source', ''), 6000)}</pre><pre>"
-                  f"{safe(by[who, item]['message'], 3000)}</pre></details>" for (who, item), n in failing.items()]
+        parts += [
+            f'<details id="c{n}"><summary>{shown[who]}, {safe(item)}</summary><pre>'
+            f"{safe(known.works.get((who, item), {}).get('source', ''), 6000)}</pre><pre>"
+            f"{safe(by[who, item]['message'], 3000)}</pre></details>"
+            for (who, item), n in failing.items()
+        ]
     return "\n".join(parts)
 
 
@@ -87,9 +123,11 @@ def summary(known, rows):
     kept = "<p>Students' code could not read your files, start programs, or use the network.</p>"
     if missing:
         kept = f"<p><strong>Not prevented on this machine:</strong> students' code could {'; '.join(missing)}.</p>"
-    return (f"<p>{len(known.students)} students; lessons {lessons}. Exercises: {count['passed']} passed, "
-            f"{count['failed']} failed, {count['untouched']} untouched, {count['missing']} missing. Flags (⚑) are "
-            f"reasons to talk, not evidence.</p>{kept}")
+    return (
+        f"<p>{len(known.students)} students; lessons {lessons}. Exercises: {count['passed']} passed, "
+        f"{count['failed']} failed, {count['untouched']} untouched, {count['missing']} missing. Flags (⚑) are "
+        f"reasons to talk, not evidence.</p>{kept}"
+    )
 
 
 def say_next(ranked):
@@ -117,8 +155,9 @@ def stuck(known, rows, shown):
     for (student, mistake), items in same.items():
         if len(items) > 1 and mistake != "does not run":
             found[student].add(f"{mistake}: in {' and '.join(sorted(items))}")
-    lines = [f"<li>{name}: {'; '.join(map(safe, sorted(found[one])))}</li>"
-             for one, name in shown.items() if found[one]]
+    lines = [
+        f"<li>{name}: {'; '.join(map(safe, sorted(found[one])))}</li>" for one, name in shown.items() if found[one]
+    ]
     return f"<ul>{''.join(lines)}</ul>" if lines else "<p>Nobody, as far as the notebooks show.</p>"
 
 
@@ -151,7 +190,8 @@ def write_feedback(known):
             rows = [row for row in known.rows if (row["student"], row["lesson"]) == (student, lesson)]
             points = sum(row["points"] or 0 for row in rows)
             body = f"<p>{points:g} of {sum(row['max'] for row in rows):g} points.</p>" + "".join(
-                f"<pre>{safe(row['message'], 4000)}</pre>\n" for row in rows)
+                f"<pre>{safe(row['message'], 4000)}</pre>\n" for row in rows
+            )
             pages[about["slug"], f"lesson_{lesson}.html", about["folder"]] = page(f"Lesson {lesson}", body)
     for (who, name, _), data in pages.items():
         (folder / who).mkdir(parents=True, exist_ok=True)

@@ -32,8 +32,9 @@ def write_texts(known):
             before = old.pop((number, who, text), {})
             flags = ["like the model answer"] * (overlap(row["answer"], question.model) >= 0.6)
             flags += [f"the same text {same[words_of(row['answer'])]} times"] * (same[words_of(row["answer"])] > 1)
-            lines.append([number, who, text, *(before.get(one, "") for one in ("p1", "p2", "p3", "comment")),
-                          ", ".join(flags)])
+            lines.append(
+                [number, who, text, *(before.get(one, "") for one in ("p1", "p2", "p3", "comment")), ", ".join(flags)]
+            )
     lines += [[row[one] for one in TEXTS] for row in old.values() if row["who"] != "model answer" and row["p1"]]
     if lines:
         written(known.out / "texts.csv", TEXTS, lines)
@@ -51,7 +52,7 @@ def words_of(text):
 
 def overlap(text, model):
     """The share of a text's runs of five words that also occur in the model answer."""
-    mine, theirs = ({words[n:n + 5] for n in range(len(words) - 4)} for words in map(words_of, (text, model)))
+    mine, theirs = ({words[n : n + 5] for n in range(len(words) - 4)} for words in map(words_of, (text, model)))
     return len(mine & theirs) / len(mine) if mine else 0.0
 
 
@@ -79,11 +80,19 @@ def alike(known):
             shared, reasons, weight = set(mine["lines"]) & set(theirs["lines"]), [], 0.0
             rare = [line for line in shared if lines[line] <= max(2, size // 10)]
             enough = len(shared) >= 0.8 * max(len(set(mine["lines"])), len(set(theirs["lines"])))
-            if min(mine["nodes"], theirs["nodes"]) >= TELLING and enough and len(rare) >= 3 and (
-                    not {mine["digest"], theirs["digest"]} & ignored):
+            if (
+                min(mine["nodes"], theirs["nodes"]) >= TELLING
+                and enough
+                and len(rare) >= 3
+                and (not {mine["digest"], theirs["digest"]} & ignored)
+            ):
                 weight, reasons = len(rare) * math.log(size / 2), [f"{len(rare)} lines that hardly anybody else has"]
-            if mine["digest"] == theirs["digest"] not in ignored and {one, other} <= wrong and mine["nodes"] >= 30 and (
-                    digests[mine["digest"]] == 2):
+            if (
+                mine["digest"] == theirs["digest"] not in ignored
+                and {one, other} <= wrong
+                and mine["nodes"] >= 30
+                and (digests[mine["digest"]] == 2)
+            ):
                 weight, reasons = weight + 5, [*reasons, "the same wrong answer, which nobody else has"]
             if own and mine["digest"] not in ignored:
                 weight, reasons = weight + 3 * len(own), [*reasons, f"the same comment: {own[0]}"]
@@ -103,7 +112,10 @@ def write_similar(known):
     """similar.html: pairs side by side, for the teacher alone."""
     parts = ["<p>Reasons to talk, not evidence. Most exercises are too short to tell you anything.</p>"]
     for _, one, other, item, why in alike(known)[:100]:
-        sides = "".join(f"<td><bdi>{safe(known.students[who]['name'], 60)}</bdi><pre>"
-                        f"{safe(known.works[who, item]['source'], 6000)}</pre></td>" for who in (one, other))
+        sides = "".join(
+            f"<td><bdi>{safe(known.students[who]['name'], 60)}</bdi><pre>"
+            f"{safe(known.works[who, item]['source'], 6000)}</pre></td>"
+            for who in (one, other)
+        )
         parts.append(f"<h2>{safe(item)}</h2><p>{safe(why, 300)}</p><table><tr>{sides}</tr></table>")
     atomic.write(known.out / "similar.html", page("Strikingly alike", "\n".join(parts)))

@@ -39,16 +39,22 @@ def find(source):
     found = list(from_zip(source.read_bytes(), (), unread, 0) if source.is_file() else from_folder(source, unread))
     for one in found:
         if one.parts[-1] in ("timestamp.txt", "submission_metadata.yml"):
-            times[one.parts] = one.read()[:1 << 20].decode(errors="replace")
+            times[one.parts] = one.read()[: 1 << 20].decode(errors="replace")
     works = [one for one in found if one.parts[-1].lower().endswith(".ipynb")]
-    unread += [(one.path, "not a notebook") for one in found
-               if not one.parts[-1].lower().endswith(".ipynb") and one.parts not in times]
+    unread += [
+        (one.path, "not a notebook")
+        for one in found
+        if not one.parts[-1].lower().endswith(".ipynb") and one.parts not in times
+    ]
     name_students(works, times)
     unread += [(one.path, "it is not clear whose work this is") for one in works if not as_seen(one.student)]
     works = two_as_one([one for one in works if as_seen(one.student)], unread)
     number = Counter(one.student for one in works)
-    unread += [(one.path, f"one of {number[one.student]:,} notebooks by this student; at most {MOST} are read")
-               for one in works if number[one.student] > MOST]
+    unread += [
+        (one.path, f"one of {number[one.student]:,} notebooks by this student; at most {MOST} are read")
+        for one in works
+        if number[one.student] > MOST
+    ]
     works = [one for one in works if number[one.student] <= MOST]
     return works, list(dict.fromkeys(unread))
 
@@ -139,10 +145,12 @@ FILES = [  # the beginning of a file's name, where all files lie side by side
     re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<student>\d+)_\d+_(?P<rest>.*)"),  # Canvas
     re.compile(rf"[^_]+_(?P<student>[^_]+)_attempt_(?P<time>{TIME})(?:_(?P<rest>.*)|\.ipynb)"),  # Blackboard
 ]
-LESSON = re.compile(r"(?i)(?:^|[_\s.-])(?:lesson[_\s-]?)?(0?[1-9]|1[0-2])"
-                    r"(?:[_\s-]+(?:self_attention|queries_keys_values|"
-                    r"scaling|multi_head_attention|positional_encoding|masking|full_model|shakespeare|byte_pairs|"
-                    r"modern_models|inside_the_model|making_it_fast))?(?=$|[_\s.(-])")
+LESSON = re.compile(
+    r"(?i)(?:^|[_\s.-])(?:lesson[_\s-]?)?(0?[1-9]|1[0-2])"
+    r"(?:[_\s-]+(?:self_attention|queries_keys_values|"
+    r"scaling|multi_head_attention|positional_encoding|masking|full_model|shakespeare|byte_pairs|"
+    r"modern_models|inside_the_model|making_it_fast))?(?=$|[_\s.(-])"
+)
 
 
 def name_students(works, times):
@@ -188,8 +196,8 @@ def common_depth(paths):
 def common_prefix(names):
     """GitHub Classroom's clones: assignment-login. What all names share up to a hyphen, if there are more than two."""
     first, last = min(names, default=""), max(names, default="")
-    shared = first[:next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)]
-    shared = shared[:shared.rfind("-") + 1]
+    shared = first[: next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)]
+    shared = shared[: shared.rfind("-") + 1]
     return shared if len(names) > 2 and len(shared) > 3 else ""
 
 
@@ -213,8 +221,11 @@ def two_as_one(works, unread):
     for students in claims.values():
         double |= dict.fromkeys(students if len(students) > 1 else (), "its name is too much like another student's")
     double |= {student: f"two folders claim to be {student}" for student, count in folders.items() if count > 1}
-    twice = {one.parts for one in works
-             if first.setdefault(one.parts, one) is not one and first[one.parts].read() != one.read()}
+    twice = {
+        one.parts
+        for one in works
+        if first.setdefault(one.parts, one) is not one and first[one.parts].read() != one.read()
+    }
     for one in works:
         if why := double.get(one.student) or (one.parts in twice and "two different files have this path"):
             unread.append((one.path, why))

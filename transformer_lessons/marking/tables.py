@@ -19,8 +19,9 @@ def written(path, header, rows, mark="\ufeff"):
     lines = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
     lines.writerow(header)
     for row in rows:
-        lines.writerow(["" if one is None else f"{one:g}" if isinstance(one, (int, float)) else cell(one, 20_000)
-                        for one in row])
+        lines.writerow(
+            ["" if one is None else f"{one:g}" if isinstance(one, (int, float)) else cell(one, 20_000) for one in row]
+        )
     atomic.write(path, (mark + file.getvalue()).encode())
 
 
@@ -40,9 +41,14 @@ def write_marks(known):
     shown = ({**row, "name": names[row["student"]], "flags": ", ".join(row["flags"])} for row in ordered)
     written(known.out / "marks.csv", LONG, ([row[one] for one in LONG] for row in shown))
     lessons, sums = known.lessons(), totals(known)
-    written(known.out / "marks_wide.csv", ["student", "name", *(f"lesson {one}" for one in lessons), "total"],
-            ([student, names[student], *(mine.get(one) for one in lessons), sum(mine.values())]
-             for student, mine in sorted(sums.items())))
+    written(
+        known.out / "marks_wide.csv",
+        ["student", "name", *(f"lesson {one}" for one in lessons), "total"],
+        (
+            [student, names[student], *(mine.get(one) for one in lessons), sum(mine.values())]
+            for student, mine in sorted(sums.items())
+        ),
+    )
     unread = sorted({f"{clean(path, 300)}: {clean(why, 300)}" for path, why in known.unread})
     atomic.write(known.out / "unread.txt", "".join(" ".join(line.split()) + "\n" for line in unread).encode())
 
@@ -57,7 +63,7 @@ def spans(data, separator):
         rows[-1].append(found.span(1))
         if found[2] != separator:
             rows.append([])
-    return [row for row in rows if row and data[row[0][0]:row[-1][1]]]
+    return [row for row in rows if row and data[row[0][0] : row[-1][1]]]
 
 
 def fill(path, marks, column=None, lesson=None):
@@ -73,11 +79,24 @@ def fill(path, marks, column=None, lesson=None):
     first = data.split(b"\n", 1)[0]
     separator = max((b",", b";", b"\t"), key=first.count)
     rows = spans(data[begin:], separator)
-    text = [[data[begin + start:begin + end].decode(errors="replace").strip().strip('"').replace('""', '"')
-             for start, end in row] for row in rows]
+    text = [
+        [
+            data[begin + start : begin + end].decode(errors="replace").strip().strip('"').replace('""', '"')
+            for start, end in row
+        ]
+        for row in rows
+    ]
     target = column_of(text[0], column)
-    named = [{name for number, one in enumerate(cells) if number != target
-              for name in (one, re.sub(r"^\D+(?=\d+$)", "", one)) if name in sums} for cells in text[1:]]
+    named = [
+        {
+            name
+            for number, one in enumerate(cells)
+            if number != target
+            for name in (one, re.sub(r"^\D+(?=\d+$)", "", one))
+            if name in sums
+        }
+        for cells in text[1:]
+    ]
     double |= {student for student, times in Counter(one for who in named for one in who).items() if times > 1}
     changes, done = [], set()
     for row, who in zip(rows[1:], named, strict=True):
@@ -89,7 +108,7 @@ def fill(path, marks, column=None, lesson=None):
             done.add(student)
             changes.append((row[target], f"{points:g}".encode()))
     for (start, end), value in reversed(changes):
-        data = data[:begin + start] + value + data[begin + end:]
+        data = data[: begin + start] + value + data[begin + end :]
     atomic.write(path, data)
     return len(done), sorted(set(sums) - done)
 
@@ -112,20 +131,42 @@ def column_of(header, wanted):
 def gradescope(known):
     """results.json: one test for each item, whose points add up to the score."""
     rows = [row for row in known.rows if row["kind"] != "text"]
-    tests = [{"name": clean(row["item"]), "number": f"{row['lesson']}.{row['item']}", "score": row["points"] or 0,
-              "max_score": row["max"], "status": "passed" if row["status"] == "passed" else "failed",
-              "output": clean(row["message"], 3000), "visibility": "visible"} for row in rows]
+    tests = [
+        {
+            "name": clean(row["item"]),
+            "number": f"{row['lesson']}.{row['item']}",
+            "score": row["points"] or 0,
+            "max_score": row["max"],
+            "status": "passed" if row["status"] == "passed" else "failed",
+            "output": clean(row["message"], 3000),
+            "visibility": "visible",
+        }
+        for row in rows
+    ]
     unread = "\n".join(" ".join(f"{clean(path)}: {clean(why)}".split()) for path, why in known.unread)
-    return {"score": sum(one["score"] for one in tests), "visibility": "visible", "stdout_visibility": "hidden",
-            "output": unread or "Everything was read.", "tests": tests}
+    return {
+        "score": sum(one["score"] for one in tests),
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "output": unread or "Everything was read.",
+        "tests": tests,
+    }
 
 
 def classroom(known):
     """GitHub Classroom's result, for one step: base64 of version 3."""
     rows = [row for row in known.rows if row["kind"] != "text"]
-    tests = [{"name": clean(row["item"]), "status": "pass" if row["status"] == "passed" else "fail",
-              "score": row["points"] or 0, "line_no": 0, "message": clean(row["message"], 1000), "test_code": ""}
-             for row in rows]
+    tests = [
+        {
+            "name": clean(row["item"]),
+            "status": "pass" if row["status"] == "passed" else "fail",
+            "score": row["points"] or 0,
+            "line_no": 0,
+            "message": clean(row["message"], 1000),
+            "test_code": "",
+        }
+        for row in rows
+    ]
     status = "pass" if tests and all(one["status"] == "pass" for one in tests) else "fail"
     result = {"version": 3, "status": status, "max_score": sum(row["max"] for row in rows), "tests": tests}
     return {"result": base64.b64encode(json.dumps(result).encode()).decode()}

@@ -39,12 +39,18 @@ def course():
         if (known := lessons.get(str(int(path.name[:2])))) is None:
             continue
         for source, tags in cells_of(path):
-            known["items"] += [list(one) for one in checks_in(source)
-                               if list(one) not in known["items"] and "wrong-on-purpose" not in tags]
+            known["items"] += [
+                list(one)
+                for one in checks_in(source)
+                if list(one) not in known["items"] and "wrong-on-purpose" not in tags
+            ]
         book = Notebook(path.read_bytes())
         works = {subject: book.work_on(exercise, subject) for exercise, subject in known["items"]}
-        known |= {"stem": path.stem, "digest": book.digest, "fresh": {
-            subject: shape_of(excerpt_of(work, subject))[0] for subject, work in works.items() if work}}
+        known |= {
+            "stem": path.stem,
+            "digest": book.digest,
+            "fresh": {subject: shape_of(excerpt_of(work, subject))[0] for subject, work in works.items() if work},
+        }
     return lessons
 
 
@@ -112,19 +118,34 @@ class Marker:
             return {"unread": str(plan.get("unreadable", "it is not recognisable as a lesson of the course"))[:200]}
         lesson, rows = plan["lesson"], []
         known = course()[lesson]
-        found = {"lesson": lesson, "held": list(student.held), "fresh": plan["digest"] == known["digest"],
-                 "work": {str(subject): {"source": str(one["source"]), "digest": str(one["digest"]),
-                                         "nodes": int(one["nodes"]), "lines": list(map(str, one["lines"])),
-                                         "comments": list(map(str, one["comments"]))}
-                          for subject, one in plan["items"].items()}}
+        found = {
+            "lesson": lesson,
+            "held": list(student.held),
+            "fresh": plan["digest"] == known["digest"],
+            "work": {
+                str(subject): {
+                    "source": str(one["source"]),
+                    "digest": str(one["digest"]),
+                    "nodes": int(one["nodes"]),
+                    "lines": list(map(str, one["lines"])),
+                    "comments": list(map(str, one["comments"])),
+                }
+                for subject, one in plan["items"].items()
+            },
+        }
         for exercise, subject in known["items"]:
             try:
                 row = self.exercise(student, known, exercise, subject, found["work"].get(subject))
             except Exception as error:  # a fault of ours, most likely: nobody's mark depends on it
                 student.end()
-                row = {"item": subject, "exercise": exercise, "kind": "exercise" if subject == exercise else "hunt",
-                       "flags": ["not marked"], "status": "not marked",
-                       "message": f"○ {subject}: this could not be marked ({type(error).__name__})."}
+                row = {
+                    "item": subject,
+                    "exercise": exercise,
+                    "kind": "exercise" if subject == exercise else "hunt",
+                    "flags": ["not marked"],
+                    "status": "not marked",
+                    "message": f"○ {subject}: this could not be marked ({type(error).__name__}).",
+                }
             rows.append(row | {"message": in_lines(row["message"])})
         for number in all_questions():
             if number.split(".")[0] == lesson:
@@ -150,8 +171,11 @@ class Marker:
         report = judge(EXERCISES[name], answer, self.drawn(name, 0), run=student.run, limits=LIMITS)
         if report.status == "passed" and not self.right_again(name, answer, student):
             report = judge(EXERCISES[name], answer, self.drawn(name, 1), run=student.run, limits=LIMITS)
-        row |= {"status": {"not attempted": "untouched"}.get(report.status, report.status),
-                "mistake": report.mistake or "", "message": report.message.replace(f" {name}", f" {subject}", 1)}
+        row |= {
+            "status": {"not attempted": "untouched"}.get(report.status, report.status),
+            "mistake": report.mistake or "",
+            "message": report.message.replace(f" {name}", f" {subject}", 1),
+        }
         if student.borrowed:
             row["flags"].append(BORROWED)
         if report.status == "passed" and work["nodes"] >= TELLING and work["digest"] == solution_digest(name):
@@ -162,7 +186,8 @@ class Marker:
         draws, outcomes = observe_all(self.drawn(name, 1), answer, student.run, LIMITS.check)
         return len(outcomes) == len(draws.cases) and all(
             one.ok and not one.changed_inputs and compare(EXERCISES[name], one.value, expected) is None
-            for one, expected in zip(outcomes, draws.expected, strict=True))
+            for one, expected in zip(outcomes, draws.expected, strict=True)
+        )
 
     def question(self, student, number, given):
         question, value = all_questions()[number], None
@@ -178,14 +203,24 @@ class Marker:
         text = ""
         if status != "not attempted":
             read = question.read(value)
-            text = (", ".join(sorted(read)) if isinstance(read, (set, frozenset)) else
-                    question.say(read) if hasattr(question, "say") else str(read))
+            text = (
+                ", ".join(sorted(read))
+                if isinstance(read, (set, frozenset))
+                else question.say(read)
+                if hasattr(question, "say")
+                else str(read)
+            )
         said = said if row["kind"] == "question" else []  # a free text's mark is its reader's
         status = {"not attempted": "untouched"}.get(status, "given" if row["kind"] == "text" else status)
         mark = {"passed": "✓", "failed": "✗"}.get(status, "○")
         message = "\n  ".join([f"{mark} {number} {question.title}", *(said if status != "untouched" else [])])
-        return {**row, "status": status, "answer": text[:20_000], "message": message,
-                "mistake": f"answered {text[:80]}" if status == "failed" else ""}
+        return {
+            **row,
+            "status": status,
+            "answer": text[:20_000],
+            "message": message,
+            "mistake": f"answered {text[:80]}" if status == "failed" else "",
+        }
 
 
 @cache
@@ -202,4 +237,3 @@ def in_lines(message):
 def encoded(result):
     """A result as bytes: equal results give equal bytes."""
     return json.dumps(result, sort_keys=True, indent=1).encode()
-

@@ -11,9 +11,23 @@ import numpy as np
 import torch
 
 DEPTH, LONG, ITEMS = 40, 5000, 10_000  # nesting, digits and items: at most
-DTYPES = {str(one).removeprefix("torch."): one for one in (
-    torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8,
-    torch.uint8, torch.bool, torch.complex64, torch.complex128)}
+DTYPES = {
+    str(one).removeprefix("torch."): one
+    for one in (
+        torch.float64,
+        torch.float32,
+        torch.float16,
+        torch.bfloat16,
+        torch.int64,
+        torch.int32,
+        torch.int16,
+        torch.int8,
+        torch.uint8,
+        torch.bool,
+        torch.complex64,
+        torch.complex128,
+    )
+}
 SEQUENCES = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 
 
@@ -34,7 +48,7 @@ class Lines:
         try:
             while data:
                 wait(True)
-                data = data[os.write(self.socket.fileno(), data[:1 << 16]):]
+                data = data[os.write(self.socket.fileno(), data[: 1 << 16]) :]
         except OSError as error:
             raise Broken(str(error)) from error
 

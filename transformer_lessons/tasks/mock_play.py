@@ -48,12 +48,8 @@ TABLES = {
         "sorrow winter silence honour thunder summer fortune mercy glory midnight treason slumber laughter "
         "envy wonder twilight"
     ),
-    "hold": equally(
-        "hide break keep haunt find drown burn mock heal wound guard bend steal warm greet hold"
-    ),
-    "rest": equally(
-        "sleep weep sing wait bleed turn fall dance wake rest drift fade kneel roam glow call"
-    ),
+    "hold": equally("hide break keep haunt find drown burn mock heal wound guard bend steal warm greet hold"),
+    "rest": equally("sleep weep sing wait bleed turn fall dance wake rest drift fade kneel roam glow call"),
     "beneath": equally("beneath above beside beyond within upon against behind"),
     "number": equally("I II III IV V"),
 }

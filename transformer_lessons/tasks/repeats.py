@@ -14,8 +14,10 @@ def repeated_blocks(number, length, vocabulary_size, shortest, longest, generato
     check_sizes(2, shortest=shortest)
     check_sizes(number=number, length=length, longest=longest, vocabulary_size=vocabulary_size)
     if not shortest <= longest <= vocabulary_size:
-        raise ValueError(f"shortest={shortest} must not exceed longest={longest}, and longest "
-                         f"must not exceed vocabulary_size={vocabulary_size}: the tokens of a block all differ")
+        raise ValueError(
+            f"shortest={shortest} must not exceed longest={longest}, and longest "
+            f"must not exceed vocabulary_size={vocabulary_size}: the tokens of a block all differ"
+        )
     period = torch.randint(shortest, longest + 1, (number,), generator=generator)  # (number)
     order = torch.rand(number, vocabulary_size, generator=generator).argsort(dim=1)  # (number, vocabulary)
     places = torch.arange(length) % period[:, None]  # (number, length)

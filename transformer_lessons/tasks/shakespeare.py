@@ -120,8 +120,10 @@ def verify_book(raw, name):
     works = list(clean_works(raw))
     text = "".join(work for _, work in works)
     if len(works) != WORKS or len(text) < SHORTEST:
-        raise ValueError(f"{name} is damaged: {len(works)} of {WORKS} works were found, with {len(text):,} of "
-                         f"at least {SHORTEST:,} characters")
+        raise ValueError(
+            f"{name} is damaged: {len(works)} of {WORKS} works were found, with {len(text):,} of "
+            f"at least {SHORTEST:,} characters"
+        )
     ends = [sum(len(work) for _, work in works[: number + 1]) for number in range(WORKS)]
     return text, tuple((title, end - len(work), end) for (title, work), end in zip(works, ends, strict=True))
 

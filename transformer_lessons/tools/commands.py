@@ -64,8 +64,11 @@ def parse(parser, arguments):
         near = difflib.get_close_matches(unknown[0].split("=")[0], known, 1) if unknown[0].startswith("-") else []
         hint = f": did you mean {near[0]}?" if near else ""
         if not unknown[0].startswith("-"):
-            hint = (f": did you mean --text {unknown[0]}?" if "--text" in known
-                    else ": a prompt of several words goes in quotation marks")
+            hint = (
+                f": did you mean --text {unknown[0]}?"
+                if "--text" in known
+                else ": a prompt of several words goes in quotation marks"
+            )
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     return options
 
@@ -98,8 +101,10 @@ def train_and_report(options, recipe, device, rank):
     model = new_model(options, len(data.vocabulary)).to(device)
     if rank == 0:
         size = sum(parameter.numel() for parameter in model.parameters())
-        say(f"{corpus.source}: {len(data.train):,} tokens to learn from, {len(data.validation):,} to validate on, "
-            f"{len(data.vocabulary):,} different. The model has {size:,} weights, on {device}.")
+        say(
+            f"{corpus.source}: {len(data.train):,} tokens to learn from, {len(data.validation):,} to validate on, "
+            f"{len(data.vocabulary):,} different. The model has {size:,} weights, on {device}."
+        )
     progress = training.train(model, data, recipe, options.out, options.best, options.quiet or rank > 0)
     if rank == 0:
         report(model, data, progress, options)
@@ -119,8 +124,10 @@ def check_numbers(options):
         torch.set_num_threads(options.threads)
     check_sizes(vocabulary=options.vocabulary)
     if options.tokens != "characters" and options.vocabulary <= 256 and not options.text:
-        raise ValueError(f"vocabulary={options.vocabulary} is too small: it needs 256 for the bytes, and more for "
-                         "the text's characters or words")
+        raise ValueError(
+            f"vocabulary={options.vocabulary} is too small: it needs 256 for the bytes, and more for "
+            "the text's characters or words"
+        )
     with torch.device("meta"):  # where tensors have sizes but no numbers
         small = new_model(options, 257, layers=min(options.layers, 1))
     weights = options.layers * sum(parameter.numel() for parameter in small.layers.parameters())
@@ -133,10 +140,20 @@ def new_model(options, vocabulary_size, layers=None):
     d_model, heads = options.d_model, options.heads
     check_split(d_model, heads)
     if d_model // heads % 2:
-        raise ValueError(f"d_model={d_model} and num_heads={heads} make heads of {d_model // heads} features: "
-                         "rotary positions need an even number")
-    return training.new_model(vocabulary_size, d_model, heads, options.d_hidden, layers or options.layers,
-                              options.length, options.dropout, options.feed_forward == "gated")
+        raise ValueError(
+            f"d_model={d_model} and num_heads={heads} make heads of {d_model // heads} features: "
+            "rotary positions need an even number"
+        )
+    return training.new_model(
+        vocabulary_size,
+        d_model,
+        heads,
+        options.d_hidden,
+        layers or options.layers,
+        options.length,
+        options.dropout,
+        options.feed_forward == "gated",
+    )
 
 
 def load_corpus(path):
@@ -163,8 +180,10 @@ def report(model, data, progress, options):
         checkpoints.export(model, data.vocabulary, options.export)
     kept = [path for path in (options.out, options.best, options.export) if path]
     if kept:
-        say(f"The model is in {' and '.join(kept)}. To let it write: "
-            f"python -m transformer_lessons generate --model {shlex.quote(kept[0])}")
+        say(
+            f"The model is in {' and '.join(kept)}. To let it write: "
+            f"python -m transformer_lessons generate --model {shlex.quote(kept[0])}"
+        )
 
 
 def join_processes(wanted):
@@ -180,13 +199,20 @@ def join_processes(wanted):
 
 
 def train_parser():
-    parser = new_parser("train", "Train a language model on Shakespeare, or on any text.",
-                        "Several GPUs: torchrun --nproc_per_node 2 -m transformer_lessons train …")
+    parser = new_parser(
+        "train",
+        "Train a language model on Shakespeare, or on any text.",
+        "Several GPUs: torchrun --nproc_per_node 2 -m transformer_lessons train …",
+    )
     recipe, add = training.Recipe(), parser.add_argument
     add("--text", type=filename, metavar="FILE", help="the text to learn from; by default the complete works")
     add("--last-tenth", action="store_true", help="evaluate on the last tenth, not on blocks from all over")
-    add("--out", type=filename, metavar="FILE",
-        help="checkpoint, written while training; the same command resumes from it, also with more --steps")
+    add(
+        "--out",
+        type=filename,
+        metavar="FILE",
+        help="checkpoint, written while training; the same command resumes from it, also with more --steps",
+    )
     add("--best", type=filename, metavar="FILE", help="the model with the lowest validation loss so far")
     add("--export", type=filename, metavar="FILE", help="at the end: the model alone, as safetensors in half precision")
     add("--tokens", choices=training.TOKENS, default="words", help="what the text is cut into")
@@ -199,16 +225,29 @@ def train_parser():
     add("--dropout", type=float, default=0.0, metavar="P", help="share of features dropped in training")
     add("--length", type=whole, default=recipe.length, metavar="N", help="tokens that the model can see")
     add("--steps", type=whole, default=recipe.steps, metavar="N", help="updates of the weights")
-    add("--batch-size", type=whole, default=recipe.batch_size, metavar="N",
-        help="sequences in each update, over all processes")
+    add(
+        "--batch-size",
+        type=whole,
+        default=recipe.batch_size,
+        metavar="N",
+        help="sequences in each update, over all processes",
+    )
     add("--learning-rate", type=float, default=recipe.learning_rate, metavar="X", help="at its peak")
-    add("--optimizer", choices=["adamw", "muon"], default=recipe.optimizer,
-        help="muon: for the matrices in the layers, with adamw for everything else")
+    add(
+        "--optimizer",
+        choices=["adamw", "muon"],
+        default=recipe.optimizer,
+        help="muon: for the matrices in the layers, with adamw for everything else",
+    )
     add("--evaluate-every", type=whole, default=0, metavar="N", help="steps between evaluations; 0: at the end")
     add("--save-every", type=whole, default=recipe.save_every, metavar="N", help="steps between checkpoints")
     add("--seed", type=seed, default=recipe.seed, metavar="N", help="same seed, same run, on one thread")
-    add("--precision", choices=["auto", "bfloat16", "float32"], default=recipe.precision,
-        help="for matrix products; auto: bfloat16 where the processor has it")
+    add(
+        "--precision",
+        choices=["auto", "bfloat16", "float32"],
+        default=recipe.precision,
+        help="for matrix products; auto: bfloat16 where the processor has it",
+    )
     add("--device", metavar="NAME", help="cpu, cuda or mps; by default the best there is")
     add("--threads", type=whole, metavar="N", help="processor threads to use; by default all")
     add("--quiet", action="store_true", help="no progress bar")
@@ -242,8 +281,9 @@ def new_parser(command, description, epilog=None):
         def _get_help_string(self, action):
             return action.help if action.default in (None, False) else super()._get_help_string(action)
 
-    return argparse.ArgumentParser(prog=f"python -m transformer_lessons {command}", description=description,
-                                   epilog=epilog, formatter_class=Help)
+    return argparse.ArgumentParser(
+        prog=f"python -m transformer_lessons {command}", description=description, epilog=epilog, formatter_class=Help
+    )
 
 
 # --- generate and evaluate ----------------------------------------------------------------------------------
@@ -257,8 +297,16 @@ def generate(arguments):
         model, vocabulary = load_model(options.model)
     else:
         model, vocabulary = load_pretrained(options.pretrained)
-    pieces = sampling.stream(model, vocabulary, options.prompt, options.length, options.temperature,
-                               options.top_k, options.top_p, options.seed)
+    pieces = sampling.stream(
+        model,
+        vocabulary,
+        options.prompt,
+        options.length,
+        options.temperature,
+        options.top_k,
+        options.top_p,
+        options.seed,
+    )
     for piece in itertools.chain([options.prompt], pieces, ["\n"]):
         print(piece, end="", flush=True)
 
@@ -283,8 +331,14 @@ def generate_parser():
     add = parser.add_argument
     add("prompt", nargs="?", default="", help="what the text begins with, for example $'\\n\\nHAMLET.\\n'")
     add("--model", type=filename, metavar="FILE", help="a file that train has written")
-    add("--pretrained", metavar="FOLDER", nargs="?", const="", help="the folder of a published GPT-2: config.json, "
-        "model.safetensors, vocab.json and merges.txt; at the end and without a name, the one that GPT2_FOLDER names")
+    add(
+        "--pretrained",
+        metavar="FOLDER",
+        nargs="?",
+        const="",
+        help="the folder of a published GPT-2: config.json, "
+        "model.safetensors, vocab.json and merges.txt; at the end and without a name, the one that GPT2_FOLDER names",
+    )
     add("--length", type=whole, default=200, metavar="N", help="tokens to write")
     add("--temperature", type=float, default=0.8, metavar="T", help="0: always the likeliest; 1: as learned")
     add("--top-k", type=whole, metavar="K", help="choose among the K likeliest tokens")

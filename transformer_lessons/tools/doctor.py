@@ -110,8 +110,11 @@ def requirements():
     else:
         from importlib import metadata
 
-        lines = [line for line in metadata.requires("transformer-lessons")
-                 if "extra" not in line or re.search(rf"extra == .({'|'.join(EXTRAS)})\b", line)]
+        lines = [
+            line
+            for line in metadata.requires("transformer-lessons")
+            if "extra" not in line or re.search(rf"extra == .({'|'.join(EXTRAS)})\b", line)
+        ]
     return [re.match(r"([\w-]+)\s*([^;\s]*)", line).groups() for line in lines]
 
 
@@ -131,8 +134,10 @@ def version(name, wanted):
 def fits(found, wanted):
     """Whether a version lies in a range such as >=2.8,<2.14."""
     limits = [re.match(r"(>=|<)([\d.]+)$", part.strip()) for part in wanted.split(",")]
-    return all(numbers(found) >= numbers(limit[2]) if limit[1] == ">=" else numbers(found) < numbers(limit[2])
-               for limit in limits)
+    return all(
+        numbers(found) >= numbers(limit[2]) if limit[1] == ">=" else numbers(found) < numbers(limit[2])
+        for limit in limits
+    )
 
 
 def numbers(version):
@@ -147,8 +152,7 @@ def fix(name, wanted):
     """The command that installs it; for PyTorch on Linux without a GPU, the CPU build."""
     python, what = quoted(sys.executable), f'"{name}{wanted}"'
     if name == "torch" and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
-        return (f"{python} -m pip install uv && "
-                f"{python} -m uv pip install --python {python} --torch-backend=cpu {what}")
+        return f"{python} -m pip install uv && {python} -m uv pip install --python {python} --torch-backend=cpu {what}"
     return f"{python} -m pip install {what}"
 
 
@@ -188,8 +192,13 @@ def kernel():
         return "✗", "Jupyter has no kernel called python3", own
     started = sys.executable if re.match(r"python[\d.]*$", spec.argv[0]) else spec.argv[0]  # as Jupyter does
     try:
-        where = subprocess.run([started, "-c", WHERE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                               cwd=tempfile.gettempdir(), env={**os.environ, **spec.env}).stdout
+        where = subprocess.run(
+            [started, "-c", WHERE],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=tempfile.gettempdir(),
+            env={**os.environ, **spec.env},
+        ).stdout
     except OSError:
         where = b""
     if where and Path(os.fsdecode(where).strip()).parent.resolve() == Path(__file__).parents[1].resolve():
@@ -197,8 +206,11 @@ def kernel():
     has = f"has it from {os.fsdecode(where).strip()}" if where else "has not got it"
     if started != sys.executable:
         return "✗", f"the kernel python3 ({spec.resource_dir}) starts {started}, which {has}", own
-    return ("✗", f"the kernel python3 starts {started}, which {has}",
-            f"{quoted(sys.executable)} -m pip install -e {quoted(install.ROOT)}")
+    return (
+        "✗",
+        f"the kernel python3 starts {started}, which {has}",
+        f"{quoted(sys.executable)} -m pip install -e {quoted(install.ROOT)}",
+    )
 
 
 def book():
@@ -215,5 +227,8 @@ def book():
         return "✗", f"SHAKESPEARE_TXT: {error}", forget
     if found:
         return "✓", f"Shakespeare: {found.source} in {named or shakespeare.cache()}"
-    return ("○", "Shakespeare's works are not here yet: lesson 8 downloads them, and so does this command",
-            f'{quoted(sys.executable)} -c "{DOWNLOAD}"')
+    return (
+        "○",
+        "Shakespeare's works are not here yet: lesson 8 downloads them, and so does this command",
+        f'{quoted(sys.executable)} -c "{DOWNLOAD}"',
+    )

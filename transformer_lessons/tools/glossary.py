@@ -23,8 +23,11 @@ def terms_of(notebook):
     cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     lists = [text.partition(NEW_WORDS)[2].partition("**Further reading")[0] for text in texts if NEW_WORDS in text]
-    return [(name.replace("*", ""), meaning) for one in lists
-            for name, meaning in re.findall(r"^- (\*[^*]+\*(?:, \*[^*]+\*)*): (.*)$", one, re.MULTILINE)]
+    return [
+        (name.replace("*", ""), meaning)
+        for one in lists
+        for name, meaning in re.findall(r"^- (\*[^*]+\*(?:, \*[^*]+\*)*): (.*)$", one, re.MULTILINE)
+    ]
 
 
 def glossary(notebooks):

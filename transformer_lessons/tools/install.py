@@ -160,8 +160,10 @@ def install_cpu_torch():
         return
     uv = [PYTHON, "-m", "uv", "pip", "install", "--python", PYTHON, "-c", CONSTRAINTS, "--torch-backend=cpu"]
     if call(PYTHON, "-m", "pip", "install", "--quiet", "uv>=0.8,<0.14") or call(*uv, "torch"):
-        say("PyTorch's list of CPU builds did not answer, so pip takes the build that it finds; "
-            "on Linux that may be the one with CUDA, a download of gigabytes.")
+        say(
+            "PyTorch's list of CPU builds did not answer, so pip takes the build that it finds; "
+            "on Linux that may be the one with CUDA, a download of gigabytes."
+        )
 
 
 def require(*command):

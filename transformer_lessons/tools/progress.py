@@ -30,8 +30,14 @@ def show_progress(arguments):
     """The command. It needs Jupyter and PyTorch: if one is missing, the course's environment does the work."""
     parser = argparse.ArgumentParser(prog="python -m transformer_lessons progress", description=DESCRIPTION)
     add = parser.add_argument
-    add("folder", nargs="?", type=Path, default=install.ROOT / "notebooks", metavar="FOLDER",
-        help="a folder of notebooks, or one notebook (default: notebooks)")
+    add(
+        "folder",
+        nargs="?",
+        type=Path,
+        default=install.ROOT / "notebooks",
+        metavar="FOLDER",
+        help="a folder of notebooks, or one notebook (default: notebooks)",
+    )
     add("--limit", type=seconds, default=120, metavar="SECONDS", help="time limit for one cell (default: 120)")
     options = parser.parse_args(arguments)
     if not (install.has("nbclient") and install.has("torch")):
@@ -68,8 +74,11 @@ def cells_of(path):
     """[(source, tags)] of the code cells."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        return [("".join(cell["source"]), list(cell["metadata"].get("tags") or []))
-                for cell in cells if cell["cell_type"] == "code"]
+        return [
+            ("".join(cell["source"]), list(cell["metadata"].get("tags") or []))
+            for cell in cells
+            if cell["cell_type"] == "code"
+        ]
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -98,8 +107,11 @@ def checks_in(source):
     except (SyntaxError, ValueError):
         return []
     calls = [call for call in calls if ast.unparse(call.func).split(".")[-1] == "check"]
-    return [(call.args[0].value, ast.unparse(call.args[1])) for call in calls
-            if len(call.args) == 2 and isinstance(call.args[0], ast.Constant)]
+    return [
+        (call.args[0].value, ast.unparse(call.args[1]))
+        for call in calls
+        if len(call.args) == 2 and isinstance(call.args[0], ast.Constant)
+    ]
 
 
 def names_in(source):
@@ -151,8 +163,13 @@ def run_cells(path, sources, limit):
         verdicts, folder = Path(name, "verdicts"), Path(name, "copy", path.absolute().parent.name)
         left_out = copy_folder(path.absolute().parent, folder)
         client, errors = new_client(limit)
-        with client.setup_kernel(cwd=str(folder), env=environment(verdicts), cleanup_kc=True,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        with client.setup_kernel(
+            cwd=str(folder),
+            env=environment(verdicts),
+            cleanup_kc=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ):
             seen = 0
             for number, source in sources.items():
                 stopped = what_stopped(client, errors, new_code_cell(source))
@@ -178,11 +195,18 @@ def new_client(limit):
 
     errors = []
     client = NotebookClient(
-        new_notebook(cells=[new_code_cell()]), AsyncKernelManager(kernel_spec_manager=ThisPython()),
-        log=logging.Logger("silent", logging.CRITICAL + 1), shutdown_kernel="immediate",
-        startup_timeout=120, timeout=limit, iopub_timeout=10, interrupt_on_timeout=True, allow_errors=True,
+        new_notebook(cells=[new_code_cell()]),
+        AsyncKernelManager(kernel_spec_manager=ThisPython()),
+        log=logging.Logger("silent", logging.CRITICAL + 1),
+        shutdown_kernel="immediate",
+        startup_timeout=120,
+        timeout=limit,
+        iopub_timeout=10,
+        interrupt_on_timeout=True,
+        allow_errors=True,
         error_on_timeout={"ename": f"stopped after {limit:g} s", "evalue": ""},
-        on_cell_error=lambda execute_reply, **_: errors.append(execute_reply["content"]))
+        on_cell_error=lambda execute_reply, **_: errors.append(execute_reply["content"]),
+    )
     client.output = lambda *_: None  # what is printed proves nothing, and may be endless
     return client, errors
 
@@ -202,8 +226,11 @@ def what_stopped(client, errors, cell):
 def environment(verdicts):
     """A kernel's environment: checks write their verdicts to this file, and figures are not shown."""
     package = [str(install.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return os.environ | {"MPLBACKEND": "Agg", "TRANSFORMER_LESSONS_REPORTS": str(verdicts),
-                         "PYTHONPATH": os.pathsep.join(package)}
+    return os.environ | {
+        "MPLBACKEND": "Agg",
+        "TRANSFORMER_LESSONS_REPORTS": str(verdicts),
+        "PYTHONPATH": os.pathsep.join(package),
+    }
 
 
 def copy_folder(source, target):
@@ -235,8 +262,9 @@ def run_notebook(path, cells, limit, expected):
     sources = [source for source, _ in cells]
     chosen = {number: sources[number] for number, take in enumerate(needed(sources)) if take}
     shown, left_out = run_cells(path, chosen, limit)
-    said = [verdict for number, (verdicts, _) in shown.items() for verdict in verdicts
-            if ON_PURPOSE not in cells[number][1]]
+    said = [
+        verdict for number, (verdicts, _) in shown.items() for verdict in verdicts if ON_PURPOSE not in cells[number][1]
+    ]
     well = len(shown) == len(chosen) and not any(stopped for _, stopped in shown.values())
     well = well and not any(one["status"] == "failed" for one in said)
     if len(chosen) < len(sources) and not (well and {one["name"] for one in said} >= set(expected)):
@@ -309,8 +337,11 @@ def count_of(questions):
     """How many questions are answered right, answered wrong and open."""
     count = Counter(questions.values())
     wrong = [number for number, mark in questions.items() if mark == "✗"]
-    parts = [f"{count['✓']} right", *([f"{len(wrong)} wrong ({', '.join(wrong)})"] if wrong else []),
-             f"{count['○']} open"]
+    parts = [
+        f"{count['✓']} right",
+        *([f"{len(wrong)} wrong ({', '.join(wrong)})"] if wrong else []),
+        f"{count['○']} open",
+    ]
     return f"questions: {', '.join(parts)}"
 
 

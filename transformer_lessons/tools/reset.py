@@ -20,8 +20,9 @@ ORIGINALS = Path(__file__).with_name("originals.txt")
 def reset_lesson(arguments):
     parser = argparse.ArgumentParser(prog="python -m transformer_lessons reset", description=DESCRIPTION)
     parser.add_argument("notebook", nargs="?", help="a lesson's number, its name, or the path of your copy")
-    parser.add_argument("--remember", action="store_true",
-                        help="for maintainers: take the lessons in notebooks as the fresh ones")
+    parser.add_argument(
+        "--remember", action="store_true", help="for maintainers: take the lessons in notebooks as the fresh ones"
+    )
     options = parser.parse_args(arguments)
     if options.remember == bool(options.notebook):
         parser.error("name one notebook, or say --remember")
@@ -47,8 +48,10 @@ def restore(notebook):
         return f"{path} is fresh already."
     original = from_git(known[path.name])
     if original is None:
-        raise ValueError(f"{ROOT} has no git history with the course's {path.name}, so nothing was changed. "
-                         "A clone of the course has one.")
+        raise ValueError(
+            f"{ROOT} has no git history with the course's {path.name}, so nothing was changed. "
+            "A clone of the course has one."
+        )
     kept = keep(path) if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)
     atomic.write(path, original)

@@ -20,9 +20,30 @@ from torch import nn
 
 GOAL = 1.4697  # nats per character, in nanoGPT's README
 WIDTH, HEADS, LAYERS, LENGTH, BATCH, STEPS, DROPOUT = 384, 6, 6, 256, 64, 5000, 0.2
-RECIPE = ("--tokens", "bytepairs", "--vocabulary", "1024", "--layers", "3", "--d-model", "192", "--heads", "4",
-          "--length", "128", "--dropout", "0.2", "--optimizer", "muon", "--learning-rate", "0.015",
-          "--batch-size", "128", "--steps", "400")
+RECIPE = (
+    "--tokens",
+    "bytepairs",
+    "--vocabulary",
+    "1024",
+    "--layers",
+    "3",
+    "--d-model",
+    "192",
+    "--heads",
+    "4",
+    "--length",
+    "128",
+    "--dropout",
+    "0.2",
+    "--optimizer",
+    "muon",
+    "--learning-rate",
+    "0.015",
+    "--batch-size",
+    "128",
+    "--steps",
+    "400",
+)
 
 
 class Block(nn.Module):

@@ -45,8 +45,12 @@ def row(name, value):
 def run_train(*arguments, launcher=("-m", "transformer_lessons"), environment=None):
     """(wall seconds, what it printed) of the command, as a process."""
     start = time.perf_counter()
-    result = subprocess.run([sys.executable, *launcher, "train", "--quiet", *map(str, arguments)],
-                            capture_output=True, text=True, env=os.environ | (environment or {}))
+    result = subprocess.run(
+        [sys.executable, *launcher, "train", "--quiet", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env=os.environ | (environment or {}),
+    )
     if result.returncode:
         sys.exit(result.stderr)
     return time.perf_counter() - start, result.stdout
@@ -86,8 +90,9 @@ def a100(options):
     sizes = "--tokens", "bytepairs", "--vocabulary", 1024, "--d-model", 128, "--heads", 4, "--d-hidden", 352
     chosen = "--length", 128, "--dropout", 0.1, "--optimizer", "muon", "--learning-rate", 0.015
     for seed in range(3):
-        seconds, printed = run_train("--text", options.tiny, "--last-tenth", *sizes, *chosen, "--steps", 1400,
-                                     "--seed", seed)
+        seconds, printed = run_train(
+            "--text", options.tiny, "--last-tenth", *sizes, *chosen, "--steps", 1400, "--seed", seed
+        )
         nats = math.log(2) * float(nats_and_bits(printed)[1])
         row(f"the last tenth, byte pairs, seed {seed}", f"{nats:.4f} nats per character after {seconds:.1f} s")
 
@@ -123,6 +128,7 @@ def ours_with_cache(vocabulary, length):
     def write():
         for _ in sampling.generate_tokens(model, prompt, length):
             pass
+
     return write
 
 
@@ -134,16 +140,31 @@ def ours_without_cache(vocabulary, length):
         tokens = torch.zeros(1, 1, dtype=torch.int64)
         for _ in range(length):
             tokens = torch.cat([tokens, sampling.sample_next(model(tokens)[:, -1])[:, None]], dim=1)
+
     return write
 
 
 def gpt2(vocabulary, sizes):
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    names = {"d_model": "n_embd", "num_heads": "n_head", "d_hidden": "n_inner", "num_layers": "n_layer",
-             "max_length": "n_positions"}
-    return GPT2LMHeadModel(GPT2Config(vocab_size=vocabulary, bos_token_id=0, eos_token_id=None, resid_pdrop=0,
-                                      embd_pdrop=0, attn_pdrop=0, **{names[k]: v for k, v in sizes.items()}))
+    names = {
+        "d_model": "n_embd",
+        "num_heads": "n_head",
+        "d_hidden": "n_inner",
+        "num_layers": "n_layer",
+        "max_length": "n_positions",
+    }
+    return GPT2LMHeadModel(
+        GPT2Config(
+            vocab_size=vocabulary,
+            bos_token_id=0,
+            eos_token_id=None,
+            resid_pdrop=0,
+            embd_pdrop=0,
+            attn_pdrop=0,
+            **{names[k]: v for k, v in sizes.items()},
+        )
+    )
 
 
 def gpt2_with_cache(vocabulary, length):
@@ -151,8 +172,16 @@ def gpt2_with_cache(vocabulary, length):
     prompt = torch.zeros(1, 1, dtype=torch.int64)
 
     def write():
-        model.generate(prompt, attention_mask=torch.ones_like(prompt), do_sample=True, top_k=0,
-                       max_new_tokens=length - 1, min_new_tokens=length - 1, pad_token_id=0)
+        model.generate(
+            prompt,
+            attention_mask=torch.ones_like(prompt),
+            do_sample=True,
+            top_k=0,
+            max_new_tokens=length - 1,
+            min_new_tokens=length - 1,
+            pad_token_id=0,
+        )
+
     return write
 
 
@@ -197,7 +226,10 @@ class Peer(nn.Module):
         self.positions = nn.Parameter(0.02 * torch.randn(max_length, d_model))
         self.layers = nn.TransformerEncoder(
             nn.TransformerEncoderLayer(d_model, num_heads, d_hidden, 0.0, batch_first=True, norm_first=True),
-            num_layers, nn.LayerNorm(d_model), enable_nested_tensor=False)
+            num_layers,
+            nn.LayerNorm(d_model),
+            enable_nested_tensor=False,
+        )
 
     def forward(self, tokens):
         mask = nn.Transformer.generate_square_subsequent_mask(tokens.shape[1])
@@ -216,18 +248,24 @@ def stepper(model, half):
         nn.functional.cross_entropy(logits.flatten(0, 1).float(), tokens[:, 1:].flatten()).backward()
         optimizer.step()
         optimizer.zero_grad()
+
     return step
 
 
 def steps(options):
-    models = {"LanguageModel": lambda: training.new_model(65, **SMALL),
-              "nn.TransformerEncoder": lambda: Peer(65, **SMALL)}
+    models = {
+        "LanguageModel": lambda: training.new_model(65, **SMALL),
+        "nn.TransformerEncoder": lambda: Peer(65, **SMALL),
+    }
     with contextlib.suppress(ImportError):
         import transformers  # noqa: F401
 
         models["GPT-2 of transformers"] = lambda: gpt2(65, SMALL)
-    makers = {f"{name}, {'bfloat16' if half else 'float32'}": stepper(make(), half)
-              for name, make in models.items() for half in (False, True)}
+    makers = {
+        f"{name}, {'bfloat16' if half else 'float32'}": stepper(make(), half)
+        for name, make in models.items()
+        for half in (False, True)
+    }
     for name, rate in alternate(makers, 15, 16 * 64).items():
         row(f"training, {name}", f"{rate:,.0f} tokens/s")
 
@@ -252,16 +290,21 @@ def processes(options):
 def waiting(options):
     """As above, a long run minus a short one. 300000 is how often a waiting thread of GNU's OpenMP looks by itself."""
     common = "--text", options.text, "--batch-size", 8, "--length", 128, "--device", "cpu"
-    kinds = {"as the command sets it": {}, "always asleep": {"GOMP_SPINCOUNT": "0"},
-             "as it comes": {"GOMP_SPINCOUNT": "300000"}, "one thread": {"OMP_NUM_THREADS": "1"}}
+    kinds = {
+        "as the command sets it": {},
+        "always asleep": {"GOMP_SPINCOUNT": "0"},
+        "as it comes": {"GOMP_SPINCOUNT": "300000"},
+        "one thread": {"OMP_NUM_THREADS": "1"},
+    }
     for busy in (0, os.cpu_count()):
         speeds = {name: [] for name in kinds}
         for _ in range(3):
             for name, environment in kinds.items():
                 others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
                 try:
-                    short, long = (run_train(*common, "--steps", number, environment=environment)[0]
-                                   for number in (2, 122))
+                    short, long = (
+                        run_train(*common, "--steps", number, environment=environment)[0] for number in (2, 122)
+                    )
                 finally:
                     for other in others:
                         other.kill()
@@ -270,8 +313,16 @@ def waiting(options):
             row(f"{busy} other processes, threads {name}", f"{statistics.median(several):,.0f} tokens/s")
 
 
-PARTS = {"loss": loss, "a100": a100, "words": words, "baselines": baselines, "generation": generation_speed,
-         "steps": steps, "processes": processes, "waiting": waiting}
+PARTS = {
+    "loss": loss,
+    "a100": a100,
+    "words": words,
+    "baselines": baselines,
+    "generation": generation_speed,
+    "steps": steps,
+    "processes": processes,
+    "waiting": waiting,
+}
 
 if __name__ == "__main__":
     style = argparse.RawDescriptionHelpFormatter

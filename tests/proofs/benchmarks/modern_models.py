@@ -24,9 +24,18 @@ RECIPE = training.Recipe(steps=300, batch_size=16, length=64, learning_rate=3e-3
 GATES = {"gated": True, "d_hidden": 8 * 128 // 3}  # as many weights as two larger maps
 LLAMA = GATES | {"rms": True, "rotary": True, "bias": False, "tied": False, "num_key_heads": 2}
 CHANGES = {
-    "GPT-2": {}, "ReLU": {}, "larger positions": {}, "no positions": {}, "rotary": {"rotary": True}, "SwiGLU": GATES,
-    "RMSNorm": {"rms": True}, "no biases": {"bias": False}, "2 KV heads": {"num_key_heads": 2},
-    "1 KV head": {"num_key_heads": 1}, "untied": {"tied": False}, "Llama": LLAMA,
+    "GPT-2": {},
+    "ReLU": {},
+    "larger positions": {},
+    "no positions": {},
+    "rotary": {"rotary": True},
+    "SwiGLU": GATES,
+    "RMSNorm": {"rms": True},
+    "no biases": {"bias": False},
+    "2 KV heads": {"num_key_heads": 2},
+    "1 KV head": {"num_key_heads": 1},
+    "untied": {"tied": False},
+    "Llama": LLAMA,
 }
 
 

@@ -33,9 +33,7 @@ class Peer(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = nn.Parameter(0.02 * torch.randn(length, d_model))
-        layer = nn.TransformerEncoderLayer(
-            d_model, num_heads, d_hidden, dropout, batch_first=True, norm_first=True
-        )
+        layer = nn.TransformerEncoderLayer(d_model, num_heads, d_hidden, dropout, batch_first=True, norm_first=True)
         norm = nn.LayerNorm(d_model)
         self.layers = nn.TransformerEncoder(layer, num_layers, norm, enable_nested_tensor=False)
         self.dropout = nn.Dropout(dropout)
@@ -82,9 +80,7 @@ def compare(size, dropout, steps):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--steps", type=int, default=40, help="steps of each model for each line (default: 40)"
-    )
+    parser.add_argument("--steps", type=int, default=40, help="steps of each model for each line (default: 40)")
     parser.add_argument("--sizes", nargs="+", default=list(SIZES), choices=SIZES, help="default: all")
     arguments = parser.parse_args()
     print("size    threads  dropout     ours    PyTorch   ratio")

@@ -26,8 +26,9 @@ def bigram_bits(data):
 def transformer_bits(data, seconds, seed=0, d_model=128, length=64, batch_size=16, rate=4e-3):
     """The same for a small Transformer after so many seconds of training; and its steps."""
     torch.manual_seed(seed)
-    model = training.new_model(len(data.vocabulary), d_model, num_heads=4, d_hidden=None, num_layers=4,
-    max_length=length)
+    model = training.new_model(
+        len(data.vocabulary), d_model, num_heads=4, d_hidden=None, num_layers=4, max_length=length
+    )
     recipe = training.Recipe(steps=10**6, batch_size=batch_size, length=length, seed=seed)
     optimizer, batches = training.make_optimizer(model, recipe), training.Batches(data.train, recipe)
     start, step = time.process_time(), 0
@@ -58,8 +59,11 @@ def main():
         data = training.encode(byte_pairs.BytePairs.of_text(pieces[0][0], 256 + merges), pieces[0][0], pieces[1][0])
         reached, steps = zip(*(transformer_bits(data, options.seconds, seed) for seed in options.seeds), strict=True)
         assert all(math.isfinite(bits) for bits in reached)
-        print(f"| {merges:,} | {data.characters / len(data.validation):.2f} | {bigram_bits(data):.2f} | "
-              f"{', '.join(f'{bits:.2f}' for bits in reached)} | {', '.join(map(str, steps))} |", flush=True)
+        print(
+            f"| {merges:,} | {data.characters / len(data.validation):.2f} | {bigram_bits(data):.2f} | "
+            f"{', '.join(f'{bits:.2f}' for bits in reached)} | {', '.join(map(str, steps))} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

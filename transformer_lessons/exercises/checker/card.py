@@ -28,6 +28,7 @@ def is_shown() -> bool:
 def show(text: str, page: str) -> None:
     """Displays the card, along with the plain text for programs and terminals that read the output."""
     from IPython.display import display
+
     display({"text/plain": text, "text/html": page}, raw=True, metadata={"transformer_lessons": {"card": True}})
 
 
@@ -51,7 +52,7 @@ def card_of(status: str, text: str, ruled_out: int = 0) -> str:
         numbers = lines[0].startswith("    ")
         block = []
         while lines and lines[0].startswith("    ") == numbers and not (block and is_start(lines[0])):
-            block.append(lines.pop(0)[4 if numbers else 2:])
+            block.append(lines.pop(0)[4 if numbers else 2 :])
         blocks += evidence(block, COLOURS.get(status, GREY)) if numbers else [paragraph(" ".join(block))]
     return card(status, first, blocks)
 
@@ -84,7 +85,7 @@ def evidence(lines: list[str], colour: str) -> list[str]:
 
 def tables(header: re.Match, lines: list[str], colour: str) -> list[str]:
     """The learner's numbers beside the expected ones, or above them where the page is narrow."""
-    halves = [(line[:header.end()].split(), line[header.end():].split()) for line in lines]
+    halves = [(line[: header.end()].split(), line[header.end() :].split()) for line in lines]
     if len({len(half) for pair in halves for half in pair}) != 1:
         return [preformatted("\n".join([header.string, *lines]))]
     ours = [[marked(one, other, colour) for one, other in zip(*pair, strict=True)] for pair in halves]

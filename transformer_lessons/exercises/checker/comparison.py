@@ -37,9 +37,16 @@ def kind_of(value):
         return "an empty tuple" if not value else f"a tuple of {len(value)}"
     if isinstance(value, list):
         return "an empty list" if not value else f"a list of {len(value)}"
-    names = {"generator": "a generator (made by `yield`, or by round brackets round a `for`)",
-             "coroutine": "a coroutine (made by `async def`)", "function": "a function", "str": "a string",
-             "bytes": "bytes", "method": "a method", "builtin_function_or_method": "a function", "type": "a class"}
+    names = {
+        "generator": "a generator (made by `yield`, or by round brackets round a `for`)",
+        "coroutine": "a coroutine (made by `async def`)",
+        "function": "a function",
+        "str": "a string",
+        "bytes": "bytes",
+        "method": "a method",
+        "builtin_function_or_method": "a function",
+        "type": "a class",
+    }
     name = type(value).__name__
     return names.get(name, article(name))
 
@@ -184,16 +191,20 @@ def alike(one, other, tolerance, exact_zeros=False):
             return one == other
     if is_array(one) and is_array(other):
         tensors = isinstance(one, torch.Tensor), isinstance(other, torch.Tensor)
-        return (tensors[0] == tensors[1] and family(one) == family(other)
-                and tuple(one.shape) == tuple(other.shape) and close(one, other, tolerance, exact_zeros))
+        return (
+            tensors[0] == tensors[1]
+            and family(one) == family(other)
+            and tuple(one.shape) == tuple(other.shape)
+            and close(one, other, tolerance, exact_zeros)
+        )
     if is_number(one) and is_number(other):
         return close(one, other, tolerance, exact_zeros)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(alike(a, b, tolerance, exact_zeros)
-                                              for a, b in zip(one, other, strict=True))
+        return len(one) == len(other) and all(
+            alike(a, b, tolerance, exact_zeros) for a, b in zip(one, other, strict=True)
+        )
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(
-            alike(one[key], other[key], tolerance, exact_zeros) for key in one)
+        return one.keys() == other.keys() and all(alike(one[key], other[key], tolerance, exact_zeros) for key in one)
     if is_array(one) or is_array(other) or type(one) is not type(other):
         return False
     return isinstance(one, (str, bytes, bool, type(None), set, frozenset)) and one == other
@@ -202,8 +213,12 @@ def alike(one, other, tolerance, exact_zeros=False):
 def comparable(one: object, other: object) -> bool:
     """Do two results have the same kind and shape, part by part, so that their numbers can be compared?"""
     if is_array(one) and is_array(other):
-        return (isinstance(one, torch.Tensor) == isinstance(other, torch.Tensor) and family(one) == family(other)
-                and tuple(one.shape) == tuple(other.shape) and not getattr(one, "is_meta", False))
+        return (
+            isinstance(one, torch.Tensor) == isinstance(other, torch.Tensor)
+            and family(one) == family(other)
+            and tuple(one.shape) == tuple(other.shape)
+            and not getattr(one, "is_meta", False)
+        )
     both = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
     return both and len(one) == len(other) and all(map(comparable, one, other))
 
@@ -250,13 +265,13 @@ def difference(actual, expected, names, shapes, tolerance, exact_zeros):
         return difference_of_one(actual, expected, names, shapes.get(names), tolerance, exact_zeros)
     wanted = f"({', '.join(names)})"
     if not isinstance(actual, (tuple, list)):
-        return Difference("kind", f"It returns {kind_of(actual)}; the {len(names)} results {wanted} "
-                                   "are expected.")
+        return Difference("kind", f"It returns {kind_of(actual)}; the {len(names)} results {wanted} are expected.")
     if len(actual) != len(names):
-        return Difference("count", f"It returns {kind_of(actual)}; the {len(names)} results {wanted} "
-                                   "are expected.")
-    found = [difference_of_one(a, e, name, shapes.get(name), tolerance, exact_zeros)
-             for a, e, name in zip(actual, expected, names, strict=True)]
+        return Difference("count", f"It returns {kind_of(actual)}; the {len(names)} results {wanted} are expected.")
+    found = [
+        difference_of_one(a, e, name, shapes.get(name), tolerance, exact_zeros)
+        for a, e, name in zip(actual, expected, names, strict=True)
+    ]
     order = ["kind", "dtype", "shape", "ids", "finite", "numbers"]
     found = [(order.index(one.sort), -part, one) for part, one in enumerate(found) if one]
     if not found:
@@ -278,21 +293,29 @@ def difference_of_one(actual, expected, name, shape, tolerance, exact_zeros):
             return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {wanted}")
         if np.isnan(numbers(actual)) and not np.isnan(expected):
             return Difference("finite", f"{capital(the)} is not a number (NaN).")
-        return None if close(actual, expected, tolerance, exact_zeros) else Difference(
-            "numbers", f"{capital(the)} is not the expected number.")
+        return (
+            None
+            if close(actual, expected, tolerance, exact_zeros)
+            else Difference("numbers", f"{capital(the)} is not the expected number.")
+        )
     if isinstance(expected, (list, tuple)):
         if not isinstance(actual, (list, tuple)):
             wanted = f"a {type(expected).__name__} is expected."
             return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {wanted}")
         for one, other in zip(actual, expected, strict=False):
             if type(one) is not type(other) and not (is_number(one) and is_number(other)):
-                return Difference("kind", f"{capital(the)} holds {kind_of(one)}; {kind_of(other)} is "
-                                          "expected there.")
-        return None if alike(actual, expected, tolerance) else Difference(
-            "numbers", f"{capital(the)} holds the wrong items.")
+                return Difference("kind", f"{capital(the)} holds {kind_of(one)}; {kind_of(other)} is expected there.")
+        return (
+            None
+            if alike(actual, expected, tolerance)
+            else Difference("numbers", f"{capital(the)} holds the wrong items.")
+        )
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):  # of any kind: a Counter as well as a dict
-        return None if alike(actual, expected, tolerance) else Difference(
-            "numbers", f"{capital(the)} holds the wrong entries.")
+        return (
+            None
+            if alike(actual, expected, tolerance)
+            else Difference("numbers", f"{capital(the)} holds the wrong entries.")
+        )
     if type(actual) is not type(expected):
         return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {kind_of(expected)} is expected.")
     return None if actual == expected else Difference("numbers", f"{capital(the)} is not the expected one.")
@@ -311,31 +334,32 @@ def difference_of_draws(actual, vocabulary, the):
     if not counted and dtype_name(actual) != "int64":
         return Difference("dtype", f"{capital(the)} holds {dtype_name(actual)}; token ids should be int64.")
     if not counted and actual.ndim != 1:
-        return Difference("shape", f"{capital(the)} has shape {shape_of(actual)}; one id for each row, (batch,), is "
-                                   "expected.")
+        return Difference(
+            "shape", f"{capital(the)} has shape {shape_of(actual)}; one id for each row, (batch,), is expected."
+        )
     if counted or bool(((actual < 0) | (actual >= vocabulary)).any()):
-        return Difference("ids", f"{capital(the)} holds an id that belongs to no token: ids go from 0 to "
-                                 f"{vocabulary - 1}.")
+        return Difference(
+            "ids", f"{capital(the)} holds an id that belongs to no token: ids go from 0 to {vocabulary - 1}."
+        )
     return Difference("shape", f"{capital(the)} has {len(actual):,} ids, which is not one for each row.")
 
 
 def difference_of_arrays(actual, expected, the, shape, tolerance, exact_zeros):
     wanted = "a tensor" if isinstance(expected, torch.Tensor) else "a NumPy array"
     scalar = isinstance(expected, np.ndarray) and expected.ndim == 0 and isinstance(actual, np.generic)
-    if not scalar and (not is_array(actual) or
-                       isinstance(actual, torch.Tensor) != isinstance(expected, torch.Tensor)):
+    if not scalar and (not is_array(actual) or isinstance(actual, torch.Tensor) != isinstance(expected, torch.Tensor)):
         return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {wanted} is expected.")
     if isinstance(actual, torch.Tensor) and actual.is_meta:
-        return Difference("kind", f"{capital(the)} is a tensor on the device \"meta\": it holds no numbers.")
+        return Difference("kind", f'{capital(the)} is a tensor on the device "meta": it holds no numbers.')
     if family(actual) != family(expected):
-        return Difference("dtype", f"{capital(the)} holds {dtype_name(actual)}; {dtype_name(expected)} is "
-                                   "expected.")
+        return Difference("dtype", f"{capital(the)} holds {dtype_name(actual)}; {dtype_name(expected)} is expected.")
     if dtype_name(actual) in ("float16", "bfloat16"):
         return Difference("dtype", f"{capital(the)} holds {dtype_name(actual)}: three digits of precision are too few.")
     if tuple(np.shape(actual)) != tuple(expected.shape):
         means = f" = {shape}" if shape else ""
-        return Difference("shape", f"{capital(the)} has shape {tuple(np.shape(actual))}; "
-                                   f"{shape_of(expected)}{means} is expected.")
+        return Difference(
+            "shape", f"{capital(the)} has shape {tuple(np.shape(actual))}; {shape_of(expected)}{means} is expected."
+        )
     ours, theirs = numbers(actual), numbers(expected)
     if ours.dtype.kind in "fc" and not np.isfinite(ours).all() and np.isfinite(theirs).all():
         what = "NaN (not a number)" if np.isnan(ours).any() else "an infinite number"
@@ -352,6 +376,7 @@ def capital(text):
 # Yours beside the expected
 
 ROOM = 92  # columns: the width of a report without its indent
+
 
 def beside(actual, expected, name, tolerance, exact_zeros=False):
     """Lines that show the first place where two results differ, yours beside the expected."""
@@ -392,9 +417,10 @@ def shown_arrays(ours, theirs, name, tolerance, exact_zeros):
 
 def window(ours, theirs, place, columns, label, decimals, exact_zeros):
     """Up to four rows, and at most `columns` columns, around a place."""
-    top, left = (max(0, min(index - 1, size - shown))
-                 for index, size, shown in zip(place, ours.shape, (4, columns), strict=True))
-    cut = np.s_[top:top + 4, left:left + columns]
+    top, left = (
+        max(0, min(index - 1, size - shown)) for index, size, shown in zip(place, ours.shape, (4, columns), strict=True)
+    )
+    cut = np.s_[top : top + 4, left : left + columns]
     mine, right = rows(ours[cut], decimals), rows(theirs[cut], decimals)
     if mine == right and exact_zeros:
         mine = rows(ours[cut], decimals, tiny=True)
@@ -402,7 +428,8 @@ def window(ours, theirs, place, columns, label, decimals, exact_zeros):
         label += f" from row {top}, column {left}"
     width = max(len(f"yours: {label}"), *map(len, mine)) + 4
     return [f"yours: {label}".ljust(width) + "expected"] + [
-        f"{one.ljust(width)}{other}" for one, other in zip(mine, right, strict=True)]
+        f"{one.ljust(width)}{other}" for one, other in zip(mine, right, strict=True)
+    ]
 
 
 def shown_alone(ours, theirs, name):
@@ -410,8 +437,7 @@ def shown_alone(ours, theirs, name):
 
 
 def rows(array, decimals, tiny=False):
-    cells = [[show_tiny(value, decimals) if tiny else show(value, decimals) for value in row]
-             for row in array.tolist()]
+    cells = [[show_tiny(value, decimals) if tiny else show(value, decimals) for value in row] for row in array.tolist()]
     width = max((len(cell) for row in cells for cell in row), default=0)
     return ["  ".join(cell.rjust(width) for cell in row) for row in cells]
 
@@ -440,14 +466,18 @@ def decimals_for(ours, theirs):
 
 
 def shown_lists(ours, theirs):
-    first = next((n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if not alike(a, b, 1e-9)),
-                 min(len(ours), len(theirs)))
+    first = next(
+        (n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if not alike(a, b, 1e-9)),
+        min(len(ours), len(theirs)),
+    )
     start = max(0, first - 2)
     floats = len(ours) == len(theirs) and all(isinstance(one, float) for one in (*ours, *theirs))
     decimals = decimals_for(ours, theirs) if floats else 2
     dots = "…, " if start else ""
-    return [f"{whose}{dots}{short(items[start:start + 6], decimals)}  ({len(items)} item{'s' * (len(items) != 1)})"
-            for whose, items in (("yours     ", ours), ("expected  ", theirs))]
+    return [
+        f"{whose}{dots}{short(items[start : start + 6], decimals)}  ({len(items)} item{'s' * (len(items) != 1)})"
+        for whose, items in (("yours     ", ours), ("expected  ", theirs))
+    ]
 
 
 def shown_dictionaries(ours, theirs):
@@ -456,9 +486,13 @@ def shown_dictionaries(ours, theirs):
     wrong = [key for key in every if not (key in ours and key in theirs and alike(ours[key], theirs[key], 0))]
     some = "Three of the entries that differ:" if len(wrong) > 3 else "Only the entries that differ are shown:"
     chosen = [*wrong[:2], *wrong[2:][-1:]]  # extra entries come last
-    return [*([some] if len(chosen) < len(every) else []), *(
-        f"{whose}{short({key: items[key] for key in chosen if key in items})}  ({len(items)} in all)"
-        for whose, items in (("yours     ", ours), ("expected  ", theirs)))]
+    return [
+        *([some] if len(chosen) < len(every) else []),
+        *(
+            f"{whose}{short({key: items[key] for key in chosen if key in items})}  ({len(items)} in all)"
+            for whose, items in (("yours     ", ours), ("expected  ", theirs))
+        ),
+    ]
 
 
 def short(value, decimals=2):

@@ -17,30 +17,49 @@ from transformer_lessons.exercises.checker.sandbox import Outcome
 
 def is_stub(exercise: Exercise, answer: object) -> bool:
     """Is it a class in which nothing has been written yet?"""
-    return (exercise.is_module and isinstance(answer, type) and issubclass(answer, nn.Module)
-            and not any(inspect.isfunction(one) for one in vars(answer).values())
-            and answer.__init__ is nn.Module.__init__ and answer.forward is nn.Module.forward)
+    return (
+        exercise.is_module
+        and isinstance(answer, type)
+        and issubclass(answer, nn.Module)
+        and not any(inspect.isfunction(one) for one in vars(answer).values())
+        and answer.__init__ is nn.Module.__init__
+        and answer.forward is nn.Module.forward
+    )
 
 
 def misfit(exercise: Exercise, answer: object) -> Finding | None:
     """Why an answer cannot be called as the contract says."""
     name = exercise.name
     if isinstance(answer, type) and getattr(answer, "forward", None) is nn.Module.forward:
-        return Finding("it has no `forward`.", "no forward",
-                       f"Calling a module runs its `forward`, and {name} does not define one.", (),
-                       "the spelling of the methods' names, and their indentation.", None)
+        return Finding(
+            "it has no `forward`.",
+            "no forward",
+            f"Calling a module runs its `forward`, and {name} does not define one.",
+            (),
+            "the spelling of the methods' names, and their indentation.",
+            None,
+        )
     if isinstance(answer, nn.Module) and exercise.is_module:
-        return Finding("this is an instance; the class is expected.", "an instance for the class",
-                       f'Pass the class itself: check("{name}", {name}).')
+        return Finding(
+            "this is an instance; the class is expected.",
+            "an instance for the class",
+            f'Pass the class itself: check("{name}", {name}).',
+        )
     if not callable(answer):
         wanted = "a class" if exercise.is_module else "a function"
-        return Finding(f"this is {kind_of(answer)}; {wanted} is expected.", "a value for the function",
-                       f'Pass {name} itself, without calling it: check("{name}", {name}).')
+        return Finding(
+            f"this is {kind_of(answer)}; {wanted} is expected.",
+            "a value for the function",
+            f'Pass {name} itself, without calling it: check("{name}", {name}).',
+        )
     if exercise.is_module:
         return wrong_arguments(exercise, answer, len(exercise.build), len(exercise.build), exercise.build)
     if isinstance(answer, type):
-        return Finding("this is a class; a function is expected.", "a class for the function",
-                       f"Define it with `def {name}({', '.join(exercise.inputs)})`.")
+        return Finding(
+            "this is a class; a function is expected.",
+            "a class for the function",
+            f"Define it with `def {name}({', '.join(exercise.inputs)})`.",
+        )
     return wrong_arguments(exercise, answer, exercise.required, len(exercise.inputs), exercise.inputs)
 
 
@@ -55,9 +74,12 @@ def wrong_arguments(exercise, answer, least, most, names, name=None):
             signature.bind(*range(number))
         except TypeError:
             wanted = f"{name or exercise.name}({', '.join(names)})"
-            return Finding(f"it cannot be called as {wanted}.", "wrong arguments",
-                           f"Its parameters are ({', '.join(signature.parameters)}), but it is called with "
-                           f"{number} argument{'s' * (number != 1)}, in the order {wanted}.")
+            return Finding(
+                f"it cannot be called as {wanted}.",
+                "wrong arguments",
+                f"Its parameters are ({', '.join(signature.parameters)}), but it is called with "
+                f"{number} argument{'s' * (number != 1)}, in the order {wanted}.",
+            )
     return None
 
 
@@ -69,38 +91,60 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
     if "Module.__init__() call" in outcome.error:
         return not_set_up(at_line(outcome))
     if outcome.kind == "raised":
-        return Finding("it cannot be built.", raised(outcome.error)[0], f"{call} raises {outcome.error}",
-                       at_line(outcome), raised(outcome.error)[1])
+        return Finding(
+            "it cannot be built.",
+            raised(outcome.error)[0],
+            f"{call} raises {outcome.error}",
+            at_line(outcome),
+            raised(outcome.error)[1],
+        )
     if not outcome.ok:
         return None
     if not isinstance(outcome.value, nn.Module):
-        return Finding("it is not a module.", "not a module",
-                       f"{call} gives {kind_of(outcome.value)}; the class must inherit from nn.Module.",
-                       hint=None)
+        return Finding(
+            "it is not a module.",
+            "not a module",
+            f"{call} gives {kind_of(outcome.value)}; the class must inherit from nn.Module.",
+            hint=None,
+        )
     theirs = of_the_contract(exercise.reference, case.build)
     if "_modules" not in vars(outcome.value):
         return not_set_up()
     lazy = nn.parameter.UninitializedParameter
-    ours = {name: theirs.get(name) if isinstance(one, lazy) else tuple(one.shape)
-            for name, one in parameters(outcome.value, theirs).items()}
+    ours = {
+        name: theirs.get(name) if isinstance(one, lazy) else tuple(one.shape)
+        for name, one in parameters(outcome.value, theirs).items()
+    }
     if ours != theirs and made_in_forward(draws, answer, run):
         return LAYERS_IN_FORWARD
-    return (wrong_layers(outcome.value, ours, theirs) or wrong_parameters(call, ours, theirs)
-            or wrong_arguments(exercise, outcome.value.forward, exercise.required, len(exercise.inputs),
-                               exercise.inputs, "forward"))
+    return (
+        wrong_layers(outcome.value, ours, theirs)
+        or wrong_parameters(call, ours, theirs)
+        or wrong_arguments(
+            exercise, outcome.value.forward, exercise.required, len(exercise.inputs), exercise.inputs, "forward"
+        )
+    )
 
 
 def not_set_up(evidence=()):
-    return Finding("no super().__init__().", "no super().__init__()",
-                   "nn.Module has not been set up: its own `__init__` must run before a layer can be stored.",
-                   evidence, "the first line of `__init__`, including the brackets at its end.")
+    return Finding(
+        "no super().__init__().",
+        "no super().__init__()",
+        "nn.Module has not been set up: its own `__init__` must run before a layer can be stored.",
+        evidence,
+        "the first line of `__init__`, including the brackets at its end.",
+    )
 
 
 SHARED = "shared parameters."
 LAYERS_IN_FORWARD = Finding(
-    "layers made in forward.", "layers made in forward",
-    "`forward` makes a new layer on every call, with new random weights, so nothing it learns can last.", (),
-    "which of the two methods runs once, and which on every call?", None)
+    "layers made in forward.",
+    "layers made in forward",
+    "`forward` makes a new layer on every call, with new random weights, so nothing it learns can last.",
+    (),
+    "which of the two methods runs once, and which on every call?",
+    None,
+)
 
 
 def made_in_forward(draws, answer, run):
@@ -123,47 +167,82 @@ def wrong_layers(module, ours, theirs):
     if all(name in named for name in theirs) and len({named[name] for name in theirs}) < len(theirs):
         return shared_weights(named, theirs)
     mine, wanted = layers_of(ours), layers_of(theirs)
-    missing, extra = ([layer for layer in one if layer not in other]
-                      for one, other in ((wanted, mine), (mine, wanted)))
+    missing, extra = ([layer for layer in one if layer not in other] for one, other in ((wanted, mine), (mine, wanted)))
     lists = [name for name, value in vars(module).items() if name[0] != "_" and holds_modules(value)]
     if missing and lists:
         kind = type(vars(module)[lists[0]]).__name__
-        return Finding(f"layers in a plain {kind}.", f"layers in a plain {kind}",
-                       f"`self.{lists[0]}` is an ordinary {kind}, and "
-                       "nn.Module does not look inside: the weights in it are never found, and so never "
-                       "trained.", (), "which names does the exercise give to the layers?", None)
+        return Finding(
+            f"layers in a plain {kind}.",
+            f"layers in a plain {kind}",
+            f"`self.{lists[0]}` is an ordinary {kind}, and "
+            "nn.Module does not look inside: the weights in it are never found, and so never "
+            "trained.",
+            (),
+            "which names does the exercise give to the layers?",
+            None,
+        )
     if missing and not mine:
-        return Finding("it has no weights.", "no weights",
-                       "No layer is stored in `self`, and a local variable is gone once `__init__` ends.",
-                       (), "what comes before the name of each layer?", None)
+        return Finding(
+            "it has no weights.",
+            "no weights",
+            "No layer is stored in `self`, and a local variable is gone once `__init__` ends.",
+            (),
+            "what comes before the name of each layer?",
+            None,
+        )
     if len(missing) > 1 and len(extra) == 1 and all(wanted[layer] == mine[extra[0]] for layer in missing):
         return one_for_several(extra[0], missing)
     width = sum(wanted[layer].get("weight", (0,))[0] for layer in missing)
     if len(missing) > 1 and len(extra) == 1 and mine[extra[0]].get("weight", (0,))[0] == width:
-        return Finding("one wide layer for several.", "one wide layer for several",
-                       f"`{extra[0]}` is as wide as {listed(missing)} together; the exercise asks for "
-                       "separate layers.", (), "the names of the layers in the exercise.", None)
+        return Finding(
+            "one wide layer for several.",
+            "one wide layer for several",
+            f"`{extra[0]}` is as wide as {listed(missing)} together; the exercise asks for separate layers.",
+            (),
+            "the names of the layers in the exercise.",
+            None,
+        )
     if missing and not extra:
         are = "is" if len(missing) == 1 else "are"
-        return Finding("a layer is missing.", "a layer is missing",
-                       f"{listed(missing)} {are} not there; the exercise asks for a separate layer for each task, "
-                       "with its own weights.", (),
-                       "the layers in `__init__`, one by one.", None)
+        return Finding(
+            "a layer is missing.",
+            "a layer is missing",
+            f"{listed(missing)} {are} not there; the exercise asks for a separate layer for each task, "
+            "with its own weights.",
+            (),
+            "the layers in `__init__`, one by one.",
+            None,
+        )
     if extra and not missing:
-        return Finding("a layer too many.", "a layer too many",
-                       f"The exercise has no {listed(extra)}.", (),
-                       "the layers in `__init__`, one by one.", None)
+        return Finding(
+            "a layer too many.",
+            "a layer too many",
+            f"The exercise has no {listed(extra)}.",
+            (),
+            "the layers in `__init__`, one by one.",
+            None,
+        )
     if missing or extra:
         return None
-    absent, more = ([name for name in one if name not in other]
-                    for one, other in ((theirs, ours), (ours, theirs)))
+    absent, more = ([name for name in one if name not in other] for one, other in ((theirs, ours), (ours, theirs)))
     if absent and not more and all(name.endswith("bias") for name in absent):
-        return Finding("a bias is missing.", "a bias is missing",
-                       f"The exercise asks for {listed(absent)}, but there is none.", (),
-                       "the arguments of each layer.", None)
+        return Finding(
+            "a bias is missing.",
+            "a bias is missing",
+            f"The exercise asks for {listed(absent)}, but there is none.",
+            (),
+            "the arguments of each layer.",
+            None,
+        )
     if more and not absent and all(name.endswith("bias") for name in more):
-        return Finding("a bias too many.", "a bias too many", f"The exercise has no {listed(more)}.", (),
-                       "the arguments of each layer.", None)
+        return Finding(
+            "a bias too many.",
+            "a bias too many",
+            f"The exercise has no {listed(more)}.",
+            (),
+            "the arguments of each layer.",
+            None,
+        )
     return None
 
 
@@ -185,16 +264,25 @@ def shared_weights(named, theirs):
     """Two layers that are the same object, or that share a parameter."""
     first, second = next((one, other) for one, other in combinations(theirs, 2) if named[one] == named[other])
     layers = [name.rpartition(".")[0] or name for name in (first, second)]
-    return Finding(SHARED, SHARED.rstrip("."), f"{listed(layers)} share parameters, and shared parameters can never "
-                   "learn different things.", (),
-                   "the lines of `__init__` that make these layers and their parameters.", None)
+    return Finding(
+        SHARED,
+        SHARED.rstrip("."),
+        f"{listed(layers)} share parameters, and shared parameters can never learn different things.",
+        (),
+        "the lines of `__init__` that make these layers and their parameters.",
+        None,
+    )
 
 
 def one_for_several(layer, others):
-    return Finding(SHARED, SHARED.rstrip("."),
-                   f"`{layer}` does the work of {listed(others)}, and layers that share "
-                   "weights can never learn different things.", (),
-                   "how many times does `__init__` call nn.Linear?", None)
+    return Finding(
+        SHARED,
+        SHARED.rstrip("."),
+        f"`{layer}` does the work of {listed(others)}, and layers that share weights can never learn different things.",
+        (),
+        "how many times does `__init__` call nn.Linear?",
+        None,
+    )
 
 
 def listed(names, limit=3):
@@ -214,15 +302,25 @@ def wrong_parameters(call, ours, theirs):
             evidence.append(f"missing:       {some(missing)}")
         if extra:
             evidence.append(f"not expected:  {some(extra)}")
-        return Finding("its parameters have the wrong names.", "wrong parameters",
-                       f"The weights are copied in by name, so the layers of {call} must have the names "
-                       "that the exercise gives them.", tuple(evidence),
-                       "the names in `__init__`, and whether each layer has a bias.", None)
+        return Finding(
+            "its parameters have the wrong names.",
+            "wrong parameters",
+            f"The weights are copied in by name, so the layers of {call} must have the names "
+            "that the exercise gives them.",
+            tuple(evidence),
+            "the names in `__init__`, and whether each layer has a bias.",
+            None,
+        )
     for name, shape in theirs.items():
         if ours[name] != shape:
-            return Finding(f"`{name}` has the wrong shape.", "wrong parameters",
-                           f"In {call} it has shape {ours[name]}; {shape} is expected.", (),
-                           "what goes in and what comes out: nn.Linear(in, out) has a weight of shape (out, in).", None)
+            return Finding(
+                f"`{name}` has the wrong shape.",
+                "wrong parameters",
+                f"In {call} it has shape {ours[name]}; {shape} is expected.",
+                (),
+                "what goes in and what comes out: nn.Linear(in, out) has a weight of shape (out, in).",
+                None,
+            )
     return None
 
 
@@ -235,14 +333,21 @@ def at_line(outcome):
 
 
 def too_long(outcome: Outcome, calls: int, seconds: float) -> Finding:
-    rest = (" It could not be stopped and is still running in the background: restart the kernel if things get slow."
-            if outcome.stuck else "")
+    rest = (
+        " It could not be stopped and is still running in the background: restart the kernel if things get slow."
+        if outcome.stuck
+        else ""
+    )
     what = f"{calls} calls took" if calls > 1 else "one call took"
-    return Finding("it did not finish in time.", "endless",
-                   f"{capital(what)} more than {seconds:.0f} seconds, when a few thousandths should be "
-                   f"plenty, so the check gave up.{rest}", (),
-                   "in every `while`, what makes the condition false? In every `for`, does the thing it loops over "
-                   "grow? If there is no loop, how large does the largest tensor get?")
+    return Finding(
+        "it did not finish in time.",
+        "endless",
+        f"{capital(what)} more than {seconds:.0f} seconds, when a few thousandths should be "
+        f"plenty, so the check gave up.{rest}",
+        (),
+        "in every `while`, what makes the condition false? In every `for`, does the thing it loops over "
+        "grow? If there is no loop, how large does the largest tensor get?",
+    )
 
 
 def raised(error):
@@ -260,8 +365,12 @@ def raised(error):
 
 WORDS = {"dim": "axis", "keepdim": "keepdims", "axis": "dim", "keepdims": "keepdim"}  # PyTorch's and NumPy's
 
-ERRORS = {"NameError": "an unknown name", "UnboundLocalError": "a name without a value",
-          "AttributeError": "an unknown attribute", "RecursionError": "calls itself without end"}
+ERRORS = {
+    "NameError": "an unknown name",
+    "UnboundLocalError": "a name without a value",
+    "AttributeError": "an unknown attribute",
+    "RecursionError": "calls itself without end",
+}
 
 LOOKS = {  # the kind of error → where to look
     "KeyError": "which keys exist at that line, and which one does it ask for?",
@@ -269,7 +378,7 @@ LOOKS = {  # the kind of error → where to look
     "UnboundLocalError": "is the name given a value before it is used, on every path?",
     "RecursionError": "what should make it stop calling itself?",
     "AttributeError": "the name after the dot: does this kind of object have it? If it is a module, does "
-                      "`__init__` set it?",
+    "`__init__` set it?",
     "KeyboardInterrupt": "an answer should not interrupt the run.",
     "SystemExit": "an answer should return, not exit Python.",
     "EOFError": "an answer gets everything it needs as arguments, and asks the user for nothing.",
@@ -283,8 +392,13 @@ LOOKS = {  # the kind of error → where to look
 
 def different_every_time(exercise: Exercise) -> tuple[str, str]:
     """What is wrong, and where to look."""
-    look = "what in it is random? Dropout must do nothing in eval mode." if exercise.is_module else (
-        "what in it is random, or kept from one call to the next, such as a global variable or a default argument?")
+    look = (
+        "what in it is random? Dropout must do nothing in eval mode."
+        if exercise.is_module
+        else (
+            "what in it is random, or kept from one call to the next, such as a global variable or a default argument?"
+        )
+    )
     return "Called twice with the same inputs, it gives two different results.", look
 
 
@@ -298,17 +412,25 @@ def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple
     inspections = []
     if exercise.is_module:
         inspections = [lambda test=test: run(lambda: test(draws, answer, case)) for test in (repeated, trained)]
-        inspections += [lambda one=one, other=other: run(lambda: kept(draws, answer, one, other))
-                        for one, other in zip(draws.cases, exercise.cases(draws.seed + 1), strict=True)]
+        inspections += [
+            lambda one=one, other=other: run(lambda: kept(draws, answer, one, other))
+            for one, other in zip(draws.cases, exercise.cases(draws.seed + 1), strict=True)
+        ]
     elif exercise.gradients:
         inspections = [lambda one=one: differentiated(draws, answer, one, run) for one in draws.cases]
-    inspections += [lambda test=test, one=one: run(lambda: tested(draws, answer, one, test))
-                    for test in exercise.checks for one in draws.cases]
+    inspections += [
+        lambda test=test, one=one: run(lambda: tested(draws, answer, one, test))
+        for test in exercise.checks
+        for one in draws.cases
+    ]
     for inspect_ in inspections:
         outcome = inspect_()
         if outcome.kind == "raised":
-            return ("raises an error", "The numbers are right, but a later call or backward pass raises "
-                                       f"{outcome.error}", "")
+            return (
+                "raises an error",
+                f"The numbers are right, but a later call or backward pass raises {outcome.error}",
+                "",
+            )
         if outcome.kind == "endless":
             return ("endless", "The numbers are right, but another call did not finish in time.", "")
         if outcome.ok and outcome.value:
@@ -341,27 +463,35 @@ def repeated(draws, answer, case):
     module = make(draws.exercise, answer, case, draws.dtype, inputs)
     first = freeze(module(*inputs))
     if not same(draws.exercise, freeze(module(*inputs)), first):
-        return ("different on a second call",
-                "Calling the same module again, with the same inputs, gives a different result.",
-                "what does `forward` change in `self`?")
+        return (
+            "different on a second call",
+            "Calling the same module again, with the same inputs, gives a different result.",
+            "what does `forward` change in `self`?",
+        )
     return None
 
 
 def kept(draws, answer, case, other):
     """Is a module right on a second call, with different inputs of the same sizes?"""
-    ours, theirs = (make(draws.exercise, one, case, draws.dtype, inputs_for(draws, case))
-                    for one in (answer, draws.exercise.reference))
+    ours, theirs = (
+        make(draws.exercise, one, case, draws.dtype, inputs_for(draws, case))
+        for one in (answer, draws.exercise.reference)
+    )
     ours(*inputs_for(draws, case))
     if not same(draws.exercise, freeze(ours(*inputs_for(draws, other))), freeze(theirs(*inputs_for(draws, other)))):
-        return ("something kept from the first call",
-                "The first call gives the right numbers, but a second one, with different inputs of the same sizes, "
-                "does not.",
-                "what does `forward` keep, in `self` or elsewhere?")
+        return (
+            "something kept from the first call",
+            "The first call gives the right numbers, but a second one, with different inputs of the same sizes, "
+            "does not.",
+            "what does `forward` keep, in `self` or elsewhere?",
+        )
     return None
 
 
-LOOK_BACK = ("`.detach()`, `.data`, `.item()`, `nn.Parameter(…)`, `torch.no_grad()`, `torch.tensor()` and NumPy cut "
-             "the gradient.")
+LOOK_BACK = (
+    "`.detach()`, `.data`, `.item()`, `nn.Parameter(…)`, `torch.no_grad()`, `torch.tensor()` and NumPy cut "
+    "the gradient."
+)
 
 
 def trained(draws, answer, case):
@@ -379,14 +509,27 @@ def differentiated(draws, answer, case, run):
         leaves, results = outcome.value
         outcome = run(lambda: fault_of_gradients(draws, case, leaves, results))
     if outcome.kind == "raised" and "numpy()" in outcome.error:
-        return replace(outcome, kind="value", value=(
-            "no gradient", "The numbers are right, but NumPy computes them, and no gradient flows through NumPy, so "
-            "nothing that comes before it would ever learn.", LOOK_BACK))
+        return replace(
+            outcome,
+            kind="value",
+            value=(
+                "no gradient",
+                "The numbers are right, but NumPy computes them, and no gradient flows through NumPy, so "
+                "nothing that comes before it would ever learn.",
+                LOOK_BACK,
+            ),
+        )
     if outcome.kind == "raised" and "inplace" in outcome.error.replace("-", ""):
-        return replace(outcome, kind="value", value=(
-            "no gradient", "The numbers are right, but no gradient can be computed: a tensor that the gradient "
-            "depends on has been overwritten.",
-            "`+=`, `/=`, `[...] =` and methods that end in _ overwrite what a tensor holds."))
+        return replace(
+            outcome,
+            kind="value",
+            value=(
+                "no gradient",
+                "The numbers are right, but no gradient can be computed: a tensor that the gradient "
+                "depends on has been overwritten.",
+                "`+=`, `/=`, `[...] =` and methods that end in _ overwrite what a tensor holds.",
+            ),
+        )
     return outcome
 
 
@@ -399,28 +542,38 @@ def fault_of_gradients(draws, case, leaves, results):
     judged = [not number or one.requires_grad for number, one in enumerate(results)] if several else None
     ours = backwards(leaves, results, judged)
     theirs = backwards(*forwards(draws, draws.exercise.reference, case), judged)
-    cut = [name for name, wanted in theirs.items()
-           if wanted is not None and ours.get(name) is None and wanted.abs().max() > 1e-12]  # a key's bias has none
+    cut = [
+        name
+        for name, wanted in theirs.items()
+        if wanted is not None and ours.get(name) is None and wanted.abs().max() > 1e-12
+    ]  # a key's bias has none
     if cut:
         who = "it" if draws.exercise.is_module else "what comes before it"
-        return ("no gradient",
-                f"The numbers are right, but no gradient reaches {quoted(cut)}: {who} would never learn.", LOOK_BACK)
+        return (
+            "no gradient",
+            f"The numbers are right, but no gradient reaches {quoted(cut)}: {who} would never learn.",
+            LOOK_BACK,
+        )
     zero = torch.zeros(())
     wanted = {name: one for name, one in theirs.items() if one is not None}
     arrived = {name: zero if ours.get(name) is None else ours[name] for name in wanted}
     lost = [name for name, one in arrived.items() if not one.isfinite().all()]
     if lost:
-        return ("a gradient that is NaN",
-                f"The numbers are right, but the gradient of {quoted(lost)} is not: it holds NaN or "
-                "infinity, and so would every weight after one step.",
-                "what becomes infinite, or is divided by 0, along the way, and is only fixed afterwards?")
+        return (
+            "a gradient that is NaN",
+            f"The numbers are right, but the gradient of {quoted(lost)} is not: it holds NaN or "
+            "infinity, and so would every weight after one step.",
+            "what becomes infinite, or is divided by 0, along the way, and is only fixed afterwards?",
+        )
     scale = max((float(one.abs().max()) for one in wanted.values()), default=0.0)
-    wrong = [name for name, one in wanted.items()
-             if float((arrived[name] - one).abs().max()) > 1e-3 * max(scale, 1e-6)]
+    wrong = [name for name, one in wanted.items() if float((arrived[name] - one).abs().max()) > 1e-3 * max(scale, 1e-6)]
     if wrong:
-        return ("wrong gradient",
-                f"The numbers are right, but the gradient of {quoted(wrong)} is not: something is cut off or "
-                "changed on the way back.", LOOK_BACK)
+        return (
+            "wrong gradient",
+            f"The numbers are right, but the gradient of {quoted(wrong)} is not: something is cut off or "
+            "changed on the way back.",
+            LOOK_BACK,
+        )
     return None
 
 

@@ -49,8 +49,14 @@ from transformer_lessons.exercises.checker.steps import (
 MOST_PAIRS = 600  # so that a check stays under a second
 
 
-def diagnose(draws: Draws, answer: Callable, outcomes: list[Outcome], differences: list[Difference | None],
-             run: Callable, misbuilt: Finding | None = None) -> Finding | None:
+def diagnose(
+    draws: Draws,
+    answer: Callable,
+    outcomes: list[Outcome],
+    differences: list[Difference | None],
+    run: Callable,
+    misbuilt: Finding | None = None,
+) -> Finding | None:
     """The known mistake that gives these outcomes, the nearest first, or the wrong parameters.
 
     Shared weights are reported first: with them, even a right `forward` gives the numbers of a wrong one.
@@ -61,16 +67,18 @@ def diagnose(draws: Draws, answer: Callable, outcomes: list[Outcome], difference
     some_raised = any(one.kind == "raised" for one in outcomes)
     right = right_parts(draws, outcomes)
     but_for = (partial(in_parts, right),) if right else ()
-    return (by_mistake(draws, outcomes, differences, singles, (in_full,))
-            or (some_raised and by_pair(draws, outcomes, differences, pairs, (in_full,)))
-            or by_mistake(draws, outcomes, differences, singles, (where_it_ran, same_messages, same_errors))
-            or by_slip(draws, outcomes, differences)
-            or misbuilt
-            or by_mistake(draws, outcomes, differences, singles, but_for)
-            or by_pair(draws, outcomes, differences, pairs, (in_full, where_it_ran, *but_for))
-            or by_slip_and_mistake(draws, outcomes, differences)
-            or by_nearest_pairs(draws, answer, outcomes, differences, run)
-            or by_signs(draws, outcomes, differences))
+    return (
+        by_mistake(draws, outcomes, differences, singles, (in_full,))
+        or (some_raised and by_pair(draws, outcomes, differences, pairs, (in_full,)))
+        or by_mistake(draws, outcomes, differences, singles, (where_it_ran, same_messages, same_errors))
+        or by_slip(draws, outcomes, differences)
+        or misbuilt
+        or by_mistake(draws, outcomes, differences, singles, but_for)
+        or by_pair(draws, outcomes, differences, pairs, (in_full, where_it_ran, *but_for))
+        or by_slip_and_mistake(draws, outcomes, differences)
+        or by_nearest_pairs(draws, answer, outcomes, differences, run)
+        or by_signs(draws, outcomes, differences)
+    )
 
 
 def by_mistake(draws, outcomes, differences, candidates, ways_to_agree):
@@ -96,8 +104,11 @@ def by_pair(draws, outcomes, differences, pairs, ways_to_agree):
     for way in ways_to_agree:
         likely = not_apart(draws, outcomes, differences, pairs) if way is in_full else pairs
         agrees = way(draws, outcomes, differences)
-        agreeing = ((mistakes, variant) for mistakes, variant in likely
-                    if agrees(variant) and raises_no_more(draws, outcomes, variant))
+        agreeing = (
+            (mistakes, variant)
+            for mistakes, variant in likely
+            if agrees(variant) and raises_no_more(draws, outcomes, variant)
+        )
         if is_random(draws):
             needed = [needed_of(draws, outcomes, *pair) for pair in agreeing]
             mistakes = tuple(one for one in needed[0] if all(one in others for others in needed)) if needed else ()
@@ -116,11 +127,14 @@ def is_nan_throughout(outcomes, differences):
 
 def needed_of(draws, outcomes, mistakes, pair):
     """Those of two mistakes without which some distribution or error would not be explained."""
+
     def explained_by(variant):
         theirs = [draws.outcome(variant, number) for number in range(len(outcomes))]
-        return all(ours.kind == other.kind and (not other.ok or not isinstance(expected, Chances)
-                                                or same(draws.exercise, ours.value, other.value))
-                   for ours, other, expected in zip(outcomes, theirs, draws.expected, strict=True))
+        return all(
+            ours.kind == other.kind
+            and (not other.ok or not isinstance(expected, Chances) or same(draws.exercise, ours.value, other.value))
+            for ours, other, expected in zip(outcomes, theirs, draws.expected, strict=True)
+        )
 
     return tuple(one for one, other in zip(mistakes, reversed(pair.__bases__), strict=True) if not explained_by(other))
 
@@ -132,8 +146,10 @@ def is_random(draws):
 def raises_no_more(draws, outcomes, variant):
     """Does a variant raise only where the answer raises an error of the same kind?"""
     theirs = (draws.outcome(variant, number) for number in range(len(outcomes)))
-    return all(other.ok or (ours.kind, ours.error.split(":")[0]) == (other.kind, other.error.split(":")[0])
-               for ours, other in zip(outcomes, theirs, strict=True))
+    return all(
+        other.ok or (ours.kind, ours.error.split(":")[0]) == (other.kind, other.error.split(":")[0])
+        for ours, other in zip(outcomes, theirs, strict=True)
+    )
 
 
 def found_by(way, draws, outcomes, differences, mistakes):
@@ -175,8 +191,10 @@ def by_fault(draws: Draws, fault: tuple) -> Finding:
     name, sentence, look = fault
     for (mistake,), variant in draws.exercise.singles():
         theirs = (draws.outcome(variant, number) for number in range(len(draws.cases)))  # up to the first wrong one
-        right = all(one.ok and not one.changed_inputs and same(draws.exercise, one.value, expected)
-                    for one, expected in zip(theirs, draws.expected, strict=False))
+        right = all(
+            one.ok and not one.changed_inputs and same(draws.exercise, one.value, expected)
+            for one, expected in zip(theirs, draws.expected, strict=False)
+        )
         found = draws.fault(variant, fault_beyond_numbers) if right else None
         if found and found[:2] == fault[:2]:
             return Finding(mistake.name + ".", mistake.name, mistake.why, (), mistake.look, mistake.hint)
@@ -197,11 +215,17 @@ def about(mistakes):
 def which_parts(draws, outcomes, differences):
     """Which of the results are wrong, and which right."""
     names = draws.exercise.returns
-    cases = [(outcome.value, expected) for outcome, expected, found
-             in zip(outcomes, draws.expected, differences, strict=True) if found]
-    wrong = {name for value, expected in cases
-             for name, one, other in zip(names, value, expected, strict=True)
-             if not same(draws.exercise, one, other)}
+    cases = [
+        (outcome.value, expected)
+        for outcome, expected, found in zip(outcomes, draws.expected, differences, strict=True)
+        if found
+    ]
+    wrong = {
+        name
+        for value, expected in cases
+        for name, one, other in zip(names, value, expected, strict=True)
+        if not same(draws.exercise, one, other)
+    }
     right = [f"`{name}`" for name in names if name not in wrong]
     if not right:
         return ""
@@ -278,8 +302,10 @@ def these_first(numbers, outcomes):
 def same_messages(draws, outcomes, differences):
     """Raises exactly the mistake's errors, and gives the same results elsewhere."""
     agrees = same_errors(draws, outcomes, differences)
-    return lambda variant: agrees(variant) and all(
-        ours.error == draws.outcome(variant, number).error for number, ours in enumerate(outcomes))
+    return lambda variant: (
+        agrees(variant)
+        and all(ours.error == draws.outcome(variant, number).error for number, ours in enumerate(outcomes))
+    )
 
 
 def same_errors(draws, outcomes, differences):
@@ -295,7 +321,8 @@ def same_errors(draws, outcomes, differences):
             if ours.ok and not same(draws.exercise, ours.value, other.value):
                 return False
             if not ours.ok and (ours.error if whole else sort_of(ours.error)) != (
-                    other.error if whole else sort_of(other.error)):
+                other.error if whole else sort_of(other.error)
+            ):
                 return False
         return True
 
@@ -313,8 +340,11 @@ def right_parts(draws, outcomes):
     given = [(one.value, expected) for one, expected in zip(outcomes, draws.expected, strict=True) if one.ok]
     if isinstance(names, str) or not all(is_list(value, len(names)) for value, _ in given):
         return ()
-    return [part for part in range(len(names))
-            if all(same(draws.exercise, value[part], expected[part]) for value, expected in given)]
+    return [
+        part
+        for part in range(len(names))
+        if all(same(draws.exercise, value[part], expected[part]) for value, expected in given)
+    ]
 
 
 def in_parts(right, draws, outcomes, differences):
@@ -331,7 +361,8 @@ def in_parts(right, draws, outcomes, differences):
                 return False
             for part, mine in enumerate(ours.value):
                 if part not in right and not any(
-                        same(draws.exercise, mine, other[part]) for other in (theirs.value, expected)):
+                    same(draws.exercise, mine, other[part]) for other in (theirs.value, expected)
+                ):
                     return False
         return bool(wrong)
 
@@ -399,10 +430,14 @@ def reshaped(value, expected):
     if isinstance(expected, (tuple, list)):
         if not is_list(value, len(expected)):
             return None
-        return tuple(one if (new := reshaped(one, other)) is None else new
-                     for one, other in zip(value, expected, strict=True))
-    if is_array(value) and is_array(expected) and [n for n in value.shape if n != 1] == [
-            n for n in expected.shape if n != 1]:
+        return tuple(
+            one if (new := reshaped(one, other)) is None else new for one, other in zip(value, expected, strict=True)
+        )
+    if (
+        is_array(value)
+        and is_array(expected)
+        and [n for n in value.shape if n != 1] == [n for n in expected.shape if n != 1]
+    ):
         return value.reshape(tuple(expected.shape))
     return None
 
@@ -412,21 +447,35 @@ def transposed(value, expected):
         return value.transpose(-2, -1)
     return np.swapaxes(value, -2, -1) if isinstance(value, np.ndarray) and value.ndim > 1 else None
 
+
 SLIPS = [  # name, how to undo it, what it is, where to look
-    ("results in the wrong order", swapped, "The two results are in the wrong order: {names} are expected.",
-     "the `return` line."),
-    ("only the first result", only_first, "Only `{first}` is returned; both {names} are expected.",
-     "the `return` line."),
-    ("only the second result", only_second, "Only `{second}` is returned; both {names} are expected.",
-     "the `return` line."),
-    ("more results than one", first_of_several, "Only the first result should be returned.",
-     "the `return` line."),
-    ("wrong kind of result", converted, "{kind}",
-     "what the last operation returns, and how to convert it."),
-    ("wrong number of dimensions", reshaped, "{kind}",
-     "dimensions of size 1: are there too many, or too few?"),
-    ("transposed", transposed, "The last two dimensions of the result are swapped.",
-     "which dimension asks (rows) and which answers (columns)?"),
+    (
+        "results in the wrong order",
+        swapped,
+        "The two results are in the wrong order: {names} are expected.",
+        "the `return` line.",
+    ),
+    (
+        "only the first result",
+        only_first,
+        "Only `{first}` is returned; both {names} are expected.",
+        "the `return` line.",
+    ),
+    (
+        "only the second result",
+        only_second,
+        "Only `{second}` is returned; both {names} are expected.",
+        "the `return` line.",
+    ),
+    ("more results than one", first_of_several, "Only the first result should be returned.", "the `return` line."),
+    ("wrong kind of result", converted, "{kind}", "what the last operation returns, and how to convert it."),
+    ("wrong number of dimensions", reshaped, "{kind}", "dimensions of size 1: are there too many, or too few?"),
+    (
+        "transposed",
+        transposed,
+        "The last two dimensions of the result are swapped.",
+        "which dimension asks (rows) and which answers (columns)?",
+    ),
 ]
 
 
@@ -456,8 +505,10 @@ def by_slip(draws, outcomes, differences):
         return None
     for name, undo, text, look in SLIPS:
         corrected = undone(draws, outcomes, undo)
-        if corrected and all(not one.ok or same(draws.exercise, one.value, expected)
-                          for one, expected in zip(corrected, draws.expected, strict=True)):
+        if corrected and all(
+            not one.ok or same(draws.exercise, one.value, expected)
+            for one, expected in zip(corrected, draws.expected, strict=True)
+        ):
             sentence = slip_sentence(draws, outcomes, differences, text)
             right = "The" if all(one.ok for one in outcomes) else "Where it ran, the"
             return Finding(f"{name}.", name, f"{right} numbers are right. {sentence}", (), look)
@@ -473,8 +524,10 @@ def by_slip_and_mistake(draws, outcomes, differences):
         shapes = any(found and found.sort == "shape" for found in differences)
         if not corrected or (undo is transposed and not shapes):  # where no shape shows it, nothing is certain
             continue
-        changed = [compare(draws.exercise, one.value, expected) if one.ok else None
-                   for one, expected in zip(corrected, draws.expected, strict=True)]
+        changed = [
+            compare(draws.exercise, one.value, expected) if one.ok else None
+            for one, expected in zip(corrected, draws.expected, strict=True)
+        ]
         finding = by_mistake(draws, corrected, changed, draws.exercise.singles(), (in_full, where_it_ran))
         if finding:
             finding.headline = f"{finding.mistake}, and {name}."
@@ -532,8 +585,9 @@ def evidence(draws, outcomes, differences):
 # No known mistake
 
 
-def unknown(draws: Draws, answer: Callable, outcomes: list[Outcome], differences: list[Difference | None],
-            run: Callable) -> Finding:
+def unknown(
+    draws: Draws, answer: Callable, outcomes: list[Outcome], differences: list[Difference | None], run: Callable
+) -> Finding:
     """Where no known mistake fits: what is broken, the smallest failing example, and what the numbers show."""
     exercise = draws.exercise
     number = next((n for n, found in enumerate(differences) if found), None)
@@ -541,20 +595,29 @@ def unknown(draws: Draws, answer: Callable, outcomes: list[Outcome], differences
     raised = next((n for n, one in enumerate(outcomes) if one.kind == "raised"), None)
     if number is None and changed_inputs:
         names = these([f"`{name}`" for name in changed_inputs])
-        return Finding("it changes its input.", "changes its input",
-                       f"The result is right, but {names} different "
-                       "after the call: the caller has lost the original values.", (), in_place(draws.cases[0].inputs))
+        return Finding(
+            "it changes its input.",
+            "changes its input",
+            f"The result is right, but {names} different after the call: the caller has lost the original values.",
+            (),
+            in_place(draws.cases[0].inputs),
+        )
     if number is None and raised is not None:
         return raises(draws, outcomes, raised)
     if number is None:
         first = next(n for n, one in enumerate(outcomes) if not one.ok)
-        return Finding("it gives no result.", None,
-                       f"With {shown_inputs(exercise, draws.cases[first])} it returns nothing.")
+        return Finding(
+            "it gives no result.", None, f"With {shown_inputs(exercise, draws.cases[first])} it returns nothing."
+        )
     found, value, expected = differences[number], outcomes[number].value, draws.expected[number]
     if value is None:
-        return Finding("it returns nothing.", "nothing returned",
-                       "The function ends without a `return`, or returns None.", (),
-                       "does every path through it end in `return …`?")
+        return Finding(
+            "it returns nothing.",
+            "nothing returned",
+            "The function ends without a `return`, or returns None.",
+            (),
+            "does every path through it end in `return …`?",
+        )
     headline, name = CONTRACT[found.sort]
     why = found.sentence
     if found.sort in ("kind", "count", "dtype", "shape", "ids"):
@@ -570,8 +633,11 @@ def unknown(draws: Draws, answer: Callable, outcomes: list[Outcome], differences
     if found.sort == "numbers" and (others or not holds_numbers(expected)):
         headline = "the result is not right."
     if found.sort == "numbers":
-        told = [symptom(draws, n, outcomes[n].value, draws.expected[n], one) for n, one in enumerate(differences)
-                if one and one.sort == "numbers"]
+        told = [
+            symptom(draws, n, outcomes[n].value, draws.expected[n], one)
+            for n, one in enumerate(differences)
+            if one and one.sort == "numbers"
+        ]
         here = symptom(draws, number, value, expected, found)
         why = here if here and (NEARLY not in here or all(one and NEARLY in one for one in told)) else why
     also = right_results(exercise, value, expected) or sentence_on_steps(draws, answer, differences, run)
@@ -619,8 +685,11 @@ def right_results(exercise, value, expected):
     """Which of several results are right already, and not just near enough to pass."""
     if isinstance(exercise.returns, str) or not is_list(value, len(exercise.returns)):
         return ""
-    right = [f"`{name}`" for name, one, other in zip(exercise.returns, value, expected, strict=True)
-             if same(exercise, one, other) and (exercise.same or alike(one, other, exercise.tolerance / 20))]
+    right = [
+        f"`{name}`"
+        for name, one, other in zip(exercise.returns, value, expected, strict=True)
+        if same(exercise, one, other) and (exercise.same or alike(one, other, exercise.tolerance / 20))
+    ]
     return f"{these(right)} right." if right else ""
 
 

@@ -84,8 +84,9 @@ def first_draws(exercise: Exercise) -> Draws:
     return Draws(exercise)
 
 
-def observe(exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype,
-            run: Callable = sandbox.attempt) -> Outcome:
+def observe(
+    exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype, run: Callable = sandbox.attempt
+) -> Outcome:
     """The outcome of one call of an answer, on fresh copies of the inputs."""
     seen = {}
 
@@ -96,8 +97,9 @@ def observe(exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype
         value = exercise.observe(target, *inputs) if exercise.observe else target(*inputs)
         if inspect.iscoroutine(value):
             value.close()
-        seen["changed"] = tuple(name for name, old, new in zip(exercise.inputs, before, inputs, strict=False)
-                                if not unchanged(old, new))
+        seen["changed"] = tuple(
+            name for name, old, new in zip(exercise.inputs, before, inputs, strict=False) if not unchanged(old, new)
+        )
         return freeze(value)
 
     outcome = run(call)
@@ -138,6 +140,7 @@ def make(exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype, i
 
 def observe_all(draws: Draws, answer: Callable, run: Callable, seconds: float) -> tuple[Draws, list[Outcome]]:
     """The outcomes on every case; in float32 if the answer fails in float64, which no contract asks for."""
+
     def go(draws):
         outcomes = []
         start = time.monotonic()
@@ -167,8 +170,7 @@ def compare(exercise: Exercise, value: object, expected: object) -> Difference |
             return None
         found = difference(value, expected, exercise.returns, exercise.shapes, 0.0, False)
         return found or Difference("numbers", "The result is not the expected one.")
-    return difference(value, expected, exercise.returns, exercise.shapes, exercise.tolerance,
-                      exercise.exact_zeros)
+    return difference(value, expected, exercise.returns, exercise.shapes, exercise.tolerance, exercise.exact_zeros)
 
 
 def same(exercise: Exercise, value: object, other: object) -> bool:

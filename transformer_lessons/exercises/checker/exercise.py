@@ -124,8 +124,15 @@ class Exercise:
         """
         for name, (why, look, topic, many, raises, replaced) in family.mistakes.items():
             if name not in without:
-                self.mistake(name, why, look, hint=hints.get(topic), pairs=many if name in pairs else 0,
-                             raises=raises, **replaced)
+                self.mistake(
+                    name,
+                    why,
+                    look,
+                    hint=hints.get(topic),
+                    pairs=many if name in pairs else 0,
+                    raises=raises,
+                    **replaced,
+                )
 
     def variant(self, change):
         """A whole answer unchanged; for a dictionary, the right answer with those steps replaced."""
@@ -177,8 +184,12 @@ class Exercise:
     @cached_property
     def pairs(self):
         """Two mistakes at once, for all that replace different steps."""
-        stepped = [(mistake, variant) for mistake in self.mistakes.values()
-                   for variant in mistake.variants[:mistake.pairs] if self.replaces_steps(variant)]
+        stepped = [
+            (mistake, variant)
+            for mistake in self.mistakes.values()
+            for variant in mistake.variants[: mistake.pairs]
+            if self.replaces_steps(variant)
+        ]
         return [pair for one, other in combinations(stepped, 2) if (pair := self.pair(one, other))]
 
     def pair(self, one, other):
@@ -230,7 +241,7 @@ def parameters_of(function):
     code, named = getattr(function, "__code__", None), getattr(function, "__kwdefaults__", None)
     if code is None or named or code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
         return [(one.name, one.default) for one in inspect.signature(function).parameters.values()]
-    names, defaults = code.co_varnames[:code.co_argcount], function.__defaults__ or ()
+    names, defaults = code.co_varnames[: code.co_argcount], function.__defaults__ or ()
     return list(zip(names, [REQUIRED] * (len(names) - len(defaults)) + [*defaults], strict=True))
 
 
@@ -261,9 +272,17 @@ def replacement(owner, name, function):
 @cache
 def replaced_steps(variant, right):
     """The names of the steps that a mistake replaces."""
-    classes = variant.__mro__[:variant.__mro__.index(right)]
-    machinery = {"__module__", "__doc__", "__qualname__", "__firstlineno__", "__static_attributes__",
-                 "__annotations__", "__dict__", "__weakref__"}
+    classes = variant.__mro__[: variant.__mro__.index(right)]
+    machinery = {
+        "__module__",
+        "__doc__",
+        "__qualname__",
+        "__firstlineno__",
+        "__static_attributes__",
+        "__annotations__",
+        "__dict__",
+        "__weakref__",
+    }
     return {name for cls in classes for name in vars(cls)} - machinery
 
 
@@ -283,11 +302,15 @@ def recorded_steps(right, fill_in):
             result = method(self, *inputs)
             record.append((name, inputs, result))
             return result
+
         return step
 
     skipped = {"__init__", "__call__", "forward"}
-    methods = {name: recording(name, method) for name, method in vars(right).items()
-               if inspect.isfunction(method) and name not in skipped}
+    methods = {
+        name: recording(name, method)
+        for name, method in vars(right).items()
+        if inspect.isfunction(method) and name not in skipped
+    }
     fill_in(implementation(type(right.__name__, (right,), methods)))
     return record
 
@@ -361,13 +384,17 @@ def source_of(solution):
         source = without_decorators(textwrap.dedent(inspect.getsource(part)))
         sources.append(source.strip())
         imports += imports_for(source, vars(inspect.getmodule(part)), defined)
-    return "\n".join(sorted(set(imports), key=lambda line: (line.startswith("from"), line))) + (
-        "\n\n\n" if imports else "") + "\n\n\n".join(sources) + "\n"
+    return (
+        "\n".join(sorted(set(imports), key=lambda line: (line.startswith("from"), line)))
+        + ("\n\n\n" if imports else "")
+        + "\n\n\n".join(sources)
+        + "\n"
+    )
 
 
 def without_decorators(source):
     first = ast.parse(source).body[0]
-    return "\n".join(source.splitlines()[first.lineno - 1:])
+    return "\n".join(source.splitlines()[first.lineno - 1 :])
 
 
 def imports_for(source, namespace, defined):

@@ -205,7 +205,7 @@ def throw(thread):
 
 
 def name_error(error: BaseException) -> str:
-    """"ValueError: its first line", without addresses and paths; a text that is cut ends in "…"."""
+    """ "ValueError: its first line", without addresses and paths; a text that is cut ends in "…"."""
     if isinstance(error, RecursionError):
         return "RecursionError: it calls itself without end"
     try:
@@ -225,7 +225,7 @@ def in_short(kind, text):
 
 
 def cut(text, length):
-    return text if len(text) <= length else text[:length - 1].rstrip() + "…"
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def frames_of(error):
@@ -261,7 +261,7 @@ def line_of(error):
             continue
         if number != own[0] and frame.f_code is not frames[own[0]].tb_frame.f_code:
             text += named(", in", frame)
-        called = next((trace.tb_frame for trace in frames[number + 1:] if in_package(trace)), None)
+        called = next((trace.tb_frame for trace in frames[number + 1 :] if in_package(trace)), None)
         return text + (named(", in the call of", called) if called and text.count("(") > 1 else "")
     if own:  # no source is available, for instance after `exec`
         return f"number {frames[own[-1]].tb_lineno}" + named(", in", frames[own[-1]].tb_frame)
@@ -289,8 +289,11 @@ def simple_statements(source):
     """The statements that contain no others; none if the source cannot be parsed."""
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [node for node in ast.walk(ast.parse(source))
-                if isinstance(node, ast.stmt) and not hasattr(node, "body") and not isinstance(node, ast.Match)]
+        return [
+            node
+            for node in ast.walk(ast.parse(source))
+            if isinstance(node, ast.stmt) and not hasattr(node, "body") and not isinstance(node, ast.Match)
+        ]
     return []
 
 
@@ -467,8 +470,10 @@ sinks = {}  # thread → [lines printed]
 @contextlib.contextmanager
 def captured():
     """While it is active, an answer's thread prints nothing and reads nothing from the keyboard."""
-    saved = [getattr(stream, "stream", stream) if isinstance(stream, Splitter) else stream
-             for stream in (sys.stdout, sys.stderr)]
+    saved = [
+        getattr(stream, "stream", stream) if isinstance(stream, Splitter) else stream
+        for stream in (sys.stdout, sys.stderr)
+    ]
     keyboard = sys.stdin, builtins.input
     splitters = sys.stdout, sys.stderr = [Splitter(stream) for stream in saved]
     sys.stdin, builtins.input = io.StringIO(), no_input
@@ -503,8 +508,11 @@ def set_environment(environment):
 
 def hooks():
     module = torch.nn.modules.module
-    return {name: dict(value) for name, value in vars(module).items() if name.startswith("_global_") and
-            isinstance(value, dict)}
+    return {
+        name: dict(value)
+        for name, value in vars(module).items()
+        if name.startswith("_global_") and isinstance(value, dict)
+    }
 
 
 def set_hooks(saved):
@@ -517,11 +525,14 @@ def set_hooks(saved):
 SETTINGS = [  # how to read it, how to write it
     (torch.get_default_dtype, torch.set_default_dtype),
     (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
-    (lambda: (torch.are_deterministic_algorithms_enabled(),
-              torch.is_deterministic_algorithms_warn_only_enabled()),
-     lambda saved: torch.use_deterministic_algorithms(saved[0], warn_only=saved[1])),
-    (lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
-     lambda saved: torch.autograd.set_detect_anomaly(*saved)),
+    (
+        lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
+        lambda saved: torch.use_deterministic_algorithms(saved[0], warn_only=saved[1]),
+    ),
+    (
+        lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
+        lambda saved: torch.autograd.set_detect_anomaly(*saved),
+    ),
     (torch.is_grad_enabled, torch.set_grad_enabled),
     (torch_print_options, set_torch_print_options),
     (np.geterr, lambda saved: np.seterr(**saved)),
@@ -578,8 +589,7 @@ def standard_state():
 class Namespaces:
     """The names in the package, PyTorch and NumPy, and the code of the package's functions."""
 
-    LIBRARIES = ("torch", "torch.nn", "torch.nn.functional", "torch.linalg", "numpy", "math", "random",
-                 "builtins")
+    LIBRARIES = ("torch", "torch.nn", "torch.nn.functional", "torch.linalg", "numpy", "math", "random", "builtins")
     MACHINERY = ("__annotations__", "__annotations_cache__", "__doc__", "__abstractmethods__", "_abc_impl")
 
     def __init__(self):
@@ -607,16 +617,21 @@ class Namespaces:
 
     def now(self):
         """A copy of the current state of everything that was added."""
-        return {owner: code_of(owner) if isinstance(owner, types.FunctionType) else dict(vars(owner))
-                for owner in self.saved}
+        return {
+            owner: code_of(owner) if isinstance(owner, types.FunctionType) else dict(vars(owner))
+            for owner in self.saved
+        }
 
     def restore(self, saved=None):
         """Restores what has been replaced."""
         for owner, names in (self.saved if saved is None else saved).items():
             if isinstance(owner, types.FunctionType):
                 code, defaults, keywords = names
-                if (owner.__code__ is not code or owner.__defaults__ is not defaults
-                        or owner.__kwdefaults__ is not keywords):
+                if (
+                    owner.__code__ is not code
+                    or owner.__defaults__ is not defaults
+                    or owner.__kwdefaults__ is not keywords
+                ):
                     owner.__code__, owner.__defaults__, owner.__kwdefaults__ = names
                 continue
             if unchanged_names(owner, names):

@@ -56,8 +56,11 @@ def sentence_on_steps(draws: Draws, answer: Callable, differences: list[Differen
         sentences.append(f"{capital(names)} {'is' if len(unused) == 1 else 'are'} never used.")
     if step:
         before, name = step
-        sentences.append(f"Everything is right up to `{before}`; the first wrong step is `{name}`." if before else
-                         f"The very first step, `{name}`, is already wrong.")
+        sentences.append(
+            f"Everything is right up to `{before}`; the first wrong step is `{name}`."
+            if before
+            else f"The very first step, `{name}`, is already wrong."
+        )
     return " ".join(sentences)
 
 
@@ -131,8 +134,9 @@ def comes_out_right(draws, number, target, call, tensor):
 def never_used(module, trace, inputs, result):
     """The layers that no operation has seen, and whose weights do not affect the result."""
     layers = [(name, list(layer.parameters())) for name, layer in module.named_children()]
-    unused = [(name, weights) for name, weights in layers
-              if weights and all(id(one) not in trace.seen for one in weights)]
+    unused = [
+        (name, weights) for name, weights in layers if weights and all(id(one) not in trace.seen for one in weights)
+    ]
     with torch.no_grad():
         for _, weights in unused:
             for one in weights:
@@ -155,8 +159,10 @@ def mistakes_on_the_way(draws: Draws, answer: Callable, outcome: Outcome, number
         draws.changes[number] = changes(draws, number)
     traced = run(lambda: made_on_the_way(draws, answer, number))
     made = [*arrays_in(outcome.value), *(traced.value if traced.ok else ())]
-    shown = [(single, [holds(made, one, draws.exercise.tolerance) for one in arrays])
-             for single, arrays in draws.changes[number]]
+    shown = [
+        (single, [holds(made, one, draws.exercise.tolerance) for one in arrays])
+        for single, arrays in draws.changes[number]
+    ]
     return [single for single, found in sorted(shown, key=lambda one: -sum(one[1])) if found[0]]
 
 
@@ -165,12 +171,14 @@ def mistakes_in_parts(draws: Draws, value: object, number: int) -> list:
 
     Only those that explain the most: each of them is tried with every other mistake, and that takes time.
     """
+
     def given(single):
         theirs = draws.outcome(single[1], number)
         parts = zip(parts_of(value), parts_of(theirs.value), parts_of(draws.expected[number]), strict=False)
         tolerance = draws.exercise.tolerance
-        return theirs.ok and sum(alike(ours, one, tolerance) and not alike(ours, right, tolerance)
-                                 for ours, one, right in parts)
+        return theirs.ok and sum(
+            alike(ours, one, tolerance) and not alike(ours, right, tolerance) for ours, one, right in parts
+        )
 
     shown = [(given(single), single) for single in draws.exercise.singles() if draws.exercise.replaces_steps(single[1])]
     return [single for count, single in sorted(shown, key=lambda one: -one[0]) if count][:MOST_IN_PARTS]
@@ -243,8 +251,12 @@ def changed_by(draws, variant, number, right):
     """What a mistake's steps make of the right inputs that the right steps do not."""
     replaced = replaced_steps(variant, draws.exercise.steps)
     target = draws.ready(variant, number) if draws.exercise.is_module else variant()
-    pairs = [(one, other) for name, given, results in right if name in replaced
-             for one, other in zip(arrays_in(getattr(target, name)(*freeze(given))), results, strict=False)]
+    pairs = [
+        (one, other)
+        for name, given, results in right
+        if name in replaced
+        for one, other in zip(arrays_in(getattr(target, name)(*freeze(given))), results, strict=False)
+    ]
     return [one for one, other in pairs if one.size > 1 and not holds([other], one, draws.exercise.tolerance)]
 
 
@@ -381,8 +393,11 @@ class RightSteps:
             for one in call.made:
                 self.add(one, len(self.names) + 1)
         first = self.trace.sources(self.results[0][0], lambda one: self.known(one, 0)) if any(self.results[:1]) else ()
-        self.first_layers = {name.split(".")[0] for name, one in weights.items()  # those that the first step needs
-                             if self.known(one, 0) in (first or ())}
+        self.first_layers = {
+            name.split(".")[0]
+            for name, one in weights.items()  # those that the first step needs
+            if self.known(one, 0) in (first or ())
+        }
 
     def add(self, tensor, since):
         number = self.known(tensor)
@@ -408,5 +423,6 @@ class RightSteps:
 
     def equal(self, one, other):
         """The same shape, and the same numbers in the same places."""
-        return (one is other or (one.shape == other.shape and family(one) == family(other)
-                                 and close(one, other, self.tolerance)))
+        return one is other or (
+            one.shape == other.shape and family(one) == family(other) and close(one, other, self.tolerance)
+        )

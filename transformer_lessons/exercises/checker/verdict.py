@@ -43,9 +43,12 @@ def check(name: str, answer: object = MISSING, *, limits: Limits = LIMITS) -> Re
             later = sandbox.failed_redefinition(name, answer)
             report = outdated(report, *later) if later else report
     except Exception as error:  # a fault of ours must not look like one of the learner's
-        report = Report(str(name)[:60], "not attempted",
-                        f"○ {str(name)[:60]}: could not be checked.\n  The check itself failed, and that is a "
-                        f"fault in the course, not in your answer.\n  ({sandbox.name_error(error)})")
+        report = Report(
+            str(name)[:60],
+            "not attempted",
+            f"○ {str(name)[:60]}: could not be checked.\n  The check itself failed, and that is a "
+            f"fault in the course, not in your answer.\n  ({sandbox.name_error(error)})",
+        )
     ruled_out = len(EXERCISES[name].mistakes) if report.status == "passed" else 0
     say(report.message, card_of(report.status, report.message, ruled_out))
     note(report)
@@ -54,6 +57,7 @@ def check(name: str, answer: object = MISSING, *, limits: Limits = LIMITS) -> Re
 
 def misused(name: object, answer: object) -> Report | None:
     """The report on a call to check without an exercise's name, or without an answer."""
+
     def report(headline, *lines):
         shown = name if isinstance(name, str) else getattr(name, "__name__", type(name).__name__)
         text = "\n".join([f"○ {shown}: {headline}", *(f"  {line}" for line in lines)])
@@ -85,8 +89,15 @@ def names_like(name: str) -> str:
 # The verdict
 
 
-def judge(exercise: Exercise, answer: object, draws: Draws | None = None, *, run: Callable = sandbox.run_safely,
-          limits: Limits = LIMITS, outcomes: list[Outcome] | None = None) -> Report:
+def judge(
+    exercise: Exercise,
+    answer: object,
+    draws: Draws | None = None,
+    *,
+    run: Callable = sandbox.run_safely,
+    limits: Limits = LIMITS,
+    outcomes: list[Outcome] | None = None,
+) -> Report:
     """The report on one answer; outcomes that are known already are not computed again."""
     if is_stub(exercise, answer):
         return untouched(exercise)
@@ -109,28 +120,35 @@ def judge(exercise: Exercise, answer: object, draws: Draws | None = None, *, run
         return untouched(exercise)
     if outcomes[-1].kind == "endless":
         return failed(exercise, too_long(outcomes[-1], len(outcomes), limits.call), outcomes)
-    differences = [compare(exercise, outcome.value, expected) if outcome.ok else None
-                   for outcome, expected in zip(outcomes, draws.expected, strict=True)]
+    differences = [
+        compare(exercise, outcome.value, expected) if outcome.ok else None
+        for outcome, expected in zip(outcomes, draws.expected, strict=True)
+    ]
     misbuilt = fault_of_building(draws, answer, run) if exercise.is_module else None
-    right = all(outcome.ok and not found and not outcome.changed_inputs
-                for outcome, found in zip(outcomes, differences, strict=True))
+    right = all(
+        outcome.ok and not found and not outcome.changed_inputs
+        for outcome, found in zip(outcomes, differences, strict=True)
+    )
     if right and not misbuilt:
         fault = fault_beyond_numbers(draws, answer, run)
         if fault is None:
             return passed(exercise)
         return failed(exercise, placed(by_fault(draws, fault), raised), outcomes)
-    finding = (diagnose(draws, answer, outcomes, differences, run, misbuilt)
-               or unknown(draws, answer, outcomes, differences, run))
+    finding = diagnose(draws, answer, outcomes, differences, run, misbuilt) or unknown(
+        draws, answer, outcomes, differences, run
+    )
     return failed(exercise, placed(finding, raised), outcomes)
 
 
 def noting(run, raised):
     """The same `run`, except that it notes every outcome that raised an error."""
+
     def noted(call):
         outcome = run(call)
         if outcome.kind == "raised":
             raised.append(outcome)
         return outcome
+
     return noted
 
 
@@ -153,17 +171,26 @@ def placed(finding: Finding, raised: Sequence[Outcome]) -> Finding:
 
 def outdated(report: Report, name: str, error: str, line: str) -> Report:
     """The verdict on a definition that a later cell should have replaced, and did not."""
-    verdict = {"passed": "That version passes", "failed": "That version does not pass",
-              "not attempted": "That version has not been written yet"}[report.status]
+    verdict = {
+        "passed": "That version passes",
+        "failed": "That version does not pass",
+        "not attempted": "That version has not been written yet",
+    }[report.status]
     if report.mistake:
         verdict += f" ({report.mistake})"
-    lines = [*wrap(f"The last cell that defines `{name}` did not run: {error}"),
-             *(wrap(f"at the line: {line}", "    ") if line else []),
-             *wrap(f"So `{name}` is still the version from an earlier cell. {verdict}; "
-                   "your last cell has not been checked."),
-             *wrap("Where to look: fix that cell and run it, then run this one again.")]
-    return Report(report.name, "not attempted",
-                  "\n".join([f"○ {report.name}: this is the definition from an earlier cell.", *lines]))
+    lines = [
+        *wrap(f"The last cell that defines `{name}` did not run: {error}"),
+        *(wrap(f"at the line: {line}", "    ") if line else []),
+        *wrap(
+            f"So `{name}` is still the version from an earlier cell. {verdict}; your last cell has not been checked."
+        ),
+        *wrap("Where to look: fix that cell and run it, then run this one again."),
+    ]
+    return Report(
+        report.name,
+        "not attempted",
+        "\n".join([f"○ {report.name}: this is the definition from an earlier cell.", *lines]),
+    )
 
 
 def passed(exercise: Exercise) -> Report:
@@ -171,19 +198,30 @@ def passed(exercise: Exercise) -> Report:
 
 
 def nothing_returned() -> Finding:
-    return Finding("it returns nothing.", "nothing returned",
-                   "It is a lambda that returns None, whatever its arguments.", (), "what comes after the colon?")
+    return Finding(
+        "it returns nothing.",
+        "nothing returned",
+        "It is a lambda that returns None, whatever its arguments.",
+        (),
+        "what comes after the colon?",
+    )
 
 
 def unfinished(called: str) -> Finding:
-    return Finding("it calls something unfinished.", "calls something unfinished",
-                   f"It calls `{called}`, which raises NotImplementedError because it is not written yet.", (),
-                   f"the cell that defines `{called}`: is it finished, and has it been run since?", None)
+    return Finding(
+        "it calls something unfinished.",
+        "calls something unfinished",
+        f"It calls `{called}`, which raises NotImplementedError because it is not written yet.",
+        (),
+        f"the cell that defines `{called}`: is it finished, and has it been run since?",
+        None,
+    )
 
 
 def untouched(exercise: Exercise) -> Report:
-    return Report(exercise.name, "not attempted",
-                  f'○ {exercise.name}: not attempted yet. Stuck? hint("{exercise.name}")')
+    return Report(
+        exercise.name, "not attempted", f'○ {exercise.name}: not attempted yet. Stuck? hint("{exercise.name}")'
+    )
 
 
 def failed(exercise: Exercise, finding: Finding, outcomes: Sequence[Outcome] = ()) -> Report:

@@ -142,8 +142,7 @@ QUESTIONS = (
     OneOf(
         "3.7",
         "Twice as many keys",
-        "You make the sequence twice as long and keep d as it is. What happens to the variance of a "
-        "score?",
+        "You make the sequence twice as long and keep d as it is. What happens to the variance of a score?",
         (
             wrong(
                 "It doubles.",

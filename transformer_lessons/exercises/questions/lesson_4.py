@@ -38,8 +38,7 @@ QUESTIONS = (
     Number(
         "4.2",
         "The scale in a head",
-        "A model has d_model = 1024 and 4 heads, and it reads 60 tokens. What does each head divide its scores "
-        "by?",
+        "A model has d_model = 1024 and 4 heads, and it reads 60 tokens. What does each head divide its scores by?",
         right=16,
         why="Each head has 1024 / 4 = 256 features. A dot product in a head runs over these 256 features, so the "
         "scale is √d_head = √256 = 16.",

@@ -128,8 +128,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It gives the sum of embedding and encoding a length of 1.",
-                "A factor above 1 makes vectors longer. Normalising lengths is the job of layer norm, in "
-                "lesson 7.",
+                "A factor above 1 makes vectors longer. Normalising lengths is the job of layer norm, in lesson 7.",
             ),
         ),
     ),
@@ -205,8 +204,7 @@ QUESTIONS = (
         (
             right(
                 "In training, it can compute all positions at the same time.",
-                "No position waits for the result of another, whereas an LSTM's state needs the state "
-                "before it.",
+                "No position waits for the result of another, whereas an LSTM's state needs the state before it.",
             ),
             wrong(
                 "Its cost grows more slowly with the length of the sequence.",

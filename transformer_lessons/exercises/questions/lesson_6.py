@@ -53,12 +53,10 @@ QUESTIONS = (
         "by dividing each row by its sum, unless a hidden score is so large that the sum rounds to 0.",
         slips={
             1: "The weights should sum to 1, and they would if the mask came before the softmax.",
-            0.25: "This is the sum of the first token's row, or a single weight. The second token also sees "
-            "itself.",
+            0.25: "This is the sum of the first token's row, or a single weight. The second token also sees itself.",
             0.75: "This is the sum of the third token's row.",
         },
-        pointer="Write down the four weights before the mask, then cross out those that the second token "
-        "may not see.",
+        pointer="Write down the four weights before the mask, then cross out those that the second token may not see.",
         tolerance=0.005,
     ),
     Number(
@@ -185,13 +183,11 @@ QUESTIONS = (
         slips={
             0: "This is possible on the second half, because the first half determines it. But random digits cannot "
             "be predicted.",
-            log(10) / 2: "This is halfway between the two halves' losses. The question is about the random half "
-            "alone.",
+            log(10) / 2: "This is halfway between the two halves' losses. The question is about the random half alone.",
             log(10) * 3 / 7: "This is the best mean over all seven predictions: three for random digits, "
             "and four that can be certain. The question is about the random ones only.",
             log(10, 2): "This is in bits. For nats, take the natural logarithm.",
-            0.1: "This is the probability that the best model gives to each digit. The loss is minus its "
-            "logarithm.",
+            0.1: "This is the probability that the best model gives to each digit. The loss is minus its logarithm.",
         },
         pointer="The loss is -ln(p): what probability can an honest model give to the next digit?",
         tolerance=0.006,
@@ -214,8 +210,7 @@ QUESTIONS = (
             ),
             wrong(
                 "It was a lucky draw.",
-                "Over hundreds of digits, luck evens out. A mean loss so far below ln 10 does not happen by "
-                "chance.",
+                "Over hundreds of digits, luck evens out. A mean loss so far below ln 10 does not happen by chance.",
             ),
             right(
                 "The future leaks: the model sees what it should predict.",

@@ -49,8 +49,7 @@ QUESTIONS = (
             ),
             wrong(
                 "A function that is still nonlinear, thanks to the biases",
-                "A bias shifts the output by the same amount for every input. It does not make the layer "
-                "nonlinear.",
+                "A bias shifts the output by the same amount for every input. It does not make the layer nonlinear.",
             ),
             wrong(
                 "A layer through which no gradient flows",
@@ -77,8 +76,7 @@ QUESTIONS = (
             512 * 2048 + 2048: "This is linear_in alone.",
             2 * (512 * 2048 + 2048): "The second map has as many weights as the first, but fewer biases: "
             "one for each output.",
-            2 * (512 * 2048 + 512): "The second map has as many weights as the first, but the first has "
-            "more biases.",
+            2 * (512 * 2048 + 512): "The second map has as many weights as the first, but the first has more biases.",
         },
         pointer="Count the weights and the biases of linear_in, then those of linear_out.",
     ),
@@ -158,8 +156,7 @@ QUESTIONS = (
         "The batch size is 2, and there are 4 heads. The source has 9 tokens and the target has 6. What is "
         "the shape of the decoder's cross-attention weights?",
         right=(2, 4, 6, 9),
-        why="The queries come from the target, which has 6 tokens, and the keys come from the source, which "
-        "has 9.",
+        why="The queries come from the target, which has 6 tokens, and the keys come from the source, which has 9.",
         slips={
             (2, 4, 9, 6): "The two lengths are swapped. Do the queries come from the source or from the target?",
             (2, 4, 6, 6): "This is the decoder's self-attention, among the target's own tokens.",
@@ -177,8 +174,7 @@ QUESTIONS = (
         why="There are two layer norms, each with 512 gains and 512 biases. Together they add 2,048 "
         "parameters, which makes 3,152,384 in all. Two thirds of the parameters are in the feed-forward layer.",
         slips={
-            ATTENTION
-            + FEED_FORWARD: "The layer norms are missing: each has a gain and a bias for every feature.",
+            ATTENTION + FEED_FORWARD: "The layer norms are missing: each has a gain and a bias for every feature.",
             ATTENTION + FEED_FORWARD + LAYER_NORM: "You counted only one layer norm, or two without their biases.",
             ATTENTION
             + FEED_FORWARD
@@ -209,8 +205,7 @@ QUESTIONS = (
             ),
             wrong(
                 "All blocks, but each position has its own.",
-                "It is the other way round: each block has its own weights, and uses them at every "
-                "position.",
+                "It is the other way round: each block has its own weights, and uses them at every position.",
             ),
         ),
     ),
@@ -303,8 +298,7 @@ QUESTIONS = (
     FreeText(
         "7.14",
         "Why so many skip connections",
-        "Why are there so many skip connections, especially around attention, and what would happen without "
-        "them?",
+        "Why are there so many skip connections, especially around attention, and what would happen without them?",
         model="With x + f(x), the slope of each layer is 1 plus that of f, so a gradient gets past f, however "
         "little f passes on. Ten parts of slope 0.1 have slope 0.0000000001 without skips, and 2.59 with them. "
         "In pre-norm, the skips form an identity path through the stack; in post-norm, a "

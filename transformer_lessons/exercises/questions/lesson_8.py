@@ -16,8 +16,7 @@ QUESTIONS = (
     Number(
         "8.1",
         "Tokens at word boundaries",
-        "tokenize splits at word boundaries and leaves out empty tokens. How many tokens are there in “To "
-        "go, or not”?",
+        "tokenize splits at word boundaries and leaves out empty tokens. How many tokens are there in “To go, or not”?",
         right=7,
         why="The tokens are “To”, a space, “go”, a comma with a space, “or”, another space, and “not”. Because a "
         "space is a token too, you get the text back if you join the tokens.",
@@ -44,16 +43,14 @@ QUESTIONS = (
             (960, 64): "Here a row starts at every token. Rows that do not overlap start 64 tokens apart.",
             (64, 16): "The number of rows comes first. And does the very last token have a target?",
             (64, 15): "Each row has length 64, but the number of rows comes first.",
-            (15, 65): "A row of 65 tokens holds inputs and targets together. The inputs are the first 64 of "
-            "them.",
+            (15, 65): "A row of 65 tokens holds inputs and targets together. The inputs are the first 64 of them.",
         },
         pointer="How many tokens does the last row need, including its targets?",
     ),
     SeveralOf(
         "8.3",
         "Sequences that overlap",
-        "Suppose a sequence of length 64 starts at every token, instead of at every 64th. Which "
-        "statements are true?",
+        "Suppose a sequence of length 64 starts at every token, instead of at every 64th. Which statements are true?",
         (
             right(
                 "An epoch has about 64 times as many sequences.",
@@ -89,8 +86,7 @@ QUESTIONS = (
             log(5000, 2): "This is the logarithm to base two, so it is in bits.",
             log(5000, 10): "This is the logarithm to base ten. Nats need the natural logarithm.",
             1 / 5000: "This is the probability of each token. The loss is its negative logarithm.",
-            5000: "This is the perplexity: the number of equally likely choices. The loss is its "
-            "logarithm.",
+            5000: "This is the perplexity: the number of equally likely choices. The loss is its logarithm.",
         },
         pointer="The loss is -ln(p), where p is the probability that the model gave to the token that actually "
         "came next.",
@@ -105,8 +101,7 @@ QUESTIONS = (
         why="The tokens cost 1, 2 and 3 bits, which is 2 bits on average, and 2 to the power of 2 is 4. So on "
         "average the model is as unsure as it would be with 4 equally likely choices.",
         slips={
-            2: "This is the mean loss, in bits per token. Perplexity is 2 to this power (e to this power for "
-            "nats).",
+            2: "This is the mean loss, in bits per token. Perplexity is 2 to this power (e to this power for nats).",
             2 * log(2): "This is the mean loss, in nats per token. Perplexity is its exponential.",
             24 / 7: "You averaged the probabilities first. Average their logarithms.",
             14 / 3: "You averaged the inverse probabilities. Average their logarithms instead.",
@@ -143,8 +138,7 @@ QUESTIONS = (
         (
             wrong(
                 "The character-level model: its loss is lower.",
-                "One loss is for a single character, the other for a token of several. Convert both to the "
-                "same unit.",
+                "One loss is for a single character, the other for a token of several. Convert both to the same unit.",
             ),
             right(
                 "The word-level model.",
@@ -203,8 +197,7 @@ QUESTIONS = (
             0.75: "This is the probability at temperature 1. Divide the logits by the temperature before the softmax.",
             sqrt(3) / (1 + sqrt(3)): "You multiplied the logits by 0.5. Divide them by it instead.",
             0.1: "This is the first probability.",
-            1.5: "You divided the probability by the temperature. Divide the logits, then take the softmax "
-            "again.",
+            1.5: "You divided the probability by the temperature. Divide the logits, then take the softmax again.",
         },
         pointer="Divide both logits by the temperature, then take the softmax.",
         tolerance=0.005,
@@ -234,8 +227,7 @@ QUESTIONS = (
         (
             wrong(
                 "Because they hardly change when a token is added.",
-                "They do not change at all: with a cache the logits are the same, up to rounding. The "
-                "question is why.",
+                "They do not change at all: with a cache the logits are the same, up to rounding. The question is why.",
             ),
             wrong(
                 "Because the attention weights stay the same.",
@@ -245,8 +237,7 @@ QUESTIONS = (
             ),
             wrong(
                 "Because they do not depend on the tokens.",
-                "Keys and values are computed from the tokens, layer by layer. A cache is valid for one text "
-                "only.",
+                "Keys and values are computed from the tokens, layer by layer. A cache is valid for one text only.",
             ),
             right(
                 "Because no earlier token sees the new one, in any layer.",

@@ -284,8 +284,9 @@ def letters_in(value):
     else:
         raise Unreadable("This question is answered with letters, in quotation marks.")
     if not found or not any(sign.isalpha() for sign in found):
-        raise Unreadable("There is no letter in this answer: please answer with the letter of a choice, not "
-                         "with its text.")
+        raise Unreadable(
+            "There is no letter in this answer: please answer with the letter of a choice, not with its text."
+        )
     if len(found) > 9 or not all(is_letters(word) for word in words):
         raise Unreadable(WITHOUT_TEXT)
     return found
@@ -316,8 +317,13 @@ def number_in(value):
 
 SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/", "√": " sqrt ", "_": " ", "’": " ", "'": " "})
 OPERATIONS = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: pow,
-    ast.UAdd: operator.pos, ast.USub: operator.neg,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: pow,
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
 }
 FUNCTIONS = {"ln": math.log, "log": math.log, "sqrt": math.sqrt, "exp": math.exp}
 

@@ -18,7 +18,12 @@ def rotate_halves(x, positions, base):
 
 
 exercise = Exercise(
-    name="rotate_halves", lesson=5, title="Halves instead of neighbours", difficulty=2, importance=2, minutes=12,
+    name="rotate_halves",
+    lesson=5,
+    title="Halves instead of neighbours",
+    difficulty=2,
+    importance=2,
+    minutes=12,
     contract="""rotate_halves(x, positions, base) turns, in x (…, length, d), feature i and feature i + d / 2 together,
         as (first, second), by the angle positions * base ** (-2 i / d), from the first towards the second. positions is
         (length,), d is even. It returns a tensor of x's shape.""",
@@ -26,10 +31,16 @@ exercise = Exercise(
         def rotate_halves(x, positions, base):
             """Each vector turned by its position; the two features of a pair lie half a vector apart."""
             raise NotImplementedError''',
-    sizes=[{"shape": (2,), "d": 4}, {"shape": (3, 5), "d": 6, "base": 100.0}, {"shape": (4, 4), "d": 4},
-           {"shape": (2, 3, 4), "d": 8, "base": 500.0}],
-    draw=draw, reference=rotate_halves,
-    hints=[("the wrong features are turned", "Which features does x.chunk(2, dim=-1) put side by side?")])
+    sizes=[
+        {"shape": (2,), "d": 4},
+        {"shape": (3, 5), "d": 6, "base": 100.0},
+        {"shape": (4, 4), "d": 4},
+        {"shape": (2, 3, 4), "d": 8, "base": 500.0},
+    ],
+    draw=draw,
+    reference=rotate_halves,
+    hints=[("the wrong features are turned", "Which features does x.chunk(2, dim=-1) put side by side?")],
+)
 
 
 @exercise.right("step by step")
@@ -52,13 +63,27 @@ def neighbours(x, positions, base):
 
 
 mistake = exercise.section(hint=1)
-mistake("neighbouring pairs", why="Features 2i and 2i + 1 are turned together, as in the lesson.",
-        look="how far apart do the two features of a pair lie here?", variants=[neighbours])
-mistake("the wrong way round", why="The vectors are turned backwards.", look="the sign of each sine.",
-        turned=lambda step, first, second, angles: step(first, second, -angles))
-mistake("the exponent without its 2", why="The exponent is -i / d, so the frequencies fall too slowly.",
-        look="what is the frequency of the last pair?",
-        frequencies=lambda pairs, d, base: base ** (-pairs.double() / d))
-mistake("pairs put side by side", why="The turned features are put back as neighbours.",
-        look="where did feature 0's partner come from?",
-        turned=lambda right: torch.stack(right.chunk(2, dim=-1), dim=-1).flatten(-2))
+mistake(
+    "neighbouring pairs",
+    why="Features 2i and 2i + 1 are turned together, as in the lesson.",
+    look="how far apart do the two features of a pair lie here?",
+    variants=[neighbours],
+)
+mistake(
+    "the wrong way round",
+    why="The vectors are turned backwards.",
+    look="the sign of each sine.",
+    turned=lambda step, first, second, angles: step(first, second, -angles),
+)
+mistake(
+    "the exponent without its 2",
+    why="The exponent is -i / d, so the frequencies fall too slowly.",
+    look="what is the frequency of the last pair?",
+    frequencies=lambda pairs, d, base: base ** (-pairs.double() / d),
+)
+mistake(
+    "pairs put side by side",
+    why="The turned features are put back as neighbours.",
+    look="where did feature 0's partner come from?",
+    turned=lambda right: torch.stack(right.chunk(2, dim=-1), dim=-1).flatten(-2),
+)

@@ -12,19 +12,28 @@ def window_mask(length, before, after):
 
 
 exercise = Exercise(
-    name="window_mask", lesson=6, title="A window on both sides", difficulty=2, importance=2, minutes=8,
+    name="window_mask",
+    lesson=6,
+    title="A window on both sides",
+    difficulty=2,
+    importance=2,
+    minutes=8,
     contract="""window_mask(length, before, after) returns a bool mask (length, length) in which position i may attend
         to the positions from i - before to i + after, both included, as far as they exist.""",
     stub='''
         def window_mask(length, before, after):
             """True where position i (row) may attend to position j (column)."""
             raise NotImplementedError''',
-    sizes=[dict(zip(("length", "before", "after"), one, strict=True))
-           for one in ((4, 1, 0), (5, 1, 2), (7, 3, 1), (6, 0, 0), (6, 2, 2), (1, 2, 3), (5, 9, 1))],
+    sizes=[
+        dict(zip(("length", "before", "after"), one, strict=True))
+        for one in ((4, 1, 0), (5, 1, 2), (7, 3, 1), (6, 0, 0), (6, 2, 2), (1, 2, 3), (5, 9, 1))
+    ],
     draw=lambda generator, length, before, after: (length, before, after),
-    reference=window_mask, returns="mask",
+    reference=window_mask,
+    returns="mask",
     shapes={"mask": "(query, key)"},
-    hints=[("it is the mirror image", "Rows ask. In row 3 and column 1, which position attends to which?")])
+    hints=[("it is the mirror image", "Rows ask. In row 3 and column 1, which position attends to which?")],
+)
 
 
 @exercise.right("step by step")
@@ -46,13 +55,30 @@ def with_triangles(length, before, after):
 
 
 mistake = exercise.section(hint=1)
-mistake("rows and columns swapped", why="before and after are exchanged: the mask is transposed.",
-        look="read row 2 aloud.", steps_ahead=lambda positions: positions[:, None] - positions)
-mistake("one step too few before", why="The first position of the window is left out.", look="the word included.",
-        within=lambda steps, before, after: (steps > -before) & (steps <= after))
-mistake("one step too few after", why="The last position of the window is left out.", look="the word included.",
-        within=lambda steps, before, after: (steps >= -before) & (steps < after))
-mistake("True for what is hidden", why="The mask is inverted.", look="what does True mean?",
-        within=lambda right: ~right)
-mistake("nothing after", why="No position sees a later one: the mask is causal.", look="where do you use `after`?",
-        within=lambda steps, before: (steps >= -before) & (steps <= 0))
+mistake(
+    "rows and columns swapped",
+    why="before and after are exchanged: the mask is transposed.",
+    look="read row 2 aloud.",
+    steps_ahead=lambda positions: positions[:, None] - positions,
+)
+mistake(
+    "one step too few before",
+    why="The first position of the window is left out.",
+    look="the word included.",
+    within=lambda steps, before, after: (steps > -before) & (steps <= after),
+)
+mistake(
+    "one step too few after",
+    why="The last position of the window is left out.",
+    look="the word included.",
+    within=lambda steps, before, after: (steps >= -before) & (steps < after),
+)
+mistake(
+    "True for what is hidden", why="The mask is inverted.", look="what does True mean?", within=lambda right: ~right
+)
+mistake(
+    "nothing after",
+    why="No position sees a later one: the mask is causal.",
+    look="where do you use `after`?",
+    within=lambda steps, before: (steps >= -before) & (steps <= 0),
+)

@@ -12,7 +12,12 @@ def add_and_norm(x, update, gain):
 
 
 exercise = Exercise(
-    name="add_and_norm", lesson=7, title="Add and RMS norm", difficulty=2, importance=2, minutes=8,
+    name="add_and_norm",
+    lesson=7,
+    title="Add and RMS norm",
+    difficulty=2,
+    importance=2,
+    minutes=8,
     contract="""add_and_norm(x, update, gain) adds update to x, both (…, features), divides each vector of the sum by
         the root of (the mean of its squares, plus 1e-5), and multiplies it by gain, (features,).""",
     stub='''
@@ -21,9 +26,13 @@ exercise = Exercise(
             raise NotImplementedError''',
     sizes=[{"shape": (2, 3)}, {"shape": (2, 3, 4)}, {"shape": (4, 4)}, {"shape": (3, 5), "scale": 3e-3}],
     draw=lambda generator, shape, scale=1.0: (
-        scale * (1 + normal(generator, *shape)), scale * normal(generator, *shape), normal(generator, shape[-1])),
+        scale * (1 + normal(generator, *shape)),
+        scale * normal(generator, *shape),
+        normal(generator, shape[-1]),
+    ),
     reference=add_and_norm,
-    hints=[("the numbers are not right", "Three words, from right to left: square, mean, root.")])
+    hints=[("the numbers are not right", "Three words, from right to left: square, mean, root.")],
+)
 
 
 @exercise.right("step by step")
@@ -49,15 +58,33 @@ def pytorchs_own(x, update, gain):
 
 mistake = exercise.section(hint=1)
 mistake("the residual missing", why="The update alone is normalised.", look="where is x?", total=lambda update: update)
-mistake("the norm before the sum", why="The update is normalised, and x is added afterwards.",
-        look="what is normalised here?",
-        variants=[lambda x, update, gain: x + AddAndNorm()(torch.zeros_like(x), update, gain)])
-mistake("layer norm", why="The mean is subtracted first, as in layer norm.", look="what does RMS stand for?",
-        variants=[lambda x, update, gain: F.layer_norm(x + update, gain.shape, gain, None, 1e-5)])
-mistake("the sum for the mean", why="The squares are added up, and not divided by their number.",
-        look="how does the result change when there are more features?",
-        mean_square=lambda total: total.square().sum(dim=-1, keepdim=True))
-mistake("epsilon outside the root", why="The small number is added after the root is taken.",
-        look="the brackets in the contract.", normalised=lambda total, mean_square: total / (mean_square.sqrt() + 1e-5))
-mistake("no root", why="Each vector is divided by its mean square.", look="doubling x: what should happen?",
-        normalised=lambda total, mean_square: total / (mean_square + 1e-5))
+mistake(
+    "the norm before the sum",
+    why="The update is normalised, and x is added afterwards.",
+    look="what is normalised here?",
+    variants=[lambda x, update, gain: x + AddAndNorm()(torch.zeros_like(x), update, gain)],
+)
+mistake(
+    "layer norm",
+    why="The mean is subtracted first, as in layer norm.",
+    look="what does RMS stand for?",
+    variants=[lambda x, update, gain: F.layer_norm(x + update, gain.shape, gain, None, 1e-5)],
+)
+mistake(
+    "the sum for the mean",
+    why="The squares are added up, and not divided by their number.",
+    look="how does the result change when there are more features?",
+    mean_square=lambda total: total.square().sum(dim=-1, keepdim=True),
+)
+mistake(
+    "epsilon outside the root",
+    why="The small number is added after the root is taken.",
+    look="the brackets in the contract.",
+    normalised=lambda total, mean_square: total / (mean_square.sqrt() + 1e-5),
+)
+mistake(
+    "no root",
+    why="Each vector is divided by its mean square.",
+    look="doubling x: what should happen?",
+    normalised=lambda total, mean_square: total / (mean_square + 1e-5),
+)
