@@ -32,7 +32,8 @@ from transformer_lessons.exercises.checker.exercise import EXERCISES, implementa
 from transformer_lessons.exercises.checker.report import WIDTH
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge
-from transformer_lessons.exercises.questions.question import FreeText, SeveralOf, Shape, all_questions
+from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Shape
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "imgs"))
@@ -402,7 +403,7 @@ def question_html(question, answered):
         else f"<p>{in_html(part)}</p>\n"
         for part in blocks(question.text)
     )
-    if isinstance(question, SeveralOf):
+    if isinstance(question, Choices):
         ask = "Choose one." if question.kind == "choice" else "Choose every one that you think is right."
         choices = "".join(
             f'<details class="choice"><summary><b>{letter}</b>{in_html(choice.text)}</summary>'

@@ -16,23 +16,23 @@ from hypothesis import strategies as st
 from question_proofs import PROOFS
 
 from transformer_lessons.exercises import answer
-from transformer_lessons.exercises.questions.question import (
-    LESSONS,
-    WIDTH,
+from transformer_lessons.exercises.checker.report import WIDTH
+from transformer_lessons.exercises.questions.finding import LESSONS, all_questions, overview
+from transformer_lessons.exercises.questions.kinds import (
+    Choices,
     FreeText,
     Number,
     OneOf,
     Question,
     SeveralOf,
     Shape,
-    all_questions,
-    overview,
-    tell,
+    Value,
 )
+from transformer_lessons.exercises.questions.verdict import tell
 
 QUESTIONS = all_questions()
-CHOICES = [q for q in QUESTIONS.values() if isinstance(q, SeveralOf)]  # OneOf is one of them
-VALUES = [q for q in QUESTIONS.values() if isinstance(q, Number)]  # Shape is one of them
+CHOICES = [q for q in QUESTIONS.values() if isinstance(q, Choices)]
+VALUES = [q for q in QUESTIONS.values() if isinstance(q, Value)]
 TEXTS = [q for q in QUESTIONS.values() if isinstance(q, FreeText)]
 
 # Their right choice is a conclusion; what it is drawn from is computed.
@@ -58,7 +58,7 @@ def wrong_answers(question):
     """Wrong answers to a question, each with what it should be told."""
     if isinstance(question, OneOf):
         return {letter: choice.why for letter, choice in question.lettered.items() if not choice.is_right}
-    if isinstance(question, SeveralOf):
+    if isinstance(question, Choices):
         right = question.right_letters
         return {"".join(sorted(right | {x})): c.why for x, c in question.lettered.items() if not c.is_right}
     return {**question.slips, far_off(question): question.pointer}
@@ -69,13 +69,13 @@ def far_off(question):
 
 
 def right_answer(question):
-    return question.right_letters if isinstance(question, SeveralOf) else question.right
+    return question.right_letters if isinstance(question, Choices) else question.right
 
 
 def explanations(question):
-    if isinstance(question, SeveralOf):
+    if isinstance(question, Choices):
         return [choice.why for choice in question.choices]
-    if isinstance(question, Number):
+    if isinstance(question, Value):
         return [question.why, *question.slips.values(), question.pointer]
     return []
 
@@ -102,17 +102,6 @@ def test_there_are_at_least_five_questions_a_lesson_and_forty_eight_in_all():
     assert len(QUESTIONS) >= 48
     for lesson in LESSONS:
         assert sum(q.startswith(f"{lesson}.") for q in QUESTIONS) >= 5
-
-
-def test_no_file_declares_a_number_twice():
-    from importlib import import_module
-
-    declared = [
-        question.number
-        for lesson in LESSONS
-        for question in import_module(f"transformer_lessons.exercises.questions.lesson_{lesson}").QUESTIONS
-    ]
-    assert sorted(declared) == sorted(QUESTIONS)
 
 
 def test_every_lesson_has_three_predictions_and_ends_with_a_free_text():
@@ -209,7 +198,7 @@ def test_every_question_has_a_proof_and_every_proof_a_question():
 @of([q for q in QUESTIONS.values() if q not in TEXTS and q.number not in THEORY])
 def test_the_right_answer_and_every_slip_are_what_a_computation_gives(question):
     proven = PROOFS[question.number]()
-    if isinstance(question, SeveralOf):
+    if isinstance(question, Choices):
         assert set(proven) == set(question.lettered)
         assert {letter for letter, is_right in proven.items() if is_right} == question.right_letters
         return
@@ -255,7 +244,7 @@ def test_the_right_answer_is_confirmed_and_explained(question):
     report = answer(question.number, right_answer(question))
     assert report.status == "passed"
     assert report.message.splitlines()[0] == f"✓ {question.number} {question.title}: right"
-    whys = [c.why for c in question.choices if c.is_right] if isinstance(question, SeveralOf) else [question.why]
+    whys = [c.why for c in question.choices if c.is_right] if isinstance(question, Choices) else [question.why]
     assert all(flat(why) in flat(report.message) for why in whys)
 
 

@@ -26,7 +26,8 @@ from drawn import draws
 from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
 from transformer_lessons.exercises.checker.verdict import judge
-from transformer_lessons.exercises.questions.question import FreeText, all_questions
+from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.marking import (
     commands,
     confinement,
@@ -651,12 +652,17 @@ def test_a_held_release_contains_no_model_answer_and_no_solution(tmp_path):
     kept = [line.strip() for text in kept for line in re.split(r"(?<=[.:]) |\n", text)] + release.hidden_lines()
     assert len(kept) > 250  # else there would be little to look for
     assert [line for line in kept if len(line) >= 40 and line in whole] == []
+    pages = [text for text in texts if text.startswith("# Lesson ")]
+    assert len(pages) == 12
+    assert not any("[x]" in page or "## " in page for page in pages)
     code = (
-        "from transformer_lessons import models; from transformer_lessons.exercises import check, solution; "
-        "check('causal_mask', lambda n: 0); solution('softmax')"
+        "from transformer_lessons import models; from transformer_lessons.exercises import answer, check, solution; "
+        "check('causal_mask', lambda n: 0); answer('1.2', 'c'); answer('1.9', 'my words'); solution('softmax')"
     )
     said = os.popen(f'cd {tmp_path}/transformer-lessons && {sys.executable} -c "{code}"').read()
     assert said.startswith("✗ causal_mask")
+    assert "✓ 1.2 The best match for a vector: right" in said
+    assert f"A model answer:\n{release.KEPT}\nDoes yours say the same?\n- {release.KEPT}\n" in said
     assert said.splitlines()[-1] == release.KEPT
 
 

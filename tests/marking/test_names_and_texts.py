@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from transformer_lessons.exercises.questions.question import all_questions, verdict
+from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.verdict import verdict
 from transformer_lessons.marking import commands, marks, report, submissions, tables, verdicts
 from transformer_lessons.marking.remote import Remote
 

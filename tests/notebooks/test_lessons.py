@@ -13,7 +13,7 @@ import torch
 
 from transformer_lessons import exercises
 from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
-from transformer_lessons.exercises.questions.question import all_questions
+from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.tools import progress
 from transformer_lessons.tools.glossary import glossary, terms_of
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from transformer_lessons.exercises.checker.exercise import EXERCISES
-from transformer_lessons.exercises.questions.question import FreeText, SeveralOf, all_questions
+from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.kinds import Choices, FreeText
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / ".site"
@@ -199,7 +200,7 @@ def test_a_question_can_be_clicked_and_an_exercise_has_its_hints(written):
         for number in re.findall(r'^answer\("([\d.]+)"\)$', code, flags=re.MULTILINE):
             assert page.count(f"<strong>{number} ") == 1
             question = all_questions()[number]
-            if isinstance(question, SeveralOf):
+            if isinstance(question, Choices):
                 for letter, choice in question.lettered.items():
                     assert f"<summary><b>{letter}</b>{choice.text.replace('`', '')}</summary>" in prose
                     assert choice.why.replace("`", "") in prose

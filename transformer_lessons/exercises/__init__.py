@@ -9,7 +9,7 @@ from transformer_lessons.exercises.catalogue import load
 from transformer_lessons.exercises.checker.help import hint, solution
 from transformer_lessons.exercises.checker.sandbox import namespaces
 from transformer_lessons.exercises.checker.verdict import check
-from transformer_lessons.exercises.questions.question import answer
+from transformer_lessons.exercises.questions.verdict import answer
 
 __all__ = ["answer", "check", "hint", "solution"]
 

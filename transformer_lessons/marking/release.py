@@ -8,8 +8,11 @@ import re
 import zipfile
 import zlib
 
+from transformer_lessons.exercises import sealing
 from transformer_lessons.exercises.checker.exercise import EXERCISES
-from transformer_lessons.exercises.questions.question import FreeText, all_questions
+from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.kinds import FreeText
+from transformer_lessons.exercises.questions.pages import MODEL, POINTS
 from transformer_lessons.tools import atomic
 from transformer_lessons.tools.install import ROOT
 
@@ -67,22 +70,29 @@ def held(name, data, hold, lines):
         return held_notebook(json.loads(data), hold, lines)
     if name.endswith(".svg") and "solutions" in hold:
         return without(data.decode(), lines).encode()
-    if not name.endswith(".py") or not name.startswith("transformer_lessons/"):
+    inner = name.removeprefix("transformer_lessons/")
+    if inner.startswith("exercises/questions/lesson_") and hold:
+        page = without_model_answers(data.decode()) if "texts" in hold else data.decode()
+        return sealing.sealed(page).encode()
+    if not name.endswith(".py") or inner == name:
         return data
-    inner, text = name.removeprefix("transformer_lessons/"), data.decode()
-    if inner.startswith("exercises/questions/lesson_") and "texts" in hold:
-        text = replaced(text, {"model": KEPT, "points": (KEPT,) * 3})
+    text = data.decode()
     if "solutions" in hold:
         if inner == "exercises/checker/help.py":
             text = text.replace("exercise.solution_text()", repr(KEPT))
         if inner.startswith("exercises/catalogue/"):
             text = replaced(text, {"solution": KEPT})
-    declared = inner.startswith(("exercises/catalogue/", "exercises/questions/lesson_"))
-    if hold and (declared or any(line in text for line in lines)):
+    if hold and (inner.startswith("exercises/catalogue/") or any(line in text for line in lines)):
         tree = ast.parse(text)
         first = (ast.get_docstring(tree) or "Sealed.").splitlines()[0]
         text = f'"""{first}"""\n\n{sealed(ast.unparse(tree), "__file__")}'
     return text.encode()
+
+
+def without_model_answers(page):
+    """A page of questions without what a free text is compared with."""
+    kept = f"**{MODEL}**\n\n{KEPT}\n\n**{POINTS}**\n\n" + f"- {KEPT}\n" * 3
+    return re.sub(rf"\*\*{MODEL}\*\*\n.*?(?=\n## |\Z)", kept, page, flags=re.DOTALL)
 
 
 def without(text, lines):
@@ -115,7 +125,7 @@ def replaced(text, values):
     tree = ast.parse(text)
     for call in ast.walk(tree):
         for keyword in call.keywords if isinstance(call, ast.Call) else ():
-            if keyword.arg in values and getattr(call.func, "id", "") in ("FreeText", "Exercise"):
+            if keyword.arg in values and getattr(call.func, "id", "") == "Exercise":
                 keyword.value = ast.parse(repr(values[keyword.arg]), mode="eval").body
     return ast.unparse(tree)
 

@@ -6,7 +6,8 @@ import re
 from collections import Counter, defaultdict
 from itertools import combinations
 
-from transformer_lessons.exercises.questions.question import FreeText, all_questions
+from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.marking.marks import TEXTS, cell, table
 from transformer_lessons.marking.report import page, safe
 from transformer_lessons.marking.tables import written

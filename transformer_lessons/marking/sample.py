@@ -5,7 +5,8 @@ import random
 import re
 
 from transformer_lessons.exercises.checker.exercise import EXERCISES
-from transformer_lessons.exercises.questions.question import FreeText, Number, all_questions
+from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.kinds import FreeText, Value
 from transformer_lessons.tools.install import ROOT
 
 NAMES = """Ada Alan Amara Anna Ben Chen Chloe Diego Elif Emma Farid Femi Grace Hana Igor Ines Jonas Kofi Lea Liam Lucia
@@ -79,7 +80,7 @@ def reply(found, draw, skill):
     question, right = all_questions()[found[1]], draw.random() < skill
     if isinstance(question, FreeText):
         value = " ".join(question.model.split(". ")[: 1 + 2 * right]) if draw.random() < 0.5 else question.points[0]
-    elif isinstance(question, Number):
+    elif isinstance(question, Value):
         value = question.right if right or not question.slips else draw.choice(list(question.slips))
     else:
         value = "".join(sorted(question.right_letters)) if right else draw.choice(list(question.lettered))

@@ -14,7 +14,9 @@ from transformer_lessons.exercises.checker.draws import Draws, compare, observe_
 from transformer_lessons.exercises.checker.exercise import EXERCISES, Exercise
 from transformer_lessons.exercises.checker.sandbox import in_short, standard_state
 from transformer_lessons.exercises.checker.verdict import judge
-from transformer_lessons.exercises.questions.question import FreeText, all_questions, verdict
+from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.kinds import FreeText
+from transformer_lessons.exercises.questions.verdict import verdict
 from transformer_lessons.marking.notebook import LONGEST, Notebook, excerpt_of, shape_of
 from transformer_lessons.marking.remote import LIMITS, Endless, Nursery, Remote, Student
 from transformer_lessons.marking.wire import Broken, unpack

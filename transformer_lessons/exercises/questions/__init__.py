@@ -1,1 +1,9 @@
-"""The theory questions, one file for each lesson."""
+"""The theory questions: a page for each lesson, and what reads and asks them, in reading order.
+
+arithmetic  numbers as people write them
+reading     what a learner typed, as letters, a number, a shape or a text
+kinds       the five kinds of question, and their verdicts
+pages       a lesson's page, read into questions
+finding     all questions, and the one that is meant
+verdict     `answer`
+"""

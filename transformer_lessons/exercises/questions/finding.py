@@ -1,0 +1,56 @@
+"""All questions, and the one that a learner means. A lesson's page is read when one of its questions is asked for."""
+
+import difflib
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from transformer_lessons.exercises.questions.kinds import Question
+from transformer_lessons.exercises.questions.pages import read_page
+from transformer_lessons.exercises.questions.reading import Unreadable, listed
+
+LESSONS = range(1, 13)
+
+
+@cache
+def questions_of(lesson: int) -> dict[str, Question]:
+    """The questions of a lesson by their numbers, in order."""
+    questions = read_page(Path(__file__).with_name(f"lesson_{lesson}.md"))
+    return {question.number: question for question in questions}
+
+
+@cache
+def all_questions() -> dict[str, Question]:
+    """Every question by its number, in the order of the lessons."""
+    return {number: question for lesson in LESSONS for number, question in questions_of(lesson).items()}
+
+
+def overview(lesson: int | None = None) -> str:
+    """A line for each question (number, kind, title), and their total; all lessons, or one."""
+    chosen = all_questions() if lesson is None else questions_of(lesson)
+    lines = [f"{question.number:<5} {question.kind:<16} {question.title}" for question in chosen.values()]
+    return "\n".join([*lines, f"{len(chosen)} questions"])
+
+
+def find(number: object) -> Question:
+    """The question with this number: "3.2", or whatever else can only mean 3.2."""
+    lesson, index = parts_of(number)
+    wanted = f"{lesson}.{index}"
+    questions = questions_of(lesson) if lesson in LESSONS else {}
+    if not isinstance(number, str) and f"{wanted}0" in questions:
+        raise Unreadable(f'Is it "{wanted}" or "{wanted}0"? Please write the number in quotation marks.')
+    if wanted in questions:
+        return questions[wanted]
+    close = difflib.get_close_matches(wanted, questions or all_questions(), n=3, cutoff=0)
+    raise Unreadable(f"There is no question {wanted}; close to it are {listed(close)}.")
+
+
+def parts_of(number: Any) -> tuple[int, int]:
+    """(lesson, index), as in 3 and 2 for "3.2", 3.2, "Question 3.2" or "3,2"."""
+    try:
+        text = number if isinstance(number, str) else f"{number:g}"
+        lesson, index = re.fullmatch(r"\D*?(\d{1,3})\s*[.,-]\s*(\d{1,3})\D*", text).groups()
+        return int(lesson), int(index)
+    except Exception:  # no text, no number, or an object that raises
+        raise Unreadable('Questions have numbers in quotation marks, as in answer("1.1").') from None

@@ -1,0 +1,57 @@
+"""`answer`: a question is shown, or the answer to it is judged and explained."""
+
+import re
+import textwrap
+
+from transformer_lessons.exercises.checker.card import card, paragraph
+from transformer_lessons.exercises.checker.report import WIDTH, Report, note, say
+from transformer_lessons.exercises.questions.finding import find
+from transformer_lessons.exercises.questions.kinds import Question
+from transformer_lessons.exercises.questions.reading import Unreadable, is_blank
+
+MARKS = {"passed": "✓", "failed": "✗", "not attempted": "○"}
+
+
+def answer(number: object = None, *values: object) -> Report:
+    """Judge the answer to the question `number`, "3.2" say; without one, show the question.
+
+    Several values are one answer: a shape's sizes, or letters.
+    """
+    value = values[0] if len(values) == 1 else values or None
+    try:
+        question = find(number)
+    except Unreadable as reason:
+        return tell("?", "not attempted", "○ No such question", [str(reason)])
+    status, said = verdict(question, value)
+    ending = {"passed": f": {question.praise}", "failed": ": not yet", "not attempted": ""}[status]
+    if status != "passed":
+        invitation = "Try again" if status == "failed" else "Answer"
+        said.append(f'{invitation} with {question.asks_for}: answer("{question.number}", {question.blank})')
+    return tell(question.number, status, f"{MARKS[status]} {question.number} {question.title}{ending}", said)
+
+
+def verdict(question: Question, value: object) -> tuple[str, list[str]]:
+    """("passed", "failed" or "not attempted", what is said)."""
+    try:
+        if is_blank(value):
+            return "not attempted", question.shown()
+        given = question.read(value)
+    except Unreadable as reason:
+        return "not attempted", [str(reason)]
+    except Exception:  # a learner's object may raise anything, whatever is done with it
+        return "not attempted", [f"This cannot be read as {question.asks_for}."]
+    passed, said = question.judge(given)
+    return ("passed" if passed else "failed"), said
+
+
+def tell(number: str, status: str, heading: str, paragraphs: list[str]) -> Report:
+    """Prints the report, and returns it."""
+    lines = [line for text in paragraphs for line in text.splitlines()]
+    wrapped = [heading]
+    for line in lines:
+        hanging = " " * len(re.match(r"[a-z]\) |- | *", line)[0])
+        wrapped += textwrap.wrap(line, WIDTH, subsequent_indent=hanging, break_on_hyphens=False)
+    report = Report(number, status, "\n".join(wrapped))
+    say(report.message, card(status, heading, [paragraph(line) for line in lines]))
+    note(report)
+    return report
