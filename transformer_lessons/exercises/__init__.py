@@ -2,10 +2,9 @@
 
     from transformer_lessons.exercises import check, answer, hint, solution
 
-`hint` and `solution` help. Each exercise is declared in a file in catalogue/, whose README.md shows how.
+`hint` and `solution` help. Each exercise is a page in catalogue/, whose README.md explains the form.
 """
 
-from transformer_lessons.exercises.catalogue import load
 from transformer_lessons.exercises.checker.help import hint, solution
 from transformer_lessons.exercises.checker.sandbox import namespaces
 from transformer_lessons.exercises.checker.verdict import check
@@ -13,5 +12,4 @@ from transformer_lessons.exercises.questions.verdict import answer
 
 __all__ = ["answer", "check", "hint", "solution"]
 
-load()
 namespaces.extend()  # what the checks restore if an answer has replaced it

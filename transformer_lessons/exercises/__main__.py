@@ -2,7 +2,7 @@
 
 import sys
 
-from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
+from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
 from transformer_lessons.exercises.checker.verdict import Draws, judge
 
@@ -12,9 +12,9 @@ def verdicts(exercise, seed=0):
     draws = Draws(exercise, seed)
     for mistake in exercise.mistakes.values():
         for variant in mistake.variants:
-            yield mistake.name, judge(exercise, implementation(variant), draws, attempt)
+            yield mistake.name, judge(exercise, variant.answer, draws, attempt)
     for style, answer in exercise.answers.items():
-        yield style, judge(exercise, implementation(answer), draws, attempt)
+        yield style, judge(exercise, answer.answer, draws, attempt)
 
 
 def main(names):

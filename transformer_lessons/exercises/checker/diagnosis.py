@@ -42,7 +42,6 @@ from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.steps import (
     mistakes_in_parts,
     mistakes_on_the_way,
-    pairs_that_give,
     sentence_on_steps,
 )
 
@@ -63,7 +62,7 @@ def diagnose(
     """
     if misbuilt and misbuilt.headline == SHARED:
         return misbuilt
-    singles, pairs = draws.exercise.singles(), draws.exercise.pairs
+    singles, pairs = draws.exercise.singles, draws.exercise.pairs
     some_raised = any(one.kind == "raised" for one in outcomes)
     right = right_parts(draws, outcomes)
     but_for = (partial(in_parts, right),) if right else ()
@@ -136,7 +135,7 @@ def needed_of(draws, outcomes, mistakes, pair):
             for ours, other, expected in zip(outcomes, theirs, draws.expected, strict=True)
         )
 
-    return tuple(one for one, other in zip(mistakes, reversed(pair.__bases__), strict=True) if not explained_by(other))
+    return tuple(one for one, other in zip(mistakes, reversed(pair.parts), strict=True) if not explained_by(other))
 
 
 def is_random(draws):
@@ -164,32 +163,27 @@ def by_nearest_pairs(draws, answer, outcomes, differences, run):
     """Two mistakes at once, in any variants: those that show somewhere in the answer or its result."""
     exercise = draws.exercise
     wrong = [n for n, found in enumerate(differences) if found]
-    if not wrong or exercise.steps is None:
+    if not wrong:
         return None
-    if is_text(draws.expected[wrong[-1]]):  # the longest text shows most
-        given = outcomes[wrong[-1]].value
-        near = pairs_that_give(draws, given, wrong[-1]) if is_text(given) else []
-    elif exercise.observe and not is_random(draws):
-        near = product(mistakes_in_parts(draws, outcomes[wrong[0]].value, wrong[0]), exercise.singles())
+    if exercise.observe and not is_random(draws):
+        near = product(mistakes_in_parts(draws, outcomes[wrong[0]].value, wrong[0]), exercise.singles)
     else:
-        near = product(mistakes_on_the_way(draws, answer, outcomes[wrong[0]], wrong[0], run), exercise.singles())
+        near = product(mistakes_on_the_way(draws, answer, outcomes[wrong[0]], wrong[0], run), exercise.singles)
     pairs = []
     for ((first,), variant), ((second,), another) in near:
-        if exercise.replaces_steps(another) and (variant, another) not in draws.pairs:
+        if (variant, another) not in draws.pairs:
             draws.pairs[variant, another] = exercise.pair((first, variant), (second, another))
-        pairs.append(draws.pairs.get((variant, another)))
-    pairs = [pair for pair in pairs if pair][:MOST_PAIRS]
+        if draws.pairs[variant, another]:
+            pairs.append(draws.pairs[variant, another])
+        if len(pairs) == MOST_PAIRS:
+            break
     return by_pair(draws, outcomes, differences, pairs, (in_full, where_it_ran))
-
-
-def is_text(value):
-    return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
 
 
 def by_fault(draws: Draws, fault: tuple) -> Finding:
     """A known mistake that gives the right numbers but has the same fault; otherwise the fault itself."""
     name, sentence, look = fault
-    for (mistake,), variant in draws.exercise.singles():
+    for (mistake,), variant in draws.exercise.singles:
         theirs = (draws.outcome(variant, number) for number in range(len(draws.cases)))  # up to the first wrong one
         right = all(
             one.ok and not one.changed_inputs and same(draws.exercise, one.value, expected)
@@ -528,7 +522,7 @@ def by_slip_and_mistake(draws, outcomes, differences):
             compare(draws.exercise, one.value, expected) if one.ok else None
             for one, expected in zip(corrected, draws.expected, strict=True)
         ]
-        finding = by_mistake(draws, corrected, changed, draws.exercise.singles(), (in_full, where_it_ran))
+        finding = by_mistake(draws, corrected, changed, draws.exercise.singles, (in_full, where_it_ran))
         if finding:
             finding.headline = f"{finding.mistake}, and {name}."
             finding.why = f"{finding.why} {slip_sentence(draws, outcomes, differences, text)}"

@@ -21,7 +21,8 @@ from transformer_lessons.exercises.checker.comparison import (
     is_array,
     unchanged,
 )
-from transformer_lessons.exercises.checker.exercise import Case, Exercise, fill, implementation, of_the_contract
+from transformer_lessons.exercises.checker.edits import WrongAnswer
+from transformer_lessons.exercises.checker.exercise import Case, Exercise, fill, of_the_contract
 from transformer_lessons.exercises.checker.sandbox import Outcome
 
 
@@ -49,32 +50,31 @@ class Draws:
         self.changes = {}  # number of a case → what each mistake changes, once needed
         self.pairs = {}  # two variants → both at once, once tried
 
-    def outcome(self, variant: Callable, number: int) -> Outcome:
-        """The outcome of a declared variant on one case."""
+    def outcome(self, variant: WrongAnswer, number: int) -> Outcome:
+        """The outcome of a known wrong answer on one case."""
         if (variant, number) not in self.known:
             case = self.cases[number]
-            self.known[variant, number] = observe(self.exercise, self.ready(variant, number), case, self.dtype)
+            answer = self.ready(variant.answer, number, variant.keeps_layers)
+            self.known[variant, number] = observe(self.exercise, answer, case, self.dtype)
         return self.known[variant, number]
 
-    def ready(self, variant: Callable, number: int) -> Callable:
-        """The variant, ready to be called; if it has the right answer's layers, they are built and filled once."""
-        right = self.exercise.steps if self.exercise.is_module else None
-        stepped = right is not None and isinstance(variant, type) and issubclass(variant, right)
-        if not stepped or variant.__init__ is not right.__init__:
-            return implementation(variant)
+    def ready(self, answer: Callable, number: int, same_layers: bool) -> Callable:
+        """An answer, ready to be called; if it has the right answer's layers, they are built and filled once."""
+        if not self.exercise.is_module or not same_layers:
+            return answer
         if number not in self.filled:
-            case = self.cases[number]
+            case, right = self.cases[number], self.exercise.right.answer
             self.filled[number] = make(self.exercise, right, case, self.dtype, inputs_for(self, case))
         module = copy.copy(self.filled[number])
         for table in ("_parameters", "_buffers", "_modules"):  # layers made in forward are the copy's own
             vars(module)[table] = dict(vars(module)[table])
-        module.__class__ = variant
+        module.__class__ = answer
         return module
 
-    def fault(self, variant: Callable, find: Callable) -> tuple | None:
-        """The fault that `find` sees in a declared variant, beyond its numbers."""
+    def fault(self, variant: WrongAnswer, find: Callable) -> tuple | None:
+        """The fault that `find` sees in a known wrong answer, beyond its numbers."""
         if variant not in self.faults:
-            self.faults[variant] = find(self, implementation(variant), sandbox.attempt)
+            self.faults[variant] = find(self, variant.answer, sandbox.attempt)
         return self.faults[variant]
 
 

@@ -7,7 +7,6 @@ made from, the steps before it are right, and with the right tensor in its place
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
 
 import torch
 from torch import nn
@@ -24,7 +23,7 @@ from transformer_lessons.exercises.checker.comparison import (
     numbers,
 )
 from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make
-from transformer_lessons.exercises.checker.exercise import recorded_steps, replaced_steps
+from transformer_lessons.exercises.checker.edits import RETURN, recorded
 from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
 
 MOST_CALLS = 1000
@@ -34,7 +33,7 @@ MOST_IN_PARTS = 5
 def sentence_on_steps(draws: Draws, answer: Callable, differences: list[Difference | None], run: Callable) -> str:
     """What is certain, on every case that fails: which layers are never used, and which step is the first wrong one."""
     exercise = draws.exercise
-    if exercise.steps is None or not exercise.names_steps or exercise.observe:
+    if not exercise.names_steps or exercise.observe:
         return ""
     found = []
     for number in (number for number, difference in enumerate(differences) if difference):
@@ -180,7 +179,7 @@ def mistakes_in_parts(draws: Draws, value: object, number: int) -> list:
             alike(ours, one, tolerance) and not alike(ours, right, tolerance) for ours, one, right in parts
         )
 
-    shown = [(given(single), single) for single in draws.exercise.singles() if draws.exercise.replaces_steps(single[1])]
+    shown = [(given(single), single) for single in draws.exercise.singles if single[1].names]
     return [single for count, single in sorted(shown, key=lambda one: -one[0]) if count][:MOST_IN_PARTS]
 
 
@@ -189,30 +188,6 @@ def parts_of(value):
     if is_array(value) and value.ndim > 1:
         return list(value)
     return [part for one in value for part in parts_of(one)] if isinstance(value, (list, tuple)) else [value]
-
-
-def pairs_that_give(draws: Draws, value: object, number: int) -> list:
-    """All pairs of mistakes, as singles, that give this list when their steps are combined, on one case.
-
-    Where steps make no tensors, a pair takes some ten microseconds, so all are tried.
-    """
-    right, inputs = draws.exercise.steps, draws.cases[number].inputs
-    singles = [single for single in draws.exercise.singles() if draws.exercise.replaces_steps(single[1])]
-    found = []
-    for one, other in combinations(singles, 2):
-        steps, others = replaced_steps(one[1], right), replaced_steps(other[1], right)
-        if one[0] == other[0] or steps & others:
-            continue
-        first, second, moved = (other, one, steps) if "__call__" in others else (one, other, others)
-        both, theirs = first[1](), second[1]()
-        vars(both).update((name, getattr(theirs, name)) for name in moved)
-        try:
-            result = both(*inputs)
-        except Exception:  # one mistake's result may break the other
-            continue
-        if isinstance(result, (list, tuple)) and alike(list(result), list(value), 0):
-            found.append((one, other))
-    return found
 
 
 def holds(arrays, wanted, tolerance):
@@ -230,34 +205,46 @@ def made_on_the_way(draws, answer, number):
 
 
 def changes(draws, number):
-    """[(single, arrays)], on one case: for each mistake made from steps, the results that the right steps do not give.
+    """[(single, arrays)], on one case: for each mistake, what its lines compute that the right answer does not.
 
     A result that the right answer also makes on its way shows no mistake.
     """
     exercise, inputs = draws.exercise, inputs_for(draws, draws.cases[number])
     usual = [*arrays_in(inputs), *made_on_the_way(draws, exercise.reference, number)]
-    record = recorded_steps(exercise.steps, lambda right: draws.ready(right, number)(*inputs))
-    right = [(name, freeze(given), arrays_in(freeze(result))) for name, given, result in record]
+    right = {name: arrays_in(value) for name, value in recorded_on(draws, exercise.right, number, True)}
     found = []
-    for single in exercise.singles():
-        if exercise.replaces_steps(single[1]):
-            arrays = attempt(lambda variant=single[1]: changed_by(draws, variant, number, right)).value
+    for single in exercise.singles:
+        variant = single[1]
+        if variant.names:
+            arrays = attempt(lambda variant=variant: changed_by(draws, variant, number, right)).value
             if arrays and not holds(usual, arrays[0], exercise.tolerance):
                 found.append((single, arrays))
     return found
 
 
 def changed_by(draws, variant, number, right):
-    """What a mistake's steps make of the right inputs that the right steps do not."""
-    replaced = replaced_steps(variant, draws.exercise.steps)
-    target = draws.ready(variant, number) if draws.exercise.is_module else variant()
-    pairs = [
-        (one, other)
-        for name, given, results in right
-        if name in replaced
-        for one, other in zip(arrays_in(getattr(target, name)(*freeze(given))), results, strict=False)
+    """What the lines of a mistake compute that the right lines do not."""
+    tolerance = draws.exercise.tolerance
+    return [
+        array
+        for name, value in recorded_on(draws, variant, number, variant.keeps_layers)
+        if name in variant.names
+        for array in arrays_in(value)
+        if array.size > 1 and not holds(right.get(name, []), array, tolerance)
     ]
-    return [one for one, other in pairs if one.size > 1 and not holds([other], one, draws.exercise.tolerance)]
+
+
+def recorded_on(draws, answer, number, same_layers):
+    """[(name, value)], on one case: what each line of an answer sets. It stays as it was then."""
+    inputs = inputs_for(draws, draws.cases[number])
+    record = recorded(answer, lambda made: made_ready(draws, made, number, same_layers)(*inputs))
+    return [(name, freeze(value)) for name, value in record]
+
+
+def made_ready(draws, answer, number, same_layers):
+    if draws.exercise.is_module and not same_layers:
+        return make(draws.exercise, answer, draws.cases[number], draws.dtype, inputs_for(draws, draws.cases[number]))
+    return draws.ready(answer, number, same_layers)
 
 
 def arrays_in(value):
@@ -375,9 +362,9 @@ class RightSteps:
             with self.trace:
                 target(*inputs)
 
-        record = recorded_steps(exercise.steps, fill_in)
-        self.names = [name for name, _, _ in record]
-        self.results = [tensors_in(result) for _, _, result in record]
+        record = [(name, value) for name, value in recorded(exercise.right, fill_in) if name != RETURN]
+        self.names = [name for name, _ in record]
+        self.results = [tensors_in(value) for _, value in record]
         self.table, self.since = [], []  # the known tensors, and the step from which each is known
         for one in tensors_in(inputs_for(draws, case)):
             self.add(one, 0)

@@ -20,7 +20,7 @@ from transformer_lessons.exercises.checker.contract import (
 )
 from transformer_lessons.exercises.checker.diagnosis import by_fault, diagnose, unknown
 from transformer_lessons.exercises.checker.draws import Draws, Finding, compare, first_draws, observe_all
-from transformer_lessons.exercises.checker.exercise import BROKEN, EXERCISES, Exercise
+from transformer_lessons.exercises.checker.exercise import EXERCISES, Exercise
 from transformer_lessons.exercises.checker.report import WIDTH, Report, note, say
 from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits, Outcome
 
@@ -82,8 +82,7 @@ def names_like(name: str) -> str:
     near = [lower[found] for found in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
     if near:
         return "Did you mean " + " or ".join(near) + "?"
-    lost = f" ({' and '.join(BROKEN)} could not be loaded.)" if BROKEN else ""
-    return "\n  ".join(textwrap.wrap("The exercises are " + ", ".join(EXERCISES) + "." + lost, WIDTH))
+    return "\n  ".join(textwrap.wrap("The exercises are " + ", ".join(EXERCISES) + ".", WIDTH))
 
 
 # The verdict

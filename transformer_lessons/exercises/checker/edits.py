@@ -1,0 +1,325 @@
+"""Makes wrong answers from the right one: lines, as a learner would have written them, take the place of its own.
+
+The rules, which a reader of a page can apply by eye:
+
+- A line takes the place of the right answer's line that sets the same name (`x`, or `self.x`). `return` is a name, too.
+- A line that reads the name it sets (`x = -x`, `x += 1`, `x[0] = 1`) takes the place of a line that does so as well.
+  If there is none, it comes after the last line that sets the name; for an argument, it comes first.
+- A line for a name that the right answer lacks stays with the line below it. If there is none, it comes first; a new
+  `self.x` comes last in `__init__`.
+- In a `return` line, `...` stands for what the right answer returns in that place.
+- A `def` takes the place of the method or helper with that name; a new one is added before the answer. The answer's own
+  `def` or `class` is a whole answer.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+RETURN = "return"
+NOTE = "__note__"  # what a recording answer calls with each name and its value
+
+
+def name_of(node: ast.expr) -> str | None:
+    """The name of a variable or of an attribute of `self`; None for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        return f"self.{node.attr}"
+    return None
+
+
+def owner_of(node: ast.expr) -> str | None:
+    """The name of which `node` is a part: "x" for `x[0].data`."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)) and not name_of(node):
+        node = node.value
+    return name_of(node)
+
+
+class Line:
+    """A statement: which names it sets, and which it reads."""
+
+    def __init__(self, statement: ast.stmt) -> None:
+        self.statement = statement
+        self.sets: set = {RETURN} if isinstance(statement, ast.Return) else set()
+        self.reads: set = set()
+        for node in ast.walk(statement):
+            if isinstance(node, (ast.Name, ast.Attribute)) and name_of(node):
+                (self.reads if isinstance(node.ctx, ast.Load) else self.sets).add(name_of(node))
+            elif isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+                self.sets.add(owner_of(node))
+                self.reads.add(owner_of(node))
+            if isinstance(node, ast.AugAssign):
+                self.reads.add(owner_of(node.target))
+        self.sets.discard(None)
+        self.updates = self.sets & self.reads
+
+
+def lines_within(block: list) -> Iterator[Line]:
+    """The lines of a block and of its loops and conditions, in order; functions inside it are not looked into."""
+    for statement in block:
+        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)):
+            yield Line(statement)
+        elif not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            for inner in ("body", "orelse"):
+                yield from lines_within(getattr(statement, inner, []))
+
+
+class RightAnswer:
+    """The right answer to an exercise, from which its mistakes are made."""
+
+    def __init__(self, source: str, namespace: dict) -> None:
+        self.source, self.namespace = source, namespace
+        self.tree = ast.parse(source)
+        self.name = self.tree.body[-1].name
+        whole = self.tree.body[-1]
+        holder = whole if isinstance(whole, ast.ClassDef) else self.tree
+        self.functions = {node.name: node for node in holder.body if isinstance(node, ast.FunctionDef)}
+        self.imports = [node for node in self.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        self.called = list(self.functions.values())[-1]  # what is called: the function itself, or `forward`
+        self.init = self.functions.get("__init__", self.called)
+        self.arguments = {node.arg for node in ast.walk(self.called.args) if isinstance(node, ast.arg)}
+        self.lines = [
+            line
+            for function in self.functions.values()
+            for line in lines_within(function.body)
+            if function is self.called or RETURN not in line.sets
+        ]
+        self.names = {name for line in self.lines for name in line.sets}
+
+    @cached_property
+    def answer(self) -> Callable:
+        """The function or class itself."""
+        return self.compiled(self.tree)
+
+    def compiled(self, tree: ast.Module, **more) -> Callable:
+        """What a tree of this answer's name defines."""
+        names = {**self.namespace, **more}
+        exec(compile(tree, f"<{self.name}>", "exec"), names)
+        return names[self.name]
+
+
+class WrongAnswer:
+    """The right answer with other lines. It is made when it is needed."""
+
+    def __init__(self, right: RightAnswer, lines: str, parts: tuple = ()) -> None:
+        self.right, self.lines = right, lines
+        self.parts = parts  # the two wrong answers that are at once in this one
+
+    @cached_property
+    def statements(self) -> list:
+        return ast.parse(self.lines).body
+
+    @property
+    def is_whole(self) -> bool:
+        """Do the lines define the answer themselves, rather than change the right one?"""
+        return getattr(self.statements[-1], "name", None) == self.right.name
+
+    @cached_property
+    def names(self) -> frozenset:
+        """The names whose lines are replaced: the steps in which this answer differs from the right one."""
+        if self.is_whole:
+            return frozenset()
+        sets = set()
+        for statement in self.statements:
+            defined = getattr(statement, "name", None)
+            sets |= {defined} if defined else Line(statement).sets
+        known = self.right.names | self.right.arguments | set(self.right.functions)
+        return frozenset(sets & known or sets)
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        if self.is_whole:
+            return ast.Module([*self.right.imports, *self.statements], [])
+        return Edit(self.right, self.statements).tree()
+
+    @cached_property
+    def answer(self) -> Callable:
+        """The function or class itself."""
+        return self.right.compiled(self.tree)
+
+    @cached_property
+    def keeps_layers(self) -> bool:
+        """Does a module keep the layers of the right answer?"""
+        return not self.is_whole and not any(name == "__init__" or "." in name for name in self.names)
+
+    def together(self, other: "WrongAnswer") -> "WrongAnswer | None":
+        """Both changes at once, if they replace different lines."""
+        if not self.names or not other.names or self.names & other.names:
+            return None
+        return WrongAnswer(self.right, f"{self.lines}\n{other.lines}", (self, other))
+
+
+class Edit:
+    """Where each new line goes."""
+
+    def __init__(self, right: RightAnswer, statements: list) -> None:
+        self.right = right
+        self.before: list = []  # the imports and the helpers that are new
+        self.functions: dict = {}  # the functions that are replaced, by name
+        self.first: list = []  # at the top of the function that is called
+        self.last: list = []  # at the end of __init__
+        self.instead: dict = {}  # id of a line → what takes its place
+        self.after: dict = {}  # id of a line → what comes after it
+        waiting: list = []
+        for statement in statements:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                self.before.append(statement)
+            elif isinstance(statement, ast.FunctionDef):
+                if statement.name in right.functions:
+                    self.functions[statement.name] = statement
+                else:
+                    self.before.append(statement)
+            else:
+                waiting.append(Line(statement))
+                if self.has_a_place(waiting[-1]) or statement is statements[-1]:
+                    self.place(waiting)
+                    waiting = []
+        self.place(waiting)
+
+    def has_a_place(self, line: Line) -> bool:
+        return bool(line.sets & (self.right.names | self.right.arguments)) or any("." in name for name in line.sets)
+
+    def place(self, group: list) -> None:
+        """Puts lines that belong together where the last of them goes."""
+        if not group:
+            return
+        names = group[-1].sets & self.right.names
+        read: set = set()
+        known: set = set()
+        for line in group:
+            read |= line.reads - known
+            known |= line.sets
+        statements = [line.statement for line in group]
+        there = [line for line in self.right.lines if line.sets & names]
+        updates = bool(read & names - {RETURN})
+        same = [line for line in there if bool(line.updates & names) == updates]
+        if not there:
+            new = any("." in name for name in group[-1].sets)
+            (self.last if new else self.first).extend(statements)
+        elif not same or any(line.sets - known for line in same):
+            self.after.setdefault(id(there[-1].statement), []).extend(statements)
+        elif RETURN in names:
+            fill_dots(group[-1].statement, same[-1].statement)
+            self.instead[id(same[-1].statement)] = statements
+        else:
+            self.instead.setdefault(id(same[0].statement), []).extend(statements)
+            for line in same[1:]:
+                self.instead.setdefault(id(line.statement), [])
+
+    def tree(self) -> ast.Module:
+        whole = self.right.tree.body[-1]
+        *above, _ = self.right.tree.body
+        if isinstance(whole, ast.ClassDef):
+            body = [self.edited(node) for node in whole.body]
+            changed = [*above, *self.before, with_body(whole, body=body)]
+        else:
+            changed = [*map(self.edited, above), *self.before, self.edited(whole)]
+        return ast.Module(changed, [])
+
+    def edited(self, node: ast.stmt) -> ast.stmt:
+        """A function with the new lines in it; anything else as it is."""
+        if not isinstance(node, ast.FunctionDef):
+            return node
+        if node.name in self.functions:
+            return self.functions[node.name]
+        body = self.block(node.body)
+        if node is self.right.called:
+            body = self.first + body
+        if node is self.right.init:
+            body = body + self.last
+        return with_body(node, body=body)
+
+    def block(self, statements: list) -> list:
+        made = []
+        for statement in statements:
+            key = id(statement)
+            if key in self.instead:
+                made += self.instead[key]
+            elif hasattr(statement, "body") and not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+                inner = {
+                    name: self.block(getattr(statement, name))
+                    for name in ("body", "orelse")
+                    if hasattr(statement, name)
+                }
+                inner["body"] = inner["body"] or [ast.copy_location(ast.Pass(), statement)]
+                made.append(with_body(statement, **inner))
+            else:
+                made.append(statement)
+            made += self.after.get(key, [])
+        return made
+
+
+def with_body(node: ast.stmt, **blocks: list) -> ast.stmt:
+    """A copy of a statement with other blocks inside."""
+    made = type(node)(**{name: getattr(node, name, None) for name in node._fields})
+    for name, block in blocks.items():
+        setattr(made, name, block)
+    return ast.copy_location(made, node)
+
+
+def fill_dots(line: ast.stmt, right: ast.stmt) -> None:
+    """Puts what the right answer returns in place of each `...`."""
+    value = line.value
+    if isinstance(value, ast.Constant) and value.value is ...:
+        line.value = right.value
+    elif isinstance(value, ast.Tuple) and isinstance(right.value, ast.Tuple):
+        value.elts = [
+            theirs if isinstance(ours, ast.Constant) and ours.value is ... else ours
+            for ours, theirs in zip(value.elts, right.value.elts, strict=False)
+        ]
+
+
+# Recording what an answer computes
+
+
+def recorded(answer: RightAnswer | WrongAnswer, fill_in: Callable) -> list:
+    """[(name, value)]: what each line sets, in order, when `fill_in` calls the answer. `return` is among the names."""
+    right = answer if isinstance(answer, RightAnswer) else answer.right
+    record: list = []
+
+    def note(name, value):
+        record.append((name, value))
+        return value
+
+    fill_in(right.compiled(noting(answer.tree), **{NOTE: note}))
+    return record
+
+
+def noting(tree: ast.Module) -> ast.Module:
+    """The same answer, which notes each name that it sets outside `__init__`."""
+    whole = tree.body[-1]
+    if isinstance(whole, ast.ClassDef):
+        body = [noting_function(node) for node in whole.body]
+        made = [*tree.body[:-1], with_body(whole, body=body)]
+    else:
+        made = [noting_function(node) for node in tree.body]
+    return ast.fix_missing_locations(ast.Module(made, []))
+
+
+def noting_function(node: ast.stmt) -> ast.stmt:
+    if not isinstance(node, ast.FunctionDef) or node.name == "__init__":
+        return node
+    return with_body(node, body=noting_block(node.body))
+
+
+def noting_block(statements: list) -> list:
+    made = []
+    for statement in statements:
+        if isinstance(statement, ast.Return) and statement.value:
+            made.append(ast.Return(note_of(RETURN, statement.value)))
+        elif hasattr(statement, "body") and not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            inner = {
+                name: noting_block(getattr(statement, name)) for name in ("body", "orelse") if hasattr(statement, name)
+            }
+            made.append(with_body(statement, **inner))
+        else:
+            made.append(statement)
+            if isinstance(statement, (ast.Assign, ast.AugAssign)):
+                names = sorted(name for name in Line(statement).sets if "." not in name)
+                made += [ast.Expr(note_of(name, ast.Name(name, ast.Load()))) for name in names]
+    return made
+
+
+def note_of(name: str, value: ast.expr) -> ast.expr:
+    return ast.Call(ast.Name(NOTE, ast.Load()), [ast.Constant(name), value], [])

@@ -1,0 +1,262 @@
+"""Reads the pages of the catalogue: what an exercise asks, what is right, and every known mistake.
+
+../catalogue/README.md shows a page. A page that is wrong is refused in one sentence, with its file and line.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FACTS = re.compile(r"\*Lesson (\d+) · difficulty ([123]) of 3 · importance ([123]) of 3 · (\d+) minutes\*")
+TITLE = re.compile(r"# `(\w+)` · (.+)")
+FAMILY = re.compile(r"# Family · (.+)")
+HINT = re.compile(r"\d\. \*\*(.+?)\*\*(?: \((.+?)\))?: (.+)")
+INCLUDE = re.compile(r"Included: \[.+?\]\((\w+)\.md\)(?:, with (.+?))?\.?$")
+RENAME = re.compile(r"`(\w+)` as `(\w+)`")
+EXCEPTION = re.compile(r"- (.+?) → (.+)")
+
+
+class PageError(ValueError):
+    """A page that cannot be read; the message names the file and the line."""
+
+
+@dataclass
+class Entry:
+    """A mistake as it stands on a page: its name, what is wrong, where to look, and its variants as lines."""
+
+    name: str
+    why: str
+    look: str
+    hint: str  # the hint that its section names: a number, or in a family a topic
+    variants: list
+    place: str  # file and line, for errors
+
+
+@dataclass
+class Include:
+    """A family that a page includes: under which names, and without which mistakes."""
+
+    family: str
+    renames: dict
+    exceptions: dict  # mistake → where it is instead
+    place: str
+
+
+@dataclass
+class Page:
+    """What one page holds."""
+
+    name: str = ""
+    title: str = ""
+    facts: tuple = ()
+    contract: str = ""
+    stub: str = ""
+    hints: list = field(default_factory=list)  # (symptom, topics, text)
+    right: str = ""
+    styles: dict = field(default_factory=dict)  # also right: style → source
+    mistakes: list = field(default_factory=list)  # each an Entry or an Include, in order
+
+
+@dataclass
+class Block:
+    """A paragraph, a heading, an item of a list, or a block of code, with the number of its first line."""
+
+    kind: str  # "heading", "code", "item" or "text"
+    text: str
+    level: int
+    number: int
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    """The blocks of a Markdown text, in order; the lines of a paragraph are joined."""
+    lines = text.splitlines()
+    number = 0
+    while number < len(lines):
+        line, first = lines[number], number + 1
+        if line.startswith("```"):
+            end = next((n for n in range(number + 1, len(lines)) if lines[n].startswith("```")), len(lines))
+            yield Block("code", "\n".join(lines[number + 1 : end]), 0, first + 1)
+            number = end + 1
+        elif heading := re.match(r"(#+) ", line):
+            yield Block("heading", line, len(heading[1]), first)
+            number += 1
+        elif not line.strip():
+            number += 1
+        else:
+            kind = "item" if starts_item(line) else "text"
+            end = number + 1
+            while end < len(lines) and lines[end].strip() and not begins_block(lines[end]):
+                end += 1
+            yield Block(kind, " ".join(one.strip() for one in lines[number:end]), 0, first)
+            number = end
+
+
+def starts_item(line: str) -> bool:
+    return bool(re.match(r"(- |\d\. )", line))
+
+
+def begins_block(line: str) -> bool:
+    return starts_item(line) or line.startswith(("```", "#", "*Look:*", "Included: ", "Not included:"))
+
+
+def read_page(path: Path) -> Page:
+    """The page of an exercise or of a family."""
+    return Reader(path).page
+
+
+class Reader:
+    """Goes through a page from top to bottom, and knows in which section it is."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.page = path, Page()
+        self.section = self.subsection = self.mistake = ""
+        self.headings: set = set()
+        self.parts: list = []  # of the mistake that is being read
+        readers = {
+            "heading": self.heading,
+            "code": self.code,
+            "item": self.item,
+            "text": self.text,
+        }
+        for block in blocks_of(path.read_text(encoding="utf-8")):
+            readers[block.kind](block)
+        self.close_mistake()
+        if not self.page.title:
+            raise self.error(1, "the page has no title")
+
+    def error(self, number: int, sentence: str) -> PageError:
+        return PageError(f"{self.place(number)}: {sentence}.")
+
+    def place(self, number: int) -> str:
+        return f"catalogue/{self.path.name}:{number}"
+
+    def heading(self, block: Block) -> None:
+        self.close_mistake()
+        text = block.text.lstrip("# ").strip()
+        unique = (self.section, text) if block.level == 3 else text
+        if block.level != 3 and unique in self.headings:
+            raise self.error(block.number, f"there are two headings “{text}”")
+        self.headings.add(unique)
+        if block.level == 1:
+            self.title(block)
+        elif block.level == 2:
+            if text not in SECTIONS:
+                raise self.error(block.number, f"no section is called “{text}”: there are {', '.join(SECTIONS)}")
+            self.section, self.subsection = text, ""
+        elif block.level == 3:
+            self.subsection = text
+            if self.section == "Mistakes" and not re.match(r"Hint( \d|: .+)", text):
+                raise self.error(block.number, "a section of mistakes is called “Hint 1”, or in a family “Hint: topic”")
+        elif block.level == 4 and self.section == "Mistakes" and self.subsection:
+            self.mistake, self.parts = text, [block.number]
+        else:
+            raise self.error(block.number, f"the heading “{text}” belongs to no section")
+
+    def title(self, block: Block) -> None:
+        if family := FAMILY.fullmatch(block.text):
+            self.page.title = family[1]
+        elif title := TITLE.fullmatch(block.text):
+            self.page.name, self.page.title = title[1], title[2]
+        else:
+            raise self.error(
+                block.number, "a title reads “# `name` · What it is about”, or “# Family · What it shares”"
+            )
+
+    def code(self, block: Block) -> None:
+        if self.mistake:
+            self.parts.append(block)
+            return
+        parse(block.text, self, block.number)
+        if self.section == "What is asked":
+            self.page.stub = block.text + "\n"
+        elif self.section == "The right answer":
+            self.page.right = block.text + "\n"
+        elif self.section == "Also right" and self.subsection:
+            if self.subsection in self.page.styles:
+                raise self.error(block.number, f"there are two right answers called “{self.subsection}”")
+            self.page.styles[self.subsection] = block.text + "\n"
+        else:
+            raise self.error(block.number, "this code belongs to no section")
+
+    def item(self, block: Block) -> None:
+        if self.section == "Hints":
+            hint = HINT.fullmatch(block.text)
+            if not hint:
+                raise self.error(block.number, "a hint reads “1. **symptom**: text”")
+            topics = [one.strip() for one in (hint[2] or "").split(",") if one.strip()]
+            self.page.hints.append((hint[1], topics, hint[3]))
+        elif self.section == "Mistakes" and not self.mistake and self.page.mistakes:
+            exception = EXCEPTION.fullmatch(block.text)
+            if not exception:
+                raise self.error(block.number, "an exception reads “- name → another name, below, or right here”")
+            self.page.mistakes[-1].exceptions[exception[1]] = exception[2]
+        else:
+            self.text(block)
+
+    def text(self, block: Block) -> None:
+        if self.mistake:
+            self.parts.append(block)
+        elif not self.section and self.page.name:
+            facts = FACTS.fullmatch(block.text)
+            if not facts:
+                raise self.error(block.number, "below the title stand lesson, difficulty, importance and minutes")
+            self.page.facts = tuple(map(int, facts.groups()))
+        elif self.section == "What is asked":
+            self.page.contract = "\n".join(filter(None, [self.page.contract, block.text]))
+        elif include := INCLUDE.fullmatch(block.text):
+            renames = dict(RENAME.findall(include[2] or ""))
+            self.page.mistakes.append(Include(include[1], renames, {}, self.place(block.number)))
+        elif self.section == "Hints":
+            raise self.error(block.number, "a hint reads “1. **symptom**: text”")
+
+    def close_mistake(self) -> None:
+        if not self.mistake:
+            return
+        name, (number, *parts) = self.mistake, self.parts
+        self.mistake = ""
+        texts = [one.text for one in parts if one.kind in ("text", "item")]
+        looks = [one.removeprefix("*Look:*").strip() for one in texts if one.startswith("*Look:*")]
+        why = " ".join(one for one in texts if not one.startswith("*Look:*"))
+        if not why:
+            raise self.error(number, f"“{name}” does not say what is wrong")
+        if len(looks) != 1:
+            raise self.error(number, f"“{name}” needs one line that begins with *Look:*")
+        codes = [one for one in parts if one.kind == "code"]
+        if not codes:
+            raise self.error(number, f"“{name}” shows no line that makes this mistake")
+        variants = []
+        for code in codes:
+            for line, variant in variants_of(code.text):
+                parse(variant, self, code.number + line)
+                variants.append(variant)
+        hint = self.subsection.removeprefix("Hint").lstrip(": ")
+        self.page.mistakes.append(Entry(name, why, looks[0], hint, variants, self.place(number)))
+
+
+SECTIONS = ("What is asked", "Hints", "The right answer", "Also right", "Mistakes")
+
+
+def variants_of(code: str) -> list:
+    """[(number of its first line, variant)]: paragraphs; after an empty line, an indented one goes on."""
+    found: list = []
+    fresh = True
+    for number, line in enumerate(code.splitlines()):
+        if not line.strip():
+            fresh = True
+            continue
+        if fresh and not line.startswith((" ", ")", "]", "}")):
+            found.append((number, []))
+        elif fresh and found:
+            found[-1][1].append("")
+        fresh = False
+        found[-1][1].append(line)
+    return [(number, "\n".join(lines)) for number, lines in found]
+
+
+def parse(code: str, reader: Reader, number: int) -> None:
+    try:
+        ast.parse(code)
+    except SyntaxError as error:
+        raise reader.error(number + (error.lineno or 1) - 1, f"this line does not parse: {error.msg}") from None
