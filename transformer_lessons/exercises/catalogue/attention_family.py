@@ -1,0 +1,53 @@
+"""What the exercises on attention share: how queries, keys and values are drawn, and what their scores are divided by."""
+
+
+import torch
+
+from transformer_lessons.exercises.checker.exercise import normal
+
+
+def draw_roles(generator, lead, query, key, d_head, d_v):
+    query, key, value = (normal(generator, *lead, *size) for size in ((query, d_head), (key, d_head), (key, d_v)))
+    if d_head == 2:  # key 0 is at a right angle to every query: its scores are exactly 0
+        query[..., 1] = key[..., 0, 0] = 0.0
+    return query, key, value
+
+
+SIZES = [  # all different at first; then some equal, for mistakes that run only then, or could hide otherwise
+    {"lead": (), "query": 2, "key": 3, "d_head": 4, "d_v": 2},
+    {"lead": (), "query": 3, "key": 3, "d_head": 3, "d_v": 3},
+    {"lead": (2,), "query": 3, "key": 5, "d_head": 4, "d_v": 6},
+    {"lead": (2,), "query": 4, "key": 4, "d_head": 3, "d_v": 5},
+    {"lead": (3,), "query": 3, "key": 3, "d_head": 3, "d_v": 3},
+    {"lead": (2, 3), "query": 4, "key": 6, "d_head": 5, "d_v": 7},
+    {"lead": (3, 2), "query": 7, "key": 4, "d_head": 8, "d_v": 8},
+    {"lead": (1, 2), "query": 1, "key": 3, "d_head": 2, "d_v": 4},  # sizes of 1, which a squeeze removes
+]
+
+
+def divisor_sentence(observed, query, key, expected):
+    """What the scores were divided by, if the weights are the softmax of scores divided by a number."""
+    divisor = effective_divisor(observed[1], query, key)
+    if divisor is None or abs(divisor - expected) < 1e-3 * expected:
+        return None
+    digits = 2 if abs(divisor - expected) > 0.01 else 4
+    wanted = "they should not be divided here" if expected == 1 else f"{expected:.{digits}f} is expected"
+    return f"`weights` is the softmax of scores divided by {divisor:.{digits}f}; {wanted}."
+
+
+def effective_divisor(weights, query, key):
+    """The d for which weights = softmax(query · key / d), or None: a softmax keeps differences of scores."""
+    weights, query, key = (torch.as_tensor(one).double() for one in (weights, query, key))
+    scores = query @ key.transpose(-2, -1)
+    if (
+        weights.shape != scores.shape
+        or (weights <= 0).any()
+        or not torch.allclose(weights.sum(-1), torch.ones((), dtype=torch.float64), atol=1e-4)
+    ):
+        return None
+    centred = scores - scores.mean(-1, keepdim=True)
+    logarithms = weights.log()
+    found = logarithms - logarithms.mean(-1, keepdim=True)
+    ratio = (found * centred).sum() / (centred * centred).sum()
+    fits = torch.allclose(found, ratio * centred, atol=1e-5, rtol=1e-5)
+    return 1 / ratio.item() if fits and ratio.abs() > 1e-6 else None
