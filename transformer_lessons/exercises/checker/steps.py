@@ -12,8 +12,8 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.comparison import (
-    Difference,
     alike,
     capital,
     close,
@@ -30,22 +30,22 @@ MOST_CALLS = 1000
 MOST_IN_PARTS = 5
 
 
-def sentence_on_steps(draws: Draws, answer: Callable, differences: list[Difference | None], run: Callable) -> str:
+def sentence_on_steps(seen: Seen) -> str:
     """What is certain, on every case that fails: which layers are never used, and which step is the first wrong one."""
-    exercise = draws.exercise
+    exercise, draws, answer = seen.exercise, seen.draws, seen.answer
     if not exercise.names_steps or exercise.observe:
         return ""
     found = []
-    for number in (number for number, difference in enumerate(differences) if difference):
-        outcome = run(lambda number=number: certain(draws, answer, number))
+    for number in seen.wrong:
+        outcome = seen.run(lambda number=number: certain(draws, answer, number))
         found.append(outcome.value if outcome.ok else ((), None))
         if not any(found[-1]):
             return ""
     if not found:
         return ""
     unused = [layer for layer in found[0][0] if all(layer in layers for layers, _ in found)]
-    for number in (number for number, difference in enumerate(differences) if unused and not difference):
-        outcome = run(lambda number=number: layers_unused(draws, answer, number))  # they may be used elsewhere
+    for number in (number for number, difference in enumerate(seen.differences) if unused and not difference):
+        outcome = seen.run(lambda number=number: layers_unused(draws, answer, number))  # they may be used elsewhere
         unused = [layer for layer in unused if outcome.ok and layer in outcome.value]
     step = found[0][1] if len({step for _, step in found}) == 1 else None
     sentences = []

@@ -9,6 +9,7 @@ from functools import partial
 import torch
 
 from transformer_lessons.exercises.checker import sandbox
+from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.card import card_of
 from transformer_lessons.exercises.checker.contract import (
     at_line,
@@ -18,11 +19,12 @@ from transformer_lessons.exercises.checker.contract import (
     misfit,
     too_long,
 )
-from transformer_lessons.exercises.checker.diagnosis import by_fault, diagnose, unknown
+from transformer_lessons.exercises.checker.diagnosis import by_fault, diagnose
 from transformer_lessons.exercises.checker.draws import Draws, Finding, compare, first_draws, observe_all
 from transformer_lessons.exercises.checker.exercise import EXERCISES, Exercise
 from transformer_lessons.exercises.checker.report import WIDTH, Report, note, say
 from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits, Outcome
+from transformer_lessons.exercises.checker.unknown import unknown
 
 LINES = 12
 MISSING = object()
@@ -133,9 +135,8 @@ def judge(
         if fault is None:
             return passed(exercise)
         return failed(exercise, placed(by_fault(draws, fault), raised), outcomes)
-    finding = diagnose(draws, answer, outcomes, differences, run, misbuilt) or unknown(
-        draws, answer, outcomes, differences, run
-    )
+    seen = Seen(draws, answer, outcomes, differences, run, misbuilt)
+    finding = diagnose(seen) or unknown(seen)
     return failed(exercise, placed(finding, raised), outcomes)
 
 

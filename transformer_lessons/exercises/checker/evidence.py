@@ -1,0 +1,112 @@
+"""What a verdict shows: the smallest failing example, and what the numbers themselves say."""
+
+import numpy as np
+
+from transformer_lessons.exercises.checker.agreement import Seen
+from transformer_lessons.exercises.checker.comparison import beside, capital, family, is_array, numbers
+from transformer_lessons.exercises.checker.draws import same, shown_inputs
+from transformer_lessons.exercises.checker.exercise import Exercise
+
+
+def evidence(seen: Seen) -> tuple:
+    """The smallest failing example: the inputs, and yours beside the expected; and one that raises an error, if any."""
+    lines, exercise = [], seen.exercise
+    if seen.wrong:
+        first = seen.wrong[0]
+        difference = seen.differences[first]
+        lines.append(f"With {shown_inputs(exercise, seen.draws.cases[first])}:")
+        if difference.sort in SHAPELESS:
+            lines.append(difference.sentence)
+        else:
+            ours, theirs, name = part_that_differs(seen, first)
+            lines += beside(ours, theirs, name, exercise.tolerance, exercise.exact_zeros)
+    raising = next((n for n, outcome in enumerate(seen.outcomes) if outcome.kind == "raised"), None)
+    if raising is not None:
+        shown = shown_inputs(exercise, seen.draws.cases[raising])
+        lines.append(f"With {shown} it raises {seen.outcomes[raising].error}")
+    return tuple(lines)
+
+
+SHAPELESS = ("kind", "count", "dtype", "shape", "ids")  # differences that numbers side by side cannot show
+
+
+def part_that_differs(seen: Seen, number: int) -> tuple:
+    """(ours, expected, name): of several results, the one that differs."""
+    ours, expected, name = seen.outcomes[number].value, seen.draws.expected[number], seen.exercise.returns
+    part = seen.differences[number].part
+    return (ours, expected, name) if part is None else (ours[part], expected[part], name[part])
+
+
+def which_parts(seen: Seen) -> str:
+    """Which of the results are wrong, and which right."""
+    names = seen.exercise.returns
+    wrong = {
+        name
+        for number in seen.wrong
+        for name, one, other in zip(names, seen.outcomes[number].value, seen.draws.expected[number], strict=True)
+        if not same(seen.exercise, one, other)
+    }
+    right = [f"`{name}`" for name in names if name not in wrong]
+    if not right:
+        return ""
+    return f"Only {these([f'`{name}`' for name in names if name in wrong])} wrong; {these(right)} right."
+
+
+def these(names: list) -> str:
+    """`a` is, or `a` and `b` are."""
+    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
+
+
+def symptom(seen: Seen, number: int) -> str | None:
+    """One sentence on what the numbers of one case themselves show, or None."""
+    exercise, inputs = seen.exercise, seen.draws.cases[number].inputs
+    for test in exercise.symptoms:
+        if sentence := test(seen.outcomes[number].value, seen.draws.expected[number], *inputs):
+            return sentence
+    ours, expected, name = part_that_differs(seen, number)
+    if not (is_array(ours) and is_array(expected)):
+        return None
+    the = "the result" if name == "result" else f"`{name}`"
+    sentence = symptom_of_arrays(numbers(ours), numbers(expected), the, exercise, inputs)
+    return capital(sentence) if sentence else None
+
+
+NEARLY = "is nearly right"  # said only if it holds for every wrong result
+
+
+def symptom_of_arrays(ours: np.ndarray, theirs: np.ndarray, the: str, exercise: Exercise, inputs: tuple) -> str | None:
+    if theirs.dtype.kind == "b":
+        if (ours == ~theirs).all() and theirs.any() and not theirs.all():
+            return f"{the} is True wherever it should be False, and False wherever it should be True."
+        return f"{the} differs from the expected one in {int((ours != theirs).sum())} of {theirs.size} places."
+    for name, value in zip(exercise.inputs, inputs, strict=False):
+        if is_array(value) and family(value) == "float" and alike_numbers(ours, numbers(value)):
+            return f"{the} is just the input `{name}`."
+    if not np.isfinite(ours).all() or not np.isfinite(theirs).all():
+        return None
+    if not ours.any():
+        return f"{the} is zero everywhere."
+    if theirs.ndim and np.allclose(theirs.sum(-1), 1) and (theirs >= 0).all() and theirs.shape[-1] > 1:
+        if not np.allclose(ours.sum(-1), 1, atol=1e-4):
+            return f"the rows of {the} do not sum to 1."
+        if (np.abs(ours[theirs == 0]) > 1e-12).any():
+            return f"{the} gives weight to places that should get exactly 0."
+    if not theirs.any():
+        return f"{the} should be zero everywhere."
+    ratio = float((ours * theirs).sum() / (theirs * theirs).sum())
+    if abs(ratio - 1) > 1e-3 and alike_numbers(ours, ratio * theirs):
+        times = f"{ratio:.2f}" if abs(ratio - 1) > 5e-3 and abs(ratio) > 5e-3 else f"{ratio:.4f}"
+        return f"every number in {the} is {times} times the expected one."
+    shift = float((ours - theirs).mean())
+    if abs(shift) >= 5e-3 and alike_numbers(ours, theirs + shift):
+        return f"every number in {the} is the expected one plus {shift:.2f}.".replace("plus -", "minus ")
+    moved = not alike_numbers(ours, theirs)
+    if moved and alike_numbers(np.sort(ours, axis=None), np.sort(theirs, axis=None)):
+        return f"{the} has the right numbers in the wrong places."
+    if np.abs(ours - theirs).max() < 0.02 * np.abs(theirs).max():
+        return f"{the} {NEARLY}: look for a small constant, an epsilon or a dtype."
+    return None
+
+
+def alike_numbers(one: np.ndarray, other: np.ndarray) -> bool:
+    return one.shape == other.shape and np.allclose(one, other, rtol=1e-4, atol=1e-6)

@@ -1,0 +1,129 @@
+"""What is said where no known mistake fits: only what is certain."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from transformer_lessons.exercises.checker.agreement import Seen, is_list
+from transformer_lessons.exercises.checker.comparison import alike, is_array, is_number
+from transformer_lessons.exercises.checker.contract import (
+    LAYERS_IN_FORWARD,
+    at_line,
+    different_every_time,
+    made_in_forward,
+    raised,
+    repeats,
+)
+from transformer_lessons.exercises.checker.distributions import Chances
+from transformer_lessons.exercises.checker.draws import Finding, same, shown_inputs
+from transformer_lessons.exercises.checker.evidence import NEARLY, SHAPELESS, evidence, symptom, these
+from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.steps import sentence_on_steps
+
+
+def unknown(seen: Seen) -> Finding:
+    """Where no known mistake fits: what is broken, the smallest failing example, and what the numbers show."""
+    exercise, first = seen.exercise, next(iter(seen.wrong), None)
+    if first is None:
+        return right_where_it_ran(seen)
+    difference, value, expected = seen.differences[first], seen.outcomes[first].value, seen.draws.expected[first]
+    if value is None:
+        return Finding(
+            "it returns nothing.",
+            "nothing returned",
+            "The function ends without a `return`, or returns None.",
+            (),
+            "does every path through it end in `return …`?",
+        )
+    headline, name = CONTRACT[difference.sort]
+    if difference.sort in SHAPELESS:
+        shown = shown_inputs(exercise, seen.draws.cases[first])
+        steps = sentence_on_steps(seen) if difference.sort == "shape" else ""
+        return Finding(headline, name, f"{difference.sentence} {steps}".strip(), (f"That was with {shown}.",))
+    if not isinstance(expected, Chances) and not repeats(seen.draws, seen.answer, first, value, seen.run):
+        if exercise.is_module and made_in_forward(seen.draws, seen.answer, seen.run):
+            return replace(LAYERS_IN_FORWARD)
+        sentence, look = different_every_time(exercise)
+        return Finding("different every time.", "different every time", sentence, (), look)
+    others = isinstance(value, Mapping) and isinstance(expected, Mapping) and value.keys() != expected.keys()
+    if difference.sort == "numbers" and (others or not holds_numbers(expected)):
+        headline = "the result is not right."
+    why = (shown_by_numbers(seen) if difference.sort == "numbers" else None) or difference.sentence
+    also = right_results(exercise, value, expected) or sentence_on_steps(seen)
+    return Finding(headline, name, f"{why} {also}".strip(), evidence(seen))
+
+
+def right_where_it_ran(seen: Seen) -> Finding:
+    """No result is wrong, but inputs are changed, or some calls raise or give nothing."""
+    exercise, outcomes = seen.exercise, seen.outcomes
+    changed = next((outcome.changed_inputs for outcome in outcomes if outcome.changed_inputs), None)
+    if changed:
+        names = these([f"`{name}`" for name in changed])
+        return Finding(
+            "it changes its input.",
+            "changes its input",
+            f"The result is right, but {names} different after the call: the caller has lost the original values.",
+            (),
+            in_place(seen.draws.cases[0].inputs),
+        )
+    raising = next((number for number, outcome in enumerate(outcomes) if outcome.kind == "raised"), None)
+    if raising is not None:
+        return raises(seen, raising)
+    empty = next(number for number, outcome in enumerate(outcomes) if not outcome.ok)
+    shown = shown_inputs(exercise, seen.draws.cases[empty])
+    return Finding("it gives no result.", None, f"With {shown} it returns nothing.")
+
+
+def shown_by_numbers(seen: Seen) -> str | None:
+    """What the numbers of the first wrong case show; “nearly right” only if it holds for every wrong case."""
+    told = [symptom(seen, number) for number in seen.wrong if seen.differences[number].sort == "numbers"]
+    if told[0] and NEARLY in told[0] and not all(sentence and NEARLY in sentence for sentence in told):
+        return None
+    return told[0]
+
+
+def holds_numbers(value: object) -> bool:
+    """Is it an array, a number, or a tuple or mapping of these? A list of bytes is not."""
+    if isinstance(value, (tuple, Mapping)):
+        return all(map(holds_numbers, value.values() if isinstance(value, Mapping) else value))
+    return is_array(value) or is_number(value)
+
+
+def in_place(inputs: tuple) -> str:
+    """Where to look for an operation that changes inputs of these kinds."""
+    if any(is_array(value) for value in inputs):
+        return "in-place operations: `+=`, `-=`, `*=`, `/=`, `[...] =`, methods that end in _."
+    return "in-place operations: `[...] =`, `+=`, `del`, and methods such as `append`, `insert`, `pop` and `update`."
+
+
+CONTRACT = {  # the sort of difference → headline, and name
+    "numbers": ("the numbers are not right.", None),
+    "finite": ("not every number is finite.", "not finite"),
+    "shape": ("the shape is not right.", "wrong shape"),
+    "ids": ("some ids belong to no token.", "no such token"),
+    "dtype": ("the dtype is not right.", "wrong dtype"),
+    "count": ("it returns the wrong kind of thing.", "wrong number of results"),
+    "kind": ("it returns the wrong kind of thing.", "wrong kind of result"),
+}
+
+
+def raises(seen: Seen, number: int) -> Finding:
+    """It raises an error on some inputs, and is right on all others."""
+    outcome = seen.outcomes[number]
+    why = f"With {shown_inputs(seen.exercise, seen.draws.cases[number])} it raises {outcome.error}"
+    name, look = raised(outcome.error)
+    if any(one.ok for one in seen.outcomes):
+        look = f"{look or 'what is different about these inputs?'} Where it ran, the result was right."
+    look = look or "print the shapes just before that line."
+    return Finding("it raises an error.", name, why, at_line(outcome), look, None)
+
+
+def right_results(exercise: Exercise, value: object, expected: object) -> str:
+    """Which of several results are right already, and not just near enough to pass."""
+    if isinstance(exercise.returns, str) or not is_list(value, len(exercise.returns)):
+        return ""
+    right = [
+        f"`{name}`"
+        for name, one, other in zip(exercise.returns, value, expected, strict=True)
+        if same(exercise, one, other) and (exercise.same or alike(one, other, exercise.tolerance / 20))
+    ]
+    return f"{these(right)} right." if right else ""
