@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from transformer_lessons.exercises.catalogue import attention_family as shared
+from transformer_lessons.exercises.catalogue import attention_scores as shared
 from transformer_lessons.exercises.catalogue.online_softmax import (
     far_below,
     signs_of_lost_rows,

@@ -1,6 +1,5 @@
 """What `EncoderLayer` and `DecoderLayer` share: the masks that are drawn."""
 
-
 import torch
 
 

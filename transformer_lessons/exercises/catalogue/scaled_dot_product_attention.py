@@ -1,9 +1,9 @@
-"""scaled_dot_product_attention, in lesson 3: why divide by √d."""
+"""How the inputs of `scaled_dot_product_attention` are drawn, and what its scores were divided by."""
 
 import math
 
 from transformer_lessons import attention
-from transformer_lessons.exercises.catalogue import attention_family as shared
+from transformer_lessons.exercises.catalogue.attention_scores import SIZES, divisor_of, divisor_sentence, draw_roles
 from transformer_lessons.exercises.checker.exercise import Setup
 
 LARGE = {"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6}
@@ -11,22 +11,32 @@ LARGE = {"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6}
 
 def draw_large(generator, every_score=0.0, **sizes):
     """Queries, keys and values whose scores are all about this large: a softmax does not notice, but a limit does."""
-    query, key, value = shared.draw_roles(generator, **sizes)
+    query, key, value = draw_roles(generator, **sizes)
     if every_score:
         query[..., 0], key[..., 0] = 1.0, every_score * math.sqrt(query.shape[-1])
     return query, key, value
 
 
+def root_of(query):
+    return math.sqrt(query.shape[-1])
+
+
+def signs_of_scaling(observed, expected, query, key, value):
+    """A number that the scores are divided by, or √d times a number: the same for every size."""
+    divisor = divisor_of(observed, query, key)
+    return divisor and [
+        ("scaled by a fixed number", divisor),
+        ("scaled by √d times a number", divisor / root_of(query)),
+    ]
+
+
 setup = Setup(
-    sizes=[*shared.SIZES, {**LARGE, "every_score": 20.0}, {**LARGE, "every_score": -20.0}],
+    sizes=[*SIZES, {**LARGE, "every_score": 20.0}, {**LARGE, "every_score": -20.0}],
     draw=draw_large,
     reference=lambda query, key, value: attention.scaled_dot_product_attention(query, key, value),
     gradients=True,
     returns=("output", "weights"),
     shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
-    symptoms=[
-        lambda observed, expected, query, key, value: shared.divisor_sentence(
-            observed, query, key, math.sqrt(query.shape[-1])
-        )
-    ],
+    symptoms=(lambda observed, expected, query, key, value: divisor_sentence(observed, query, key, root_of(query)),),
+    signs=signs_of_scaling,
 )

@@ -1,6 +1,8 @@
 """Finds which known mistake an answer makes: strategies, tried one after another, from the strictest on."""
 
+import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import product
 
 from transformer_lessons.exercises.checker.agreement import (
@@ -119,20 +121,38 @@ def two_on_the_way(seen: Seen) -> Finding | None:
 
 def shown_by_signs(seen: Seen) -> Finding | None:
     """A mistake whose signs every wrong result shows, though its numbers could be any: what the setup solves for."""
-    exercise, common = seen.exercise, None
+    exercise = seen.exercise
+    common: list | None = None
     for number in seen.wrong if exercise.signs else ():
         inputs = seen.draws.cases[number].inputs
-        names = exercise.signs(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
-        if names is not None:  # otherwise this result says nothing
-            names = list(names)
-            common = names if common is None else [name for name in common if name in names]
+        signs = exercise.signs(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
+        if signs is not None:  # otherwise this result says nothing
+            signs = list(map(sign_of, signs))
+            common = signs if common is None else [sign for sign in common if any(sign.agrees(one) for one in signs)]
     if not common:
         return None
-    finding = about((exercise.mistakes[common[0]],))
+    finding = about((exercise.mistakes[common[0].name],))
     first = seen.wrong[0]
     shown = symptom(seen, first) if seen.differences[first].sort == "numbers" else None
     finding.evidence = (*([shown] if shown else []), *evidence(seen))
     return finding
+
+
+@dataclass
+class Sign:
+    """The name of a mistake, and the number that was solved for, if any; it must be the same for all results."""
+
+    name: str
+    number: float | None = None
+
+    def agrees(self, other: "Sign") -> bool:
+        if self.name != other.name or self.number is None or other.number is None:
+            return self.name == other.name
+        return math.isclose(self.number, other.number, rel_tol=1e-4)
+
+
+def sign_of(sign: str | tuple) -> Sign:
+    return Sign(sign) if isinstance(sign, str) else Sign(*sign)
 
 
 STRATEGIES: tuple[Callable[[Seen], Finding | None], ...] = (

@@ -1,13 +1,16 @@
 """What the exercises on attention share: how queries, keys and values are drawn, and what their scores are divided by."""
 
-
 import torch
 
 from transformer_lessons.exercises.checker.exercise import normal
 
 
-def draw_roles(generator, lead, query, key, d_head, d_v):
-    query, key, value = (normal(generator, *lead, *size) for size in ((query, d_head), (key, d_head), (key, d_v)))
+def draw_roles(
+    generator: torch.Generator, lead: tuple, query: int, key: int, d_head: int, d_v: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Queries, keys and values of these sizes."""
+    sizes = (query, d_head), (key, d_head), (key, d_v)
+    query, key, value = (normal(generator, *lead, *size) for size in sizes)
     if d_head == 2:  # key 0 is at a right angle to every query: its scores are exactly 0
         query[..., 1] = key[..., 0, 0] = 0.0
     return query, key, value
@@ -25,9 +28,9 @@ SIZES = [  # all different at first; then some equal, for mistakes that run only
 ]
 
 
-def divisor_sentence(observed, query, key, expected):
+def divisor_sentence(observed: tuple, query: torch.Tensor, key: torch.Tensor, expected: float) -> str | None:
     """What the scores were divided by, if the weights are the softmax of scores divided by a number."""
-    divisor = effective_divisor(observed[1], query, key)
+    divisor = divisor_of(observed, query, key)
     if divisor is None or abs(divisor - expected) < 1e-3 * expected:
         return None
     digits = 2 if abs(divisor - expected) > 0.01 else 4
@@ -35,19 +38,18 @@ def divisor_sentence(observed, query, key, expected):
     return f"`weights` is the softmax of scores divided by {divisor:.{digits}f}; {wanted}."
 
 
-def effective_divisor(weights, query, key):
-    """The d for which weights = softmax(query · key / d), or None: a softmax keeps differences of scores."""
-    weights, query, key = (torch.as_tensor(one).double() for one in (weights, query, key))
+def divisor_of(observed: object, query: torch.Tensor, key: torch.Tensor) -> float | None:
+    """The number for which the weights are softmax(query · key / number), or None: a softmax keeps differences."""
+    if not isinstance(observed, (tuple, list)) or len(observed) != 2 or not isinstance(observed[1], torch.Tensor):
+        return None
+    weights, query, key = (one.detach().double() for one in (observed[1], query, key))
     scores = query @ key.transpose(-2, -1)
-    if (
-        weights.shape != scores.shape
-        or (weights <= 0).any()
-        or not torch.allclose(weights.sum(-1), torch.ones((), dtype=torch.float64), atol=1e-4)
-    ):
+    ones = torch.ones((), dtype=torch.float64)
+    if weights.shape != scores.shape or (weights <= 0).any() or not torch.allclose(weights.sum(-1), ones, atol=1e-4):
         return None
     centred = scores - scores.mean(-1, keepdim=True)
     logarithms = weights.log()
-    found = logarithms - logarithms.mean(-1, keepdim=True)
-    ratio = (found * centred).sum() / (centred * centred).sum()
-    fits = torch.allclose(found, ratio * centred, atol=1e-5, rtol=1e-5)
+    differences = logarithms - logarithms.mean(-1, keepdim=True)
+    ratio = (differences * centred).sum() / (centred * centred).sum()
+    fits = torch.allclose(differences, ratio * centred, atol=1e-5, rtol=1e-5)
     return 1 / ratio.item() if fits and ratio.abs() > 1e-6 else None
