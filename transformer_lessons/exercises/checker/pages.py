@@ -228,7 +228,7 @@ class Reader:
             raise self.error(number, f"“{name}” shows no line that makes this mistake")
         variants = []
         for code in codes:
-            for line, variant in variants_of(code.text):
+            for line, variant in variants_of(code.text, self.page.name):
                 parse(variant, self, code.number + line)
                 variants.append(variant)
         hint = self.subsection.removeprefix("Hint").lstrip(": ")
@@ -238,8 +238,10 @@ class Reader:
 SECTIONS = ("What is asked", "Hints", "The right answer", "Also right", "Mistakes")
 
 
-def variants_of(code: str) -> list:
-    """[(number of its first line, variant)]: paragraphs; after an empty line, an indented one goes on."""
+def variants_of(code: str, answer: str) -> list:
+    """[(number of its first line, variant)]: paragraphs, or the whole block where it defines a helper or a method."""
+    if any(name != answer for name in re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE)):
+        return [(0, code)]
     found: list = []
     fresh = True
     for number, line in enumerate(code.splitlines()):
