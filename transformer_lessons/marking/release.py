@@ -74,15 +74,15 @@ def held(name, data, hold, lines):
     if inner.startswith("exercises/questions/lesson_") and hold:
         page = without_model_answers(data.decode()) if "texts" in hold else data.decode()
         return sealing.sealed(page).encode()
+    if inner.startswith("exercises/catalogue/") and inner.endswith(".md") and "README" not in inner:
+        return sealing.sealed(data.decode()).encode() if "solutions" in hold else data
     if not name.endswith(".py") or inner == name:
         return data
     text = data.decode()
     if "solutions" in hold:
         if inner == "exercises/checker/help.py":
             text = text.replace("exercise.solution_text()", repr(KEPT))
-        if inner.startswith("exercises/catalogue/"):
-            text = replaced(text, {"solution": KEPT})
-    if hold and (inner.startswith("exercises/catalogue/") or any(line in text for line in lines)):
+    if hold and any(line in text for line in lines):
         tree = ast.parse(text)
         first = (ast.get_docstring(tree) or "Sealed.").splitlines()[0]
         text = f'"""{first}"""\n\n{sealed(ast.unparse(tree), "__file__")}'
@@ -118,16 +118,6 @@ def held_notebook(book, hold, lines):
 def model_lines():
     models = [question.model for question in all_questions().values() if isinstance(question, FreeText)]
     return {line.strip() for one in models for line in re.split(r"(?<=[.:]) ", one) if len(line) >= 40}
-
-
-def replaced(text, values):
-    """A declaration with these arguments replaced."""
-    tree = ast.parse(text)
-    for call in ast.walk(tree):
-        for keyword in call.keywords if isinstance(call, ast.Call) else ():
-            if keyword.arg in values and getattr(call.func, "id", "") == "Exercise":
-                keyword.value = ast.parse(repr(values[keyword.arg]), mode="eval").body
-    return ast.unparse(tree)
 
 
 def sealed(text, file="'<kept>'"):

@@ -12,6 +12,7 @@ from pathlib import Path
 from transformer_lessons.exercises import check  # noqa: F401 - the catalogue is loaded with it
 from transformer_lessons.exercises.checker.draws import Draws, compare, observe_all
 from transformer_lessons.exercises.checker.exercise import EXERCISES, Exercise
+from transformer_lessons.exercises.checker.pages import read_page
 from transformer_lessons.exercises.checker.sandbox import in_short, standard_state
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.finding import all_questions
@@ -60,23 +61,26 @@ def course():
 def version():
     """What a verdict depends on, beyond the notebook and the seed."""
     package, digest = Path(__file__).parent.parent, hashlib.sha256()
-    for path in [*sorted(package.rglob("*.py")), *sorted((ROOT / "notebooks").glob("*.ipynb")), *VARIANTS]:
+    read = [path for pattern in ("*.py", "*.md") for path in sorted(package.rglob(pattern))]
+    for path in [*read, *sorted((ROOT / "notebooks").glob("*.ipynb")), *VARIANTS]:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 def load_variants(folder):
-    """Adds a teacher's own exercises to the catalogue; returns their names."""
+    """Adds a teacher's own exercises to the catalogue, each a page and a module beside it; returns their names."""
     names = []
-    for path in sorted(folder.glob("[!_]*.py")):
-        spec = importlib.util.spec_from_file_location(f"variant_{path.stem}", path)
+    for path in sorted(folder.glob("*.md")):
+        setup = path.with_suffix(".py")
+        spec = importlib.util.spec_from_file_location(f"variant_{path.stem}", setup)
         module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        VARIANTS.append(path)
-        for exercise in [one for one in vars(module).values() if isinstance(one, Exercise)]:
-            if EXERCISES.setdefault(exercise.name, exercise) is not exercise:
-                raise ValueError(f"{path}: the course already has an exercise called {exercise.name}.")
-            names.append(exercise.name)
+        VARIANTS.extend([path, setup])
+        exercise = Exercise(read_page(path), module.setup)
+        if exercise.name in EXERCISES:
+            raise ValueError(f"{path}: the course already has an exercise called {exercise.name}.")
+        EXERCISES[exercise.name] = exercise
+        names.append(exercise.name)
     return names
 
 

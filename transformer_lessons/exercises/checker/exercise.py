@@ -202,7 +202,7 @@ class Exercises(MutableMapping):
 
     def __getitem__(self, name: str) -> Exercise:
         if self.known[name] is None:
-            self.known[name] = read_exercise(file_of(name))
+            self.known[name] = read_exercise(name)
         return self.known[name]
 
     def __setitem__(self, name: str, exercise: Exercise) -> None:
@@ -218,8 +218,9 @@ class Exercises(MutableMapping):
         return len(self.known)
 
 
-def read_exercise(file: str) -> Exercise:
-    """The exercise of a page and of the module beside it."""
+def read_exercise(name: str) -> Exercise:
+    """An exercise of the catalogue: a page, and the module beside it."""
+    file = file_of(name)
     setup = importlib.import_module(f"transformer_lessons.exercises.catalogue.{file}").setup
     return Exercise(read_page(CATALOGUE / f"{file}.md"), setup)
 

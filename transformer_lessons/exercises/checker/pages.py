@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from transformer_lessons.exercises.sealing import unsealed
+
 FACTS = re.compile(r"\*Lesson (\d+) · difficulty ([123]) of 3 · importance ([123]) of 3 · (\d+) minutes\*")
 TITLE = re.compile(r"# `(\w+)` · (.+)")
 FAMILY = re.compile(r"# Family · (.+)")
@@ -120,7 +122,7 @@ class Reader:
             "item": self.item,
             "text": self.text,
         }
-        for block in blocks_of(path.read_text(encoding="utf-8")):
+        for block in blocks_of(unsealed(path.read_text(encoding="utf-8"))):
             readers[block.kind](block)
         self.close_mistake()
         if not self.page.title:
