@@ -125,7 +125,8 @@ class WrongAnswer:
             defined = getattr(statement, "name", None)
             sets |= {defined} if defined else Line(statement).sets
         known = self.right.names | self.right.arguments | set(self.right.functions)
-        return frozenset(sets & known or sets)
+        layers = {name for name in sets if "." in name}
+        return frozenset((sets & known) | layers or sets)
 
     @cached_property
     def tree(self) -> ast.Module:

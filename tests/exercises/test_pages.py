@@ -1,0 +1,153 @@
+"""Pages of the field guide: what is read is what stands there, and a wrong page is refused with file and line."""
+
+import re
+
+import pytest
+
+from transformer_lessons.exercises.checker import exercise as exercises
+from transformer_lessons.exercises.checker.exercise import CATALOGUE, EXERCISES, Exercise, Setup
+from transformer_lessons.exercises.checker.pages import PageError, read_page
+
+PAGE = (CATALOGUE / "README.md").read_text(encoding="utf-8")
+PAGE = re.search(r"^    # `double_plus_one`.*?(?=^\*\*The right answer)", PAGE, re.MULTILINE | re.DOTALL)[0]
+PAGE = re.sub("^    ", "", PAGE, flags=re.MULTILINE)
+PAGES = sorted(path for path in CATALOGUE.glob("*.md") if path.name != "README.md")
+
+
+@pytest.fixture
+def page(tmp_path):
+    def write(text, name="double_plus_one.md"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def setup():
+    return Setup(sizes=[{"n": 1}], draw=lambda generator, n: (n,))
+
+
+def test_the_page_of_the_readme_is_read_as_it_stands(page, setup):
+    exercise = Exercise(read_page(page(PAGE)), setup)
+    assert (exercise.name, exercise.title) == ("double_plus_one", "Twice as much, plus one")
+    assert (exercise.lesson, exercise.difficulty, exercise.importance, exercise.minutes) == (1, 1, 1, 2)
+    assert exercise.contract == "double_plus_one(x) returns 2 * x + 1, for a tensor of any shape."
+    assert exercise.hints == [("the numbers are too small", "What must be added to x, to make it twice as much?")]
+    assert exercise.right.answer(3) == 7
+    assert exercise.answers["with one product"].answer(3) == 7
+    (mistake,) = exercise.mistakes.values()
+    assert (mistake.name, mistake.why, mistake.look) == (
+        "the square",
+        "Each number is multiplied by itself.",
+        "what does 3 become?",
+    )
+    assert mistake.hint == 1
+    assert [variant.answer(3) for variant in mistake.variants] == [10, 10]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("# `double_plus_one` ·", "# double_plus_one,", r"double_plus_one.md:1: a title reads “# `name`"),
+        ("difficulty 1 of 3", "difficulty 4 of 3", r":3: below the title stand lesson, difficulty"),
+        ("## Hints", "## Clues", r":14: no section is called “Clues”"),
+        ("1. **the numbers", "1. the numbers", r":16: a hint reads “1\. \*\*symptom"),
+        ("shifted = doubled + 1", "shifted = doubled +", r":23: this line does not parse"),
+        ("### Hint 1", "### The first", r":38: a section of mistakes is called “Hint 1”"),
+        ("### Hint 1", "### Hint 2", r":40: there is no hint 2, only 1"),
+        ("Each number is multiplied by itself.\n", "", r":40: “the square” does not say what is wrong"),
+        ("*Look:* what", "What", r":40: “the square” needs one line that begins with \*Look:\*"),
+        ("doubled = x**2", "doubled = x**", r":46: this line does not parse"),
+        ("## Also right\n\n### with one product", "## Also right\n\n## Hints", r"two headings “Hints”"),
+    ],
+)
+def test_a_wrong_page_is_refused_with_file_and_line(page, setup, old, new, sentence):
+    assert old in PAGE
+    with pytest.raises(PageError, match=sentence):
+        _ = Exercise(read_page(page(PAGE.replace(old, new, 1))), setup).mistakes
+
+
+def test_a_mistake_that_comes_twice_is_refused(page, setup):
+    mistake = PAGE[PAGE.index("#### the square") :]
+    with pytest.raises(PageError, match="two headings “the square”"):
+        read_page(page(PAGE + "\n" + mistake))
+
+
+FAMILY = """# Family · powers
+
+## Mistakes
+
+### Hint: size
+
+#### the cube
+Each number is multiplied by itself twice.
+*Look:* what does 2 become?
+```python
+amount = x**3
+```
+"""
+
+
+@pytest.fixture
+def family(page, monkeypatch):
+    path = page(FAMILY, "powers.md")
+    monkeypatch.setattr(exercises, "CATALOGUE", path.parent)
+
+
+def including(line, exceptions=""):
+    return PAGE.replace("## Mistakes\n", f"## Mistakes\n\n{line}\n\n{exceptions}", 1)
+
+
+INCLUDED = "Included: [powers](powers.md), with `amount` as `doubled`"
+
+
+@pytest.mark.usefixtures("family")
+def test_a_family_is_included_under_other_names_with_the_hint_for_its_topic(page, setup):
+    text = including(INCLUDED).replace("too small**:", "too small** (size):")
+    exercise = Exercise(read_page(page(text)), setup)
+    assert list(exercise.mistakes) == ["the cube", "the square"]
+    assert exercise.mistakes["the cube"].variants[0].answer(2) == 9
+    assert exercise.mistakes["the cube"].hint == 1
+
+
+@pytest.mark.usefixtures("family")
+def test_an_exception_leaves_a_mistake_out(page, setup):
+    exercise = Exercise(read_page(page(including(INCLUDED, "- the cube → right here\n\n"))), setup)
+    assert list(exercise.mistakes) == ["the square"]
+
+
+@pytest.mark.usefixtures("family")
+@pytest.mark.parametrize(
+    ("line", "exceptions", "sentence"),
+    [
+        (INCLUDED.replace("powers.md", "roots.md"), "", "there is no family roots.md"),
+        (INCLUDED, "- the root → right here\n\n", "powers.md has no mistake “the root”"),
+        (INCLUDED, "- the cube\n\n", "an exception reads"),
+    ],
+)
+def test_a_wrong_include_is_refused(page, setup, line, exceptions, sentence):
+    with pytest.raises(PageError, match=sentence):
+        _ = Exercise(read_page(page(including(line, exceptions))), setup).mistakes
+
+
+@pytest.mark.usefixtures("family")
+def test_a_mistake_of_the_page_and_of_its_family_is_refused(page, setup):
+    text = including(INCLUDED).replace("#### the square", "#### the cube")
+    with pytest.raises(PageError, match="two mistakes called “the cube”"):
+        _ = Exercise(read_page(page(text)), setup).mistakes
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_no_page_has_more_than_600_lines(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
+
+
+def test_each_page_belongs_to_an_exercise_or_is_included_by_one():
+    used = {exercises.file_of(name) for name in EXERCISES}
+    used |= {item.family for one in EXERCISES.values() for item in one.page.mistakes if hasattr(item, "family")}
+    assert {path.stem for path in PAGES} == used
+
+
+def test_importing_check_reads_no_page():
+    assert all(value is None for value in exercises.Exercises(("softmax",)).known.values())
