@@ -43,6 +43,9 @@ class Line:
         self.statement = statement
         self.sets: set = {RETURN} if isinstance(statement, ast.Return) else set()
         self.reads: set = set()
+        if isinstance(statement, ast.FunctionDef):
+            self.sets.add(statement.name)
+            return
         for node in ast.walk(statement):
             if isinstance(node, (ast.Name, ast.Attribute)) and name_of(node):
                 (self.reads if isinstance(node.ctx, ast.Load) else self.sets).add(name_of(node))
@@ -52,7 +55,11 @@ class Line:
             if isinstance(node, ast.AugAssign):
                 self.reads.add(owner_of(node.target))
         self.sets.discard(None)
-        self.updates = self.sets & self.reads
+
+    @property
+    def updates(self) -> set:
+        """The names that it both sets and reads."""
+        return self.sets & self.reads
 
 
 def lines_within(block: list) -> Iterator[Line]:
@@ -102,28 +109,27 @@ class RightAnswer:
 class WrongAnswer:
     """The right answer with other lines. It is made when it is needed."""
 
-    def __init__(self, right: RightAnswer, lines: str, parts: tuple = ()) -> None:
-        self.right, self.lines = right, lines
+    def __init__(self, right: RightAnswer, text: str, parts: tuple = ()) -> None:
+        self.right, self.text = right, text
         self.parts = parts  # the two wrong answers that are at once in this one
 
     @cached_property
-    def statements(self) -> list:
-        return ast.parse(self.lines).body
+    def lines(self) -> list[Line]:
+        if self.parts:
+            return [line for part in self.parts for line in part.lines]
+        return [Line(statement) for statement in ast.parse(self.text).body]
 
     @property
     def is_whole(self) -> bool:
         """Do the lines define the answer themselves, rather than change the right one?"""
-        return getattr(self.statements[-1], "name", None) == self.right.name
+        return getattr(self.lines[-1].statement, "name", None) == self.right.name
 
     @cached_property
     def names(self) -> frozenset:
         """The names whose lines are replaced: the steps in which this answer differs from the right one."""
         if self.is_whole:
             return frozenset()
-        sets = set()
-        for statement in self.statements:
-            defined = getattr(statement, "name", None)
-            sets |= {defined} if defined else Line(statement).sets
+        sets = {name for line in self.lines for name in line.sets}
         known = self.right.names | self.right.arguments | set(self.right.functions)
         layers = {name for name in sets if "." in name}
         return frozenset((sets & known) | layers or sets)
@@ -131,8 +137,8 @@ class WrongAnswer:
     @cached_property
     def tree(self) -> ast.Module:
         if self.is_whole:
-            return ast.Module([*self.right.imports, *self.statements], [])
-        return Edit(self.right, self.statements).tree()
+            return ast.Module([*self.right.imports, *(line.statement for line in self.lines)], [])
+        return Edit(self.right, self.lines).tree()
 
     @cached_property
     def answer(self) -> Callable:
@@ -148,13 +154,13 @@ class WrongAnswer:
         """Both changes at once, if they replace different lines."""
         if not self.names or not other.names or self.names & other.names:
             return None
-        return WrongAnswer(self.right, f"{self.lines}\n{other.lines}", (self, other))
+        return WrongAnswer(self.right, f"{self.text}\n{other.text}", (self, other))
 
 
 class Edit:
     """Where each new line goes."""
 
-    def __init__(self, right: RightAnswer, statements: list) -> None:
+    def __init__(self, right: RightAnswer, lines: list[Line]) -> None:
         self.right = right
         self.before: list = []  # the imports and the helpers that are new
         self.functions: dict = {}  # the functions that are replaced, by name
@@ -163,7 +169,8 @@ class Edit:
         self.instead: dict = {}  # id of a line → what takes its place
         self.after: dict = {}  # id of a line → what comes after it
         waiting: list = []
-        for statement in statements:
+        for line in lines:
+            statement = line.statement
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 self.before.append(statement)
             elif isinstance(statement, ast.FunctionDef):
@@ -172,8 +179,8 @@ class Edit:
                 else:
                     self.before.append(statement)
             else:
-                waiting.append(Line(statement))
-                if self.has_a_place(waiting[-1]) or statement is statements[-1]:
+                waiting.append(line)
+                if self.has_a_place(line):
                     self.place(waiting)
                     waiting = []
         self.place(waiting)

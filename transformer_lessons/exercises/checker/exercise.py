@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transformer_lessons.exercises.checker.edits import RightAnswer, WrongAnswer
 from transformer_lessons.exercises.checker.pages import Entry, Include, Page, PageError, read_page
 
+MOST_PAIRS = 800  # as many as are tried in half a second
 CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
 NAMES = {"math": math, "np": np, "torch": torch, "nn": nn, "F": F}  # what every answer on a page may use
 
@@ -154,9 +155,11 @@ class Exercise(Setup):
 
     @cached_property
     def pairs(self) -> list:
-        """Two mistakes at once, each in its first variant, for all that replace different lines."""
+        """Two mistakes at once, each in its first variant, for all that replace different lines: the plainest first."""
         firsts = [(mistake, mistake.variants[0]) for mistake in self.mistakes.values()]
-        return [pair for one, other in combinations(firsts, 2) if (pair := self.pair(one, other))]
+        places = sorted(combinations(range(len(firsts)), 2), key=sum)
+        pairs = (self.pair(firsts[one], firsts[other]) for one, other in places)
+        return list(islice(filter(None, pairs), MOST_PAIRS))
 
     def pair(self, one: tuple, other: tuple) -> tuple | None:
         """Two mistakes at once, each with its variant; None if they are the same or both replace the same line."""

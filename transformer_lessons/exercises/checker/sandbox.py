@@ -347,11 +347,14 @@ def code_within(function):
 
 
 MORE = object()
+LONGEST_CONSTANT = 40  # bytes of code that only returns a constant: a few instructions
 
 
 @functools.lru_cache(maxsize=1000)
 def constant_of(code):
     """What the code returns if it does nothing else; otherwise MORE."""
+    if len(code.co_code) > LONGEST_CONSTANT:  # most code, at once
+        return MORE
     noise = {"RESUME", "NOP", "CACHE", "PRECALL", "COPY_FREE_VARS", "MAKE_CELL", "NOT_TAKEN"}
     work = [step for step in dis.get_instructions(code) if step.opname not in noise]
     names = [step.opname for step in work]
