@@ -5,7 +5,7 @@ from transformer_lessons.exercises.catalogue.attention_scores import SIZES, divi
 from transformer_lessons.exercises.checker.exercise import Setup
 
 
-def signs_of_scaling(observed, expected, query, key, value):
+def scaling(observed, expected, query, key, value):
     """A number that the scores are divided by: the same for every size."""
     divisor = divisor_of(observed, query, key)
     return divisor and [("scaled by a fixed number", divisor)]
@@ -19,5 +19,5 @@ setup = Setup(
     returns=("output", "weights"),
     shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
     symptoms=(lambda observed, expected, query, key, value: divisor_sentence(observed, query, key, 1.0),),
-    signs=signs_of_scaling,
+    solves=scaling,
 )

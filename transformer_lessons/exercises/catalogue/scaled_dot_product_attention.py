@@ -21,7 +21,7 @@ def root_of(query):
     return math.sqrt(query.shape[-1])
 
 
-def signs_of_scaling(observed, expected, query, key, value):
+def scaling(observed, expected, query, key, value):
     """A number that the scores are divided by, or √d times a number: the same for every size."""
     divisor = divisor_of(observed, query, key)
     return divisor and [
@@ -38,5 +38,5 @@ setup = Setup(
     returns=("output", "weights"),
     shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
     symptoms=(lambda observed, expected, query, key, value: divisor_sentence(observed, query, key, root_of(query)),),
-    signs=signs_of_scaling,
+    solves=scaling,
 )

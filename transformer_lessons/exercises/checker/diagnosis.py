@@ -119,19 +119,28 @@ def two_on_the_way(seen: Seen) -> Finding | None:
     return by_pair(seen, pairs, (in_full, where_it_ran))
 
 
+def solved_for(seen: Seen) -> Finding | None:
+    """A mistake with a number that could be any: the setup has solved for it, and every wrong result agrees."""
+    return by_signs(seen, seen.exercise.solves)
+
+
 def shown_by_signs(seen: Seen) -> Finding | None:
-    """A mistake whose signs every wrong result shows, though its numbers could be any: what the setup solves for."""
-    exercise = seen.exercise
+    """A mistake whose signs every wrong result shows, though its numbers are not those of a known answer."""
+    return by_signs(seen, seen.exercise.signs)
+
+
+def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
+    """The first mistake whose sign all wrong results show; a result may also say nothing."""
     common: list | None = None
-    for number in seen.wrong if exercise.signs else ():
+    for number in seen.wrong if signs_of else ():
         inputs = seen.draws.cases[number].inputs
-        signs = exercise.signs(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
-        if signs is not None:  # otherwise this result says nothing
+        signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
+        if signs is not None:
             signs = list(map(sign_of, signs))
             common = signs if common is None else [sign for sign in common if any(sign.agrees(one) for one in signs)]
     if not common:
         return None
-    finding = about((exercise.mistakes[common[0].name],))
+    finding = about((seen.exercise.mistakes[common[0].name],))
     first = seen.wrong[0]
     shown = symptom(seen, first) if seen.differences[first].sort == "numbers" else None
     finding.evidence = (*([shown] if shown else []), *evidence(seen))
@@ -160,6 +169,7 @@ STRATEGIES: tuple[Callable[[Seen], Finding | None], ...] = (
     same_results,
     two_that_raise,
     same_where_it_ran,
+    solved_for,
     right_in_the_wrong_form,
     wrong_layers,
     same_in_parts,

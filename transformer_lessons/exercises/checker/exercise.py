@@ -66,6 +66,7 @@ class Setup:
     same: Callable | None = None  # same(observed, expected) → bool; by default equal up to the tolerance
     checks: tuple = ()  # check(call, *inputs) → a sentence or None: what numbers alone do not show
     symptoms: tuple = ()  # symptom(observed, expected, *inputs) → a sentence or None, if no mistake matches
+    solves: Callable | None = None  # solves(observed, expected, *inputs) → mistakes whose number it has found
     signs: Callable | None = None  # signs(observed, expected, *inputs) → names of mistakes that it shows
     names_steps: bool = True  # may a verdict name the first wrong step?
 
