@@ -1,6 +1,9 @@
-"""causal_mask, of lesson 6: each position attends to itself and to what came before it."""
+"""How the inputs of `causal_mask` are drawn, and which numbers stand in a mask that is to be added."""
 
+import math
 import time
+
+import torch
 
 from transformer_lessons import masks
 from transformer_lessons.exercises.checker.exercise import Setup
@@ -21,6 +24,24 @@ def holds_any_length(call, length):
     return FIXED, "A text of 1,025 tokens gets a mask that is too small.", "how long a text can your code handle?"
 
 
+def numbers(observed, expected, length):
+    """A smaller square, or two numbers in place of True and False: whatever they are."""
+    if not isinstance(observed, torch.Tensor) or observed.ndim != 2 or not observed.numel():
+        return []
+    rows, columns = observed.shape
+    if rows == columns < length:
+        return [FIXED] if observed.dtype == torch.bool and observed.equal(expected[:rows, :rows]) else []
+    if observed.shape != expected.shape or not observed.is_floating_point():
+        return []
+    inside, outside = set(observed[expected].tolist()), set(observed[~expected].tolist()) or {-math.inf}
+    if len(inside) != 1 or len(outside) != 1:
+        return []
+    numbers = inside.pop(), outside.pop()
+    if numbers[1] < -100:
+        return {0.0: ["a mask to be added"], 1.0: ["a mask to be added, with 1 for 0"]}.get(numbers[0], [])
+    return ["a mask to be added, and inverted"] if numbers[0] < -100 and numbers[1] == 0 else []
+
+
 setup = Setup(
     sizes=[{"length": 3}, {"length": 1}, {"length": 2}, {"length": 4}, {"length": 6}, {"length": 9}, {"length": 200}],
     draw=lambda generator, length: (length,),
@@ -28,5 +49,6 @@ setup = Setup(
     names_steps=False,
     returns="mask",
     shapes={"mask": "(query, key)"},
-    checks=[holds_any_length],
+    checks=(holds_any_length,),
+    solves=numbers,
 )
