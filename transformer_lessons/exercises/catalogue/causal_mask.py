@@ -33,13 +33,15 @@ def numbers(observed, expected, length):
         return [FIXED] if observed.dtype == torch.bool and observed.equal(expected[:rows, :rows]) else []
     if observed.shape != expected.shape or not observed.is_floating_point():
         return []
-    inside, outside = set(observed[expected].tolist()), set(observed[~expected].tolist()) or {-math.inf}
-    if len(inside) != 1 or len(outside) != 1:
+    inside, outside = observed[expected].unique().tolist(), observed[~expected].unique().tolist()
+    if len(inside) != 1 or len(outside) > 1:
         return []
-    numbers = inside.pop(), outside.pop()
-    if numbers[1] < -100:
-        return {0.0: ["a mask to be added"], 1.0: ["a mask to be added, with 1 for 0"]}.get(numbers[0], [])
-    return ["a mask to be added, and inverted"] if numbers[0] < -100 and numbers[1] == 0 else []
+    names = []
+    if not outside or outside[0] < -100:
+        names += {0.0: ["a mask to be added"], 1.0: ["a mask to be added, with 1 for 0"]}.get(inside[0], [])
+    if inside[0] < -100 and outside in ([], [0.0]):
+        names.append("a mask to be added, and inverted")
+    return names
 
 
 setup = Setup(
