@@ -31,7 +31,7 @@ def row_not_normal(observed, expected, x, gain, bias, eps=1e-5):
     return None
 
 
-def signs_of_epsilon(observed, expected, x, gain, bias, eps=1e-5):
+def epsilon(observed, expected, x, gain, bias, eps=1e-5):
     """Another number under the root: whatever it is, it is the same for all features."""
     if not comparable(observed, expected):
         return []
@@ -60,5 +60,5 @@ setup = Setup(
     draw=draw_features,
     symptoms=(row_not_normal,),
     reference=lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps),
-    signs=signs_of_epsilon,
+    solves=epsilon,
 )
