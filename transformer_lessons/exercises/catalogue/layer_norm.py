@@ -1,7 +1,9 @@
-"""The exercise `layer_norm`: every vector with mean 0 and variance 1, times a gain, plus a bias."""
+"""How the inputs of `layer_norm` are drawn, and which epsilon was added."""
 
+import torch
 import torch.nn.functional as F
 
+from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 
 
@@ -29,6 +31,21 @@ def row_not_normal(observed, expected, x, gain, bias, eps=1e-5):
     return None
 
 
+def epsilon(observed, expected, x, gain, bias, eps=1e-5):
+    """Another number under the root: whatever it is, it is the same for all features."""
+    if not comparable(observed, expected):
+        return []
+    deviations = x - x.mean(-1, keepdim=True)
+    return ["another epsilon"] if is_added(deviations, deviations, (observed - bias) / gain) else []
+
+
+def is_added(numerators: torch.Tensor, squared: torch.Tensor, quotients: torch.Tensor) -> bool:
+    """Is there a number of 0 or more for which quotients = numerators / √(mean of squared² + number)?"""
+    number = (numerators / quotients.double()) ** 2 - (squared**2).mean(-1, keepdim=True)
+    middle, noise = float(number.median()), 1e-11 * float((squared**2).max())
+    return bool(number.isfinite().all()) and middle > 0 and float((number - middle).abs().max()) < 0.02 * middle + noise
+
+
 setup = Setup(
     sizes=[
         {"shape": (2, 3)},
@@ -41,7 +58,7 @@ setup = Setup(
         {"shape": (1, 3, 1, 4)},
     ],
     draw=draw_features,
-    returns="result",
     symptoms=(row_not_normal,),
     reference=lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps),
+    solves=epsilon,
 )
