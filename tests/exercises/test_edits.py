@@ -78,6 +78,8 @@ def test_in_a_function(rule, source, lines, inputs, result):
         ("def doubled(self, x):\n    return x", 5, True),
         ("self.size = 2 * size", 10, False),
         ("self.other = 7", 8, False),
+        ("size = 3 * size", 12, False),
+        ("class Half(int):\n    pass\n\n\nself.size = Half(1)", 7, False),
         ("moved = x + self.size\nself.other = 7", 5, False),
     ],
 )

@@ -4,7 +4,7 @@ The rules, which a reader of a page can apply by eye:
 
 - A line takes the place of the right answer's line that sets the same name (`x`, or `self.x`). `return` is a name, too.
 - A line that reads the name it sets (`x = -x`, `x += 1`, `x[0] = 1`) takes the place of a line that does so as well.
-  If there is none, it comes after the last line that sets the name; for an argument, it comes first.
+  If there is none, it comes after the last line that sets the name. A line for an argument comes first.
 - A line for a name that the right answer lacks stays with the line below it. If there is none, it comes first; a new
   `self.x` comes last in `__init__`.
 - In a `return` line, `...` stands for what the right answer returns in that place.
@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 RETURN = "return"
+DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 NOTE = "__note__"  # what a recording answer calls with each name and its value
 
 
@@ -43,7 +44,7 @@ class Line:
         self.statement = statement
         self.sets: set = {RETURN} if isinstance(statement, ast.Return) else set()
         self.reads: set = set()
-        if isinstance(statement, ast.FunctionDef):
+        if isinstance(statement, DEFINITIONS):
             self.sets.add(statement.name)
             return
         for node in ast.walk(statement):
@@ -67,9 +68,13 @@ def lines_within(block: list) -> Iterator[Line]:
     for statement in block:
         if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return)):
             yield Line(statement)
-        elif not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        elif not isinstance(statement, DEFINITIONS):
             for inner in ("body", "orelse"):
                 yield from lines_within(getattr(statement, inner, []))
+
+
+def arguments_of(function: ast.FunctionDef) -> set:
+    return {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)} - {"self"}
 
 
 class RightAnswer:
@@ -85,7 +90,8 @@ class RightAnswer:
         self.imports = [node for node in self.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
         self.called = list(self.functions.values())[-1]  # what is called: the function itself, or `forward`
         self.init = self.functions.get("__init__", self.called)
-        self.arguments = {node.arg for node in ast.walk(self.called.args) if isinstance(node, ast.arg)}
+        self.arguments = arguments_of(self.called)
+        self.init_arguments = arguments_of(self.init) - self.arguments
         self.lines = [
             line
             for function in self.functions.values()
@@ -130,7 +136,7 @@ class WrongAnswer:
         if self.is_whole:
             return frozenset()
         sets = {name for line in self.lines for name in line.sets}
-        known = self.right.names | self.right.arguments | set(self.right.functions)
+        known = self.right.names | self.right.arguments | self.right.init_arguments | set(self.right.functions)
         layers = {name for name in sets if "." in name}
         return frozenset((sets & known) | layers or sets)
 
@@ -148,7 +154,8 @@ class WrongAnswer:
     @cached_property
     def keeps_layers(self) -> bool:
         """Does a module keep the layers of the right answer?"""
-        return not self.is_whole and not any(name == "__init__" or "." in name for name in self.names)
+        of_init = {"__init__"} | self.right.init_arguments
+        return not self.is_whole and not any(name in of_init or "." in name for name in self.names)
 
     def together(self, other: "WrongAnswer") -> "WrongAnswer | None":
         """Both changes at once, if they replace different lines."""
@@ -165,6 +172,7 @@ class Edit:
         self.before: list = []  # the imports and the helpers that are new
         self.functions: dict = {}  # the functions that are replaced, by name
         self.first: list = []  # at the top of the function that is called
+        self.first_of_all: list = []  # at the top of __init__
         self.last: list = []  # at the end of __init__
         self.instead: dict = {}  # id of a line → what takes its place
         self.after: dict = {}  # id of a line → what comes after it
@@ -173,7 +181,7 @@ class Edit:
             statement = line.statement
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 self.before.append(statement)
-            elif isinstance(statement, ast.FunctionDef):
+            elif isinstance(statement, DEFINITIONS):
                 if statement.name in right.functions:
                     self.functions[statement.name] = statement
                 else:
@@ -186,7 +194,8 @@ class Edit:
         self.place(waiting)
 
     def has_a_place(self, line: Line) -> bool:
-        return bool(line.sets & (self.right.names | self.right.arguments)) or any("." in name for name in line.sets)
+        known = self.right.names | self.right.arguments | self.right.init_arguments
+        return bool(line.sets & known) or any("." in name for name in line.sets)
 
     def place(self, group: list) -> None:
         """Puts lines that belong together where the last of them goes."""
@@ -203,8 +212,10 @@ class Edit:
         updates = bool(read & names - {RETURN})
         same = [line for line in there if bool(line.updates & names) == updates]
         if not there:
-            new = any("." in name for name in group[-1].sets)
-            (self.last if new else self.first).extend(statements)
+            sets = group[-1].sets
+            new = any("." in name for name in sets)
+            of_init = bool(sets & self.right.init_arguments)
+            (self.last if new else self.first_of_all if of_init else self.first).extend(statements)
         elif not same or any(line.sets - known for line in same):
             self.after.setdefault(id(there[-1].statement), []).extend(statements)
         elif RETURN in names:
@@ -235,7 +246,7 @@ class Edit:
         if node is self.right.called:
             body = self.first + body
         if node is self.right.init:
-            body = body + self.last
+            body = self.first_of_all + body + self.last
         return with_body(node, body=body)
 
     def block(self, statements: list) -> list:
@@ -244,7 +255,7 @@ class Edit:
             key = id(statement)
             if key in self.instead:
                 made += self.instead[key]
-            elif hasattr(statement, "body") and not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            elif hasattr(statement, "body") and not isinstance(statement, DEFINITIONS):
                 inner = {
                     name: self.block(getattr(statement, name))
                     for name in ("body", "orelse")
@@ -316,7 +327,7 @@ def noting_block(statements: list) -> list:
     for statement in statements:
         if isinstance(statement, ast.Return) and statement.value:
             made.append(ast.Return(note_of(RETURN, statement.value)))
-        elif hasattr(statement, "body") and not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        elif hasattr(statement, "body") and not isinstance(statement, DEFINITIONS):
             inner = {
                 name: noting_block(getattr(statement, name)) for name in ("body", "orelse") if hasattr(statement, name)
             }
