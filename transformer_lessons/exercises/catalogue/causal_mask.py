@@ -31,7 +31,12 @@ def numbers(observed, expected, length):
     rows, columns = observed.shape
     if rows == columns < length:
         return [FIXED] if observed.dtype == torch.bool and observed.equal(expected[:rows, :rows]) else []
-    if observed.shape != expected.shape or not observed.is_floating_point():
+    return names_of_numbers(observed, expected)
+
+
+def names_of_numbers(observed, expected):
+    """Two numbers in place of True and False: which mistake they make, whatever they are."""
+    if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape or not observed.is_floating_point():
         return []
     inside, outside = observed[expected].unique().tolist(), observed[~expected].unique().tolist()
     if len(inside) != 1 or len(outside) > 1:
