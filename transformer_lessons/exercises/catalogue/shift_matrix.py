@@ -11,6 +11,10 @@ from transformer_lessons.exercises.checker.exercise import Setup
 from transformer_lessons.exercises.checker.sandbox import name_error
 
 
+TOLERANCE = 1e-3  # a fit is never exact
+SHAPES = {"matrix": "(d_model, d_model)"}
+
+
 def evens(d_model):
     """2i for each pair of features i."""
     return torch.arange(0, d_model, 2, dtype=torch.float64)
@@ -36,7 +40,7 @@ def first_positions(d_model):
 
 def same_shift(one, other):
     """The same matrix, or one that does the same to the first 32 positions: a fit is never exact."""
-    if alike(one, other, exercise.tolerance):
+    if alike(one, other, TOLERANCE):
         return True
     if not (
         isinstance(one, torch.Tensor)
@@ -49,7 +53,7 @@ def same_shift(one, other):
     ):
         return False
     encoding = first_positions(len(one))
-    return close(numbers(one) @ encoding, numbers(other) @ encoding, exercise.tolerance)
+    return close(numbers(one) @ encoding, numbers(other) @ encoding, TOLERANCE)
 
 
 RAISES, WRONG = "an error for a negative offset", "wrong for a negative offset"
@@ -80,7 +84,7 @@ def backwards(call, offset, d_model):
     wanted = shift(-offset, d_model)
     if same_shift(back, wanted):
         return None
-    found = difference(back, wanted, "matrix", exercise.shapes, 0.0, False)
+    found = difference(back, wanted, "matrix", SHAPES, 0.0, False)
     if found and found.sort in ("kind", "count", "dtype", "shape"):
         return WRONG, f"With offset {-offset} and d_model {d_model}: {found.sentence}", BELOW_0
     if not back.isfinite().all():
@@ -176,8 +180,8 @@ setup = Setup(
     reference=shift,
     names_steps=False,
     returns="matrix",
-    shapes={"matrix": "(d_model, d_model)"},
-    tolerance=1e-3,
+    shapes=SHAPES,
+    tolerance=TOLERANCE,
     same=same_shift,
     checks=[backwards, standing_still, far_on],
     symptoms=[what_it_is_not],

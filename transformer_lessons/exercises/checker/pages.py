@@ -241,8 +241,9 @@ SECTIONS = ("What is asked", "Hints", "The right answer", "Also right", "Mistake
 
 
 def variants_of(code: str, answer: str) -> list:
-    """[(number of its first line, variant)]: paragraphs, or the whole block where it defines a helper or a method."""
-    if any(name != answer for name in re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE)):
+    """[(number of its first line, variant)]: paragraphs, or the whole block if it imports or defines something else."""
+    helpers = any(name != answer for name in re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE))
+    if helpers or re.search(r"^(?:import|from) ", code, re.MULTILINE):
         return [(0, code)]
     found: list = []
     fresh = True
