@@ -1,16 +1,11 @@
 """apply_merges, of lesson 9: a word cut into the tokens of a vocabulary that has been learned already."""
 
 from functools import cache
+from itertools import pairwise
 
 import torch
 
-from transformer_lessons.exercises.catalogue.merge import (
-    is_a_list,
-    letters,
-    same_parts,
-    spelled,
-    what_the_parts_show,
-)
+from transformer_lessons.exercises.catalogue.merge import is_a_list, letters, same_parts, spelled, what_the_parts_show
 from transformer_lessons.exercises.checker.exercise import Setup
 from transformer_lessons.language import byte_pairs
 
@@ -80,6 +75,15 @@ def has_no_limit(call, parts, ranks):
     return None if right else (LIMITED, TOO_LARGE, LOOK_TOO_LARGE)
 
 
+def stopped_on_the_way(observed, expected, parts, ranks):
+    """The parts as they are after some of the rounds."""
+    while pairs := [pair for pair in pairwise(parts) if pair in ranks]:
+        if observed == parts:
+            return ["too few rounds"]
+        parts = byte_pairs.merge(parts, min(pairs, key=ranks.get))
+    return []
+
+
 CHAIN = ", ".join(["v w", *(f"vw{'x' * number} x" for number in range(40))])  # merged in 41 rounds
 
 
@@ -116,9 +120,10 @@ setup = Setup(
         )
     ],
     draw=draw,
-    reference=lambda parts, ranks: byte_pairs.apply_merges(parts, ranks),
+    reference=byte_pairs.apply_merges,
     names_steps=False,
     same=same_parts,
     checks=[is_a_list, depends_on_the_ranks, has_no_limit],
     symptoms=[what_the_parts_show],
+    signs=stopped_on_the_way,
 )

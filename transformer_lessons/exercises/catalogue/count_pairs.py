@@ -2,10 +2,7 @@
 
 from collections.abc import Mapping
 
-from transformer_lessons.exercises.catalogue.merge import (
-    letters,
-    spelled,
-)
+from transformer_lessons.exercises.catalogue.merge import letters, spelled
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.exercise import Setup, integers
 from transformer_lessons.language import byte_pairs
@@ -46,6 +43,24 @@ def what_the_counts_show(observed, expected, words):
     return "All the pairs are there, and no others, but not all of the counts are right."
 
 
+def what_the_keys_show(observed, expected, words):
+    """Another end-of-word symbol, or another number up to which pairs or words are rare."""
+    if not isinstance(observed, Mapping) or not observed:
+        return None
+    ends = {pair[1] for pair in observed if isinstance(pair, tuple) and len(pair) == 2 and pair not in expected}
+    for end in ends if len(ends) == 1 else ():
+        if observed == byte_pairs.count_pairs({(*word, end): count for word, count in words.items()}):
+            return ["an end-of-word symbol"]
+    for few in (*expected.values(), *words.values()):
+        frequent = {word: count for word, count in words.items() if count > few}
+        if observed in (
+            {pair: count for pair, count in expected.items() if count > few},
+            byte_pairs.count_pairs(frequent),
+        ):
+            return ["rare pairs left out"]
+    return []
+
+
 setup = Setup(
     sizes=[
         {"words": words}
@@ -78,4 +93,5 @@ setup = Setup(
     names_steps=False,
     same=same_counts,
     symptoms=[what_the_counts_show],
+    signs=what_the_keys_show,
 )

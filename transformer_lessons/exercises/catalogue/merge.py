@@ -106,7 +106,7 @@ setup = Setup(
         )
     ],
     draw=draw,
-    reference=lambda parts, pair: byte_pairs.merge(parts, pair),
+    reference=byte_pairs.merge,
     names_steps=False,
     same=same_parts,
     checks=[is_a_list, is_a_new_list, keeps_every_byte],

@@ -4,6 +4,7 @@ import functools
 import itertools
 import re
 import string
+import unicodedata
 
 import torch
 
@@ -115,6 +116,8 @@ def signs_of_cutting(observed, expected, text):
         rest = iter(text)
         if all(character in rest for character in joined):
             yield "part of the text lost"
+        if any(joined == unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")):
+            yield "characters rewritten"
         yield "the text changed"
         return
     if "" in observed:
@@ -156,6 +159,8 @@ def signs_of_cuts(text, cuts, more, missing):
     def beside(pattern, places):
         return bool(places) and all(re.search(pattern, text[place - 1 : place + 1]) for place in places)
 
+    if cuts and missing and not more and max(cuts) < min(missing):
+        yield "only the first cuts made"
     if beside("['’-]", missing):
         yield "apostrophes or hyphens count as letters"
     if beside(r"_", more | missing):
@@ -192,7 +197,7 @@ setup = Setup(
         )
     ],
     draw=draw_text,
-    reference=lambda text: tokenization.tokenize(text),
+    reference=tokenization.tokenize,
     observe=as_list,
     same=same_tokens,
     checks=[is_a_list, cuts_long_texts],

@@ -1,9 +1,6 @@
 """train_bpe, of lesson 9: which pairs to merge, and in which order, learned from the words of a text."""
 
-from transformer_lessons.exercises.catalogue.merge import (
-    letters,
-    spelled,
-)
+from transformer_lessons.exercises.catalogue.merge import letters, spelled
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.exercise import Setup, integers
 from transformer_lessons.language import byte_pairs
@@ -60,6 +57,34 @@ def what_the_merges_show(observed, expected, words, number):
     return f"{right}; the next one is not."
 
 
+def merges_among(words, number, allowed):
+    """The merges if only the pairs may be merged for which allowed(pair, count) is true."""
+    merges = []
+    while len(merges) < number:
+        counts = {pair: count for pair, count in byte_pairs.count_pairs(words).items() if allowed(pair, count)}
+        if not counts:
+            break
+        merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
+        words = {tuple(byte_pairs.merge(word, merges[-1])): count for word, count in words.items()}
+    return merges
+
+
+def which_limit(observed, expected, words, number):
+    """The longest token, or the count up to which a pair is too rare."""
+    return [
+        *(("long tokens left out", size) for size in range(2, 33) if observed == only_short(words, number, size)),
+        *(("ended at rare pairs", few) for few in range(2, 8) if observed == only_frequent(words, number, few)),
+    ]
+
+
+def only_short(words, number, size):
+    return merges_among(words, number, lambda pair, count: len(b"".join(pair)) <= size)
+
+
+def only_frequent(words, number, few):
+    return merges_among(words, number, lambda pair, count: count > few)
+
+
 def how_many(number):
     return f"{number or 'no'} merge{'s' * (number != 1)}"
 
@@ -97,10 +122,11 @@ setup = Setup(
         )
     ],
     draw=draw,
-    reference=lambda words, number: byte_pairs.train_bpe(words, number),
+    reference=byte_pairs.train_bpe,
     returns="merges",
     names_steps=False,
     same=same_merges,
     checks=[are_pairs],
     symptoms=[what_the_merges_show],
+    signs=which_limit,
 )

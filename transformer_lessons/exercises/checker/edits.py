@@ -56,11 +56,19 @@ class Line:
             if isinstance(node, ast.AugAssign):
                 self.reads.add(owner_of(node.target))
         self.sets.discard(None)
+        inner = names_of_comprehensions(statement)
+        self.sets, self.reads = self.sets - inner, self.reads - inner
 
     @property
     def updates(self) -> set:
         """The names that it both sets and reads."""
         return self.sets & self.reads
+
+
+def names_of_comprehensions(statement: ast.stmt) -> set:
+    """The names that only a comprehension uses: it sets nothing outside itself."""
+    targets = [node.target for node in ast.walk(statement) if isinstance(node, ast.comprehension)]
+    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 
 def lines_within(block: list) -> Iterator[Line]:
