@@ -1,9 +1,17 @@
-"""AttentionHead, in lesson 2: a head with learned roles."""
+"""How the inputs of `AttentionHead` are drawn, and whether its scores were scaled by some number."""
 
 import torch.nn.functional as F
 
 from transformer_lessons import first_steps
+from transformer_lessons.exercises.catalogue.attention_scores import factor_of
 from transformer_lessons.exercises.checker.exercise import Setup, normal
+
+
+def scaling(observed, expected, x):
+    """A number that the scores are multiplied by: the same for every size."""
+    factor = factor_of(observed, expected)
+    return factor and [("scaled by a fixed number", factor)]
+
 
 setup = Setup(
     build=("d_model", "d_head"),
@@ -20,4 +28,5 @@ setup = Setup(
     reference=first_steps.AttentionHead,
     returns=("output", "weights"),
     shapes={"output": "(batch, query, d_head)", "weights": "(batch, query, key)"},
+    solves=scaling,
 )

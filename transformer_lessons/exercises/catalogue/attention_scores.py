@@ -1,7 +1,8 @@
-"""What the exercises on attention share: how queries, keys and values are drawn, and what their scores are divided by."""
+"""What the exercises on attention share: how queries, keys and values are drawn, and how their scores are scaled."""
 
 import torch
 
+from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import normal
 
 
@@ -53,3 +54,15 @@ def divisor_of(observed: object, query: torch.Tensor, key: torch.Tensor) -> floa
     ratio = (differences * centred).sum() / (centred * centred).sum()
     fits = torch.allclose(differences, ratio * centred, atol=1e-5, rtol=1e-5)
     return 1 / ratio.item() if fits and ratio.abs() > 1e-6 else None
+
+
+def factor_of(observed: object, expected: tuple) -> float | None:
+    """The number for which the weights are the softmax of the right scores times it: a softmax keeps differences."""
+    if not isinstance(observed, (tuple, list)) or len(observed) != 2 or not comparable(observed[1], expected[1]):
+        return None
+    logarithms, wanted = (weights.detach().double().log() for weights in (observed[1], expected[1]))
+    logarithms, wanted = (each - each.mean(-1, keepdim=True) for each in (logarithms, wanted))
+    factor = (logarithms * wanted).sum() / (wanted * wanted).sum()
+    sums = observed[1].detach().double().sum(-1)
+    fits = torch.allclose(logarithms, factor * wanted, atol=1e-5, rtol=1e-5) and bool(((sums - 1).abs() < 1e-4).all())
+    return factor.item() if fits and factor.abs() > 1e-6 else None

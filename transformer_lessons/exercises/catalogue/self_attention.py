@@ -1,5 +1,8 @@
-"""self_attention, lesson 1: every vector becomes an average of all of them."""
+"""How the inputs of `self_attention` are drawn, and whether the scores were multiplied by some number."""
 
+import numpy as np
+
+from transformer_lessons.exercises.catalogue.softmax import factor_of
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 from transformer_lessons.first_steps import self_attention
 
@@ -11,6 +14,21 @@ def draw_vectors(generator, length, features, alike=False):
         x[1], x[5] = 1.5 * x[0] + 0.1 * x[1], x[4]
         x[2, :2] = x[3, 2:] = 0.0
     return (x,)
+
+
+def scale(observed, expected, x):
+    """Any number that all the scores were multiplied by."""
+    if not isinstance(observed, tuple) or len(observed) != 2:
+        return []
+    output, weights = observed
+    if not all(
+        isinstance(result, np.ndarray) and result.shape == right.shape
+        for result, right in zip(observed, expected, strict=True)
+    ):
+        return []
+    if not (weights > 0).all() or not np.allclose(output, weights @ x, atol=1e-4):
+        return []
+    return ["the scores scaled"] if factor_of(weights, x @ x.T) else []
 
 
 setup = Setup(
@@ -26,4 +44,5 @@ setup = Setup(
     reference=self_attention,
     returns=("output", "weights"),
     shapes={"output": "(query, features)", "weights": "(query, key)"},
+    solves=scale,
 )

@@ -1,9 +1,11 @@
-"""softmax, lesson 1: scores become weights."""
+"""How the inputs of `softmax` are drawn, and which scale, base or number in the sum an answer has used."""
 
 import numpy as np
 
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 from transformer_lessons.first_steps import softmax
+
+DECIMALS = "the decimals lost"
 
 
 def draw_scores(generator, shape, far=None, zeros=-1):
@@ -13,30 +15,39 @@ def draw_scores(generator, shape, far=None, zeros=-1):
     return (np.where(far == 0, near, far * (1000 - np.abs(near))),)
 
 
-def scale_sentence(weights, scores):
-    """What the scores were multiplied by, if the weights are the softmax of scores times a number."""
-    sums_to_one = np.allclose(weights.sum(-1), 1, atol=1e-4)
-    if weights.shape != scores.shape or (weights <= 0).any() or not sums_to_one:
-        return None
-    found = np.log(weights) - np.log(weights).mean(-1, keepdims=True)
-    centred = scores - scores.mean(-1, keepdims=True)
-    ratio = (found * centred).sum() / (centred * centred).sum()
-    fits = np.allclose(found, ratio * centred, rtol=1e-3, atol=1e-3)
-    if not fits or abs(ratio - 1) < 1e-3 or abs(ratio) < 5e-3:
-        return None
-    return f"This is the softmax of the scores multiplied by {ratio:.2f}; they should not be scaled."
-
-
-INTEGERS = "an array of integers"
-
-
 def of_integers(call, scores):
     """Do integer scores give integer weights, as they do in a copy of the scores? An error here tells us nothing."""
     try:
         cut = scores.shape == (3,) and call(np.array([2, 1, 0])).dtype.kind in "iu"
     except Exception:
         return None
-    return (INTEGERS, "If the scores are integers, so are the weights.", "the dtype of the result.") if cut else None
+    return (DECIMALS, "If the scores are integers, so are the weights.", "the dtype of the result.") if cut else None
+
+
+def numbers(observed, expected, scores):
+    """The number that the scores were multiplied by, or e replaced by, or that was added to the sum."""
+    if not isinstance(observed, np.ndarray) or observed.shape != scores.shape or not (observed >= 0).all():
+        return []
+    if not observed.all() or not expected.all():
+        return None
+    shifted = scores - scores.max(-1, keepdims=True)
+    added = np.exp(shifted).sum(-1, keepdims=True) * (expected / observed - 1)
+    if added.min() > 1e-5 and np.allclose(added, added.flat[0], rtol=1e-3):
+        return [("a number added to the sum", float(added.flat[0]))]
+    factor = factor_of(observed, scores)
+    if factor is None:
+        return []
+    is_base = 2.5 < np.exp(factor) < 3 or np.abs(np.exp(factor) - [2, 3, 10]).min() < 1e-2
+    return ["another base" if is_base else "a scale that was not asked for"]
+
+
+def factor_of(weights, scores):
+    """The number above 0 for which the weights are softmax(number * scores), or None: a softmax keeps differences."""
+    logarithms = np.log(weights) - np.log(weights).mean(-1, keepdims=True)
+    centred = scores - scores.mean(-1, keepdims=True)
+    factor = (logarithms * centred).sum() / (centred * centred).sum()
+    fits = np.allclose(logarithms, factor * centred, rtol=1e-3, atol=1e-3)
+    return factor if fits and factor > 0 and np.allclose(weights.sum(-1), 1, atol=1e-4) else None
 
 
 setup = Setup(
@@ -59,6 +70,6 @@ setup = Setup(
     reference=softmax,
     returns="weights",
     shapes={"weights": "the shape of scores"},
-    checks=[of_integers],
-    symptoms=[lambda observed, expected, scores: scale_sentence(observed, scores)],
+    checks=(of_integers,),
+    solves=numbers,
 )
