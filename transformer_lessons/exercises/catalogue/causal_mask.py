@@ -1,6 +1,5 @@
 """How the inputs of `causal_mask` are drawn, and which numbers stand in a mask that is to be added."""
 
-import math
 import time
 
 import torch

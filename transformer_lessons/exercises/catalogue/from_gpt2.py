@@ -6,6 +6,7 @@ import torch
 
 from transformer_lessons.exercises.checker.comparison import close, decimals_for, near, numbers, show
 from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.language import pretrained
 
 
 def draw(generator, layers, d_model, d_hidden, vocabulary, length, prefix="", masks=True):
@@ -32,18 +33,39 @@ def draw(generator, layers, d_model, d_hidden, vocabulary, length, prefix="", ma
     return ({prefix + name: tensor for name, tensor in tensors.items()},)
 
 
+TOLERANCE = 2e-5  # of the largest number, as everywhere
+
+
+class Translated(str):
+    """What an answer makes of a file: its first fault in words, or the number of entries; and its tensors."""
+
+    def __new__(cls, text, tensors):
+        made = super().__new__(cls, text)
+        made.tensors = tensors
+        return made
+
+    def __repr__(self):
+        return str(self)
+
+
 Translated.__name__ = "dictionary from names to tensors"  # so that a verdict can say that one is expected
 
 
+class NotTensors(dict):
+    """The values are not all tensors, but arrays, for example."""
+
+
+class NotNames(dict):
+    """Tensors whose keys are not all names."""
+
+
 NotTensors.__name__ = "dictionary whose values are not all tensors"
-
-
 NotNames.__name__ = "dictionary whose keys are not all strings"
 
 
 def by_name(call, tensors):
     """What an answer makes of a file, with its first fault: an entry missing or too many, a shape, or numbers."""
-    right, made = Translation()(tensors), call(tensors)
+    right, made = pretrained.from_gpt2(tensors), call(tensors)
     if not isinstance(made, dict):
         return made
     if not all(isinstance(one, torch.Tensor) for one in made.values()):
@@ -65,8 +87,8 @@ def first_fault(made, right):
         if made[name].shape != one.shape:
             return f"{name} is {tuple(made[name].shape)}, not {tuple(one.shape)}"
     for name, one in right.items():
-        if not close(made[name], one, exercise.tolerance):
-            wrong = ~near(numbers(made[name]), numbers(one), exercise.tolerance)
+        if not close(made[name], one, TOLERANCE):
+            wrong = ~near(numbers(made[name]), numbers(one), TOLERANCE)
             place = tuple(int(places[0]) for places in wrong.nonzero())
             ours, theirs = made[name][place].item(), one[place].item()
             decimals = decimals_for(ours, theirs)
@@ -86,7 +108,7 @@ def same_entries(made, other):
     if not isinstance(made, Translated) or not isinstance(other, Translated):
         return made is other
     return made.tensors.keys() == other.tensors.keys() and all(
-        close(one, other.tensors[name], exercise.tolerance) for name, one in made.tensors.items()
+        close(one, other.tensors[name], TOLERANCE) for name, one in made.tensors.items()
     )
 
 
@@ -148,73 +170,6 @@ def signs_of_missing_names(missing, theirs):
         )
         if lost
     ]
-
-
-NAMES = {
-    "ln_1": "norm_1",
-    "ln_2": "norm_2",
-    "attn.c_attn": "attention.linear_",
-    "attn.c_proj": "attention.linear_out",
-    "mlp.c_fc": "feed_forward.linear_in",
-    "mlp.c_proj": "feed_forward.linear_out",
-}
-
-
-TOP = {
-    "wte.weight": "embedding.weight",
-    "wpe.weight": "positions.encoding",
-    "ln_f.weight": "norm.weight",
-    "ln_f.bias": "norm.bias",
-}
-
-
-@exercise.right("step by step")
-class Translation(Steps):
-    def __call__(self, tensors):
-        found = {}
-        for name, tensor in self.kept(tensors).items():
-            if name in TOP:
-                found[self.top(name)] = self.table(name, tensor)
-                continue
-            _, number, part, last = re.fullmatch(r"(h)\.(\d+)\.(.+)\.(weight|bias)", name).groups()
-            ours = f"layers.{number}.{self.part(part)}"
-            if part == "attn.c_attn":
-                for letter, one in self.named(self.cut(tensor, last)):
-                    found[f"{ours}{letter}.{last}"] = self.turned(one, part) if last == "weight" else one
-            else:
-                found[f"{ours}.{last}"] = self.turned(tensor, part) if tensor.dim() == 2 else tensor
-        return self.finished(found)
-
-    def kept(self, tensors):
-        kept = {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()}
-        return {name: tensor for name, tensor in kept.items() if not name.endswith(".attn.bias")}
-
-    def top(self, name):
-        return TOP[name]
-
-    def table(self, name, tensor):
-        return tensor
-
-    def part(self, part):
-        return NAMES[part]
-
-    def named(self, pieces):
-        return zip(self.letters(), pieces, strict=True)
-
-    def letters(self):
-        return "qkv"
-
-    def cut(self, tensor, last):
-        return tensor.chunk(3, dim=-1)
-
-    def turned(self, tensor, part):
-        return tensor.T
-
-    def finished(self, found):
-        return found
-
-
-mistake = exercise.section(hint=1)
 
 
 setup = Setup(

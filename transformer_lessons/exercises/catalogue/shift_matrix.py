@@ -10,7 +10,6 @@ from transformer_lessons.exercises.checker.comparison import alike, close, compa
 from transformer_lessons.exercises.checker.exercise import Setup
 from transformer_lessons.exercises.checker.sandbox import name_error
 
-
 TOLERANCE = 1e-3  # a fit is never exact
 SHAPES = {"matrix": "(d_model, d_model)"}
 
