@@ -29,33 +29,6 @@ SIZES = [  # all different at first; then some equal, for mistakes that run only
 ]
 
 
-def divisor_sentence(observed: tuple, query: torch.Tensor, key: torch.Tensor, expected: float) -> str | None:
-    """What the scores were divided by, if the weights are the softmax of scores divided by a number."""
-    divisor = divisor_of(observed, query, key)
-    if divisor is None or abs(divisor - expected) < 1e-3 * expected:
-        return None
-    digits = 2 if abs(divisor - expected) > 0.01 else 4
-    wanted = "they should not be divided here" if expected == 1 else f"{expected:.{digits}f} is expected"
-    return f"`weights` is the softmax of scores divided by {divisor:.{digits}f}; {wanted}."
-
-
-def divisor_of(observed: object, query: torch.Tensor, key: torch.Tensor) -> float | None:
-    """The number for which the weights are softmax(query · key / number), or None: a softmax keeps differences."""
-    if not isinstance(observed, (tuple, list)) or len(observed) != 2 or not isinstance(observed[1], torch.Tensor):
-        return None
-    weights, query, key = (one.detach().double() for one in (observed[1], query, key))
-    scores = query @ key.transpose(-2, -1)
-    ones = torch.ones((), dtype=torch.float64)
-    if weights.shape != scores.shape or (weights <= 0).any() or not torch.allclose(weights.sum(-1), ones, atol=1e-4):
-        return None
-    centred = scores - scores.mean(-1, keepdim=True)
-    logarithms = weights.log()
-    differences = logarithms - logarithms.mean(-1, keepdim=True)
-    ratio = (differences * centred).sum() / (centred * centred).sum()
-    fits = torch.allclose(differences, ratio * centred, atol=1e-5, rtol=1e-5)
-    return 1 / ratio.item() if fits and ratio.abs() > 1e-6 else None
-
-
 def factor_of(observed: object, expected: tuple) -> float | None:
     """The number for which the weights are the softmax of the right scores times it: a softmax keeps differences."""
     if not isinstance(observed, (tuple, list)) or len(observed) != 2 or not comparable(observed[1], expected[1]):
@@ -66,3 +39,14 @@ def factor_of(observed: object, expected: tuple) -> float | None:
     sums = observed[1].detach().double().sum(-1)
     fits = torch.allclose(logarithms, factor * wanted, atol=1e-5, rtol=1e-5) and bool(((sums - 1).abs() < 1e-4).all())
     return factor.item() if fits and factor.abs() > 1e-6 else None
+
+
+def divisor_sentence(observed: object, expected: tuple, wanted: float) -> str | None:
+    """What the scores were divided by, where they should be divided by `wanted`."""
+    factor = factor_of(observed, expected)
+    if factor is None or abs(1 / factor - 1) < 1e-3:
+        return None
+    divisor = wanted / factor
+    digits = 2 if abs(divisor - wanted) > 0.01 else 4
+    wish = "they should not be divided here" if wanted == 1 else f"{wanted:.{digits}f} is expected"
+    return f"`weights` is the softmax of scores divided by {divisor:.{digits}f}; {wish}."

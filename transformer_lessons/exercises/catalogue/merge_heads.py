@@ -1,4 +1,4 @@
-"""merge_heads: the heads are put back together."""
+"""How the inputs of `merge_heads` are drawn: those of `split_heads`, split."""
 
 from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue.split_heads import SIZES_OF_HEADS, draw_x
@@ -6,8 +6,9 @@ from transformer_lessons.exercises.checker.exercise import Setup
 
 
 def draw_heads(generator, batch, length, num_heads, d_head, labels=False):
+    """x of shape (batch, heads, length, d_head)."""
     x, _ = draw_x(generator, batch, length, num_heads, d_head, labels)
-    return (attention.split_heads(x, num_heads).contiguous(),)  # (batch, heads, length, d_head)
+    return (attention.split_heads(x, num_heads).contiguous(),)
 
 
 setup = Setup(
@@ -15,5 +16,5 @@ setup = Setup(
     draw=draw_heads,
     returns="merged",
     shapes={"merged": "(batch, length, d_model)"},
-    reference=lambda x: attention.merge_heads(x),
+    reference=attention.merge_heads,
 )

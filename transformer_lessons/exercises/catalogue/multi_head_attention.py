@@ -1,25 +1,19 @@
-"""MultiHeadAttention: several attention heads at once, each on its own slice of the projected features."""
-
-import numpy as np
+"""How the inputs of `MultiHeadAttention` are drawn, and whether its scores were scaled by another number."""
 
 from transformer_lessons import attention
-from transformer_lessons.exercises.checker.comparison import comparable, numbers
+from transformer_lessons.exercises.catalogue.attention_scores import factor_of
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 
 
 def draw_roles(generator, batch, query, key, num_heads, d_model):
+    """One query, key and value; the numbers of heads and features are those of the module."""
     return tuple(normal(generator, batch, length, d_model) for length in (query, key, key))
 
 
-def signs_of_the_scale(observed, expected, query, key, value):
-    """Whether the weights are right except for one factor in front of all the scores."""
-    if not comparable(observed, expected):
-        return
-    ours, theirs = (np.log(numbers(weights)) for _, weights in (observed, expected))
-    ours, theirs = ours - ours.mean(-1, keepdims=True), theirs - theirs.mean(-1, keepdims=True)
-    factor = (ours * theirs).sum() / (theirs * theirs).sum()
-    if abs(factor - 1) > 1e-3 and np.abs(ours - factor * theirs).max() < 1e-3:
-        yield "scaled by another number" if factor > 0 else "the softmax of the negative scores"
+def scaling(observed, expected, query, key, value):
+    """Any number that the right scores are multiplied by."""
+    factor = factor_of(observed, expected)
+    return ["scaled by another number"] if factor and factor > 0 else []
 
 
 setup = Setup(
@@ -32,8 +26,8 @@ setup = Setup(
     ],
     draw=draw_roles,
     build=("d_model", "num_heads"),
-    signs=signs_of_the_scale,
-    reference=lambda d_model, num_heads: attention.MultiHeadAttention(d_model, num_heads),
+    reference=attention.MultiHeadAttention,
     returns=("output", "weights"),
     shapes={"output": "(batch, query, d_model)", "weights": "(batch, heads, query, key)"},
+    solves=scaling,
 )

@@ -3,7 +3,7 @@
 import math
 
 from transformer_lessons import attention
-from transformer_lessons.exercises.catalogue.attention_scores import SIZES, divisor_of, divisor_sentence, draw_roles
+from transformer_lessons.exercises.catalogue.attention_scores import SIZES, divisor_sentence, draw_roles, factor_of
 from transformer_lessons.exercises.checker.exercise import Setup
 
 LARGE = {"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6}
@@ -18,25 +18,23 @@ def draw_large(generator, every_score=0.0, **sizes):
 
 
 def root_of(query):
+    """√d, which the scores should be divided by."""
     return math.sqrt(query.shape[-1])
 
 
 def scaling(observed, expected, query, key, value):
     """A number that the scores are divided by, or √d times a number: the same for every size."""
-    divisor = divisor_of(observed, query, key)
-    return divisor and [
-        ("scaled by a fixed number", divisor),
-        ("scaled by √d times a number", divisor / root_of(query)),
-    ]
+    factor = factor_of(observed, expected)
+    return factor and [("scaled by a fixed number", root_of(query) / factor), ("scaled by √d times a number", factor)]
 
 
 setup = Setup(
     sizes=[*SIZES, {**LARGE, "every_score": 20.0}, {**LARGE, "every_score": -20.0}],
     draw=draw_large,
-    reference=lambda query, key, value: attention.scaled_dot_product_attention(query, key, value),
+    reference=attention.scaled_dot_product_attention,
     gradients=True,
     returns=("output", "weights"),
     shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
-    symptoms=(lambda observed, expected, query, key, value: divisor_sentence(observed, query, key, root_of(query)),),
+    symptoms=(lambda observed, expected, query, key, value: divisor_sentence(observed, expected, root_of(query)),),
     solves=scaling,
 )

@@ -1,4 +1,4 @@
-"""split_heads: the features are cut into heads."""
+"""How the inputs of `split_heads` are drawn: in the first, each number tells where it stands."""
 
 import torch
 
@@ -22,6 +22,7 @@ def labelled(batch, length, d_model):
 
 
 def draw_x(generator, batch, length, num_heads, d_head, labels=False):
+    """x of shape (batch, length, d_model), and the number of heads."""
     if labels:
         return labelled(batch, length, num_heads * d_head), num_heads
     return normal(generator, batch, length, num_heads * d_head), num_heads
@@ -32,5 +33,5 @@ setup = Setup(
     draw=draw_x,
     returns="heads",
     shapes={"heads": "(batch, heads, length, d_head)"},
-    reference=lambda x, num_heads: attention.split_heads(x, num_heads),
+    reference=attention.split_heads,
 )
