@@ -9,7 +9,19 @@ import torch
 
 # What takes longest is started first, lessons before tests: at the end no worker waits long for another.
 # test_speed forgets what is known of the draws, and so comes before all that would have to compute it anew.
-SLOWEST = ["08_", "11_", "07_", "10_", "05_", "06_", "test_speed", "test_catalogue", "test_progress", "test_learner"]
+SLOWEST = [
+    "08_",
+    "11_",
+    "07_",
+    "10_",
+    "05_",
+    "06_",
+    "test_speed",
+    "test_catalogue",
+    "test_verdicts",
+    "test_progress",
+    "test_learner",
+]
 TESTS = Path(__file__).parent
 MEASURED = [TESTS / "implementation", TESTS / "tasks/test_reversal.py"]
 
@@ -24,6 +36,7 @@ def pytest_addoption(parser):
         metavar="N",
         help="prove the catalogue on fifty new draws, drawn by N (random if none is given)",
     )
+    parser.addoption("--approve", action="store_true", help="write the verdicts as they are now into tests/verdicts/")
 
 
 def pytest_report_header(config):

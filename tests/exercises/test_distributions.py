@@ -3,13 +3,11 @@
 import ast
 import inspect
 import math
-import re
 
 import numpy as np
 import pytest
 import torch
 
-from transformer_lessons.exercises import check
 from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, SampleNext, in_tens
 from transformer_lessons.exercises.catalogue.sample_next import exercise as sample_next
 from transformer_lessons.exercises.checker import distributions
@@ -139,91 +137,7 @@ def test_tables_of_other_shapes_never_agree():
     assert not same_distribution(table([0.5, 0.5]), table([0.5, 0.5, 0.0]))
 
 
-# --- what a learner sees ------------------------------------------------------------------------------------
-
-
-def draw(logits, temperature, top_k, generator):
-    if top_k is not None:
-        logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], -torch.inf)
-    if temperature == 0:
-        return logits.argmax(dim=-1)
-    return torch.multinomial((logits / temperature).softmax(dim=-1), 1, generator=generator)[:, 0]
-
-
-def test_a_verdict_on_draws_shows_how_often_each_token_is_drawn():
-    report = check(
-        "sample_next", lambda logits, temperature, top_k, generator: draw(logits, temperature * 1.6, top_k, generator)
-    )
-    assert report.mistake == "another temperature than the given one"
-    assert "yours: how often each token is drawn    expected" in report.message
-    assert "at a temperature of about 0.8, not 0.5" in report.message
-
-
-def test_randomness_may_come_by_any_way_from_the_generator():
-    def by_numpy(logits, temperature, top_k, generator):
-        dice = np.random.default_rng(torch.randint(2**60, (1,), generator=generator).item())
-        own = torch.Generator().manual_seed(int(dice.integers(2**60)))
-        return draw(logits, temperature, top_k, own)
-
-    assert check("sample_next", by_numpy).status == "passed"
-
-
-@pytest.mark.parametrize(
-    ("error", "named"),
-    [
-        (
-            RuntimeError("probability tensor contains either `inf`, `nan` or element < 0"),
-            "numbers that are no probabilities",
-        ),
-        (ValueError("probabilities are not non-negative"), "numbers that are no probabilities"),
-        (ValueError("probabilities do not sum to 1"), "raises an error"),
-        (RuntimeError("The size of tensor a (4) must match the size of tensor b (5)"), "raises an error"),
-        (ValueError("not enough values to unpack (expected 2, got 1)"), "raises an error"),
-    ],
-)
-def test_only_an_error_about_probabilities_is_taken_for_one(error, named):
-    def failing(logits, temperature, top_k, generator):
-        if temperature == 0:
-            return logits.argmax(dim=-1)
-        raise error
-
-    report = check("sample_next", failing)
-    assert (report.status, report.mistake) == ("failed", named)
-    assert named or str(error) in " ".join(report.message.split())
-
-
-# --- signs: what no known mistake gives, and still shows which it is ----------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("pattern", "named"),
-    [
-        (r"\w+|[^\w\s]|\s\s|\s", "punctuation and white space cut apart"),
-        (r"\w{1,3}|\W+", "cuts where there is no word boundary"),
-        (r"\w+(?:-\w+)+|\w+|\W+", "apostrophes or hyphens count as letters"),
-        (r"\S+?(?=\s)|\s+|\S+", "cut only where white space is"),
-        (r"\w+|[^\w\s,]+|,", "white space lost"),
-        (r"\w+|[ ,!]+", "part of the text lost"),
-    ],
-)
-def test_tokens_are_named_by_what_they_have_lost_and_where_they_are_cut(pattern, named):
-    assert check("tokenize", lambda text: re.findall(pattern, text)).mistake == named
-
-
-def test_a_padding_of_any_number_is_padding():
-    def padded(ids, length):
-        rest = -(len(ids) - 1) % length
-        inputs, targets = (torch.cat([part, torch.full((rest,), 7777)]) for part in (ids[:-1], ids[1:]))
-        return inputs.reshape(-1, length), targets.reshape(-1, length)
-
-    assert check("make_sequences", padded).mistake == "the tail padded, not dropped"
-
-
-def test_signs_that_not_every_wrong_result_shows_name_nothing():
-    def sometimes(text):
-        return re.findall(r"\w+|\W", text) if "_" in text else text.split()
-
-    assert check("tokenize", sometimes).mistake is None
+# --- signs --------------------------------------------------------------------------------------------------
 
 
 def texts_of(function):
@@ -240,29 +154,3 @@ def test_every_sign_is_of_a_declared_mistake():
         named = {text for one in signs for text in texts_of(one)}
         assert named & set(exercise.mistakes)
         assert {text for text in named if " " in text} <= set(exercise.mistakes)
-
-
-def accepted_or_redrawn(p, q, token, u):
-    left = (p - q).clamp(min=0)
-    new = torch.multinomial(torch.where(left.sum(-1, keepdim=True) > 0, left, p), 1)[:, 0]
-    return torch.where(u < (p.gather(1, token[:, None]) / q.gather(1, token[:, None]))[:, 0], token, new)
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (lambda ids: ids[:, None], "`tokens` has shape (3, 1); one id for each row, (batch,), is expected."),
-        (lambda ids: ids[:-1], "`tokens` has 2 ids, which is not one for each row."),
-        (lambda ids: ids.double(), "`tokens` holds float64; token ids should be int64."),
-        (lambda ids: ids.tolist(), "`tokens` is a list of 3; a tensor of token ids is expected."),
-        (lambda ids: ids.numpy(), "`tokens` is a NumPy array of int64 of shape (3,); a tensor of"),
-        (lambda ids: 2 * ids + 1, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
-        (lambda ids: ids - 3, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
-        (lambda ids: ids + ids % 2, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
-    ],
-)
-def test_ids_of_a_wrong_kind_are_compared_with_ids_and_not_with_probabilities(change, sentence):
-    assert check("speculate", accepted_or_redrawn).status == "passed"
-    report = check("speculate", lambda *inputs: change(accepted_or_redrawn(*inputs)))
-    assert sentence in " ".join(report.message.split())
-    assert "float64 is expected" not in report.message
