@@ -28,7 +28,7 @@ from pygments.lexers import PythonLexer
 import transformer_lessons
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.draws import first_draws
-from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
+from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.report import WIDTH
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge
@@ -382,9 +382,9 @@ SAMPLES = 3  # verdicts below an exercise
 @cache
 def samples(exercise):
     """What the check says about answers with known mistakes, folded, since nothing can be tried on a page."""
-    mistakes = [mistake for mistake in exercise.mistakes.values() if not mistake.raises][:SAMPLES]
+    mistakes = [mistake for mistake in exercise.mistakes.values()][:SAMPLES]
     reports = [
-        judge(exercise, implementation(mistake.variants[0]), first_draws(exercise), run=attempt) for mistake in mistakes
+        judge(exercise, mistake.variants[0].answer, first_draws(exercise), run=attempt) for mistake in mistakes
     ]
     card = choices(
         f"sample-{exercise.name}",

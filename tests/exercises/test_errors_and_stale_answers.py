@@ -13,7 +13,7 @@ from torch import nn
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import sandbox
 from transformer_lessons.exercises.checker.draws import Finding
-from transformer_lessons.exercises.checker.exercise import Steps, recorded_steps
+from transformer_lessons.exercises.checker.edits import RightAnswer, recorded
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.verdict import placed
 
@@ -54,7 +54,7 @@ def test_a_function_that_the_package_has_called_is_not_said_to_be_in_its_own_cal
     def called_back(answer):
         return int(str(answer))
 
-    outcome = sandbox.attempt(lambda: recorded_steps(Steps, called_back))
+    outcome = sandbox.attempt(lambda: recorded(RightAnswer("def f(): return 1", {}), called_back))
     assert outcome.line == "return int(str(answer)), in `called_back`"
 
 

@@ -10,6 +10,7 @@ import random
 import re
 import signal
 import sys
+import textwrap
 import threading
 import time
 import types
@@ -28,15 +29,15 @@ from transformer_lessons.exercises.checker.comparison import alike, beside, clos
 from transformer_lessons.exercises.checker.contract import some
 from transformer_lessons.exercises.checker.draws import shown_inputs
 from transformer_lessons.exercises.checker.exercise import (
-    BROKEN,
     EXERCISES,
     Exercise,
-    Steps,
+    Setup,
     fill,
     integers,
     normal,
     weights,
 )
+from transformer_lessons.exercises.checker.pages import Entry, Page
 from transformer_lessons.exercises.checker.report import say
 from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits, Outcome
 from transformer_lessons.exercises.checker.verdict import judge
@@ -65,9 +66,9 @@ def checking_hints():
     return help.given
 
 
-def registered(**declaration):
+def registered(exercise):
     """A new exercise, which `check` knows until the test ends."""
-    exercise = EXERCISES[declaration["name"]] = Exercise(**declaration)
+    EXERCISES[exercise.name] = exercise
     return exercise
 
 
@@ -843,18 +844,6 @@ def test_check_without_an_answer_says_how():
     assert f'Write check("{NAME}", {NAME}).' in check(NAME).message
 
 
-def test_a_lesson_that_could_not_be_loaded_is_named():
-    BROKEN["lesson_0"] = ValueError("broken")
-    try:
-        assert "(lesson_0 could not be loaded.)" in " ".join(check("zzz", right).message.split())
-    finally:
-        BROKEN.clear()
-
-
-def test_no_lesson_is_broken():
-    assert BROKEN == {}
-
-
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
@@ -938,15 +927,9 @@ class Head(nn.Module):
 
 @pytest.fixture
 def head():
-    exercise = registered(
-        name="Head",
-        lesson=1,
-        title="A head",
-        difficulty=1,
-        importance=1,
-        minutes=1,
-        contract="A head.",
-        stub="""
+    return declare(
+        "Head",
+        """
             class Head(nn.Module):
                 def __init__(self, d_model, d_head):
                     super().__init__()
@@ -954,34 +937,32 @@ def head():
                 def forward(self, x):
                     raise NotImplementedError
             """,
+        lambda generator, length, d_model, d_head: normal(generator, 2, length, d_model),
+        Head,
         sizes=[{"length": 5, "d_model": 3, "d_head": 2}, {"length": 4, "d_model": 5, "d_head": 3}],
-        draw=lambda generator, length, d_model, d_head: normal(generator, 2, length, d_model),
         build=("d_model", "d_head"),
-        reference=Head,
         returns=("output", "weights"),
-        hints=[("lost", "Look.")],
-    )
-    exercise.right("in steps")(Head)
+        hints=[("lost", [], "Look.")],
+        right="""
+            class Head(nn.Module):
+                def __init__(self, d_model, d_head):
+                    super().__init__()
+                    self.linear_q = nn.Linear(d_model, d_head)
+                    self.linear_v = nn.Linear(d_model, d_head, bias=False)
 
-    exercise.mistake(
-        "values from the queries' projection",
-        why="The values are the queries.",
-        look="which?",
-        project=lambda self, x: (self.linear_q(x), self.linear_q(x)),
+                def forward(self, x):
+                    query = self.linear_q(x)
+                    value = self.linear_v(x)
+                    scores = query @ query.mT
+                    weights = scores.softmax(-1)
+                    return weights @ value, weights
+            """,
+        mistakes=[
+            ("values from the queries' projection", "The values are the queries.", "which?", "value = query"),
+            ("softmax over the queries", "The columns sum to 1.", "which?", "weights = scores.softmax(-2)"),
+            ("weights without gradient", "The weights are detached.", "what cuts?", "weights = weights.detach()"),
+        ],
     )
-    exercise.mistake(
-        "softmax over the queries",
-        why="The columns sum to 1.",
-        look="which dimension?",
-        weights=lambda scores: scores.softmax(-2),
-    )
-    exercise.mistake(
-        "weights without gradient",
-        why="The weights are detached.",
-        look="what cuts?",
-        weights=lambda right: right.detach(),
-    )
-    return exercise
 
 
 def altered(**methods):
@@ -1246,21 +1227,13 @@ def test_weights_are_of_unit_scale():
 # Other kinds of exercise
 
 
-def declare(name, stub, draw, reference, **more):
-    return registered(
-        name=name,
-        lesson=1,
-        title=name,
-        difficulty=1,
-        importance=1,
-        minutes=1,
-        contract=name,
-        stub=stub,
-        sizes=more.pop("sizes", [{}]),
-        draw=draw,
-        reference=reference,
-        **more,
-    )
+def declare(name, stub, draw, reference, *, right="", mistakes=(), hints=(), sizes=({},), **more):
+    """An exercise that is known until the test ends; mistakes are (name, why, look, lines, …)."""
+    right = textwrap.dedent(right).strip() or f"def {name}(*inputs):\n    return None"
+    entries = [Entry(one, why, look, "1" if hints else "", list(lines), "") for one, why, look, *lines in mistakes]
+    stub = textwrap.dedent(stub).strip() + "\n"
+    page = Page(name, name, (1, 1, 1, 1), name, stub, list(hints), right + "\n", {}, entries)
+    return registered(Exercise(page, Setup(sizes=list(sizes), draw=draw, reference=reference, **more)))
 
 
 def test_texts_and_lists_are_judged_and_shown():
@@ -1303,19 +1276,15 @@ def test_a_random_answer_is_judged_by_its_distribution():
     def draws(call, logits, generator):
         return torch.stack([call(logits, generator) for _ in range(40)]).double().mean()
 
-    exercise = declare(
+    declare(
         "coins",
         "def coins(logits, generator): ...",
         lambda generator: (torch.zeros(200), torch.Generator().manual_seed(3)),
         lambda logits, generator: torch.bernoulli(logits.sigmoid(), generator=generator),
         observe=draws,
         same=lambda one, other: abs(one - other) < 0.05,
-    )
-    exercise.mistake(
-        "always heads",
-        why="It never draws.",
-        look="what is random?",
-        variants=[lambda logits, generator: torch.ones(200)],
+        right="def coins(logits, generator):\n    drawn = torch.bernoulli(logits.sigmoid())\n    return drawn",
+        mistakes=[("always heads", "It never draws.", "what is random?", "drawn = torch.ones(200)")],
     )
     assert verdict(lambda logits, generator: (torch.rand(200) < 0.5).float(), "coins").status == "passed"
     assert verdict(lambda logits, generator: (logits > -1).float(), "coins").mistake == "always heads"
@@ -1394,7 +1363,7 @@ def test_checks_and_symptoms_of_an_exercise_are_told():
     def is_negative(yours, expected, x):
         return "It is negative." if yours.min() < 0 else None
 
-    exercise = declare(
+    declare(
         "same",
         "def same(x): ...",
         lambda generator: torch.arange(3.0).double(),
@@ -1406,12 +1375,11 @@ def test_checks_and_symptoms_of_an_exercise_are_told():
     report = verdict(lambda x: torch.arange(3.0).double(), "same")
     assert report.mistake == "always the same"
     assert "Where to look: where is `x` used?" in report.message
-    exercise.mistake(
-        "counting",
-        why="It counts, and never looks.",
-        look="what counts?",
-        variants=[lambda x: torch.arange(len(x)).double()],
-    )
+    counting = "counting", "It counts, and never looks.", "what counts?", "return torch.arange(len(x)).double()"
+    setup = {"checks": [keeps_order], "symptoms": [is_negative], "mistakes": [counting]}
+    right = "def same(x):\n    return x.clone()"
+    draw = lambda generator: torch.arange(3.0).double()  # noqa: E731
+    declare("same", "def same(x): ...", draw, lambda x: x.clone(), right=right, **setup)
     assert verdict(lambda x: torch.arange(3.0).double(), "same").mistake == "counting"
     assert verdict(lambda x: x.float(), "same").mistake == "it takes too long to explain"
     assert "It is negative." in verdict(lambda x: -x - torch.arange(3), "same").message
@@ -1606,20 +1574,18 @@ def test_a_mistake_that_runs_for_some_sizes_only_is_named_where_it_runs():
         return weights.reshape(*query.shape[:-1], query.shape[-2]) @ value, weights
 
     assert verdict(sometimes).mistake == "no scaling"
-    exercise = declare(
+    declare(
         "t",
         "def t(a, b): ...",
         lambda g, n, m: (normal(g, n, 2), normal(g, m, 2)),
         lambda a, b: a @ b.mT,
         sizes=[{"n": 2, "m": 3}, {"n": 2, "m": 2}],
+        right="def t(a, b):\n    product = a @ b.mT\n    return product",
+        mistakes=[
+            ("sized by a", "It is sized by a.", "whose size?", "product = (a @ b.mT).reshape(len(a), len(a))"),
+            ("never runs", "They do not fit.", "which sizes?", "product = a @ b[:, :1]"),
+        ],
     )
-    exercise.mistake(
-        "sized by a",
-        why="It is sized by a.",
-        look="whose size?",
-        variants=[lambda a, b: (a @ b.mT).reshape(len(a), len(a))],
-    )
-    exercise.mistake("never runs", why="They do not fit.", look="which sizes?", variants=[lambda a, b: a @ b[:, :1]])
 
     def mine(a, b):
         result = torch.zeros(len(a), len(a), dtype=a.dtype)
@@ -1688,25 +1654,6 @@ def test_a_solution_can_be_asked_for_by_name_or_by_the_function_itself(capsys):
     assert "There is no exercise called nobody." in capsys.readouterr().out
 
 
-def test_a_solution_taken_from_the_package_brings_its_imports(capsys):
-    declare(
-        "causal",
-        "def causal(length): ...",
-        lambda generator: (3,),
-        masks.causal_mask,
-        solution=(masks.causal_mask, with_loops, Head),
-    )
-    solution("causal")
-    text = capsys.readouterr().out
-    assert "import torch\n" in text
-    assert "from torch import nn\n" in text
-    assert "import torch.nn.functional as F\n" in text
-    assert "from transformer_lessons.validation import check_sizes\n" in text
-    namespace = {}
-    exec(text, namespace)
-    assert namespace["causal_mask"](2).tolist() == [[True, False], [True, True]]
-
-
 def test_an_error_in_the_catalogues_own_code_is_not_hidden():
     def fails(yours, expected, x):
         raise ValueError("a symptom is wrong")
@@ -1724,83 +1671,30 @@ def test_the_inputs_are_those_of_the_last_definition_in_a_stub():
     assert (exercise.inputs, exercise.required) == (["x", "y"], 1)
 
 
-def test_two_mistakes_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="two mistakes called 'everything allowed'"):
-        EXERCISES["causal_mask"].mistake("everything allowed", why="", look="", variants=[right])
+def in_two_steps(*mistakes, size=(2, 3)):
+    right = "def p(x):\n    scaled = 2 * x\n    shifted = scaled + 1\n    return shifted"
+    mistakes = [(name, "It is wrong.", "?", *lines) for name, *lines in mistakes]
+    draw = lambda generator: normal(generator, *size)  # noqa: E731
+    return declare("p", "def p(x): ...", draw, lambda x: 2 * x + 1, right=right, mistakes=mistakes)
 
 
-def in_two_steps():
-    exercise = declare("p", "def p(x): ...", lambda generator: normal(generator, 2, 3), lambda x: 2 * x + 1)
-
-    @exercise.right("in steps")
-    class Right(Steps):
-        def __call__(self, x):
-            return self.shifted(self.scaled(x))
-
-        def scaled(self, x):
-            return 2 * x
-
-        def shifted(self, scaled, by=1):
-            return scaled + by
-
-    return exercise
-
-
-def test_a_mistake_may_have_several_variants_and_be_kept_out_of_pairs():
-    exercise = in_two_steps()
-    exercise.mistake(
-        "not scaled", why="It is not scaled.", look="how large?", scaled=lambda x: x, variants=[lambda x: x / 2 + 1]
-    )
-    exercise.mistake("not shifted", why="It is not shifted.", look="how far?", pairs=0, shifted=lambda scaled: scaled)
+def test_a_mistake_may_have_several_variants_of_which_the_first_is_tried_in_pairs():
+    exercise = in_two_steps(("not scaled", "scaled = x", "scaled = x / 2"), ("not shifted", "shifted = scaled"))
     assert verdict(lambda x: x + 1, "p").mistake == "not scaled"
     assert verdict(lambda x: 0.5 * x + 1, "p").mistake == "not scaled"
     assert verdict(lambda x: 2 * x, "p").mistake == "not shifted"
-    assert list(exercise.pairs) == []
-    assert verdict(lambda x: x + 0, "p").mistake is None
+    assert [variant.text for _, variant in exercise.pairs] == ["scaled = x\nshifted = scaled"]
+    assert verdict(lambda x: x + 0, "p").mistake == "not scaled and not shifted"
 
 
-def test_two_mistakes_in_variants_that_are_kept_out_of_pairs_are_both_named_if_the_first_shows_on_the_way():
-    exercise = in_two_steps()
-    exercise.mistake("scaled wrongly", why="", look="?", pairs=0, scaled=lambda x: 3 * x)
-    exercise.mistake("not shifted", why="", look="?", pairs=0, shifted=lambda scaled: scaled + 2)
+def test_two_mistakes_in_other_variants_are_both_named_if_the_first_shows_on_the_way():
+    in_two_steps(("scaled wrongly", "scaled = x", "scaled = 3 * x"), ("not shifted", "shifted = scaled + 2"))
     assert verdict(lambda x: 3 * x + 2, "p").mistake == "scaled wrongly and not shifted"
 
 
 def test_a_single_number_on_the_way_does_not_show_a_mistake():
-    exercise = in_two_steps()
-    exercise.draw = lambda generator: normal(generator, 1)
-    exercise.mistake("scaled wrongly", why="", look="?", pairs=0, scaled=lambda x: 3 * x)
-    exercise.mistake("not shifted", why="", look="?", pairs=0, shifted=lambda scaled: scaled + 2)
+    in_two_steps(("scaled wrongly", "scaled = x", "scaled = 3 * x"), ("not shifted", "shifted = scaled + 2"), size=(1,))
     assert verdict(lambda x: 3 * x + 2, "p").mistake is None
-
-
-def test_what_replaces_a_step_asks_for_what_it_needs_by_name():
-    exercise = in_two_steps()
-    exercise.mistake(
-        "doubled", why="", look="?", shifted=[lambda right: 2 * right, lambda step, scaled: step(3 * scaled)]
-    )
-    exercise.mistake(
-        "negative",
-        why="",
-        look="?",
-        variants=[{"scaled": lambda self, x: -x, "shifted": lambda by, scaled: scaled - by}],
-    )
-    x = torch.tensor([1.0, 2.0])
-    (one, two), (three,) = (exercise.mistakes[name].variants for name in ("doubled", "negative"))
-    assert [variant()(x).tolist() for variant in (one, two, three)] == [[6, 10], [7, 13], [-2, -3]]
-    with pytest.raises(ValueError, match=r"the step scaled\(x\) has no y"):
-        exercise.mistake("unknown", why="", look="?", scaled=lambda y: y)
-
-
-def test_of_a_mistake_only_so_many_variants_are_tried_in_pairs():
-    exercise = in_two_steps()
-    exercise.mistake(
-        "scaled wrongly", why="", look="?", pairs=2, scaled=[lambda x: x, lambda x: 3 * x, lambda x: 4 * x]
-    )
-    exercise.mistake("not shifted", why="", look="?", shifted=[lambda scaled: scaled, lambda scaled: scaled + 2])
-    assert [sorted(mistake.name for mistake in both) for both, _ in exercise.pairs] == 2 * [
-        ["not shifted", "scaled wrongly"]
-    ]
 
 
 def test_a_mistake_that_makes_a_layer_in_forward_leaves_the_others_theirs():
@@ -1810,32 +1704,44 @@ def test_a_mistake_that_makes_a_layer_in_forward_leaves_the_others_theirs():
             self.linear = nn.Linear(width, width)
 
         def forward(self, x):
-            return self.after(self.linear(x))
+            return self.linear(x)
 
-        def after(self, x):
-            return x
-
-    exercise = declare(
+    declare(
         "Layer",
         "class Layer(nn.Module):\n    def forward(self, x): ...",
         lambda generator, width: normal(generator, 3, width),
         Right,
         sizes=[{"width": 2}, {"width": 3}],
         build=("width",),
+        right="""
+            class Layer(nn.Module):
+                def __init__(self, width):
+                    super().__init__()
+                    self.linear = nn.Linear(width, width)
+
+                def new(self, x):
+                    return None
+
+                def forward(self, x):
+                    made = self.new(x)
+                    result = self.linear(x)
+                    return result
+            """,
+        mistakes=[
+            (
+                "a layer of zeros",
+                "Its layer is new in every call.",
+                "`__init__`.",
+                "def new(self, x):\n    self.linear = nn.Linear(*self.linear.weight.shape, dtype=x.dtype)\n"
+                "result = 0 * self.linear(x)",
+            ),
+            ("narrow", "It is always 2 wide.", "`__init__`.", "width = 2"),
+            ("doubled", "It is twice as much.", "the `return` line.", "result = 2 * result"),
+        ],
     )
-    exercise.right("step by step")(Right)
-
-    def zeros(self, x):
-        self.linear = nn.Linear(*self.linear.weight.shape, dtype=x.dtype)
-        return 0 * self.linear(x)
-
-    exercise.mistake("a layer of zeros", why="Its layer is new in every call.", look="`__init__`.", forward=zeros)
-    exercise.mistake(
-        "narrow", why="It is always 2 wide.", look="`__init__`.", variants=[lambda width: Right(2)]
-    )  # a function may make the module, too
-    exercise.mistake("doubled", why="It is twice as much.", look="the `return` line.", after=lambda x: 2 * x)
-
-    assert verdict(type("Mine", (Right,), {"after": lambda self, x: x + x}), "Layer").mistake == "doubled"
+    assert (
+        verdict(type("Mine", (Right,), {"forward": lambda self, x: 2 * self.linear(x)}), "Layer").mistake == "doubled"
+    )
 
 
 def test_integers_are_drawn_in_their_range():

@@ -4,7 +4,6 @@ The proof for steps: for every mistake made from named steps, and for pairs of t
 running the steps themselves. With naming switched off, whatever is said of steps must agree with it.
 """
 
-import inspect
 import math
 import random
 import re
@@ -20,11 +19,13 @@ from transformer_lessons import attention as finished
 from transformer_lessons import first_steps, layers, masks
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import verdict
+from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.comparison import close, freeze
-from transformer_lessons.exercises.checker.draws import compare, inputs_for, make, observe, same
-from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
+from transformer_lessons.exercises.checker.draws import compare, inputs_for, make, same
+from transformer_lessons.exercises.checker.edits import RETURN
+from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
-from transformer_lessons.exercises.checker.steps import Trace, certain, sentence_on_steps
+from transformer_lessons.exercises.checker.steps import Trace, certain, recorded_on, sentence_on_steps
 
 
 def text(report):
@@ -65,11 +66,11 @@ def test_a_shape_that_is_called_the_learners_is_the_learners(name):
     with standard_state():
         drawn = draws(name, 0)
         for slip in SLIPS.values():
-            for _, variant in exercise.singles()[:: 1 if "heads" in name else 40]:
+            for _, variant in exercise.singles[:: 1 if "heads" in name else 40]:
                 outcomes = [slipped(drawn.outcome(variant, number), slip) for number in range(len(drawn.cases))]
                 if not all(one.ok for one in outcomes):
                     continue
-                report = verdict.judge(exercise, implementation(variant), drawn, run=attempt, outcomes=outcomes)
+                report = verdict.judge(exercise, variant.answer, drawn, run=attempt, outcomes=outcomes)
                 shapes = {str(tuple(one.shape)) for outcome in outcomes for one in several(outcome.value)}
                 said = [
                     *re.findall(r"` has shape (\([\d, ]*\));", text(report)),
@@ -243,7 +244,7 @@ def test_what_goes_into_a_call_by_its_name_is_traced_as_well():
 
 # The first wrong step: the proof
 
-NAMED = [name for name, one in EXERCISES.items() if one.steps and one.names_steps and not one.observe]
+NAMED = [name for name, one in EXERCISES.items() if one.names_steps and not one.observe]
 SPEAKING = [
     "attention",
     "AttentionHead",
@@ -279,7 +280,7 @@ def test_what_is_said_of_steps_is_true(name, request):
 
 
 def stepped(exercise):
-    return [one for one in exercise.singles() if exercise.replaces_steps(one[1])]
+    return [one for one in exercise.singles if one[1].names]
 
 
 def some(pairs, most, seed):
@@ -303,7 +304,7 @@ def said_of_steps(exercise, drawn, variant):
         compare(exercise, one.value, expected) if one.ok else None
         for one, expected in zip(outcomes, drawn.expected, strict=True)
     ]
-    return sentence_on_steps(drawn, implementation(variant), differences, attempt)
+    return sentence_on_steps(Seen(drawn, variant.answer, outcomes, differences, attempt))
 
 
 def is_true(exercise, drawn, variant, sentence):
@@ -326,7 +327,7 @@ def true_first_step(exercise, drawn, variant):
     """(the step before, the first step whose result differs from the right one or is missing), over all cases."""
     places = []
     for number in range(len(drawn.cases)):
-        right, ours = (recorded(exercise, drawn, one, number) for one in (exercise.steps, variant))
+        right, ours = (recorded(drawn, one, number) for one in (exercise.right, variant))
         turns = Counter()
         for place, (name, result) in enumerate(right):
             mine = [one for step, one in ours if step == name][turns[name] : turns[name] + 1]
@@ -337,26 +338,11 @@ def true_first_step(exercise, drawn, variant):
     return min(places, key=lambda one: one[0])[1:] if places else None
 
 
-def recorded(exercise, drawn, variant, number):
-    """[(step, result)] of a variant, in the order in which the steps end."""
-    record = []
-
-    def recording(name, method):
-        def step(self, *inputs, **named):
-            result = method(self, *inputs, **named)
-            record.append((name, freeze(result)))
-            return result
-
-        return step
-
-    names = [
-        name
-        for name, method in vars(exercise.steps).items()
-        if inspect.isfunction(method) and name not in ("__init__", "__call__", "forward")
-    ]
-    methods = {name: recording(name, getattr(variant, name)) for name in names}
-    observe(exercise, implementation(type(variant.__name__, (variant,), methods)), drawn.cases[number], drawn.dtype)
-    return record
+def recorded(drawn, answer, number):
+    """[(name, value)]: what each line of an answer sets, in order."""
+    record: list = []
+    attempt(lambda: record.extend(recorded_on(drawn, answer, number, answer.keeps_layers)))
+    return [(name, value) for name, value in record if name != RETURN]
 
 
 def agree(one, other):
@@ -374,7 +360,7 @@ def has_no_influence(exercise, drawn, variant, layer):
     for case in drawn.cases:
         results = []
         for change in (0.0, 1.7):
-            module = make(exercise, implementation(variant), case, drawn.dtype, inputs_for(drawn, case))
+            module = make(exercise, variant.answer, case, drawn.dtype, inputs_for(drawn, case))
             for one in module.get_submodule(layer).parameters():
                 one.data += change
             results.append(attempt(lambda module=module, case=case: freeze(module(*inputs_for(drawn, case)))))
@@ -389,10 +375,10 @@ def test_looking_for_the_first_wrong_step_raises_nothing(name):
     exercise = EXERCISES[name]
     with standard_state():
         drawn = draws(name, 0)
-        for _, variant in exercise.singles()[::7]:
+        for _, variant in exercise.singles[::7]:
             for number in range(len(drawn.cases)):
                 if drawn.outcome(variant, number).ok:
-                    certain(drawn, implementation(variant), number)
+                    certain(drawn, variant.answer, number)
 
 
 # Two mistakes at once
@@ -406,8 +392,7 @@ class ReluAndTheWholeWidth(ReluOnProjections):
         return self.linear_out(finished.merge_heads(output)), weights
 
 
-def test_two_mistakes_that_are_not_tried_with_every_other_are_found_by_the_step_that_shows():
+def test_two_mistakes_in_any_variants_are_found_by_the_step_that_shows():
     exercise = EXERCISES["MultiHeadAttention"]
-    names = "a ReLU on the projections", "scaled by √d_model"
-    assert all({one.name for one in pair} != set(names) for pair, _ in exercise.pairs)
-    assert check(exercise.name, ReluAndTheWholeWidth).mistake == " and ".join(names)
+    names = {"a ReLU on the projections", "scaled by √d_model"}
+    assert set(check(exercise.name, ReluAndTheWholeWidth).mistake.split(" and ")) == names

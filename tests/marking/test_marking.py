@@ -19,12 +19,11 @@ import declared
 import hostile
 import numpy as np
 import pytest
-import right_answers  # noqa: F401
 import torch
 from drawn import draws
 
 from transformer_lessons.exercises.checker.draws import Draws
-from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
+from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import FreeText
@@ -168,7 +167,7 @@ def test_what_cannot_be_sent_keeps_the_name_of_its_kind():
 @pytest.mark.parametrize("name", ["softmax", "AttentionHead", "future_leak", "training_step", "sample_next"])
 def test_mark_says_what_check_says(name):
     exercise, drawn = EXERCISES[name], draws(name, 11)
-    mistakes = [variant for _, variant in exercise.singles()]
+    mistakes = [variant for _, variant in exercise.singles]
     for answer in [*list(exercise.answers.values())[:2], *mistakes[:: max(1, len(mistakes) // 5)]]:
         here, there = declared.verdicts(name, answer, drawn)
         assert here == there
@@ -680,9 +679,9 @@ def test_each_lesson_has_a_variant_whose_mistakes_are_named(variants):
     assert [EXERCISES[name].lesson for name in variants] == [1, 2, 3, 4, 5, 6, 7, 8]
     for exercise in map(EXERCISES.get, variants):
         drawn = Draws(exercise, 5)
-        assert {judge(exercise, implementation(one), drawn).status for one in exercise.answers.values()} == {"passed"}
-        for (mistake,), variant in exercise.singles():
-            assert judge(exercise, implementation(variant), drawn).mistake == mistake.name
+        assert {judge(exercise, one.answer, drawn).status for one in exercise.answers.values()} == {"passed"}
+        for (mistake,), variant in exercise.singles:
+            assert judge(exercise, variant.answer, drawn).mistake == mistake.name
 
 
 def test_a_variant_is_marked_as_the_courses_own_are(tmp_path):

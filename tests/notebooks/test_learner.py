@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.card import card
-from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
+from transformer_lessons.exercises.checker.exercise import EXERCISES
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("??_*.ipynb"))]
@@ -43,8 +43,8 @@ def stub_and_check(exercise):
 def mistaken(name, mistake):
     """Source of a cell that makes this mistake."""
     return (
-        f"from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation\n"
-        f"{name} = implementation(EXERCISES[{name!r}].mistakes[{mistake!r}].variants[0])"
+        f"from transformer_lessons.exercises.checker.exercise import EXERCISES\n"
+        f"{name} = EXERCISES[{name!r}].mistakes[{mistake!r}].variants[0].answer"
     )
 
 
@@ -75,7 +75,7 @@ class Notebook:
         question = next(cell.outputs for cell in LESSON_CELLS if cell.source == ask)
         wrong = mistaken("causal_mask", "the mask inverted")
         inverted = EXERCISES["causal_mask"].mistakes["the mask inverted"].variants[0]
-        verdict = check("causal_mask", implementation(inverted))
+        verdict = check("causal_mask", inverted.answer)
         self.add("a question open", ask, saved=question)
         self.add("a question answered", 'answer("1.1", 4)', saved=question)
         self.add("an answer saved, the question open", ask, saved=shown("✓ 1.1 A title: right\nThe reason."))

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from transformer_lessons import exercises
-from transformer_lessons.exercises.checker.exercise import EXERCISES, implementation
+from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.tools import progress
 from transformer_lessons.tools.glossary import glossary, terms_of
@@ -244,7 +244,7 @@ def test_a_known_mistake_in_the_place_of_the_stub_is_named_in_the_lesson(exercis
     code = cells(notebook_of(exercise))
     checks = [source for source in code if f'check("{exercise.name}", {exercise.name})' in source]
     for mistake in list(exercise.mistakes.values())[:3]:
-        given = {"check": exercises.check, exercise.name: implementation(mistake.variants[0])}
+        given = {"check": exercises.check, exercise.name: mistake.variants[0].answer}
         assert run(checks, given).startswith(f"✗ {exercise.name}: {mistake.name}")
 
 

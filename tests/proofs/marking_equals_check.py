@@ -9,7 +9,6 @@ from pathlib import Path
 TESTS = Path(__file__).parents[1]
 sys.path[:0] = [str(TESTS.parent), str(TESTS), str(TESTS / "marking")]
 
-import right_answers  # noqa: E402, F401
 from declared import verdicts  # noqa: E402
 
 from transformer_lessons.exercises.checker.draws import Draws  # noqa: E402

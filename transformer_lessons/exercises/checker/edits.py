@@ -108,6 +108,8 @@ class RightAnswer:
         ]
         self.names = {name for line in self.lines for name in line.sets}
 
+    keeps_layers = True  # as its wrong answers may, or may not
+
     @cached_property
     def answer(self) -> Callable:
         """The function or class itself."""
