@@ -1,14 +1,22 @@
 """How the inputs of `attention` are drawn, and what its scores were divided by."""
 
 from transformer_lessons import first_steps
-from transformer_lessons.exercises.catalogue.attention_scores import SIZES, divisor_sentence, draw_roles, factor_of
+from transformer_lessons.exercises.catalogue.attention_scores import (
+    SIZES,
+    divisor_sentence,
+    draw_roles,
+    factor_of,
+    is_average,
+)
 from transformer_lessons.exercises.checker.exercise import Setup
 
 
 def scaling(observed, expected, query, key, value):
     """A number that the scores are divided by: the same for every size."""
     factor = factor_of(observed, expected)
-    return factor and [("scaled by a fixed number", factor)]
+    if factor is None or not is_average(observed, value):
+        return None if factor is None else []
+    return [("scaled by a fixed number", factor)]
 
 
 setup = Setup(

@@ -38,7 +38,15 @@ def factor_of(observed: object, expected: tuple) -> float | None:
     factor = (logarithms * wanted).sum() / (wanted * wanted).sum()
     sums = observed[1].detach().double().sum(-1)
     fits = torch.allclose(logarithms, factor * wanted, atol=1e-5, rtol=1e-5) and bool(((sums - 1).abs() < 1e-4).all())
-    return factor.item() if fits and factor.abs() > 1e-6 else None
+    changes = factor.abs() > 1e-6 and (factor - 1).abs() > 1e-4  # with 1, the weights are right
+    return factor.item() if fits and changes else None
+
+
+def is_average(observed: tuple, value: torch.Tensor) -> bool:
+    """Is the output the average of the values with the weights beside it?"""
+    output, weights = observed
+    average = weights.detach().double() @ value.double()
+    return comparable(output, average.to(output)) and torch.allclose(output.detach().double(), average, atol=1e-4)
 
 
 def divisor_sentence(observed: object, expected: tuple, wanted: float) -> str | None:

@@ -3,7 +3,13 @@
 import math
 
 from transformer_lessons import attention
-from transformer_lessons.exercises.catalogue.attention_scores import SIZES, divisor_sentence, draw_roles, factor_of
+from transformer_lessons.exercises.catalogue.attention_scores import (
+    SIZES,
+    divisor_sentence,
+    draw_roles,
+    factor_of,
+    is_average,
+)
 from transformer_lessons.exercises.checker.exercise import Setup
 
 LARGE = {"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6}
@@ -25,7 +31,9 @@ def root_of(query):
 def scaling(observed, expected, query, key, value):
     """A number that the scores are divided by, or √d times a number: the same for every size."""
     factor = factor_of(observed, expected)
-    return factor and [("scaled by a fixed number", root_of(query) / factor), ("scaled by √d times a number", factor)]
+    if factor is None or not is_average(observed, value):
+        return None if factor is None else []
+    return [("scaled by a fixed number", root_of(query) / factor), ("scaled by √d times a number", factor)]
 
 
 setup = Setup(

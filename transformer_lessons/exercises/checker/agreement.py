@@ -54,11 +54,11 @@ class Seen:
         return any(isinstance(expected, Chances) for expected in self.draws.expected)
 
     @property
-    def is_nan_throughout(self) -> bool:
-        """Are the wrong results nothing but NaN? Many mistakes can cause that."""
+    def is_empty_throughout(self) -> bool:
+        """Are the wrong results nothing but NaN and 0? Many mistakes can cause that."""
         results = [parts(self.outcomes[number].value) for number in self.wrong]
         arrays = [array for result in results for array in result]
-        return bool(arrays) and all(is_plain(array) and np.isnan(numbers(array)).all() for array in arrays)
+        return bool(arrays) and all(is_plain(array) and not np.nan_to_num(numbers(array)).any() for array in arrays)
 
     @cached_property
     def right_parts(self) -> list[int]:

@@ -156,9 +156,14 @@ class Exercise(Setup):
 
     @cached_property
     def pairs(self) -> list:
-        """Two mistakes at once, each in its first variant, for all that replace different lines: the plainest first."""
-        firsts = [(mistake, mistake.variants[0]) for mistake in self.mistakes.values()]
-        places = sorted(combinations(range(len(firsts)), 2), key=sum)
+        """Two mistakes at once, each in its first variant, for all that replace different lines.
+
+        Those with the page's own and plainest mistakes come first, and only so many are tried.
+        """
+        own = {item.name for item in self.page.mistakes if isinstance(item, Entry)}
+        ordered = sorted(self.mistakes.values(), key=lambda mistake: mistake.name not in own)
+        firsts = [(mistake, mistake.variants[0]) for mistake in ordered]
+        places = sorted(combinations(range(len(firsts)), 2), key=lambda pair: (pair[0] + 1) * (pair[1] + 1))
         pairs = (self.pair(firsts[one], firsts[other]) for one, other in places)
         return list(islice(filter(None, pairs), MOST_PAIRS))
 
