@@ -1,10 +1,9 @@
-"""attend_with_cache, of lesson 12: new tokens attend to the kept keys and values, and to themselves."""
+"""How the inputs of `attend_with_cache` are drawn, and what short caches do not show."""
 
 import math
 
 import torch
 
-from transformer_lessons.exercises.catalogue import attention_scores as shared
 from transformer_lessons.exercises.catalogue.online_softmax import (
     far_below,
     signs_of_lost_rows,
@@ -72,12 +71,15 @@ def keeps_a_long_cache(call, query, keys, values, new_key, new_value):
     if keys.shape[2] != 7:
         return None
     keys, values = keys.repeat(1, 1, 20, 1), values.repeat(1, 1, 20, 1) * torch.linspace(0, 1, 140).to(values)[:, None]
-    found, right = (
-        map(torch.as_tensor, answer(query, keys, values, new_key, new_value)) for answer in (call, WithCache())
-    )
+    past, new, width = keys.shape[2], query.shape[2], query.shape[3]
+    all_keys, all_values = torch.cat([keys, new_key], 2), torch.cat([values, new_value], 2)
+    hidden = torch.ones(new, past + new).triu(past + 1) == 1
+    weights = (query @ all_keys.mT / math.sqrt(width)).masked_fill(hidden, -torch.inf).softmax(-1)
+    right = weights @ all_values, all_keys, all_values
+    results = map(torch.as_tensor, call(query, keys, values, new_key, new_value))
     same = all(
-        one.shape == other.shape and torch.allclose(one, other, atol=1e-4)
-        for one, other in zip(found, right, strict=True)
+        result.shape == wanted.shape and torch.allclose(result, wanted, atol=1e-4)
+        for result, wanted in zip(results, right, strict=True)
     )
     return None if same else ("a long cache cut short", CUT_SHORT, LOOK_CUT_SHORT)
 
@@ -89,48 +91,6 @@ CUT_SHORT = (
 
 
 LOOK_CUT_SHORT = "is there a fixed number in your code, such as a longest length or a window?"
-
-
-def ones(new, total):
-    return torch.ones(new, total, dtype=torch.bool)
-
-
-@exercise.right("step by step")
-class WithCache(shared.Attending, Steps):
-    def __call__(self, query, keys, values, new_key, new_value):
-        keys, values = self.extended(keys, values, new_key, new_value)
-        output, _ = self.attend(query, keys, values)
-        return self.handed_back(output, keys, values, new_key, new_value)
-
-    def attend(self, query, key, value):
-        query, key, value = self.roles(query, key, value)
-        scaled = self.scaled(self.scores(query, key, value), query, key, value)
-        weights = self.weights(self.visible(self.masked(scaled)))
-        return self.output(weights, value, query), weights
-
-    def extended(self, keys, values, new_key, new_value):
-        return torch.cat([keys, new_key], dim=2), torch.cat([values, new_value], dim=2)
-
-    def scores(self, query, key, value):
-        return query @ key.mT
-
-    def scaled(self, scores, query, key, value):
-        return scores / math.sqrt(query.shape[-1])
-
-    def visible(self, masked):
-        return masked.masked_fill(~self.allowed(*masked.shape[-2:]), -torch.inf)
-
-    def allowed(self, new, total):
-        return ones(new, total).tril(total - new)
-
-    def weights(self, scaled):
-        return scaled.softmax(dim=-1)
-
-    def output(self, weights, value, query):
-        return weights @ value
-
-    def handed_back(self, output, keys, values, new_key, new_value):
-        return output, keys, values
 
 
 setup = Setup(
