@@ -2,10 +2,12 @@
 
 import functools
 import re
+import sys
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
 
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
@@ -51,7 +53,50 @@ def draw_logits(generator, batch, vocabulary, temperature, top_k, spread=0.6, le
     return torch.stack(rows) + level, temperature, top_k, torch.Generator().manual_seed(seed)
 
 
-def judged_draws(call, logits, temperature, top_k, generator):
+class ExactOnPages(TorchFunctionMode):
+    """While it is active, `torch.multinomial` can give exact chances, free of noise, to an answer on the page."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if function is torch.multinomial and sys._getframe(1).f_code.co_filename == "<sample_next>":
+            return Draw(result, chances(args[0]))
+        return result
+
+
+class Draw:
+    """What was drawn, whose only column gives the exact chances instead; a number can be added to all its ids."""
+
+    def __init__(self, ids, exact):
+        self.ids, self.exact = ids, exact
+
+    def __getitem__(self, place):
+        every_row = isinstance(place, tuple) and place == (slice(None), 0)
+        return self.exact if every_row else self.ids[place]
+
+    def __add__(self, number):
+        return Draw(self.ids + number, F.pad(plain(self.exact), (number, 0)).as_subclass(Chances))
+
+    def expand(self, *shape):
+        """One draw for all rows: chance decides which token they get, unless only one is possible."""
+        certain = bool((plain(self.exact).max(dim=-1).values > 1 - 1e-9).all())
+        exact = plain(self.exact).expand(shape[0], -1) * (1 if certain else torch.nan)
+        return Draw(self.ids.expand(*shape), exact.as_subclass(Chances))
+
+    def __getattr__(self, name):
+        return getattr(self.ids, name)
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        return function(*(one.ids if isinstance(one, Draw) else one for one in args), **(kwargs or {}))
+
+
+def judged_draws(call, *inputs):
+    """What `call` draws; the exact chances of an answer on the page."""
+    with ExactOnPages():
+        return drawn_by(call, *inputs)
+
+
+def drawn_by(call, logits, temperature, top_k, generator):
     """For a small batch, the tokens; for a large one, how often each is drawn from each of its distributions."""
     try:
         if len(logits) > DRAWS:  # a known mistake gives its chances; one row of each kind is enough for that
@@ -237,13 +282,11 @@ def signs_of_drawing(observed, expected, logits, temperature, top_k, generator):
     elif observed.ndim == 1:
         if top_k is None and len(observed.unique()) > 1:
             yield "another temperature than the given one"
-    elif not one_token_each(observed) and fitting_temperature(observed, expected, logits[:GROUPS]):
+    elif one_token_each(observed):
+        if not isinstance(observed, WithoutTheGenerator):
+            yield "one draw for the whole batch"
+    elif fitting_temperature(observed, expected, logits[:GROUPS]):
         yield "another temperature than the given one"
-
-
-def certain(tokens, logits):
-    """The chances of a token that is taken for sure."""
-    return chances(torch.zeros_like(logits).scatter(-1, tokens[:, None], 1.0))
 
 
 setup = Setup(
