@@ -1142,8 +1142,8 @@ def test_a_module_that_never_trains_is_not_waited_for():
 def test_mistakes_of_modules_are_named_alone_and_in_pairs_and_with_right_numbers(head):
     names = list(head.mistakes)
     ways = [mistake.variants[0] for mistake in head.mistakes.values()]
-    assert [verdict(way, "Head").mistake for way in ways] == names
-    both = verdict(type("Both", (ways[1], ways[0]), {}), "Head")
+    assert [verdict(way.answer, "Head").mistake for way in ways] == names
+    both = verdict(ways[0].together(ways[1]).answer, "Head")
     assert both.mistake == f"{names[0]} and {names[1]}"
     assert "The values are the queries. The columns sum to 1." in both.message
 
