@@ -1,6 +1,9 @@
 """speculate, of lesson 12: a token drawn from a cheap model becomes one drawn from the expensive model."""
 
+import sys
+
 import torch
+from torch.overrides import TorchFunctionMode
 
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
@@ -36,11 +39,80 @@ def draw(generator, first, few=0):
     return p.double().repeat(DRAWS, 1), q.double().repeat(DRAWS, 1), token.repeat(DRAWS), u.clamp(1e-4, 1 - 1e-4)
 
 
+class ExactOnPages(TorchFunctionMode):
+    """While it is active, `torch.multinomial` can give exact chances, free of noise, to an answer on the page."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if function is torch.multinomial and sys._getframe(1).f_code.co_filename == "<speculate>":
+            return Drawn(result, args[0])
+        return result
+
+
+class Drawn:
+    """What was drawn; its only column, alone or chosen by `torch.where` for some rows, gives exact chances."""
+
+    def __init__(self, ids, weights):
+        self.ids, self.weights = ids, weights
+
+    def __getitem__(self, place):
+        column = self.weights.ndim == 2 and isinstance(place, tuple) and place == (slice(None), 0)
+        return Column(self.ids[:, 0], shares(self.weights).double()) if column else self.ids[place]
+
+    def __getattr__(self, name):
+        return getattr(self.ids, name)
+
+    def __int__(self):
+        return int(self.ids)
+
+
+class Column:
+    """A token for each row, and the chances with which it was drawn."""
+
+    def __init__(self, ids, exact):
+        self.ids, self.exact = ids, exact
+
+    def __add__(self, number):
+        return Column(self.ids + number, torch.nn.functional.pad(self.exact, (number, 0)))
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function is torch.where and isinstance(args[2], Column) and args[0].ndim < 2:
+            accepted, token, drawn = args
+            certain = torch.zeros_like(drawn.exact).scatter(1, token[:, None], 1.0)
+            rows = torch.where(accepted[..., None], certain, drawn.exact)
+            return Column(torch.where(accepted, token, drawn.ids), rows)
+        return function(*(one.ids if isinstance(one, Column) else one for one in args), **(kwargs or {}))
+
+
 def judged(call, p, q, token, u):
+    """How often each token is drawn; the exact chances of an answer on the page, for u in equal steps."""
+    with ExactOnPages():
+        first = call(*(one[:GROUPS].clone() for one in (p, q, token, u)))
+        if not isinstance(first, Column):
+            return drawn_by(plainly(call), p, q, token, u)
+        if len(token) <= GROUPS:
+            return TOKENS
+        steps = ((torch.arange(DRAWS, dtype=u.dtype) + 0.5) / DRAWS).repeat_interleave(GROUPS)
+        chances = call(p.clone(), q.clone(), token.clone(), steps).exact.unflatten(0, (-1, GROUPS)).mean(dim=0)
+    kind = together(plainly(call), p, q, token)
+    return chances.as_subclass(kind or Chances)
+
+
+def plainly(call):
+    """The same, but with the tokens that were really drawn."""
+
+    def answer(*inputs):
+        made = call(*inputs)
+        return made.ids if isinstance(made, Column) else made
+
+    return answer
+
+
+def drawn_by(call, p, q, token, u):
     """How often each token is drawn in each group; what does not consist of tokens stays as it is.
 
-    Mistakes give their exact chances. A few rows show no frequencies: all that counts there is that tokens come
-    back, in the right form.
+    A few rows show no frequencies: all that counts there is that tokens come back, in the right form.
     """
     made = call(*(one[:GROUPS].clone() for one in (p, q, token, u)))
     if isinstance(made, Chances):
