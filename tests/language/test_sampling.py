@@ -20,7 +20,7 @@ from transformer_lessons.language.sampling import (
     window_start,
 )
 from transformer_lessons.language.tokenization import Vocabulary
-from transformer_lessons.models import LanguageModel
+from transformer_lessons.models import Config, LanguageModel
 
 ROWS, VOCABULARY, DRAWS = 3, 7, 20_000
 TEMPERATURES = pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
@@ -285,7 +285,7 @@ def test_the_chance_of_a_nucleus_is_a_chance(temperature, wrong):
 
 def draw_model(max_length=9, rotary=True, dropout=0.5, seed=5, words=WORDS):
     torch.manual_seed(seed)
-    model = LanguageModel(words, D_MODEL, HEADS, D_HIDDEN, LAYERS, max_length, dropout, rotary, gated=rotary)
+    model = LanguageModel(Config(words, D_MODEL, HEADS, D_HIDDEN, LAYERS, max_length, dropout, rotary, gated=rotary))
     return unit_scale(model).eval()
 
 
@@ -332,7 +332,7 @@ def test_with_a_cache_the_logits_are_those_without_at_every_position_however_one
 @pytest.mark.parametrize("rotary", [False, True], ids=["learned", "rotary"])
 def test_in_single_precision_a_larger_model_agrees_to_five_decimals_for_many_windows(rotary):
     torch.manual_seed(1)
-    model = LanguageModel(300, 64, 4, 256, 4, 32, rotary=rotary).eval()
+    model = LanguageModel(Config(300, 64, 4, 256, 4, 32, rotary=rotary)).eval()
     tokens, cache = torch.randint(300, (2, 150)), Cache(model, 2)
     for end in range(1, 151):
         assert_same(cache.read(tokens[:, end - 1 : end]), without_cache(model, tokens[:, :end]), 1e-5)

@@ -108,7 +108,7 @@ OPTIONS = {
         **dict.fromkeys(["--out", "--best", "--export"], FILES),
         "--text": TEXTS,
         "--tokens": ["words", "characters", "bytepairs", "x"],
-        "--feed-forward": ["relu", "x"],
+        "--feed-forward": ["gelu", "x"],
         "--device": ["cpu", "cuda", "x"],
         "--precision": ["float32", "x"],
         "--optimizer": ["adamw", "muon", "x"],

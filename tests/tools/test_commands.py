@@ -16,6 +16,7 @@ from kill import same
 
 from transformer_lessons import __main__
 from transformer_lessons.language import checkpoints, sampling, training
+from transformer_lessons.models import Config
 from transformer_lessons.tasks import mock_play, shakespeare
 from transformer_lessons.tools import commands, install
 
@@ -106,7 +107,7 @@ def test_the_same_command_gives_the_same_weights_and_another_seed_others(call, f
 
 def test_every_option_of_the_recipe_reaches_the_run(call):
     line = "--steps 3 --batch-size 2 --learning-rate 0.01 --evaluate-every 2 --save-every 1 --seed 7 --quiet"
-    line += " --length 8 --precision float32 --d-hidden 24 --feed-forward relu"
+    line += " --length 8 --precision float32 --d-hidden 24 --feed-forward gelu"
     line += " --dropout 0.25 --vocabulary 320 --tokens words --optimizer muon"
     assert call("train", f"{TINY} {line} --out run")[0] == 0
     content = checkpoints.load("run")
@@ -122,17 +123,7 @@ def test_every_option_of_the_recipe_reaches_the_run(call):
         "betas": list(training.Recipe().betas),
         "optimizer": "muon",
     }
-    assert content["architecture"] == {
-        "vocabulary_size": 320,
-        "d_model": 16,
-        "num_heads": 2,
-        "d_hidden": 24,
-        "num_layers": 1,
-        "max_length": 8,
-        "dropout": 0.25,
-        "rotary": True,
-        "gated": False,
-    }
+    assert checkpoints.config_of(content) == Config(320, 16, 2, 24, 1, 8, dropout=0.25, rotary=True, std=0.25)
     assert [step for step, _ in content["progress"]["evaluations"]] == [2, 3]
 
 

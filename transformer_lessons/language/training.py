@@ -19,7 +19,7 @@ from transformer_lessons.language import checkpoints
 from transformer_lessons.language.byte_pairs import BytePairs
 from transformer_lessons.language.muon import Muon
 from transformer_lessons.language.tokenization import Vocabulary, bits_per_character, make_sequences
-from transformer_lessons.models import LanguageModel
+from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.validation import check_sizes
 
 
@@ -115,24 +115,7 @@ def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_len
     if d_hidden is None:
         d_hidden = 8 * d_model // 3 if gated else 4 * d_model  # as many weights: a gate has its own
     sizes = vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length
-    model = LanguageModel(*sizes, dropout, rotary=True, gated=gated)
-    for layer in model.layers:
-        layer.dropout, layer.attention.dropout = QuickDropout(dropout), nn.Dropout(0)
-    model.dropout = QuickDropout(dropout)
-    nn.init.normal_(model.embedding.weight, std=d_model**-0.5)
-    return model
-
-
-class QuickDropout(nn.Dropout):
-    """Dropout that draws 16 bits per number: four times as fast on a CPU, where only one thread draws."""
-
-    def forward(self, x):
-        if not (self.training and self.p and x.is_cpu):
-            return super().forward(x)
-        drawn = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
-        dropped = min(round(self.p * 2**16), 2**16 - 1)  # of 2**16 equally likely numbers
-        kept = drawn[: x.numel()].view(x.shape) >= dropped - 2**15
-        return x * (kept.to(x.dtype) * (2**16 / (2**16 - dropped)))
+    return LanguageModel(Config(*sizes, dropout, rotary=True, gated=gated, std=d_model**-0.5))
 
 
 class Batches:
@@ -362,7 +345,7 @@ class Run:
     def identity(self):
         """What must be the same for a run to be resumed."""
         return {
-            "architecture": checkpoints.architecture(self.model),
+            "architecture": asdict(self.model.config),
             "recipe": asdict(self.recipe) | {"betas": list(self.recipe.betas)},
             "data": [checkpoints.digest(self.data.train), checkpoints.digest(self.data.validation)],
             "processes": processes()[1],
@@ -428,11 +411,11 @@ class Run:
 
 def flat(identity):
     """An identity as {name: value}, without what changes no weight; what an older file lacks is the default."""
-    numbers = identity["architecture"] | asdict(Recipe()) | identity["recipe"]
+    numbers = asdict(checkpoints.config_of(identity)) | asdict(Recipe()) | identity["recipe"]
     numbers["processes"] = identity["processes"]
     train, validation = (fingerprint[:12] for fingerprint in identity["data"])
     numbers |= {"training text": train, "validation text": validation}
-    return {name: number for name, number in numbers.items() if name not in ("save_every", "evaluate_every")}
+    return {name: number for name, number in numbers.items() if name not in ("save_every", "evaluate_every", "std")}
 
 
 def generator_of(device):

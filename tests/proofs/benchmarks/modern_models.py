@@ -17,7 +17,8 @@ import torch
 from torch import nn
 
 from transformer_lessons.language import training
-from transformer_lessons.modern import Config, GELUFeedForward, ModernDecoder
+from transformer_lessons.models import Config, LanguageModel
+from transformer_lessons.modern import GELUFeedForward
 from transformer_lessons.tasks import shakespeare
 
 RECIPE = training.Recipe(steps=300, batch_size=16, length=64, learning_rate=3e-3, precision="float32")
@@ -47,7 +48,7 @@ class ReLUFeedForward(GELUFeedForward):
 def model_with(change, data, seed):
     torch.manual_seed(seed)
     gpt2 = Config(len(data.vocabulary), d_model=128, num_heads=4, d_hidden=512, num_layers=4, max_length=64)
-    model = ModernDecoder(replace(gpt2, **CHANGES[change]))
+    model = LanguageModel(replace(gpt2, **CHANGES[change]))
     if change == "ReLU":
         for layer in model.layers:
             layer.feed_forward.__class__ = ReLUFeedForward

@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from transformer_lessons.models import LanguageModel
+from transformer_lessons.models import Config, LanguageModel
 
 SIZES = {  # batch, length, vocabulary, d_model, num_heads, d_hidden, num_layers
     "small": (16, 32, 100, 64, 4, 256, 2),
@@ -68,7 +68,7 @@ def seconds(step, tokens):
 def compare(size, dropout, steps):
     """The median seconds of a step of ours, and of theirs."""
     batch, length, vocabulary, *rest = SIZES[size]
-    ours = stepper(LanguageModel(vocabulary, *rest, length, dropout))
+    ours = stepper(LanguageModel(Config(vocabulary, *rest, length, dropout)))
     theirs = stepper(Peer(vocabulary, *rest, length, dropout))
     taken = {ours: [], theirs: []}
     for number in range(steps + 3):
