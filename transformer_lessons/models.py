@@ -1,7 +1,7 @@
 """Whole models: Encoder (tokens to vectors), Transformer (encoder and decoder), LanguageModel (decoder)."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import torch
 import torch.nn.functional as F
@@ -161,6 +161,7 @@ class Config:
     d_hidden: int
     num_layers: int
     max_length: int
+    _: KW_ONLY
     dropout: float = 0.0  # of the embeddings, and of what each part of a layer adds to them
     num_key_heads: int | None = None  # heads of keys and values; None: as many as there are query heads
     rms: bool = False  # RMSNorm in place of LayerNorm

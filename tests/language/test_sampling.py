@@ -283,9 +283,12 @@ def test_the_chance_of_a_nucleus_is_a_chance(temperature, wrong):
 # --- the cache ----------------------------------------------------------------------------------------------
 
 
+SHAPE = D_MODEL, HEADS, D_HIDDEN, LAYERS
+
+
 def draw_model(max_length=9, rotary=True, dropout=0.5, seed=5, words=WORDS):
     torch.manual_seed(seed)
-    model = LanguageModel(Config(words, D_MODEL, HEADS, D_HIDDEN, LAYERS, max_length, dropout, rotary, gated=rotary))
+    model = LanguageModel(Config(words, *SHAPE, max_length, dropout=dropout, rotary=rotary, gated=rotary))
     return unit_scale(model).eval()
 
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
@@ -119,7 +120,7 @@ def lock(path):
 def hold(file):
     """Locks an open file until it is closed or the process ends. Returns False if another process has locked it."""
     try:
-        if os.name == "nt":
+        if sys.platform == "win32":
             import msvcrt
 
             file.seek(1000)  # a place beyond what others read
@@ -200,10 +201,10 @@ def export(model, vocabulary, path):
 
 def config_of(content):
     """The configuration of a file's model; the first files say less, and mean the same where they are gated."""
-    architecture = part(content, "architecture")
-    if "tied" not in architecture and not architecture.get("gated"):
+    config = Config(**part(content, "architecture"))
+    if not config.gated and "tied" not in content["architecture"]:
         raise ValueError("it has a ReLU in each feed-forward, and models are now made with GELU or gates")
-    return Config(**architecture)
+    return config
 
 
 def load_model(path=SHIPPED):

@@ -105,8 +105,8 @@ def prepare(pieces, tokens="words", vocabulary_size=4096):
 
 def encode(vocabulary, train, validation):
     """Both parts of a text as ids of this vocabulary."""
-    ids = [torch.tensor(vocabulary.encode(text), dtype=torch.int64) for text in (train, validation)]
-    return Data(vocabulary, *ids, characters=len(validation))
+    train_ids, validation_ids = (torch.tensor(vocabulary.encode(text)).long() for text in (train, validation))
+    return Data(vocabulary, train_ids, validation_ids, len(validation))
 
 
 def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length, dropout=0.0, gated=True):
@@ -115,7 +115,7 @@ def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_len
     if d_hidden is None:
         d_hidden = 8 * d_model // 3 if gated else 4 * d_model  # as many weights: a gate has its own
     sizes = vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length
-    return LanguageModel(Config(*sizes, dropout, rotary=True, gated=gated, std=d_model**-0.5))
+    return LanguageModel(Config(*sizes, dropout=dropout, rotary=True, gated=gated, std=d_model**-0.5))
 
 
 class Batches:
@@ -204,8 +204,9 @@ def evaluate(model, ids, length, batch_size=64, precision="auto"):
     rows += [make_sequences(ids[whole:], len(ids) - 1 - whole)] if whole < len(ids) - 1 else []
     try:
         for inputs, targets in rows:
-            for batch in zip(inputs.split(batch_size), targets.split(batch_size), strict=True):
-                total += loss_of(model, *(part.to(device) for part in batch), "sum", precision).item()
+            batches = zip(inputs.split(batch_size), targets.split(batch_size), strict=True)
+            for read, following in batches:
+                total += loss_of(model, read.to(device), following.to(device), "sum", precision).item()
     finally:
         model.train(training)
     return total / (len(ids) - 1)
@@ -229,8 +230,8 @@ def train(model, data, recipe, checkpoint=None, best=None, quiet=False):
     model.train()
     with new_bar(recipe, run.progress, quiet) as bar, stop_after_step() as asked:
         while run.progress.step < recipe.steps and not stopped:
-            rows = [part[rank::world].to(run.device) for part in batches(run.progress.step)]
-            stopped = run.step(parallel, *rows, asked)
+            inputs, targets = (part[rank::world].to(run.device) for part in batches(run.progress.step))
+            stopped = run.step(parallel, inputs, targets, asked)
             run.keep(stopped)
             bar.set_postfix_str(standing(run.progress, data), refresh=False)
             bar.update()
@@ -280,8 +281,8 @@ class Run:
     progress: Progress
     data: Data
     recipe: Recipe
-    checkpoint: object = None
-    best: object = None
+    checkpoint: str | Path | None = None
+    best: str | Path | None = None
 
     @property
     def device(self):
@@ -465,8 +466,8 @@ def best_device(wanted=None):
 
     With several GPUs, each process that torchrun starts gets its own.
     """
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    there = [name for name in there if there[name]]
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    there = [name for name in available if available[name]]
     try:
         device = torch.device(wanted or there[0])
     except RuntimeError:

@@ -112,10 +112,10 @@ def requirements():
 
         lines = [
             line
-            for line in metadata.requires("transformer-lessons")
+            for line in metadata.requires("transformer-lessons") or ()
             if "extra" not in line or re.search(rf"extra == .({'|'.join(EXTRAS)})\b", line)
         ]
-    return [re.match(r"([\w-]+)\s*([^;\s]*)", line).groups() for line in lines]
+    return re.findall(r"^([\w-]+)\s*([^;\s]*)", "\n".join(lines), re.MULTILINE)
 
 
 def version(name, wanted):
