@@ -5,7 +5,7 @@
 
 Both models have the same sizes, optimizer and data. Their steps alternate, so that whatever else the machine
 does meets both; of each, the median counts. A ratio of at most 1 means that ours takes no longer. With
-dropout, PyTorch's layer also drops inside the feed-forward; ours, like the paper's, does not. On a busy
+dropout, PyTorch's layer also drops weights of the attention and inside the feed-forward; ours does not. On a busy
 machine, OMP_WAIT_POLICY=passive keeps two threads from wasting time on waiting for each other.
 """
 
