@@ -158,8 +158,8 @@ def test_a_circle_is_noticed():
 def test_only_plots_imports_matplotlib():
     for module in MODULES:
         text = "\n".join(path.read_text(encoding="utf-8") for path in sources(module))
-        found = re.search(r"^\s*(from|import) matplotlib", text, re.MULTILINE)
-        assert bool(found) == (module == "inspection.plots"), module
+        imported = re.search(r"^\s*(from|import) matplotlib", text, re.MULTILINE)
+        assert bool(imported) == (module == "inspection.plots"), module
 
 
 def test_importing_anything_but_plots_loads_no_matplotlib():

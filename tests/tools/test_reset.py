@@ -72,16 +72,16 @@ def test_a_lesson_is_fresh_again_and_the_learners_is_beside_it(clone, lesson, na
     lesson.write_text("mine")
     assert reset.reset_lesson([name]) == 0
     assert "is fresh. Yours is 03_scaling.mine.ipynb, beside it." in capsys.readouterr().out
-    found = texts(clone)
-    assert found == {"01_self_attention.ipynb": FRESH, LESSON: FRESH, "03_scaling.mine.ipynb": "mine"}
+    files = texts(clone)
+    assert files == {"01_self_attention.ipynb": FRESH, LESSON: FRESH, "03_scaling.mine.ipynb": "mine"}
 
 
 def test_each_time_the_learners_gets_a_name_of_its_own(clone, lesson):
     for number in range(3):
         lesson.write_text(f"mine {number}")
         reset.reset_lesson(["3"])
-    found = texts(clone)
-    kept = [found[f"03_scaling.{name}.ipynb"] for name in ("mine", "mine-2", "mine-3")]
+    files = texts(clone)
+    kept = [files[f"03_scaling.{name}.ipynb"] for name in ("mine", "mine-2", "mine-3")]
     assert kept == ["mine 0", "mine 1", "mine 2"]
 
 
@@ -193,9 +193,9 @@ def test_what_breaks_off_leaves_the_learners_notebook_whole(clone, lesson, monke
     monkeypatch.setattr(os, step, break_off)
     with pytest.raises(OSError, match="full"):
         reset.reset_lesson(["3"])
-    found = texts(clone)
-    assert found[LESSON] == "mine"
-    assert set(found) == {"01_self_attention.ipynb", LESSON, "03_scaling.mine.ipynb"}
+    files = texts(clone)
+    assert files[LESSON] == "mine"
+    assert set(files) == {"01_self_attention.ipynb", LESSON, "03_scaling.mine.ipynb"}
 
 
 def test_a_call_without_a_notebook_is_refused(clone):

@@ -79,10 +79,10 @@ def test(arguments):
 def make_environment():
     """Make the environment, or bring it up to date; one whose installation was cut short is made anew."""
     check_python()
-    found = STAMP.read_text() if STAMP.exists() else None
-    if found == fingerprint() and works():
+    made_from = STAMP.read_text() if STAMP.exists() else None
+    if made_from == fingerprint() and works():
         return
-    if found == UNFINISHED or not works():
+    if made_from == UNFINISHED or not works():
         say(f"Making an environment in {VENV}")
         make_venv()
     STAMP.write_text(UNFINISHED)
