@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from transformer_lessons.attention import MultiHeadAttention
-from transformer_lessons.layers import DecoderLayer, EncoderLayer, GatedFeedForward, SelfAttentionLayer
+from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward, GatedFeedForward, SelfAttentionLayer
 from transformer_lessons.masks import causal_mask, padding_mask
 from transformer_lessons.modern import GELUFeedForward, QuickDropout, RMSNorm, RotaryHalves
 from transformer_lessons.positions import LearnedPositions, PositionalEncoding, RotaryPositions
@@ -153,7 +153,10 @@ class Transformer(nn.Module):
 
 @dataclass(frozen=True)
 class Config:
-    """A language model's sizes, and the changes that lead from GPT-2 (the defaults) to Llama (every other value)."""
+    """A language model's sizes, and what it is made of.
+
+    By default, these are lesson 7's parts. With gelu the model is GPT-2; the other changes lead from there to Llama.
+    """
 
     vocabulary_size: int
     d_model: int
@@ -165,7 +168,8 @@ class Config:
     dropout: float = 0.0  # of the embeddings, and of what each part of a layer adds to them
     num_key_heads: int | None = None  # heads of keys and values; None: as many as there are query heads
     rms: bool = False  # RMSNorm in place of LayerNorm
-    gated: bool = False  # SwiGLU in place of GELU
+    gelu: bool = False  # GELU in place of ReLU
+    gated: bool = False  # SwiGLU in place of either
     rotary: bool = False  # rotary positions in place of learned ones
     halves: bool = False  # rotary positions turn features half a head apart, as in Llama's files, not neighbours
     bias: bool = True  # in every linear map of a layer
@@ -213,7 +217,7 @@ class LanguageModel(nn.Module):
 
 def new_layer(config, rotary):
     """One layer of a language model, made of the parts that the configuration names."""
-    feed_forward = GatedFeedForward if config.gated else GELUFeedForward
+    feed_forward = GatedFeedForward if config.gated else GELUFeedForward if config.gelu else FeedForward
     return SelfAttentionLayer(
         MultiHeadAttention(config.d_model, config.num_heads, 0.0, rotary, config.num_key_heads, config.bias),
         feed_forward(config.d_model, config.d_hidden, config.bias),

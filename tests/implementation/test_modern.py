@@ -13,7 +13,7 @@ from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.modern import RMSNorm, RotaryHalves
 
 pytestmark = pytest.mark.usefixtures("exact")
-GPT2 = Config(vocabulary_size=11, d_model=24, num_heads=6, d_hidden=20, num_layers=2, max_length=9)
+GPT2 = Config(vocabulary_size=11, d_model=24, num_heads=6, d_hidden=20, num_layers=2, max_length=9, gelu=True)
 CHANGES = {"rms": True, "gated": True, "rotary": True, "halves": True, "num_key_heads": 2, "bias": False, "tied": False}
 
 

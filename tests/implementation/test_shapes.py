@@ -104,7 +104,7 @@ def a_modern_decoder():
     from transformer_lessons.models import Config, LanguageModel
 
     tokens = torch.randint(VOCABULARY, (BATCH, 7))
-    gpt2 = Config(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH, num_key_heads=1)
+    gpt2 = Config(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH, num_key_heads=1, gelu=True)
     for change in ({}, {"rms": True, "gated": True, "rotary": True, "halves": True}):
         model = LanguageModel(replace(gpt2, **change))
         model(tokens)

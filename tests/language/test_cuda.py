@@ -18,7 +18,7 @@ RECIPE = training.Recipe(steps=12, batch_size=2, length=8, evaluate_every=5, sav
 LLAMA = {"rms": True, "gated": True, "rotary": True, "halves": True, "bias": False, "tied": False}
 LANGUAGE_MODELS = {
     "language model": lambda: LanguageModel(Config(11, 12, 3, 10, 2, 9, dropout=0.0, rotary=True, gated=True)),
-    "GPT-2": lambda: LanguageModel(Config(11, 12, 3, 10, 2, 9)),
+    "GPT-2": lambda: LanguageModel(Config(11, 12, 3, 10, 2, 9, gelu=True)),
     "Llama": lambda: LanguageModel(Config(11, 12, 6, 10, 2, 9, num_key_heads=2, **LLAMA)),
 }
 ALL = pytest.mark.parametrize("make", LANGUAGE_MODELS.values(), ids=LANGUAGE_MODELS)

@@ -108,7 +108,7 @@ OPTIONS = {
         **dict.fromkeys(["--out", "--best", "--export"], FILES),
         "--text": TEXTS,
         "--tokens": ["words", "characters", "bytepairs", "x"],
-        "--feed-forward": ["gelu", "x"],
+        "--feed-forward": ["relu", "x"],
         "--device": ["cpu", "cuda", "x"],
         "--precision": ["float32", "x"],
         "--optimizer": ["adamw", "muon", "x"],

@@ -107,7 +107,7 @@ def test_the_same_command_gives_the_same_weights_and_another_seed_others(call, f
 
 def test_every_option_of_the_recipe_reaches_the_run(call):
     line = "--steps 3 --batch-size 2 --learning-rate 0.01 --evaluate-every 2 --save-every 1 --seed 7 --quiet"
-    line += " --length 8 --precision float32 --d-hidden 24 --feed-forward gelu"
+    line += " --length 8 --precision float32 --d-hidden 24 --feed-forward relu"
     line += " --dropout 0.25 --vocabulary 320 --tokens words --optimizer muon"
     assert call("train", f"{TINY} {line} --out run")[0] == 0
     content = checkpoints.load("run")
@@ -123,7 +123,7 @@ def test_every_option_of_the_recipe_reaches_the_run(call):
         "betas": list(training.Recipe().betas),
         "optimizer": "muon",
     }
-    assert checkpoints.config_of(content) == Config(320, 16, 2, 24, 1, 8, dropout=0.25, rotary=True, std=0.25)
+    assert Config(**content["architecture"]) == Config(320, 16, 2, 24, 1, 8, dropout=0.25, rotary=True, std=0.25)
     assert [step for step, _ in content["progress"]["evaluations"]] == [2, 3]
 
 

@@ -199,19 +199,11 @@ def export(model, vocabulary, path):
     save(content | {"model": {name: weight.half() for name, weight in content["model"].items()}}, path)
 
 
-def config_of(content):
-    """The configuration of a file's model; the first files say less, and mean the same where they are gated."""
-    config = Config(**part(content, "architecture"))
-    if not config.gated and "tied" not in content["architecture"]:
-        raise ValueError("it has a ReLU in each feed-forward, and models are now made with GELU or gates")
-    return config
-
-
 def load_model(path=SHIPPED):
     """The model and the vocabulary in a file, ready to use; by default, the course's own."""
     content = load(path)
     try:
-        model = LanguageModel(config_of(content))
+        model = LanguageModel(Config(**part(content, "architecture")))
         model.load_state_dict(part(content, "model"))  # which converts half precision to single
         name, pieces = pieces_of(content)
         vocabulary = VOCABULARIES[name](pieces)

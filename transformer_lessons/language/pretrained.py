@@ -76,6 +76,7 @@ def gpt2_config(settings):
         settings.get("n_inner") or 4 * d_model,
         settings["n_layer"],
         settings["n_positions"],
+        gelu=True,
         epsilon=settings.get("layer_norm_epsilon", 1e-5),
     )
 

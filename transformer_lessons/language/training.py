@@ -412,7 +412,7 @@ class Run:
 
 def flat(identity):
     """An identity as {name: value}, without what changes no weight; what an older file lacks is the default."""
-    numbers = asdict(checkpoints.config_of(identity)) | asdict(Recipe()) | identity["recipe"]
+    numbers = asdict(Config(**identity["architecture"])) | asdict(Recipe()) | identity["recipe"]
     numbers["processes"] = identity["processes"]
     train, validation = (fingerprint[:12] for fingerprint in identity["data"])
     numbers |= {"training text": train, "validation text": validation}

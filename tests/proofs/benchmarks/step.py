@@ -10,7 +10,6 @@ machine, OMP_WAIT_POLICY=passive keeps two threads from wasting time on waiting 
 """
 
 import argparse
-import functools
 import statistics
 import time
 
@@ -27,9 +26,6 @@ SIZES = {  # batch, length, vocabulary, d_model, num_heads, d_hidden, num_layers
 }
 
 
-gelu = functools.partial(F.gelu, approximate="tanh")
-
-
 class Peer(nn.Module):
     """The same language model from PyTorch's modules, told in both ways it knows that its mask is causal."""
 
@@ -37,9 +33,7 @@ class Peer(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(vocabulary, d_model)
         self.positions = nn.Parameter(0.02 * torch.randn(length, d_model))
-        layer = nn.TransformerEncoderLayer(
-            d_model, num_heads, d_hidden, dropout, gelu, batch_first=True, norm_first=True
-        )
+        layer = nn.TransformerEncoderLayer(d_model, num_heads, d_hidden, dropout, batch_first=True, norm_first=True)
         norm = nn.LayerNorm(d_model)
         self.layers = nn.TransformerEncoder(layer, num_layers, norm, enable_nested_tensor=False)
         self.dropout = nn.Dropout(dropout)
