@@ -138,7 +138,8 @@ def names_in(source):
 
 def needed(sources):
     """Whether each cell asks for a verdict, or defines what a later one needs."""
-    wanted, chosen = set(), []
+    wanted: set[str] = set()
+    chosen = []
     for source in reversed(sources):
         names = names_in(source)
         made, used = names or (set(), set(re.findall(r"\w+", source)))
