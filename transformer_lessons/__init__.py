@@ -8,8 +8,8 @@ only from those listed above it.
     attention      scaled dot-product attention and multi-head attention
     positions      positional encodings: sinusoidal, learned, rotary
     layers         feed-forward, encoder layer, decoder layer
+    modern         what GPT-2 and Llama put in the place of these parts
     models         encoder, encoder-decoder Transformer, language model
-    modern         one decoder, from GPT-2 to Llama
     first_steps    what lessons 1 and 2 build on the way
 
 Everything else lives in a folder named for what it does.

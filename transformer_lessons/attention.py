@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from transformer_lessons.masks import masked_softmax
-from transformer_lessons.validation import check_features, check_mask, check_match, check_split
+from transformer_lessons.validation import check_features, check_groups, check_mask, check_match, check_split
 
 
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
@@ -40,17 +40,21 @@ def merge_heads(x):
 class MultiHeadAttention(nn.Module):
     """Several attention heads at once, each on its own slice of the projected features.
 
-    rotary, if given, turns queries and keys by their positions before they are compared.
+    rotary, if given, turns queries and keys by their positions before they are compared. With fewer key heads than
+    query heads, each head of keys and values serves a group of neighbouring query heads (lesson 10).
     """
 
-    def __init__(self, d_model, num_heads, dropout=0.1, rotary=None):
+    def __init__(self, d_model, num_heads, dropout=0.1, rotary=None, num_key_heads=None, bias=True):
         super().__init__()
         check_split(d_model, num_heads)
         self.d_model, self.num_heads, self.rotary = d_model, num_heads, rotary
-        self.linear_q = nn.Linear(d_model, d_model)
-        self.linear_k = nn.Linear(d_model, d_model)  # without rotary, its bias has no effect
-        self.linear_v = nn.Linear(d_model, d_model)
-        self.linear_out = nn.Linear(d_model, d_model)
+        self.num_key_heads = num_heads if num_key_heads is None else num_key_heads
+        check_groups(num_heads, self.num_key_heads)
+        d_keys = self.num_key_heads * (d_model // num_heads)
+        self.linear_q = nn.Linear(d_model, d_model, bias)
+        self.linear_k = nn.Linear(d_model, d_keys, bias)  # without rotary, its bias has no effect
+        self.linear_v = nn.Linear(d_model, d_keys, bias)
+        self.linear_out = nn.Linear(d_model, d_model, bias)
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, query, key, value, mask=None, need_weights=True, cache=None):
@@ -60,13 +64,16 @@ class MultiHeadAttention(nn.Module):
         """
         check_features(self.d_model, query=query, key=key, value=value)
         query = split_heads(self.linear_q(query), self.num_heads)  # (batch, heads, query, d_head)
-        key = split_heads(self.linear_k(key), self.num_heads)  # (batch, heads, key, d_head)
-        value = split_heads(self.linear_v(value), self.num_heads)  # (batch, heads, key, d_head)
+        key = split_heads(self.linear_k(key), self.num_key_heads)  # (batch, key_heads, key, d_head)
+        value = split_heads(self.linear_v(value), self.num_key_heads)  # (batch, key_heads, key, d_head)
         if self.rotary is not None:
             start = 0 if cache is None else cache.length
             query, key = self.rotary(query, start), self.rotary(key, start)
         if cache is not None:
-            key, value = cache.extend(self, key, value)  # (batch, heads, length, d_head)
+            key, value = cache.extend(self, key, value)  # (batch, key_heads, length, d_head)
+        if self.num_key_heads < self.num_heads:
+            group = self.num_heads // self.num_key_heads  # query heads for each key head
+            key, value = key.repeat_interleave(group, dim=1), value.repeat_interleave(group, dim=1)
         attend = scaled_dot_product_attention if need_weights else fused_attention
         dropout = self.dropout.p if self.training else 0.0
         output, weights = attend(query, key, value, mask, dropout)

@@ -10,11 +10,11 @@ from transformer_lessons.validation import check_features, check_sizes
 class FeedForward(nn.Module):
     """The same two-layer network at every position."""
 
-    def __init__(self, d_model, d_hidden):
+    def __init__(self, d_model, d_hidden, bias=True):
         super().__init__()
         check_sizes(d_model=d_model, d_hidden=d_hidden)
-        self.linear_in = nn.Linear(d_model, d_hidden)
-        self.linear_out = nn.Linear(d_hidden, d_model)
+        self.linear_in = nn.Linear(d_model, d_hidden, bias)
+        self.linear_out = nn.Linear(d_hidden, d_model, bias)
 
     def forward(self, x):
         check_features(self.linear_in.in_features, x=x)
@@ -25,9 +25,9 @@ class FeedForward(nn.Module):
 class GatedFeedForward(FeedForward):
     """The SwiGLU of newer models: a second map of x says how much of each hidden feature passes through."""
 
-    def __init__(self, d_model, d_hidden):
-        super().__init__(d_model, d_hidden)
-        self.linear_gate = nn.Linear(d_model, d_hidden)
+    def __init__(self, d_model, d_hidden, bias=True):
+        super().__init__(d_model, d_hidden, bias)
+        self.linear_gate = nn.Linear(d_model, d_hidden, bias)
 
     def forward(self, x):
         check_features(self.linear_in.in_features, x=x)
@@ -35,19 +35,16 @@ class GatedFeedForward(FeedForward):
         return self.linear_out(gate * self.linear_in(x))  # (batch, length, d_model)
 
 
-class EncoderLayer(nn.Module):
+class SelfAttentionLayer(nn.Module):
     """Self-attention, then feed-forward, each part with a residual connection around it.
 
     The norm comes after the sum (post-norm, as in the paper) or, with norm_first, before the part (pre-norm).
     """
 
-    def __init__(self, d_model, num_heads, d_hidden, dropout=0.1, norm_first=False, rotary=None):
+    def __init__(self, attention, feed_forward, norm_1, norm_2, dropout, norm_first):
         super().__init__()
-        self.attention = MultiHeadAttention(d_model, num_heads, dropout, rotary)
-        self.feed_forward = FeedForward(d_model, d_hidden)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
+        self.attention, self.feed_forward = attention, feed_forward
+        self.norm_1, self.norm_2, self.dropout = norm_1, norm_2, dropout
         self.norm_first = norm_first
 
     def forward(self, x, mask=None, cache=None):
@@ -61,6 +58,20 @@ class EncoderLayer(nn.Module):
     def attend(self, x, mask, cache):
         output, _ = self.attention(x, x, x, mask, need_weights=False, cache=cache)
         return self.dropout(output)  # (batch, length, d_model)
+
+
+class EncoderLayer(SelfAttentionLayer):
+    """The layer of 2017's encoder: full attention, ReLU and LayerNorm."""
+
+    def __init__(self, d_model, num_heads, d_hidden, dropout=0.1, norm_first=False):
+        super().__init__(
+            MultiHeadAttention(d_model, num_heads, dropout),
+            FeedForward(d_model, d_hidden),
+            nn.LayerNorm(d_model),
+            nn.LayerNorm(d_model),
+            nn.Dropout(dropout),
+            norm_first,
+        )
 
 
 class DecoderLayer(nn.Module):

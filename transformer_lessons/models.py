@@ -1,13 +1,16 @@
 """Whole models: Encoder (tokens to vectors), Transformer (encoder and decoder), LanguageModel (decoder)."""
 
 import math
+from dataclasses import KW_ONLY, dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from transformer_lessons.layers import DecoderLayer, EncoderLayer, GatedFeedForward
+from transformer_lessons.attention import MultiHeadAttention
+from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward, GatedFeedForward, SelfAttentionLayer
 from transformer_lessons.masks import causal_mask, padding_mask
+from transformer_lessons.modern import GELUFeedForward, QuickDropout, RMSNorm, RotaryHalves
 from transformer_lessons.positions import LearnedPositions, PositionalEncoding, RotaryPositions
 from transformer_lessons.validation import check_length, check_pad, check_sizes, check_split, check_tokens
 
@@ -148,38 +151,52 @@ class Transformer(nn.Module):
         return tokens[:, 1:]  # (batch, length)
 
 
-class LanguageModel(nn.Module):
-    """Decoder only, shaped like GPT-2: pre-norm, causal, logits from the embedding's own table.
+@dataclass(frozen=True)
+class Config:
+    """A language model's sizes, and what it is made of.
 
-    Newer models turn queries and keys by their positions (rotary), and gate the feed-forward (gated).
+    By default, these are lesson 7's parts. With gelu the model is GPT-2; the other changes lead from there to Llama.
     """
 
-    def __init__(
-        self,
-        vocabulary_size,
-        d_model,
-        num_heads,
-        d_hidden,
-        num_layers,
-        max_length,
-        dropout=0.1,
-        rotary=False,
-        gated=False,
-    ):
+    vocabulary_size: int
+    d_model: int
+    num_heads: int
+    d_hidden: int
+    num_layers: int
+    max_length: int
+    _: KW_ONLY
+    dropout: float = 0.0  # of the embeddings, and of what each part of a layer adds to them
+    num_key_heads: int | None = None  # heads of keys and values; None: as many as there are query heads
+    rms: bool = False  # RMSNorm in place of LayerNorm
+    gelu: bool = False  # GELU in place of ReLU
+    gated: bool = False  # SwiGLU in place of either
+    rotary: bool = False  # rotary positions in place of learned ones
+    halves: bool = False  # rotary positions turn features half a head apart, as in Llama's files, not neighbours
+    bias: bool = True  # in every linear map of a layer
+    tied: bool = True  # the embedding's table also makes the logits
+    epsilon: float = 1e-5  # of every norm
+    base: float = 10000.0  # of the rotary frequencies
+    std: float = 0.02  # of a new embedding's numbers
+
+    def __post_init__(self):
+        check_split(self.d_model, self.num_heads)
+        check_sizes(vocabulary_size=self.vocabulary_size, num_layers=self.num_layers)
+
+
+class LanguageModel(nn.Module):
+    """Decoder only, pre-norm and causal: from tokens to the logits of the token after each."""
+
+    def __init__(self, config):
         super().__init__()
-        check_split(d_model, num_heads)
-        check_sizes(vocabulary_size=vocabulary_size, num_layers=num_layers)
-        self.embedding = nn.Embedding(vocabulary_size, d_model)
-        nn.init.normal_(self.embedding.weight, std=0.02)
-        self.positions = None if rotary else LearnedPositions(d_model, max_length)
-        turn = RotaryPositions(d_model // num_heads, max_length) if rotary else None
-        layers = (EncoderLayer(d_model, num_heads, d_hidden, dropout, True, turn) for _ in range(num_layers))
-        self.layers = nn.ModuleList(layers)
-        for layer in self.layers if gated else ():
-            layer.feed_forward = GatedFeedForward(d_model, d_hidden)
-        self.norm = nn.LayerNorm(d_model)
-        self.dropout = nn.Dropout(dropout)
-        self.max_length = max_length
+        self.config, self.max_length = config, config.max_length
+        self.embedding = nn.Embedding(config.vocabulary_size, config.d_model)
+        nn.init.normal_(self.embedding.weight, std=config.std)
+        self.positions = None if config.rotary else LearnedPositions(config.d_model, config.max_length)
+        turn = new_rotary(config) if config.rotary else None
+        self.layers = nn.ModuleList(new_layer(config, turn) for _ in range(config.num_layers))
+        self.norm = new_norm(config)
+        self.dropout = QuickDropout(config.dropout)
+        self.unembedding = None if config.tied else nn.Linear(config.d_model, config.vocabulary_size, bias=False)
 
     def forward(self, tokens, cache=None):
         """Logits for the token that follows each token; with a cache, the tokens continue those it has read."""
@@ -194,4 +211,27 @@ class LanguageModel(nn.Module):
             mask = causal_mask(start + tokens.shape[1], tokens.device)[start:]  # (query, key)
         for layer in self.layers:
             x = layer(x, mask, cache)
-        return F.linear(self.norm(x), self.embedding.weight)  # (batch, length, vocabulary)
+        table = self.embedding if self.unembedding is None else self.unembedding
+        return F.linear(self.norm(x), table.weight)  # (batch, length, vocabulary)
+
+
+def new_layer(config, rotary):
+    """One layer of a language model, made of the parts that the configuration names."""
+    feed_forward = GatedFeedForward if config.gated else GELUFeedForward if config.gelu else FeedForward
+    return SelfAttentionLayer(
+        MultiHeadAttention(config.d_model, config.num_heads, 0.0, rotary, config.num_key_heads, config.bias),
+        feed_forward(config.d_model, config.d_hidden, config.bias),
+        new_norm(config),
+        new_norm(config),
+        QuickDropout(config.dropout),
+        norm_first=True,
+    )
+
+
+def new_norm(config):
+    return (RMSNorm if config.rms else nn.LayerNorm)(config.d_model, config.epsilon)
+
+
+def new_rotary(config):
+    positions = RotaryHalves if config.halves else RotaryPositions
+    return positions(config.d_model // config.num_heads, config.max_length, config.base)

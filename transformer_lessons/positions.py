@@ -6,14 +6,14 @@ from torch import nn
 from transformer_lessons.validation import check_positions, check_sizes
 
 
-def position_angles(length, d_model):
-    """The angles of clock hands, one for each pair of features: from 1 radian a step down towards 1/10000."""
+def position_angles(length, d_model, base=10000):
+    """The angles of clock hands, one for each pair of features: from 1 radian a step down towards 1/base."""
     check_sizes(length=length, d_model=d_model)
     if d_model % 2:
         raise ValueError(f"{d_model} is an odd number of features: sines and cosines come in pairs, so it must be even")
     position = torch.arange(length, dtype=torch.float64)[:, None]  # (length, 1)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)  # (d_model / 2)
-    return position / 10000 ** (even / d_model)  # (length, d_model / 2)
+    return position / base ** (even / d_model)  # (length, d_model / 2)
 
 
 def sinusoidal_encoding(length, d_model):
@@ -55,9 +55,9 @@ class RotaryPositions(nn.Module):
     A pair is treated as a complex number: turning it means multiplying it by another.
     """
 
-    def __init__(self, d_head, max_length):
+    def __init__(self, d_head, max_length, base=10000):
         super().__init__()
-        angles = position_angles(max_length, d_head)  # (length, d_head / 2)
+        angles = position_angles(max_length, d_head, base)  # (length, d_head / 2)
         turns = torch.stack([angles.cos(), angles.sin()], dim=-1)  # (length, d_head / 2, 2)
         self.register_buffer("turns", turns.to(torch.get_default_dtype()), persistent=False)
 

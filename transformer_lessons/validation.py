@@ -21,6 +21,13 @@ def check_split(d_model, num_heads):
         raise ValueError(f"d_model={d_model} does not split evenly into num_heads={num_heads}")
 
 
+def check_groups(num_heads, num_key_heads):
+    """Every head of keys and values serves equally many query heads."""
+    check_sizes(num_key_heads=num_key_heads)
+    if num_heads % num_key_heads:
+        raise ValueError(f"num_heads={num_heads} is not a multiple of num_key_heads={num_key_heads}")
+
+
 def check_features(features, **vectors):
     """The last dimension holds as many features as the weights expect."""
     for name, x in vectors.items():

@@ -1482,14 +1482,14 @@ def only_a_square_weight_loads():
 def what_does_not_lower_the_loss_saves_memory():
     from dataclasses import replace
 
-    from transformer_lessons.modern import Config, ModernDecoder
+    from transformer_lessons.models import Config, LanguageModel
 
     model = Config(vocabulary_size=9, d_model=8, num_heads=4, d_hidden=16, num_layers=1, max_length=4)
-    made = [dict(ModernDecoder(replace(model, rms=rms)).named_parameters()) for rms in (False, True)]
+    made = [dict(LanguageModel(replace(model, rms=rms)).named_parameters()) for rms in (False, True)]
     norms = [sum(one.numel() for name, one in weights.items() if "norm" in name) for weights in made]
     assert norms[1] * 2 == norms[0]
     features = [
-        ModernDecoder(replace(model, num_key_heads=number)).layers[0].attention.linear_k.out_features
+        LanguageModel(replace(model, num_key_heads=number)).layers[0].attention.linear_k.out_features
         for number in (4, 1)
     ]
     assert features[1] * 4 == features[0]
@@ -1498,9 +1498,9 @@ def what_does_not_lower_the_loss_saves_memory():
 @proves("10.9")
 def weights_that_load_wrong():
     from transformer_lessons.language.pretrained import from_gpt2
-    from transformer_lessons.modern import Config, ModernDecoder
+    from transformer_lessons.models import Config, LanguageModel
 
-    model = ModernDecoder(Config(vocabulary_size=9, d_model=8, num_heads=2, d_hidden=16, num_layers=1, max_length=4))
+    model = LanguageModel(Config(vocabulary_size=9, d_model=8, num_heads=2, d_hidden=16, num_layers=1, max_length=4))
     fresh = model.state_dict()
     assert (fresh["norm.weight"] == 1).all()
     assert (fresh["norm.bias"] == 0).all()

@@ -16,6 +16,7 @@ from theorems import (
     assert_same,
     draw_tokens,
     gradients,
+    language_model,
     unit_scale,
 )
 from torch import nn
@@ -25,8 +26,8 @@ from transformer_lessons.models import Encoder, LanguageModel, Transformer
 pytestmark = pytest.mark.usefixtures("exact")
 
 
-def language_model(rotary):
-    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary, gated=rotary)).eval()
+def scaled_language_model(rotary):
+    model = unit_scale(language_model(WORDS, **SIZES, rotary=rotary, gated=rotary)).eval()
     return model, model.embedding, model
 
 
@@ -38,8 +39,8 @@ def transformer(norm_first):
 
 
 MASKED = {
-    "language model, learned positions": lambda: language_model(rotary=False),
-    "language model, rotary positions": lambda: language_model(rotary=True),
+    "language model, learned positions": lambda: scaled_language_model(rotary=False),
+    "language model, rotary positions": lambda: scaled_language_model(rotary=True),
     "transformer, post-norm": lambda: transformer(norm_first=False),
     "transformer, pre-norm": lambda: transformer(norm_first=True),
 }
@@ -178,7 +179,7 @@ def test_nothing_becomes_nan_in_low_precision_even_where_all_is_padding(dtype, n
 
 @pytest.mark.parametrize("rotary", [False, True], ids=["learned", "rotary"])
 def test_language_models_stay_finite_in_bfloat16(rotary):
-    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary, gated=rotary)).bfloat16()
+    model = unit_scale(language_model(WORDS, **SIZES, rotary=rotary, gated=rotary)).bfloat16()
     logits = model(draw_tokens())
     assert logits.dtype == torch.bfloat16
     assert logits.isfinite().all()
@@ -228,8 +229,8 @@ MODELS = {
     "encoder, pre-norm": lambda: Encoder(WORDS, **SIZES, norm_first=True),
     "transformer": lambda: Transformer(WORDS, TARGET_WORDS, **SIZES),
     "transformer, pre-norm, shared": lambda: Transformer(WORDS, **SIZES, norm_first=True),
-    "language model": lambda: LanguageModel(WORDS, **SIZES),
-    "language model, rotary": lambda: LanguageModel(WORDS, **SIZES, rotary=True, gated=True),
+    "language model": lambda: language_model(WORDS, **SIZES, dropout=0.1),
+    "language model, rotary": lambda: language_model(WORDS, **SIZES, dropout=0.1, rotary=True, gated=True),
 }
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 
@@ -274,35 +275,41 @@ def test_the_gradient_of_every_weight_is_that_of_finite_differences(name):
 # --- dropout ------------------------------------------------------------------------------------------------
 
 
+def dropouts(model):
+    """The parts that drop; a language model drops no weight of its attention."""
+    without = [layer.attention.dropout for layer in model.layers] if isinstance(model, LanguageModel) else []
+    assert {part.p for part in without} <= {0}
+    return [part for part in model.modules() if isinstance(part, nn.Dropout) and part not in without]
+
+
 @EVERY_MODEL
 def test_models_drop_in_training_as_much_as_they_are_told_and_nothing_in_evaluation(name):
     model, tokens = build_with_tokens(name)
     without = model(*tokens)
-    for part in model.modules():
-        if isinstance(part, nn.Dropout):
-            assert part.p == 0.1
-            part.p = 0.9
+    for part in dropouts(model):
+        assert part.p == 0.1
+        part.p = 0.9
     assert_same(model(*tokens), without)
     model.train()
     assert (model(*tokens) - model(*tokens)).abs().max() > 0.1
 
 
-@pytest.mark.parametrize("kind", [Encoder, Transformer, LanguageModel])
+@pytest.mark.parametrize("kind", [Encoder, Transformer, language_model])
 def test_every_part_of_a_model_drops_as_much_as_the_model_is_told(kind):
-    parts = [part for part in kind(WORDS, **SIZES, dropout=0.3).modules() if isinstance(part, nn.Dropout)]
-    layers = 2 * LAYERS if kind is LanguageModel or kind is Encoder else 5 * LAYERS
-    assert [part.p for part in parts] == [0.3] * (layers + (2 if kind is Transformer else 1))
+    layers = {Encoder: 2 * LAYERS, Transformer: 5 * LAYERS, language_model: LAYERS}[kind]
+    rates = [part.p for part in dropouts(kind(WORDS, **SIZES, dropout=0.3))]
+    assert rates == [0.3] * (layers + (2 if kind is Transformer else 1))
 
 
 def test_models_drop_from_what_enters_the_first_layer_and_nowhere_else():
     """Halved in place of dropped: the first layer reads half of the vectors, the rest is as in evaluation."""
     transformer = Transformer(WORDS, TARGET_WORDS, **SIZES, dropout=0.0)
-    language_model = LanguageModel(WORDS, **SIZES, dropout=0.0)
+    decoder_only = language_model(WORDS, **SIZES, dropout=0.0)
     memory, tokens = torch.randn(BATCH, SOURCE, SIZES["d_model"]), draw_tokens()
     for stack, embed, others in [
         (transformer.encoder, transformer.encoder.embedding, ()),
         (transformer.decoder, transformer.decoder.embedding, (memory,)),
-        (language_model, lambda tokens: language_model.positions(language_model.embedding(tokens)), ()),
+        (decoder_only, lambda tokens: decoder_only.positions(decoder_only.embedding(tokens)), ()),
     ]:
         unit_scale(stack)
         read, written = [], []
@@ -311,7 +318,7 @@ def test_models_drop_from_what_enters_the_first_layer_and_nowhere_else():
         stack.dropout = Halve()
         output = stack(tokens, *others)
         assert_same(read[0], embed(tokens) / 2)
-        if stack is language_model:
-            assert_same(output, written[0] @ language_model.embedding.weight.T)
+        if stack is decoder_only:
+            assert_same(output, written[0] @ decoder_only.embedding.weight.T)
         else:
             assert_same(output, written[0])

@@ -29,12 +29,13 @@ from theorems import (
     draw_tokens,
     drawn,
     gradients,
+    language_model,
     unit_scale,
 )
 from torch import nn
 
 from transformer_lessons.inspection.attention_maps import attention_weights
-from transformer_lessons.models import Embedding, Encoder, LanguageModel, Transformer
+from transformer_lessons.models import Embedding, Encoder, Transformer
 from transformer_lessons.positions import sinusoidal_encoding
 
 pytestmark = pytest.mark.usefixtures("exact")
@@ -111,7 +112,7 @@ def test_the_papers_models_are_post_norm_unless_one_says_otherwise_and_gpt2_is_p
     paper = Transformer(WORDS, **SIZES)
     for stack in (Encoder(WORDS, **SIZES), paper.encoder, paper.decoder):
         assert [layer.norm_first for layer in stack.layers] == [False] * LAYERS
-    assert [layer.norm_first for layer in LanguageModel(WORDS, **SIZES).layers] == [True] * LAYERS
+    assert [layer.norm_first for layer in language_model(WORDS, **SIZES).layers] == [True] * LAYERS
 
 
 def test_source_and_target_share_one_table_unless_their_vocabularies_differ():
@@ -137,7 +138,7 @@ def test_embedded_vectors_have_variance_one_and_logits_too():
 def gpt2(weights, tokens, rotary):
     """GPT-2 for one sequence, one number after another, in NumPy: the logits at every position.
 
-    Where there are weights for gates, they decide in ReLU's place how much of a feature passes.
+    It has ReLU in place of GELU. Where there are weights for gates, they decide in ReLU's place what passes.
     """
 
     def linear(name, x):
@@ -195,7 +196,7 @@ def gpt2(weights, tokens, rotary):
 @pytest.mark.parametrize("gated", [False, True], ids=["relu", "gated"])
 @BOTH_POSITIONS
 def test_the_language_model_is_gpt2_written_in_loops(rotary, gated):
-    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary, gated=gated)).eval()
+    model = unit_scale(language_model(WORDS, **SIZES, rotary=rotary, gated=gated)).eval()
     assert any("linear_gate" in name for name in model.state_dict()) == gated
     weights = {name: weight.numpy() for name, weight in model.state_dict().items()}
     tokens = draw_tokens(batch=2, length=MAX_LENGTH)
@@ -205,7 +206,7 @@ def test_the_language_model_is_gpt2_written_in_loops(rotary, gated):
 
 @BOTH_POSITIONS
 def test_the_language_model_knows_how_far_it_looks_back(rotary):
-    model = LanguageModel(WORDS, **SIZES, rotary=rotary)
+    model = language_model(WORDS, **SIZES, rotary=rotary)
     assert model.max_length == MAX_LENGTH
     assert model(draw_tokens(length=model.max_length)).shape == (BATCH, MAX_LENGTH, WORDS)
     with pytest.raises(ValueError, match=f"^a sequence of length 10 is longer than max_length={MAX_LENGTH}$"):
@@ -214,7 +215,7 @@ def test_the_language_model_knows_how_far_it_looks_back(rotary):
 
 @BOTH_POSITIONS
 def test_the_language_model_has_no_more_weights_than_gpt2(rotary):
-    model = LanguageModel(WORDS, **SIZES, rotary=rotary)
+    model = language_model(WORDS, **SIZES, rotary=rotary)
     layer = 4 * D_MODEL * (D_MODEL + 1) + D_HIDDEN * (D_MODEL + 1) + D_MODEL * (D_HIDDEN + 1) + 4 * D_MODEL
     positions = 0 if rotary else MAX_LENGTH * D_MODEL
     count = sum(parameter.numel() for parameter in model.parameters())
@@ -223,7 +224,7 @@ def test_the_language_model_has_no_more_weights_than_gpt2(rotary):
 
 @BOTH_POSITIONS
 def test_the_logits_come_from_the_embeddings_own_table(rotary):
-    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary)).eval()
+    model = unit_scale(language_model(WORDS, **SIZES, rotary=rotary)).eval()
     tokens = draw_tokens()
     before = model(tokens)
     unseen = next(token for token in range(WORDS) if token not in tokens)
@@ -235,8 +236,8 @@ def test_the_logits_come_from_the_embeddings_own_table(rotary):
 
 def test_a_new_language_model_knows_nothing_and_says_so():
     """Small weights give all words about the same chance."""
-    model = LanguageModel(WORDS, **SIZES).eval()
-    assert LanguageModel(5000, **SIZES).embedding.weight.std().item() == pytest.approx(0.02, rel=0.05)
+    model = language_model(WORDS, **SIZES).eval()
+    assert language_model(5000, **SIZES).embedding.weight.std().item() == pytest.approx(0.02, rel=0.05)
     assert (model(draw_tokens()).softmax(dim=-1) - 1 / WORDS).abs().max() < 0.05
 
 
@@ -252,7 +253,7 @@ def test_a_new_language_model_knows_nothing_and_says_so():
 def test_with_a_cache_the_logits_and_weights_of_every_token_are_those_of_the_whole(seed, rotary, chunks):
     """However many tokens come at once, the positions continue, and each sees itself and all before it."""
     torch.manual_seed(seed)
-    model = unit_scale(LanguageModel(WORDS, **SIZES, rotary=rotary, gated=rotary)).eval()
+    model = unit_scale(language_model(WORDS, **SIZES, rotary=rotary, gated=rotary)).eval()
     tokens, begin = draw_tokens(length=sum(chunks)), 0
     whole, expected = model(tokens), attention_weights(model, tokens)
     for_logits, for_weights = Memory(), Memory()
@@ -266,7 +267,7 @@ def test_with_a_cache_the_logits_and_weights_of_every_token_are_those_of_the_who
 
 @BOTH_POSITIONS
 def test_a_cache_does_not_make_a_model_see_further_than_its_positions(rotary):
-    model, cache = LanguageModel(WORDS, **SIZES, rotary=rotary), Memory()
+    model, cache = language_model(WORDS, **SIZES, rotary=rotary), Memory()
     model(draw_tokens(length=MAX_LENGTH - 1), cache)
     cache.length = MAX_LENGTH - 1
     expected = rf"^a sequence of length {MAX_LENGTH + 1} is longer than max_length={MAX_LENGTH}$"

@@ -1,4 +1,4 @@
-"""Theorems about ModernDecoder: each change alone is what its paper says, and all together are Llama."""
+"""Theorems about the parts of today's models: each change alone is what its paper says, and all together are Llama."""
 
 from dataclasses import replace
 
@@ -8,11 +8,13 @@ import torch.nn.functional as F
 from theorems import Memory, assert_same, gradients, unit_scale
 
 from transformer_lessons import modern, positions
-from transformer_lessons.modern import Config, GroupedQueryAttention, ModernDecoder, RMSNorm, RotaryHalves
+from transformer_lessons.attention import MultiHeadAttention
+from transformer_lessons.models import Config, LanguageModel
+from transformer_lessons.modern import RMSNorm, RotaryHalves
 
 pytestmark = pytest.mark.usefixtures("exact")
-GPT2 = Config(vocabulary_size=11, d_model=24, num_heads=6, d_hidden=20, num_layers=2, max_length=9)
-CHANGES = {"rms": True, "gated": True, "rotary": True, "num_key_heads": 2, "bias": False, "tied": False}
+GPT2 = Config(vocabulary_size=11, d_model=24, num_heads=6, d_hidden=20, num_layers=2, max_length=9, gelu=True)
+CHANGES = {"rms": True, "gated": True, "rotary": True, "halves": True, "num_key_heads": 2, "bias": False, "tied": False}
 
 
 def tokens(batch=2, length=7):
@@ -31,20 +33,20 @@ def test_halves_are_neighbours_in_another_order():
     x = torch.randn(2, 6, 7, 4)
     order = torch.tensor([0, 2, 1, 3])
     neighbours = positions.RotaryPositions(4, 9)(x, start=1)
-    halves = RotaryHalves(replace(GPT2, rotary=True))(x[..., order], start=1)
+    halves = RotaryHalves(4, 9)(x[..., order], start=1)
     torch.testing.assert_close(halves, neighbours[..., order], rtol=0, atol=1e-6)
 
 
 def test_beyond_the_last_position_there_is_a_sentence():
     for rotary in (False, True):
         with pytest.raises(ValueError, match="a sequence of length 10 is longer than max_length=9"):
-            ModernDecoder(replace(GPT2, rotary=rotary))(tokens(length=10))
+            LanguageModel(replace(GPT2, rotary=rotary))(tokens(length=10))
 
 
 @pytest.mark.parametrize("key_heads", [1, 2, 3, 6])
 @pytest.mark.parametrize("need_weights", [True, False])
 def test_grouped_queries_are_pytorchs(key_heads, need_weights):
-    ours = unit_scale(GroupedQueryAttention(replace(GPT2, num_key_heads=key_heads), None))
+    ours = unit_scale(MultiHeadAttention(24, 6, dropout=0.0, num_key_heads=key_heads))
     x, mask = torch.randn(2, 7, 24), torch.ones(7, 7, dtype=torch.bool).tril()
     maps = ours.linear_q, ours.linear_k, ours.linear_v
     heads = [linear(x).unflatten(-1, (-1, 4)).transpose(1, 2) for linear in maps]
@@ -56,8 +58,7 @@ def test_grouped_queries_are_pytorchs(key_heads, need_weights):
 
 @pytest.mark.parametrize("rotary", [True, False])
 def test_grouped_queries_that_come_in_chunks_get_with_a_cache_what_they_get_at_once(rotary):
-    config = replace(GPT2, num_key_heads=2)
-    attend = unit_scale(GroupedQueryAttention(config, RotaryHalves(config) if rotary else None))
+    attend = unit_scale(MultiHeadAttention(24, 6, 0.0, rotary=RotaryHalves(4, 9) if rotary else None, num_key_heads=2))
     x, mask, cache = torch.randn(2, 7, 24), torch.ones(7, 7, dtype=torch.bool).tril(), Memory()
     for chunk, rows in zip(x.split(3, dim=1), mask.split(3), strict=True):
         end = cache.length + chunk.shape[1]
@@ -68,18 +69,19 @@ def test_grouped_queries_that_come_in_chunks_get_with_a_cache_what_they_get_at_o
 
 def test_key_heads_that_do_not_divide_the_heads_are_refused():
     with pytest.raises(ValueError, match="num_heads=6 is not a multiple of num_key_heads=4"):
-        ModernDecoder(replace(GPT2, num_key_heads=4))
+        LanguageModel(replace(GPT2, num_key_heads=4))
 
 
 def test_each_change_changes_the_weights_as_it_should():
     def size(config):
-        return sum(weight.numel() for weight in ModernDecoder(config).parameters())
+        return sum(weight.numel() for weight in LanguageModel(config).parameters())
 
     base, d, hidden, layers = size(GPT2), 24, 20, 2
     expected = {
         "rms": -(2 * layers + 1) * d,
         "gated": layers * (d + 1) * hidden,
         "rotary": -9 * d,
+        "halves": 0,
         "num_key_heads": -layers * 2 * (d + 1) * 16,
         "bias": -layers * (5 * d + hidden),
         "tied": 11 * d,
@@ -88,15 +90,15 @@ def test_each_change_changes_the_weights_as_it_should():
 
 
 def test_without_biases_none_is_left_but_those_of_layer_norm():
-    named = [name for name, _ in ModernDecoder(replace(GPT2, bias=False)).named_parameters() if name.endswith("bias")]
+    named = [name for name, _ in LanguageModel(replace(GPT2, bias=False)).named_parameters() if name.endswith("bias")]
     assert named
     assert all("norm" in name for name in named)
-    every = dict(ModernDecoder(replace(GPT2, **CHANGES)).named_parameters())
+    every = dict(LanguageModel(replace(GPT2, **CHANGES)).named_parameters())
     assert not any(name.endswith("bias") for name in every)
 
 
 def test_tied_logits_come_from_the_table_and_untied_ones_from_another():
-    tied, untied = ModernDecoder(GPT2), ModernDecoder(replace(GPT2, tied=False))
+    tied, untied = LanguageModel(GPT2), LanguageModel(replace(GPT2, tied=False))
     for model in (tied, untied):
         (gradient,) = gradients(model(tokens()), [model.embedding.weight])
         assert gradient.abs().sum() > 0
@@ -106,7 +108,7 @@ def test_tied_logits_come_from_the_table_and_untied_ones_from_another():
 
 @pytest.mark.parametrize("change", [{}, CHANGES], ids=["GPT-2", "Llama"])
 def test_no_position_sees_what_comes_after_it(change):
-    model, one = ModernDecoder(replace(GPT2, **change)), tokens()
+    model, one = LanguageModel(replace(GPT2, **change)), tokens()
     other = one.clone()
     other[:, 4:] = (other[:, 4:] + 1) % GPT2.vocabulary_size
     assert torch.equal(model(one)[:, :4], model(other)[:, :4])

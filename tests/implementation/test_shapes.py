@@ -21,6 +21,7 @@ BATCH, HEADS, D_HEAD, D_MODEL, D_HIDDEN, VOCABULARY, MAX_LENGTH = 6, 3, 10, 30, 
 SIZES = {
     "batch": {BATCH},
     "heads": {HEADS},
+    "key_heads": {HEADS},
     "d_head": {D_HEAD},
     "d_model": {D_MODEL},
     "d_hidden": {D_HIDDEN},
@@ -72,14 +73,14 @@ def positions():
 
 
 def encoder_and_language_model():
-    from transformer_lessons.models import Encoder, LanguageModel
+    from transformer_lessons.models import Config, Encoder, LanguageModel
 
     tokens = torch.randint(VOCABULARY, (BATCH, 7))
     for norm_first in (False, True):
         Encoder(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH, norm_first=norm_first, pad_id=0)(tokens)
     for rotary in (False, True):
         newer = {"rotary": rotary, "gated": rotary}
-        LanguageModel(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH, **newer)(tokens)
+        LanguageModel(Config(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH, **newer))(tokens)
     yield SIZES | TURNED | {"length": {7, MAX_LENGTH}, "query": {7}, "key": {7}}
 
 
@@ -100,12 +101,12 @@ def encoder_and_decoder():
 
 def a_modern_decoder():
     from transformer_lessons.language.sampling import Cache
-    from transformer_lessons.modern import Config, ModernDecoder
+    from transformer_lessons.models import Config, LanguageModel
 
     tokens = torch.randint(VOCABULARY, (BATCH, 7))
-    gpt2 = Config(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH, num_key_heads=1)
-    for change in ({}, {"rms": True, "gated": True, "rotary": True}):
-        model = ModernDecoder(replace(gpt2, **change))
+    gpt2 = Config(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH, num_key_heads=1, gelu=True)
+    for change in ({}, {"rms": True, "gated": True, "rotary": True, "halves": True}):
+        model = LanguageModel(replace(gpt2, **change))
         model(tokens)
         Cache(model, BATCH).read(tokens)
     yield SIZES | TURNED | {"heads": {1, HEADS}, "length": {7, MAX_LENGTH}, "query": {7}, "key": {7}, "key_heads": {1}}
@@ -136,9 +137,9 @@ def text_and_generation():
 def a_language_model_at_work():
     from transformer_lessons.language.sampling import generate_tokens
     from transformer_lessons.language.training import agree, loss_of
-    from transformer_lessons.models import LanguageModel
+    from transformer_lessons.models import Config, LanguageModel
 
-    model = LanguageModel(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH)
+    model = LanguageModel(Config(VOCABULARY, D_MODEL, HEADS, D_HIDDEN, 2, MAX_LENGTH))
     tokens = torch.randint(VOCABULARY, (BATCH, 7))
     loss_of(model, tokens, tokens)
     agree(torch.tensor(1.0), asked=[])

@@ -4,7 +4,19 @@ import re
 
 import pytest
 import torch
-from theorems import D_HEAD, D_HIDDEN, D_MODEL, HEADS, MAX_LENGTH, PAD, SIZES, WORDS, Vectors, draw_tokens
+from theorems import (
+    D_HEAD,
+    D_HIDDEN,
+    D_MODEL,
+    HEADS,
+    MAX_LENGTH,
+    PAD,
+    SIZES,
+    WORDS,
+    Vectors,
+    draw_tokens,
+    language_model,
+)
 
 from transformer_lessons.attention import (
     MultiHeadAttention,
@@ -14,7 +26,7 @@ from transformer_lessons.attention import (
 )
 from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward, GatedFeedForward
 from transformer_lessons.masks import causal_mask, masked_softmax, padding_mask
-from transformer_lessons.models import Embedding, Encoder, LanguageModel, Transformer
+from transformer_lessons.models import Embedding, Encoder, Transformer
 from transformer_lessons.positions import (
     LearnedPositions,
     PositionalEncoding,
@@ -48,7 +60,7 @@ BUILDERS = {
     Embedding: {"vocabulary_size": WORDS} | WIDTH | LONG,
     Encoder: {"vocabulary_size": WORDS} | MODEL_SIZES,
     Transformer: {"source_size": WORDS, "target_size": WORDS} | MODEL_SIZES,
-    LanguageModel: {"vocabulary_size": WORDS} | MODEL_SIZES,
+    language_model: {"vocabulary_size": WORDS} | MODEL_SIZES,
     reversal_sequences: {"number": 4, "half": 5, "vocabulary_size": WORDS},
     reversal_pairs: {"number": 4, "length": 5, "vocabulary_size": WORDS},
 }
@@ -82,7 +94,9 @@ def test_every_size_is_a_whole_number(build, size):
             build(**BUILDERS[build] | {size: wrong})
 
 
-@pytest.mark.parametrize("build", [MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Transformer, LanguageModel])
+@pytest.mark.parametrize(
+    "build", [MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Transformer, language_model]
+)
 def test_the_features_split_evenly_into_heads(build):
     with pytest.raises(ValueError, match=r"^d_model=10 does not split evenly into num_heads=3$"):
         build(**BUILDERS[build] | {"d_model": 10})
@@ -106,7 +120,7 @@ def test_heads_are_cut_from_three_dimensional_vectors_whose_features_split_evenl
         lambda: RotaryPositions(7, 5),
         lambda: Embedding(WORDS, 7, 5),
         lambda: Encoder(WORDS, 7, 7, D_HIDDEN, 1, 5),
-        lambda: LanguageModel(WORDS, 14, 2, D_HIDDEN, 1, 5, rotary=True),
+        lambda: language_model(WORDS, 14, 2, D_HIDDEN, 1, 5, rotary=True),
     ],
     ids=["sinusoids", "positions", "rotary", "embedding", "encoder", "language model"],
 )
@@ -116,10 +130,12 @@ def test_sines_and_cosines_come_in_pairs(build):
 
 
 def test_learned_positions_need_no_pairs():
-    assert LanguageModel(WORDS, 7, 7, D_HIDDEN, 1, 5)(draw_tokens(1, 5)).shape == (1, 5, WORDS)
+    assert language_model(WORDS, 7, 7, D_HIDDEN, 1, 5)(draw_tokens(1, 5)).shape == (1, 5, WORDS)
 
 
-@pytest.mark.parametrize("build", [MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Transformer, LanguageModel])
+@pytest.mark.parametrize(
+    "build", [MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Transformer, language_model]
+)
 @pytest.mark.parametrize("wrong", [-0.1, 1.5])
 def test_dropout_is_a_probability(build, wrong):
     with pytest.raises(ValueError, match=f"between 0 and 1, but got {wrong}"):
@@ -263,8 +279,8 @@ READERS = {
     "source": lambda tokens: Transformer(WORDS, 30, **SIZES)(tokens, draw_tokens()),
     "target": lambda tokens: Transformer(30, WORDS, **SIZES)(draw_tokens(), tokens),
     "generate": lambda tokens: Transformer(WORDS, 30, **SIZES).generate(tokens, 1, 2),
-    "language model": lambda tokens: LanguageModel(WORDS, **SIZES)(tokens),
-    "rotary language model": lambda tokens: LanguageModel(WORDS, **SIZES, rotary=True)(tokens),
+    "language model": lambda tokens: language_model(WORDS, **SIZES)(tokens),
+    "rotary language model": lambda tokens: language_model(WORDS, **SIZES, rotary=True)(tokens),
 }
 EVERY_READER = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 

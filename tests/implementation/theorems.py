@@ -7,6 +7,8 @@ import torch
 from hypothesis import HealthCheck, settings
 from torch import nn
 
+from transformer_lessons.models import Config, LanguageModel
+
 LAYERS, HEADS, BATCH, LENGTH, D_HEAD, SOURCE, D_VALUE, MAX_LENGTH, D_HIDDEN = range(2, 11)
 WORDS, TARGET_WORDS, D_MODEL = 11, 13, HEADS * D_HEAD
 PAD = 3
@@ -39,6 +41,10 @@ def unit_scale(module):
             matrix = isinstance(part, nn.Linear) and parameter.dim() == 2
             parameter.normal_(std=parameter.shape[1] ** -0.5 if matrix else 1.0)
     return module
+
+
+def language_model(*sizes, **changes):
+    return LanguageModel(Config(*sizes, **changes))
 
 
 def draw_tokens(batch=BATCH, length=LENGTH, words=WORDS):

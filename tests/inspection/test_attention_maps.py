@@ -6,7 +6,7 @@ from theorems import LAYERS, LENGTH, SIZES, TARGET_WORDS, WORDS, draw_tokens, un
 
 from transformer_lessons.attention import MultiHeadAttention
 from transformer_lessons.inspection.attention_maps import attention_weights
-from transformer_lessons.models import LanguageModel, Transformer
+from transformer_lessons.models import Config, LanguageModel, Transformer
 
 
 def hooks(model):
@@ -31,14 +31,14 @@ def test_every_attention_of_a_model_is_read_by_its_name_and_its_rows_sum_to_one(
 
 
 def test_no_hook_stays_on_the_model():
-    model = unit_scale(LanguageModel(WORDS, **SIZES)).eval()
+    model = unit_scale(LanguageModel(Config(WORDS, **SIZES))).eval()
     attention_weights(model, draw_tokens())
     assert hooks(model) == []
 
 
 @pytest.mark.parametrize("broken", [0, LAYERS - 1], ids=["first layer", "last layer"])
 def test_no_hook_stays_on_a_model_that_raises(broken):
-    model = unit_scale(LanguageModel(WORDS, **SIZES)).eval()
+    model = unit_scale(LanguageModel(Config(WORDS, **SIZES))).eval()
     model.layers[broken].feed_forward = torch.nn.Linear(1, 1)
     with pytest.raises(RuntimeError, match="shapes"):
         attention_weights(model, draw_tokens())
@@ -46,7 +46,7 @@ def test_no_hook_stays_on_a_model_that_raises(broken):
 
 
 def test_hooks_of_others_stay():
-    model, seen = unit_scale(LanguageModel(WORDS, **SIZES)).eval(), []
+    model, seen = unit_scale(LanguageModel(Config(WORDS, **SIZES))).eval(), []
     for module in model.modules():
         if isinstance(module, MultiHeadAttention):
             module.register_forward_hook(lambda attention, inputs, result: seen.append(result[1]))

@@ -18,7 +18,7 @@ from transformer_lessons.inspection.experiments import (
     patched,
     residual_stream,
 )
-from transformer_lessons.models import LanguageModel
+from transformer_lessons.models import Config, LanguageModel
 
 pytestmark = pytest.mark.usefixtures("exact")
 NAME = "layers.1.attention"
@@ -26,7 +26,7 @@ NAME = "layers.1.attention"
 
 @pytest.fixture
 def model(exact):
-    return unit_scale(LanguageModel(WORDS, **SIZES)).eval()
+    return unit_scale(LanguageModel(Config(WORDS, **SIZES))).eval()
 
 
 def hooks(model):

@@ -145,7 +145,7 @@ def test_an_encoder_and_a_language_model_are_read_from_ids_or_text():
     encoder = explore(models.Encoder(10, 8, **SIZES), ids, "xyz")
     assert data_of(encoder)["parts"][0]["queries"] == ["x", "y", "z"]
     vocabulary = Vocabulary(["to", " ", "be"])
-    model = models.LanguageModel(len(vocabulary), 8, **SIZES)
+    model = models.LanguageModel(models.Config(len(vocabulary), 8, **SIZES))
     spelled = explore(model, "to be", vocabulary=vocabulary)
     assert data_of(spelled)["parts"][0]["keys"] == ["to", "␣", "be"]
     assert spelled.html == explore(model, vocabulary.encode("to be"), ["to", " ", "be"]).html
@@ -154,7 +154,7 @@ def test_an_encoder_and_a_language_model_are_read_from_ids_or_text():
 
 def test_ablated_heads_are_shown_beside_the_model_as_it_is_with_what_each_predicts():
     vocabulary = Vocabulary(["to", " ", "be"])
-    model = models.LanguageModel(len(vocabulary), 8, **SIZES).train()
+    model = models.LanguageModel(models.Config(len(vocabulary), 8, **SIZES)).train()
     torch.nn.init.normal_(model.embedding.weight)
     heads = {"layers.0.attention": [0, 1]}
     explorer = explore(model, "to be", vocabulary=vocabulary, ablated=heads)

@@ -9,6 +9,7 @@ import pickle
 import re
 import threading
 import zipfile
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from transformer_lessons.language import checkpoints, training
 from transformer_lessons.language.checkpoints import BLANK, NAME, START
 from transformer_lessons.language.sampling import generate
 from transformer_lessons.language.tokenization import Vocabulary
-from transformer_lessons.models import LanguageModel
+from transformer_lessons.models import Config, LanguageModel
 
 LETTERS = Vocabulary("abcde")
 CONTENT = {"step": 3, "losses": [0.5, 0.1], "model": {"weight": torch.arange(600.0).reshape(20, 30)}}
@@ -100,7 +101,7 @@ def test_a_file_is_what_others_call_safetensors_and_holds_the_model_by_name(path
         name: tensor.shape for name, tensor in state.items()
     }
     text = json.loads(header(saved)["__metadata__"][NAME])
-    assert text["content"]["architecture"] == checkpoints.architecture(tiny_model())
+    assert text["content"]["architecture"] == asdict(tiny_model().config)
     assert text["content"]["pieces"] == LETTERS.pieces
 
 
@@ -119,9 +120,9 @@ def test_the_same_model_makes_the_same_file(path, saved):
 def test_a_models_architecture_is_enough_to_make_another_one_of_its_shape(newer):
     sizes = {"vocabulary_size": 11, "d_model": 12, "num_heads": 3, "d_hidden": 7, "num_layers": 2}
     sizes |= {"max_length": 9, "dropout": 0.25, "rotary": newer, "gated": newer}
-    model = LanguageModel(**sizes)
-    assert checkpoints.architecture(model) == sizes
-    other = LanguageModel(**checkpoints.architecture(model))
+    model = LanguageModel(Config(**sizes))
+    other = LanguageModel(Config(**checkpoints.describe(model, LETTERS)["architecture"]))
+    assert other.config == model.config
     other.load_state_dict(model.state_dict())
     tokens = torch.arange(9)[None]
     assert torch.equal(other.eval()(tokens), model.eval()(tokens))
@@ -333,12 +334,12 @@ NO_MODEL = "does not hold a model that this version knows: "
         (model_content(pieces=None), f"{NO_MODEL}it lacks 'pieces'"),
         (model_content(architecture=[1]), NO_MODEL),
         (model_content(architecture={"d_model": 8}), NO_MODEL),
-        (model_content(architecture=checkpoints.architecture(tiny_model()) | {"eyes": 2}), NO_MODEL),
+        (model_content(architecture=asdict(tiny_model().config) | {"eyes": 2}), NO_MODEL),
         (
-            model_content(architecture=checkpoints.architecture(tiny_model()) | {"num_heads": 3}),
+            model_content(architecture=asdict(tiny_model().config) | {"num_heads": 3}),
             f"{NO_MODEL}d_model=8 does not split evenly into num_heads=3",
         ),
-        (model_content(architecture=checkpoints.architecture(tiny_model()) | {"d_hidden": 17}), NO_MODEL),
+        (model_content(architecture=asdict(tiny_model().config) | {"d_hidden": 17}), NO_MODEL),
         (model_content(model={}), NO_MODEL),
         (model_content(model={"norm.weight": 3}), NO_MODEL),
         (model_content(model=[torch.ones(3)]), NO_MODEL),
@@ -404,10 +405,13 @@ def test_a_fingerprint_tells_numbers_apart():
 
 
 def test_the_courses_own_model_is_what_export_makes_of_it(path):
-    """So its file holds the model and no more, in the format of today."""
+    """So its file holds the model and no more; today's format says more about the architecture."""
     model, vocabulary = checkpoints.load_model()
     checkpoints.export(model, vocabulary, path)
-    assert path.read_bytes() == checkpoints.SHIPPED.read_bytes()
+    exported, shipped = checkpoints.load(path), checkpoints.load(checkpoints.SHIPPED)
+    assert exported.pop("architecture") == asdict(model.config)
+    assert shipped.pop("architecture").items() <= asdict(model.config).items()
+    assert same(exported, shipped)
     assert checkpoints.SHIPPED.stat().st_size <= 12e6
 
 

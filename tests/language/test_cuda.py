@@ -10,16 +10,16 @@ from kill import tiny_data, tiny_model
 from transformer_lessons.attention import MultiHeadAttention
 from transformer_lessons.language import checkpoints, sampling, training
 from transformer_lessons.language.muon import Muon
-from transformer_lessons.models import LanguageModel, Transformer
-from transformer_lessons.modern import Config, ModernDecoder
+from transformer_lessons.models import Config, LanguageModel, Transformer
 from transformer_lessons.tools import commands
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no NVIDIA GPU here")
 RECIPE = training.Recipe(steps=12, batch_size=2, length=8, evaluate_every=5, save_every=3)
+LLAMA = {"rms": True, "gated": True, "rotary": True, "halves": True, "bias": False, "tied": False}
 LANGUAGE_MODELS = {
-    "language model": lambda: LanguageModel(11, 12, 3, 10, 2, 9, dropout=0.0, rotary=True, gated=True),
-    "GPT-2": lambda: ModernDecoder(Config(11, 12, 3, 10, 2, 9)),
-    "Llama": lambda: ModernDecoder(Config(11, 12, 6, 10, 2, 9, 2, True, True, True, False, False)),
+    "language model": lambda: LanguageModel(Config(11, 12, 3, 10, 2, 9, dropout=0.0, rotary=True, gated=True)),
+    "GPT-2": lambda: LanguageModel(Config(11, 12, 3, 10, 2, 9, gelu=True)),
+    "Llama": lambda: LanguageModel(Config(11, 12, 6, 10, 2, 9, num_key_heads=2, **LLAMA)),
 }
 ALL = pytest.mark.parametrize("make", LANGUAGE_MODELS.values(), ids=LANGUAGE_MODELS)
 IN_FLOAT32 = 1e-5  # Llama's norms and turns are in float32, on every device

@@ -10,7 +10,7 @@ import torch
 from transformer_lessons.inspection.attention_maps import attention_weights
 from transformer_lessons.language import pretrained
 from transformer_lessons.language.sampling import Cache, generate
-from transformer_lessons.modern import Config, ModernDecoder
+from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.tools import commands
 
 SETTINGS = {
@@ -231,7 +231,7 @@ def test_written_with_a_cache_the_logits_are_those_of_the_whole_text(change):
     config = Config(
         vocabulary_size=13, d_model=12, num_heads=6, d_hidden=20, num_layers=2, max_length=16, num_key_heads=2, **change
     )
-    model = ModernDecoder(config)
+    model = LanguageModel(config)
     tokens = torch.randint(13, (3, 11))
     cache = Cache(model, 3)
     read = [cache.read(part) for part in tokens.split([4, 1, 5, 1], dim=1)]

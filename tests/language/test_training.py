@@ -31,7 +31,8 @@ from transformer_lessons.language.training import (
     standing,
     train,
 )
-from transformer_lessons.models import LanguageModel
+from transformer_lessons.models import Config, LanguageModel
+from transformer_lessons.modern import QuickDropout
 from transformer_lessons.tasks import mock_play
 from transformer_lessons.tools import commands
 
@@ -148,20 +149,10 @@ def test_muon_takes_the_matrices_in_the_layers_and_adamw_everything_else():
 
 def test_new_models_turn_their_positions_and_begin_with_nearly_equal_chances():
     model = training.new_model(500, 16, 2, None, 3, 9, dropout=0.25)
-    assert checkpoints.architecture(model) == {
-        "vocabulary_size": 500,
-        "d_model": 16,
-        "num_heads": 2,
-        "d_hidden": 42,
-        "num_layers": 3,
-        "max_length": 9,
-        "dropout": 0.25,
-        "rotary": True,
-        "gated": True,
-    }
+    assert model.config == Config(500, 16, 2, 42, 3, 9, dropout=0.25, rotary=True, gated=True, std=0.25)
     assert model.embedding.weight.std().item() == pytest.approx(1 / 4, rel=0.05)
-    plain = checkpoints.architecture(training.new_model(500, 16, 2, None, 3, 9, gated=False))
-    assert (plain["d_hidden"], plain["gated"]) == (64, False)
+    plain = training.new_model(500, 16, 2, None, 3, 9, gated=False).config
+    assert (plain.d_hidden, plain.gated) == (64, False)
     for wrong in (1, -0.5, math.nan):
         with pytest.raises(ValueError, match=f"^dropout={wrong} must be at least 0 and less than 1$"):
             training.new_model(500, 16, 2, None, 3, 9, dropout=wrong)
@@ -170,7 +161,7 @@ def test_new_models_turn_their_positions_and_begin_with_nearly_equal_chances():
 @pytest.mark.parametrize("share", [0.15, 0.5, 0.999999])
 def test_quick_dropout_drops_this_share_and_keeps_the_mean_and_the_gradient(share):
     torch.manual_seed(0)
-    x, dropout = torch.ones(333, 1001, requires_grad=True), training.QuickDropout(share)
+    x, dropout = torch.ones(333, 1001, requires_grad=True), QuickDropout(share)
     kept = dropout(x)
     kept.sum().backward()
     deviation = math.sqrt(share * (1 - share) / x.numel())
@@ -186,7 +177,7 @@ def test_quick_dropout_drops_this_share_and_keeps_the_mean_and_the_gradient(shar
 
 def test_dropout_falls_evenly_on_every_place_and_neighbours_do_not_share_their_luck():
     torch.manual_seed(0)
-    dropped = (training.QuickDropout(0.5)(torch.ones(20_000, 9)) == 0).float()
+    dropped = (QuickDropout(0.5)(torch.ones(20_000, 9)) == 0).float()
     assert dropped.mean(0).sub(0.5).abs().max() < 0.015
     assert torch.corrcoef(dropped.T).fill_diagonal_(0).abs().max() < 0.03
 
@@ -538,7 +529,7 @@ def test_a_recipe_that_an_older_version_wrote_has_todays_defaults(tmp_path):
 def test_another_runs_checkpoint_is_refused_with_the_difference(tmp_path, changed, model, sentence):
     run(tmp_path)
     before = (tmp_path / "run").read_bytes()
-    other = LanguageModel(**checkpoints.architecture(tiny_model()) | model)
+    other = LanguageModel(replace(tiny_model().config, **model))
     weights = {part: weight.clone() for part, weight in other.state_dict().items()}
     with pytest.raises(ValueError, match=r"/run is from another run: ") as caught:
         train(other, tiny_data(), replace(RECIPE, **changed), tmp_path / "run")

@@ -26,7 +26,7 @@ def headings(text):
 
 def dead_links(text, folder):
     """The links and images of a text that lead nowhere; folder is where the text lies."""
-    found = []
+    complaints = []
     targets = re.findall(r"\]\(([^)\s]+)[^)]*\)", text) + re.findall(r"(?:src|href)=[\"']([^\"']+)", text)
     for target in targets:
         path, _, anchor = unquote(target).partition("#")
@@ -34,12 +34,12 @@ def dead_links(text, folder):
         if re.match(r"https://\S+$", target):
             continue
         if not file.exists():
-            found.append(f"{target}: no such file")
+            complaints.append(f"{target}: no such file")
         elif anchor and (not path or file.suffix in (".ipynb", ".md")):
             there = headings(text_of(file) if path else text)
             if anchor_of(anchor) not in {anchor_of(words) for _, words in there}:
-                found.append(f"{target}: no such heading")
-    return found
+                complaints.append(f"{target}: no such heading")
+    return complaints
 
 
 def anchor_of(heading):
@@ -50,5 +50,5 @@ def anchor_of(heading):
 def silent_images(text):
     """Images without alternative text."""
     tags = re.findall(r"<img[^>]*>", text)
-    found = [tag for tag in tags if not re.search(r"alt=[\"'][^\"']", tag)]
-    return found + re.findall(r"!\[\s*\]\([^)]*\)", text)
+    in_html = [tag for tag in tags if not re.search(r"alt=[\"'][^\"']", tag)]
+    return in_html + re.findall(r"!\[\s*\]\([^)]*\)", text)

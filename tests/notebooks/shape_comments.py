@@ -191,9 +191,9 @@ class Record:
             words = {}
             for index, shapes, sizes in call:
                 words.update(sizes)
-                found = compare(self.comments[index], shapes, words, expected)
-                mistakes += found
-                if not found and shapes is not None:
+                wrong = compare(self.comments[index], shapes, words, expected)
+                mistakes += wrong
+                if not wrong and shapes is not None:
                     held.add(index)
         return held, list(dict.fromkeys(mistakes))
 
@@ -268,8 +268,8 @@ def solve(dimension, size, word, words):
     """What a new word means: the whole number that gives the dimension its size, if there is just one."""
     if dimension == word:
         return size
-    found = [n for n in range(16 * size + 16) if evaluate(dimension, {**words, word: n}) == size]
-    return found[0] if len(found) == 1 else None
+    numbers = [n for n in range(16 * size + 16) if evaluate(dimension, {**words, word: n}) == size]
+    return numbers[0] if len(numbers) == 1 else None
 
 
 def evaluate(dimension, words):

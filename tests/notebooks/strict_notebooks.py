@@ -117,22 +117,22 @@ def compare_all(cell, test, ref, skip_compare=None, compare_text=IPyNbCell.compa
     (test, new_weights), (ref, saved_weights) = without_weights(test), without_weights(ref)
     same = compare_text(cell, test, ref, skip_compare)
     new, saved = pictures(test), pictures(ref)
-    found = [] if len(new) == len(saved) else [f"{len(saved)} pictures are saved, and {len(new)} were made"]
+    differences = [] if len(new) == len(saved) else [f"{len(saved)} pictures are saved, and {len(new)} were made"]
     for number, pair in enumerate(zip(new, saved, strict=False), start=1):
         most = allowed(pair[1], SHARE_OF_EXPLORERS if saved_weights else SHARE)
-        found += [
+        differences += [
             f"picture {number} is {distance:.1f} from the saved one {where}: over {most[where]:.3g}"
             for where, distance in picture_distances(*pair).items()
             if distance > most[where]
         ]
     if same:  # so there are equally many weights
-        found += [
+        differences += [
             f"a weight of explorer {number} is {distance:.3f} from the saved one: over {WEIGHT_TOLERANCE}"
             for number, pair in enumerate(zip(new_weights, saved_weights, strict=True), start=1)
             if (distance := abs(pair[0] - pair[1]).max()) > WEIGHT_TOLERANCE
         ]
-    cell.comparison_traceback += found
-    return same and not found
+    cell.comparison_traceback += differences
+    return same and not differences
 
 
 IPyNbCell.compare_outputs = compare_all

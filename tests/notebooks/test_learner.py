@@ -168,7 +168,9 @@ def test_an_exercise_that_is_not_wrong_passes(marked, exercise, state):
     assert marked[0][exercise, state] == (True, "")
 
 
-@pytest.mark.parametrize(("exercise", "mistake"), [(one, name) for one in MISTAKES for name in MISTAKES[one]])
+@pytest.mark.parametrize(
+    ("exercise", "mistake"), [(exercise, name) for exercise in MISTAKES for name in MISTAKES[exercise]]
+)
 def test_a_mistake_fails_and_the_report_names_it(marked, exercise, mistake):
     passed, report = marked[0][exercise, mistake]
     assert not passed

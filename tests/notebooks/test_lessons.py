@@ -20,7 +20,7 @@ from transformer_lessons.tools.glossary import glossary, terms_of
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("??_*.ipynb"))
 LESSONS = [pytest.param(path, id=path.stem) for path in NOTEBOOKS]
 NUMBERS = {int(path.name[:2]) for path in NOTEBOOKS}
-IN_LESSONS = [pytest.param(one, id=name) for name, one in EXERCISES.items() if one.lesson in NUMBERS]
+IN_LESSONS = [pytest.param(exercise, id=name) for name, exercise in EXERCISES.items() if exercise.lesson in NUMBERS]
 
 
 def cells(path, kind="code"):
@@ -81,7 +81,7 @@ def test_the_lesson_quotes_difficulty_importance_and_minutes_of_its_exercise(exe
     assert f"{exercise.minutes} minutes" in about[0]
 
 
-@pytest.mark.parametrize("path", [one for one in LESSONS if not one.id.startswith("08")])
+@pytest.mark.parametrize("path", [lesson for lesson in LESSONS if not lesson.id.startswith("08")])
 def test_a_lesson_takes_an_hour_at_most_and_says_how_long_its_extras_take(path):
     """A minute for 200 words or 40 lines of code, 45 seconds for a question, and what the exercises take."""
     needed, extras, in_extra = 0.0, [], False
@@ -221,8 +221,8 @@ IMPORTS = "import math\nfrom functools import lru_cache"
     }.values(),
 )
 def test_a_cell_is_concerned_that_can_tell_a_solution_from_its_stub(chosen, sources):
-    found = concerned([sources[0], IMPORTS, *sources[1:]], ["f"])
-    assert "".join("01"[take] for take in found[:1] + found[2:]) == chosen
+    taken = concerned([sources[0], IMPORTS, *sources[1:]], ["f"])
+    assert "".join("01"[take] for take in taken[:1] + taken[2:]) == chosen
 
 
 @pytest.mark.parametrize(

@@ -78,12 +78,12 @@ def no_cell_shows_an_error_or_a_warning(notebook):
 
 
 def a_code_cell_has_1_to_20_lines_and_at_most_one_definition(notebook):
-    found = []
+    complaints = []
     for cell in code_cells(notebook):
         lines, defined = len(cell.source.splitlines()), len(definitions(cell.source))
         if not 1 <= lines <= 20 or defined > 1:
-            found.append(f"cell {cell.execution_count}: {lines} lines, {defined} definitions")
-    return found
+            complaints.append(f"cell {cell.execution_count}: {lines} lines, {defined} definitions")
+    return complaints
 
 
 def never_more_than_two_code_cells_in_a_row(notebook):
@@ -103,14 +103,14 @@ def the_first_line_is_the_only_title(notebook):
 
 
 def metadata_is_bare(notebook):
-    found = []
+    complaints = []
     if notebook.metadata.get("kernelspec", {}).get("name") != "python3":
-        found.append("the kernel is not python3")
+        complaints.append("the kernel is not python3")
     if notebook.metadata.get("language_info", {}) not in ({}, {"name": "python"}):
-        found.append("language_info says more than the name")
-    found += [f"the notebook's {key}" for key in notebook.metadata.keys() - {"kernelspec", "language_info"}]
+        complaints.append("language_info says more than the name")
+    complaints += [f"the notebook's {key}" for key in notebook.metadata.keys() - {"kernelspec", "language_info"}]
     keys = {key for cell in notebook.cells for key in cell.metadata}
-    return found + [f"a cell's {key}" for key in keys - {"tags", "jupyter"}]
+    return complaints + [f"a cell's {key}" for key in keys - {"tags", "jupyter"}]
 
 
 def tags_are_known_to_nbval(notebook):
@@ -120,7 +120,7 @@ def tags_are_known_to_nbval(notebook):
 
 def nothing_shows_on_which_machine_it_ran(notebook):
     texts = [cell.source for cell in notebook.cells] + texts_shown(notebook)
-    return [found for text in texts for found in re.findall(OF_A_MACHINE, text)]
+    return [trace for text in texts for trace in re.findall(OF_A_MACHINE, text)]
 
 
 def no_line_of_code_ends_in_a_semicolon(notebook):

@@ -44,9 +44,9 @@ explore(three, words, title="Encoder, decoder and cross-attention")""",
     """large = torch.sin(torch.arange(8 * 12 * 64 * 64).double() ** 1.5).view(8, 12, 64, 64) * 3
 large = large.softmax(-1)
 explore(large, [f"word {i}" for i in range(64)], title="8 layers of 12 heads")""",
-    """from transformer_lessons.models import LanguageModel
+    """from transformer_lessons.models import Config, LanguageModel
 torch.manual_seed(0)
-model = LanguageModel(30, d_model=16, num_heads=2, d_hidden=32, num_layers=2, max_length=12, dropout=0.0).eval()
+model = LanguageModel(Config(30, d_model=16, num_heads=2, d_hidden=32, num_layers=2, max_length=12, dropout=0.0)).eval()
 torch.nn.init.normal_(model.embedding.weight, std=0.5)  # so that it predicts different tokens
 ids = torch.randint(30, (1, 12))
 explore(model, ids, ablated={"layers.0.attention": [1]}, title="A model with and without one head")""",

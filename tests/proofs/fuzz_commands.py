@@ -169,7 +169,6 @@ def run_line(line, folder, outputs, size):
         os.chdir(folder)
         install.ROOT = reset.ROOT = folder
         install.VENV = folder / ".venv"
-        reset.ORIGINALS = folder / "originals.txt"
         os.environ.update(
             SHAKESPEARE_TXT="play", XDG_CACHE_HOME=str(folder / "cache"), https_proxy="http://127.0.0.1:9"
         )
@@ -237,7 +236,6 @@ def furnish(folder):
     for name, text in texts.items():
         (folder / "lessons" / name).write_text(text)
     (folder / "notebooks/03_scaling.ipynb").write_text(json.dumps({"cells": []}))
-    (folder / "originals.txt").write_text(f"{reset.blob(b'{}')} 03_scaling.ipynb\n")
     for name in ("pyproject.toml", "requirements.txt"):
         (folder / name).write_bytes((Path(__file__).parents[2] / name).read_bytes())
 

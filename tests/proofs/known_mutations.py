@@ -62,7 +62,7 @@ MISTAKES = {
         "self.linear_q(query)": ["self.linear_q(key)"],
         "self.linear_k(key)": ["self.linear_k(value)", "self.linear_q(key)"],
         "self.linear_v(value)": ["self.linear_v(key)", "self.linear_k(value)"],
-        "self.linear_k = nn.Linear(d_model, d_model)": ["self.linear_k = nn.Linear(d_model, d_model, bias=False)"],
+        "self.linear_k = nn.Linear(d_model, d_keys, bias)": ["self.linear_k = nn.Linear(d_model, d_keys, bias=False)"],
         "self.rotary(query, start), self.rotary(key, start)": [
             "query, self.rotary(key, start)",
             "self.rotary(query, start), self.rotary(key)",
@@ -109,7 +109,7 @@ MISTAKES = {
     "positions": {
         "torch.arange(length, dtype": ["torch.arange(1, length + 1, dtype"],
         "torch.arange(length, dtype=torch.float64)": ["torch.arange(length, dtype=torch.float32)"],
-        "10000 **": ["1000 **"],
+        "base **": ["1000 **"],
         "(even / d_model)": ["(even / (d_model - 2))", "(2 * even / d_model)"],
         "[angles.sin(), angles.cos()]": ["[angles.cos(), angles.sin()]"],
         "torch.stack([angles.sin(), angles.cos()], dim=-1)": [
@@ -193,8 +193,8 @@ MISTAKES = {
         "self.self_attention = MultiHeadAttention(d_model, num_heads, dropout)": [
             "self.self_attention = MultiHeadAttention(d_model, num_heads)"
         ],
-        "self.attention = MultiHeadAttention(d_model, num_heads, dropout, rotary)": [
-            "self.attention = MultiHeadAttention(d_model, num_heads, dropout)"
+        "            MultiHeadAttention(d_model, num_heads, dropout),": [
+            "            MultiHeadAttention(d_model, num_heads),",
         ],
         "self.norm_3 = nn.LayerNorm(d_model)": [
             "self.norm_3 = nn.LayerNorm(d_model, eps=1e-6)",
@@ -258,16 +258,20 @@ MISTAKES = {
             "self.decode(tokens, memory, tokens)",
         ],
         "start_id, device=source.device": ["start_id"],
-        "std=0.02": ["std=1.0"],
-        "None if rotary else LearnedPositions(d_model, max_length)": [
-            "LearnedPositions(d_model, max_length)",
+        "std=config.std": ["std=1.0"],
+        "None if config.rotary else LearnedPositions(config.d_model, config.max_length)": [
+            "LearnedPositions(config.d_model, config.max_length)",
             "None",
-            "None if rotary else PositionalEncoding(d_model, max_length)",
+            "None if config.rotary else PositionalEncoding(config.d_model, config.max_length)",
         ],
-        "RotaryPositions(d_model // num_heads, max_length) if rotary": [
-            "RotaryPositions(d_model // num_heads, max_length) if not rotary"
+        "new_rotary(config) if config.rotary": ["new_rotary(config) if not config.rotary"],
+        "RotaryHalves if config.halves else": ["RotaryHalves if not config.halves else"],
+        "config.num_heads, 0.0, rotary, config.num_key_heads, config.bias": [
+            "config.num_heads, 0.0, None, config.num_key_heads, config.bias",
+            "config.num_heads, 0.0, rotary, None, config.bias",
+            "config.num_heads, 0.0, rotary, config.num_key_heads",
         ],
-        "d_hidden, dropout, True, turn)": ["d_hidden, dropout, False, turn)", "d_hidden, 0.1, True, turn)"],
+        "        norm_first=True,\n    )\n\n\ndef new_norm": ["        norm_first=False,\n    )\n\n\ndef new_norm"],
         "x = self.embedding(tokens)  # (": ["x = self.embedding(tokens) * self.embedding.embedding_dim**0.5  # ("],
         "x = self.positions(x, start)": ["x = self.positions(x)", "x = self.positions(self.dropout(x), start)"],
         "x = self.dropout(x)": ["pass"],
@@ -276,13 +280,14 @@ MISTAKES = {
             "causal_mask(start + tokens.shape[1])[start:]",
             "causal_mask(start + tokens.shape[1], tokens.device)[: tokens.shape[1]]",
         ],
-        "x = layer(x, mask, cache)\n        return F": [
-            "x = layer(x, mask, cache)\n            mask = None\n        return F",
-            "x = layer(x, mask)\n        return F",
+        "x = layer(x, mask, cache)\n        table": [
+            "x = layer(x, mask, cache)\n            mask = None\n        table",
+            "x = layer(x, mask)\n        table",
         ],
-        "F.linear(self.norm(x), self.embedding.weight)": [
-            "F.linear(x, self.embedding.weight)",
-            "F.linear(self.norm(x), self.embedding.weight.detach())",
+        "F.linear(self.norm(x), table.weight)": [
+            "F.linear(x, table.weight)",
+            "F.linear(self.norm(x), table.weight.detach())",
+            "F.linear(self.norm(x), self.embedding.weight)",
         ],
     },
     "tasks/reversal": {

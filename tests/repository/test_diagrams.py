@@ -46,9 +46,9 @@ def root_of(name):
 def pieces(text):
     """(string, size, bold, code, italic) of each piece of a <text> and its <tspan>s, from the left."""
     own = {"font-size": 14, "font-weight": "", "font-family": "", "font-style": ""} | text.attrib
-    found = [(text.text, own)]
+    strings = [(text.text, own)]
     for span in text:
-        found += [(span.text, own | span.attrib), (span.tail, own)]
+        strings += [(span.text, own | span.attrib), (span.tail, own)]
     return [
         (
             string,
@@ -57,7 +57,7 @@ def pieces(text):
             "mono" in style["font-family"],
             style["font-style"] == "italic",
         )
-        for string, style in found
+        for string, style in strings
         if string
     ]
 
@@ -79,7 +79,7 @@ def width(string, size, bold, code, italic):
 @cache
 def labels(name):
     """[(string, left, top, right, bottom)] of every text in a diagram."""
-    root, found = root_of(name), []
+    root, boxes = root_of(name), []
     sizes = {
         text: group.get("font-size")
         for group in root.iter(f"{NAMESPACE}g")
@@ -93,8 +93,8 @@ def labels(name):
         x, y = float(text.get("x")), float(text.get("y"))
         left = x - {"start": 0, None: long / 2, "end": long}[text.get("text-anchor")]
         string = "".join(piece[0] for piece in own)
-        found.append((string, left, y - 0.75 * tall, left + long, y + 0.22 * tall))
-    return found
+        boxes.append((string, left, y - 0.75 * tall, left + long, y + 0.22 * tall))
+    return boxes
 
 
 def numbers_in(path):
@@ -104,15 +104,15 @@ def numbers_in(path):
 @cache
 def rectangles(name):
     """(left, top, right, bottom) of the boxes in the order of painting, then of the cells of grids."""
-    root, found = root_of(name), []
+    root, corners = root_of(name), []
     for rect in root.iter(f"{NAMESPACE}rect"):
         x, y, wide, high = (float(rect.get(key)) for key in ("x", "y", "width", "height"))
-        found.append((x, y, x + wide, y + high))
+        corners.append((x, y, x + wide, y + high))
     for path in root.iter(f"{NAMESPACE}path"):
         for cell in re.findall(r"M[^M]*h[^M]*z", path.get("d")):
             x, y, wide, high, _ = numbers_in(cell)
-            found.append((x, y, x + wide, y + high))
-    return found
+            corners.append((x, y, x + wide, y + high))
+    return corners
 
 
 def arrow_tips(name):
@@ -124,12 +124,12 @@ def arrow_tips(name):
 @cache
 def strokes(name):
     """The straight strokes of lines and arrows, as pairs of points."""
-    found = []
+    pairs = []
     for path in root_of(name).iter(f"{NAMESPACE}path"):
         if path.get("fill") == "none":
             numbers = numbers_in(path.get("d"))
-            found += pairwise(zip(numbers[::2], numbers[1::2], strict=True))
-    return found
+            pairs += pairwise(zip(numbers[::2], numbers[1::2], strict=True))
+    return pairs
 
 
 def crosses(start, end, left, top, right, bottom):
@@ -228,8 +228,10 @@ def test_every_text_lies_within_the_card(name):
 
 @every_diagram
 def test_no_two_texts_overlap(name):
-    for (one, *a), (two, *b) in combinations(labels(name), 2):
-        assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], f"{one!r} and {two!r}"
+    for (text, *first), (other, *second) in combinations(labels(name), 2):
+        assert first[2] <= second[0] or second[2] <= first[0] or first[3] <= second[1] or second[3] <= first[1], (
+            f"{text!r} and {other!r}"
+        )
 
 
 @every_diagram
@@ -271,8 +273,8 @@ def luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one, two):
-    low, high = sorted([luminance(one), luminance(two)])
+def contrast(ink, paper):
+    low, high = sorted([luminance(ink), luminance(paper)])
     return (high + 0.05) / (low + 0.05)
 
 
@@ -378,7 +380,7 @@ def statements(function):
 )
 def test_a_layers_formulas_are_its_code(name, layer):
     shown = {text for text in texts(name) if text.startswith("x = ")}
-    code = {one.replace(", cache)", ")") for one in statements(layer.forward)}  # the picture is of training
+    code = {line.replace(", cache)", ")") for line in statements(layer.forward)}  # the picture is of training
     assert shown == code
 
 

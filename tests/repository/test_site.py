@@ -255,7 +255,7 @@ def test_the_search_finds_each_thing_once(written):
     addresses = [(kind, title, address) for kind, title, address, _ in things]
     assert len(addresses) == len(set(addresses))
     names = ("lesson", "exercise", "mistake", "glossary", "code")
-    kinds = {kind: sum(one[0] == kind for one in things) for kind in names}
+    kinds = {kind: sum(thing[0] == kind for thing in things) for kind in names}
     assert kinds["exercise"] == len(EXERCISES)
     assert kinds["mistake"] == pages.number_of_mistakes()
     assert min(kinds.values()) > 20
@@ -372,8 +372,8 @@ def test_every_page_is_built_and_every_picture_has_alternative_text(site, writte
 def test_no_built_page_loads_anything_from_elsewhere(site):
     for path in [*site.rglob("*.html"), *site.rglob("*.css")]:
         text = re.sub(r"<a [^>]*>", "", path.read_text(encoding="utf-8"))
-        found = re.findall(r"(?:src|href)=\"(?:https?:)?//|url\([\"']?(?:https?:)?//|@import", text)
-        assert found == [], path
+        requests = re.findall(r"(?:src|href)=\"(?:https?:)?//|url\([\"']?(?:https?:)?//|@import", text)
+        assert requests == [], path
 
 
 @needs_sphinx
@@ -389,7 +389,9 @@ def formulas_of(path):
     cells = cells_of(path.read_text(encoding="utf-8"), "markdown")
     prose = "\n\n".join("".join(cell["source"]) for cell in cells)
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", prose, flags=re.DOTALL)
-    return [one or other for one, other in re.findall(r"\$\$(.+?)\$\$|\$([^$]+?)\$", prose, flags=re.DOTALL)]
+    return [
+        displayed or inline for displayed, inline in re.findall(r"\$\$(.+?)\$\$|\$([^$]+?)\$", prose, flags=re.DOTALL)
+    ]
 
 
 @needs_sphinx
@@ -407,9 +409,9 @@ def test_the_font_has_every_sign_of_the_formulas(path):
     mathml = load("formulas").mathml
     there = set(TTFont(SITE / "static/noto-sans-math-subset.woff").getBestCmap())
     for formula in formulas_of(path):
-        found = mathml(formula, False)
-        signs = set(unescape(re.sub(r"<[^>]*>|\s", "", found)))
-        signs |= {italic(letter) for letter in re.findall(r"<mi>(\w)</mi>", found)}
+        markup = mathml(formula, False)
+        signs = set(unescape(re.sub(r"<[^>]*>|\s", "", markup)))
+        signs |= {italic(letter) for letter in re.findall(r"<mi>(\w)</mi>", markup)}
         assert {sign for sign in signs if ord(sign) not in there} <= {"\N{FUNCTION APPLICATION}"}, formula
 
 

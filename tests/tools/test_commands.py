@@ -16,6 +16,7 @@ from kill import same
 
 from transformer_lessons import __main__
 from transformer_lessons.language import checkpoints, sampling, training
+from transformer_lessons.models import Config
 from transformer_lessons.tasks import mock_play, shakespeare
 from transformer_lessons.tools import commands, install
 
@@ -74,7 +75,7 @@ def model(tmp_path_factory):
 def test_train_says_what_it_does_shows_how_far_it_is_and_prints_the_result(call, folder):
     code, printed, said = call("train", f"{TINY} --steps 5 --out run --best best --export model --device cpu")
     assert code == 0
-    found = re.fullmatch(r"validation: (\d\.\d{4}) nats per token, (\d\.\d{4}) bits per character\n", printed)
+    result = re.fullmatch(r"validation: (\d\.\d{4}) nats per token, (\d\.\d{4}) bits per character\n", printed)
     first, *rest, last = said.splitlines()
     assert last == (
         "The model is in run and best and model. To let it write: python -m transformer_lessons generate --model run"
@@ -91,17 +92,17 @@ def test_train_says_what_it_does_shows_how_far_it_is_and_prints_the_result(call,
     for name in ("run", "best", "model"):
         loaded, vocabulary = checkpoints.load_model(folder / name)
         ids = torch.tensor(vocabulary.encode("".join(validation)))
-        assert training.evaluate(loaded, ids, 16) == pytest.approx(float(found[1]), abs=0.01)
-    bits = training.Data(vocabulary, ids, ids, len("".join(validation))).bits(float(found[1]))
-    assert bits == pytest.approx(float(found[2]), abs=1e-3)
+        assert training.evaluate(loaded, ids, 16) == pytest.approx(float(result[1]), abs=0.01)
+    bits = training.Data(vocabulary, ids, ids, len("".join(validation))).bits(float(result[1]))
+    assert bits == pytest.approx(float(result[2]), abs=1e-3)
 
 
 def test_the_same_command_gives_the_same_weights_and_another_seed_others(call, folder):
     for name, seed in {"one": 0, "two": 0, "three": 1}.items():
         assert call("train", f"{TINY} --steps 3 --dropout 0.1 --quiet --export {name} --seed {seed}")[0] == 0
-    one, two, three = (checkpoints.load(name)["model"] for name in ("one", "two", "three"))
-    assert same(one, two)
-    assert not same(one, three)
+    first, again, other_seed = (checkpoints.load(name)["model"] for name in ("one", "two", "three"))
+    assert same(first, again)
+    assert not same(first, other_seed)
 
 
 def test_every_option_of_the_recipe_reaches_the_run(call):
@@ -122,17 +123,7 @@ def test_every_option_of_the_recipe_reaches_the_run(call):
         "betas": list(training.Recipe().betas),
         "optimizer": "muon",
     }
-    assert content["architecture"] == {
-        "vocabulary_size": 320,
-        "d_model": 16,
-        "num_heads": 2,
-        "d_hidden": 24,
-        "num_layers": 1,
-        "max_length": 8,
-        "dropout": 0.25,
-        "rotary": True,
-        "gated": False,
-    }
+    assert Config(**content["architecture"]) == Config(320, 16, 2, 24, 1, 8, dropout=0.25, rotary=True, std=0.25)
     assert [step for step, _ in content["progress"]["evaluations"]] == [2, 3]
 
 
@@ -282,13 +273,13 @@ def test_a_reader_that_stops_early_sees_no_error(model):
 def test_evaluate_prints_the_loss_of_the_validation_part(call, model):
     code, printed, said = call("evaluate", f"--model {model} --text play")
     assert (code, said) == (0, "")
-    found = re.fullmatch(r"play, validation: (\d\.\d{4}) nats per token, \d\.\d{4} bits per character\n", printed)
+    result = re.fullmatch(r"play, validation: (\d\.\d{4}) nats per token, \d\.\d{4} bits per character\n", printed)
     loaded, vocabulary = checkpoints.load_model(model)
     text = "".join(shakespeare.split(Path("play").read_text(encoding="utf-8"))[1])
     ids = torch.tensor(vocabulary.encode(text))
-    assert float(found[1]) == pytest.approx(training.evaluate(loaded, ids, 16), abs=0.01)
+    assert float(result[1]) == pytest.approx(training.evaluate(loaded, ids, 16), abs=0.01)
     short = call("evaluate", f"--model {model} --text play --length 2")[1]
-    assert float(short.split()[2]) > float(found[1])  # with less to look back at, one guesses worse
+    assert float(short.split()[2]) > float(result[1])  # with less to look back at, one guesses worse
 
 
 # --- what cannot be done ------------------------------------------------------------------------------------

@@ -75,24 +75,24 @@ def test_where_all_is_well_no_line_has_a_cross(capsys):
 @pytest.mark.parametrize("name", ["torch", "nbval"])
 def test_what_is_missing_or_out_of_range_is_fixed_by_installing_it(monkeypatch, capsys, name):
     ranges = dict(doctor.requirements())
-    for found in ("0.1", "99.0", None):
-        monkeypatch.setattr(metadata, "version", fake_version(name, found))
+    for installed in ("0.1", "99.0", None):
+        monkeypatch.setattr(metadata, "version", fake_version(name, installed))
         assert doctor.show_findings([]) == 1
         said = capsys.readouterr().out
         assert said.endswith("\n1 to fix.\n")
-        words = f"{name} is missing" if found is None else f"{name} {found} is outside the tested range, "
+        words = f"{name} is missing" if installed is None else f"{name} {installed} is outside the tested range, "
         command = re.search(rf"^✗ {re.escape(words)}.*\n      (.+)$", said, re.MULTILINE)[1]
         assert command.startswith(sys.executable)
         assert command.endswith(f'"{name}{ranges[name]}"')
 
 
-def fake_version(wanted, found):
+def fake_version(wanted, installed):
     real = metadata.version
 
     def version(name):
-        if name == wanted and found is None:
+        if name == wanted and installed is None:
             raise metadata.PackageNotFoundError(name)
-        return found if name == wanted else real(name)
+        return installed if name == wanted else real(name)
 
     return version
 
@@ -107,7 +107,7 @@ def test_it_asks_for_what_requirements_txt_installs_and_for_nothing_else(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("found", "fits"),
+    ("installed", "fits"),
     [
         ("2.8", True),
         ("2.8.0", True),
@@ -117,8 +117,8 @@ def test_it_asks_for_what_requirements_txt_installs_and_for_nothing_else(tmp_pat
         ("2.14.0rc1", False),
     ],
 )
-def test_a_version_fits_from_the_first_number_up_to_the_second(found, fits):
-    assert doctor.fits(found, ">=2.8.0,<2.14") is fits
+def test_a_version_fits_from_the_first_number_up_to_the_second(installed, fits):
+    assert doctor.fits(installed, ">=2.8.0,<2.14") is fits
 
 
 def test_torch_is_said_to_be_built_for_the_cuda_that_it_is_built_for(monkeypatch):
@@ -185,7 +185,7 @@ def test_an_environment_of_your_own_is_distinguished_from_the_courses(tmp_path, 
 def test_an_old_python_is_to_be_replaced_and_a_new_one_is_worth_knowing(monkeypatch):
     monkeypatch.setattr(sys, "version_info", (3, 9, 2, "final", 0))
     assert doctor.python()[0] == "✗"
-    for newest in ((3, 13, 0, "final", 0), (3, 13, 7, "final", 0)):
+    for newest in ((*doctor.NEWEST, 0, "final", 0), (*doctor.NEWEST, 7, "final", 0)):
         monkeypatch.setattr(sys, "version_info", newest)
         assert doctor.python()[0] == "✓"
     monkeypatch.setattr(sys, "version_info", (9, 9, 0, "final", 0))
@@ -194,7 +194,9 @@ def test_an_old_python_is_to_be_replaced_and_a_new_one_is_worth_knowing(monkeypa
 
 def test_the_tested_pythons_are_those_of_the_workflow():
     workflow = (PACKAGE.parent / ".github/workflows/tests.yml").read_text(encoding="utf-8")
-    named = {tuple(map(int, one.split("."))) for one in re.findall(r'python(?:-version)?: "([\d.]+)"', workflow)}
+    named = {
+        tuple(map(int, version.split("."))) for version in re.findall(r'python(?:-version)?: "([\d.]+)"', workflow)
+    }
     assert (min(named), max(named)) == (doctor.OLDEST, doctor.NEWEST)
 
 

@@ -160,21 +160,20 @@ def test_a_python_without_ensurepip_lends_its_pip(shell, monkeypatch):
     assert shell.ran(f"-m pip --python {install.PYTHON} install pip") == 1
 
 
-def test_a_debian_without_either_gets_its_package_and_is_told_so_first(shell, monkeypatch, capsys):
-    monkeypatch.setattr(install, "has", lambda module: shell.ran("apt-get install") > 0)
-    monkeypatch.setattr(install.os, "geteuid", lambda: 1000, raising=False)
-    monkeypatch.setattr(install.shutil, "which", lambda command: f"/usr/bin/{command}")
-    install.make_environment()
-    package = f"python3.{sys.version_info.minor}-venv"
-    assert shell.commands[:2] == ["sudo apt-get update", f"sudo apt-get install -y {package}"]
-    assert f"this runs: sudo apt-get install -y {package}" in capsys.readouterr().out
-
-
-def test_without_apt_the_reader_is_told_what_is_missing(shell, monkeypatch):
+@pytest.mark.parametrize("there", [None, "/usr/bin/command"], ids=["without apt", "with apt"])
+def test_a_python_without_either_is_told_what_to_type_and_nothing_is_run(shell, monkeypatch, there):
     monkeypatch.setattr(install, "has", lambda module: False)
-    with pytest.raises(SystemExit, match=r"neither ensurepip nor pip.* as root: apt-get install python3"):
+    monkeypatch.setattr(install.shutil, "which", lambda command: there)
+    package = f"python3.{sys.version_info.minor}-venv"
+    with pytest.raises(SystemExit, match=rf"(?s)neither ensurepip nor pip.*Type this.*sudo apt-get install {package}$"):
         install.make_environment()
     assert shell.commands == []
+
+
+def test_no_command_of_the_course_runs_sudo_or_a_systems_package_manager():
+    for path in PACKAGE.rglob("*.py"):
+        words = re.findall(r"""["'](sudo|apt|apt-get|brew|dnf|winget)["']""", path.read_text(encoding="utf-8"))
+        assert words == [], path
 
 
 def test_an_old_python_is_refused_in_one_sentence(shell, monkeypatch):

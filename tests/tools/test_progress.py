@@ -80,8 +80,8 @@ def told(tmp_path_factory):
     result = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=install.ROOT)
     assert result.stderr == ""
     *tables, total = result.stdout.strip().split("\n\n")
-    found = {table.splitlines()[0].removesuffix(".ipynb"): table.splitlines()[1:] for table in tables}
-    return found, total, result.returncode, state(folder) == before
+    rows = {table.splitlines()[0].removesuffix(".ipynb"): table.splitlines()[1:] for table in tables}
+    return rows, total, result.returncode, state(folder) == before
 
 
 def state(folder):

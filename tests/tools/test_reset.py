@@ -1,8 +1,10 @@
 """A fresh copy of a lesson: what it is, where it comes from, and that nothing of the learner's is lost."""
 
+import json
 import os
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,26 @@ import pytest
 from transformer_lessons.tools import reset
 
 ROOT = Path(reset.__file__).resolve().parents[2]
-ORIGINALS = reset.ORIGINALS.read_text(encoding="utf-8")
 LESSON = "03_scaling.ipynb"
+STUB = "def scale(x):\n    raise NotImplementedError"
+SOLVED = "def scale(x):\n    return x / 2"
+
+
+def notebook(answer=STUB, text="# Scaling", **metadata):
+    """A lesson of one exercise, as it is committed, or with a learner's answer and what a program notes in it."""
+    cells = [{"cell_type": "markdown", "source": [text]}]
+    cells += [{"cell_type": "code", "source": [source]} for source in (answer, 'report = check("scale", scale)')]
+    return json.dumps({"metadata": {"language_info": {"name": "python"}} | metadata, "cells": cells})
+
+
+FRESH = notebook()
+COMMITTED_WORK = {
+    "an exercise is solved": notebook(SOLVED),
+    "Jupyter has saved it": notebook(text="my notes", language_info={"name": "python", "version": "3.13.1"}),
+    "Colab has saved it": notebook(text="my notes", colab={"provenance": []}),
+    "it is no notebook any more": "mine",
+    "JSON, but no notebook": "[]",
+}
 
 
 def git(*arguments, folder):
@@ -21,17 +41,16 @@ def git(*arguments, folder):
 
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
-    """A clone of a course of two lessons."""
+    """A clone of a course of two lessons, whose second version has replaced a first."""
     folder = tmp_path / "clone"
     (folder / "notebooks").mkdir(parents=True)
-    for name in ("01_self_attention.ipynb", LESSON):
-        (folder / "notebooks" / name).write_bytes(f"{name}, as the course has it\n".encode())
-    git("init", folder=folder)
-    git("add", ".", folder=folder)
-    git("commit", "-m", "The course", folder=folder)
+    git("init", "-b", "main", folder=folder)
+    for version in (notebook(text="the first version"), FRESH):
+        for name in ("01_self_attention.ipynb", LESSON):
+            (folder / "notebooks" / name).write_text(version)
+        git("add", ".", folder=folder)
+        git("commit", "-m", "The course", folder=folder)
     monkeypatch.setattr(reset, "ROOT", folder)
-    monkeypatch.setattr(reset, "ORIGINALS", tmp_path / "originals.txt")
-    assert reset.reset_lesson(["--remember"]) == 0
     monkeypatch.chdir(folder)
     return folder
 
@@ -45,9 +64,6 @@ def texts(folder):
     return {path.name: path.read_text(encoding="utf-8") for path in folder.glob("notebooks/*")}
 
 
-FRESH = f"{LESSON}, as the course has it\n"
-
-
 NAMES = ["3", "03", "03_scaling", LESSON, "notebooks/03_scaling", f"notebooks/{LESSON}"]
 
 
@@ -56,24 +72,45 @@ def test_a_lesson_is_fresh_again_and_the_learners_is_beside_it(clone, lesson, na
     lesson.write_text("mine")
     assert reset.reset_lesson([name]) == 0
     assert "is fresh. Yours is 03_scaling.mine.ipynb, beside it." in capsys.readouterr().out
-    found = texts(clone)
-    assert found.pop("01_self_attention.ipynb").startswith("01")
-    assert found == {LESSON: FRESH, "03_scaling.mine.ipynb": "mine"}
+    files = texts(clone)
+    assert files == {"01_self_attention.ipynb": FRESH, LESSON: FRESH, "03_scaling.mine.ipynb": "mine"}
 
 
 def test_each_time_the_learners_gets_a_name_of_its_own(clone, lesson):
     for number in range(3):
         lesson.write_text(f"mine {number}")
         reset.reset_lesson(["3"])
-    found = texts(clone)
-    kept = [found[f"03_scaling.{name}.ipynb"] for name in ("mine", "mine-2", "mine-3")]
+    files = texts(clone)
+    kept = [files[f"03_scaling.{name}.ipynb"] for name in ("mine", "mine-2", "mine-3")]
     assert kept == ["mine 0", "mine 1", "mine 2"]
 
 
-def test_what_a_learner_commits_is_not_taken_for_the_lesson(clone, lesson):
-    lesson.write_text("mine")
-    git("commit", "-am", "My work", folder=clone)
+@pytest.mark.parametrize("work", COMMITTED_WORK.values(), ids=COMMITTED_WORK)
+def test_what_a_learner_commits_is_not_taken_for_the_lesson(clone, lesson, work):
+    for number in range(2):
+        lesson.write_text(work + number * "\n")
+        git("commit", "-am", "My work", folder=clone)
     reset.reset_lesson(["3"])
+    assert texts(clone)[LESSON] == FRESH
+
+
+def test_a_newer_lesson_that_a_learner_has_merged_is_the_fresh_one(clone, lesson):
+    git("checkout", "-b", "course", folder=clone)
+    newer = notebook(text="the third version")
+    lesson.write_text(newer)
+    git("commit", "-am", "A better lesson", folder=clone)
+    git("checkout", "main", folder=clone)
+    lesson.write_text(COMMITTED_WORK["an exercise is solved"])
+    git("commit", "-am", "My work", folder=clone)
+    git("merge", "-s", "ours", "-m", "Keep mine", "course", folder=clone)
+    reset.reset_lesson(["3"])
+    assert texts(clone)[LESSON] == newer
+
+
+def test_a_lesson_that_a_learner_has_deleted_and_committed_comes_back(clone, lesson):
+    git("rm", f"notebooks/{LESSON}", folder=clone)
+    git("commit", "-m", "I will not need this", folder=clone)
+    reset.reset_lesson(["03_scaling"])
     assert texts(clone)[LESSON] == FRESH
 
 
@@ -127,9 +164,23 @@ def test_where_there_is_no_original_nothing_changes(clone, lesson, why, monkeypa
     elif why == "no git on this machine":
         monkeypatch.setenv("PATH", "")
     else:
-        reset.ORIGINALS.write_text(reset.ORIGINALS.read_text().replace(reset.blob(FRESH.encode()), "0" * 40))
+        git("checkout", "--orphan", "other", folder=clone)
+        git("rm", "--cached", "-rf", "notebooks", folder=clone)
+        git("commit", "--allow-empty", "-m", "Another history", folder=clone)
     assert reset.reset_lesson(["3"]) == 1
     assert "nothing was changed. A clone of the course has one." in capsys.readouterr().err
+    assert texts(clone) == before
+
+
+def test_where_the_history_holds_only_a_learners_work_nothing_changes(clone, lesson, capsys):
+    lesson.write_text(COMMITTED_WORK["an exercise is solved"])
+    git("checkout", "--orphan", "shallow", folder=clone)
+    git("commit", "-am", "All that a shallow clone has", folder=clone)
+    before = texts(clone)
+    assert reset.reset_lesson(["3"]) == 1
+    said = capsys.readouterr().err
+    assert "every version of 03_scaling.ipynb has been worked in, so nothing was changed." in said
+    assert "git fetch --unshallow" in said
     assert texts(clone) == before
 
 
@@ -142,27 +193,28 @@ def test_what_breaks_off_leaves_the_learners_notebook_whole(clone, lesson, monke
     monkeypatch.setattr(os, step, break_off)
     with pytest.raises(OSError, match="full"):
         reset.reset_lesson(["3"])
-    found = texts(clone)
-    assert found[LESSON] == "mine"
-    assert set(found) == {"01_self_attention.ipynb", LESSON, "03_scaling.mine.ipynb"}
+    files = texts(clone)
+    assert files[LESSON] == "mine"
+    assert set(files) == {"01_self_attention.ipynb", LESSON, "03_scaling.mine.ipynb"}
 
 
 def test_a_call_without_a_notebook_is_refused(clone):
-    for arguments in ([], ["3", "--remember"]):
-        with pytest.raises(SystemExit, match="2"):
-            reset.reset_lesson(arguments)
+    with pytest.raises(SystemExit, match="2"):
+        reset.reset_lesson([])
 
 
-def test_a_learners_copies_are_not_remembered_as_lessons(clone, lesson):
-    lesson.with_name("03_scaling.mine.ipynb").write_text("mine")
-    before = reset.ORIGINALS.read_text()
-    reset.reset_lesson(["--remember"])
-    assert reset.ORIGINALS.read_text() == before
+LESSONS = sorted((ROOT / "notebooks").glob("??_*.ipynb"))
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="only git knows what is committed")
-def test_the_remembered_lessons_are_the_committed_ones():
-    listed = subprocess.check_output(["git", "ls-files", "-s", "notebooks"], cwd=ROOT, text=True)
-    rows = [line.split() for line in listed.splitlines() if line.endswith(".ipynb")]
-    there = "".join(f"{blob} {Path(path).name}\n" for _, blob, _, path in rows)
-    assert there == ORIGINALS, "run python -m transformer_lessons reset --remember"
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_each_lesson_of_the_course_is_untouched_until_one_of_its_exercises_is_begun(path):
+    content = path.read_text(encoding="utf-8")
+    assert reset.is_untouched(content)
+    lesson = json.loads(content)
+    code = [cell for cell in lesson["cells"] if cell["cell_type"] == "code"]
+    answers = [before for before, cell in pairwise(code) if "".join(cell["source"]).startswith("report = check(")]
+    assert len(answers) >= 2
+    for cell in answers:
+        stub, cell["source"] = cell["source"], ["x = 1"]
+        assert not reset.is_untouched(json.dumps(lesson))
+        cell["source"] = stub

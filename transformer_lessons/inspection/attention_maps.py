@@ -8,17 +8,17 @@ from transformer_lessons.validation import check_sizes
 
 def attention_weights(model, *inputs):
     """Runs the model once; returns each attention's weights: {name: (batch, heads, query, key)}."""
-    found, hooks = {}, []
+    weights, hooks = {}, []
     for name, module in model.named_modules():
         if isinstance(module, MultiHeadAttention):
             hooks.append(module.register_forward_pre_hook(ask_for_weights, with_kwargs=True))
-            hooks.append(module.register_forward_hook(partial(keep_weights, found, name)))
+            hooks.append(module.register_forward_hook(partial(keep_weights, weights, name)))
     try:
         model(*inputs)
     finally:
         for hook in hooks:
             hook.remove()
-    return found
+    return weights
 
 
 def ask_for_weights(attention, inputs, named_inputs):
@@ -26,9 +26,9 @@ def ask_for_weights(attention, inputs, named_inputs):
     return inputs, {**named_inputs, "need_weights": True}
 
 
-def keep_weights(found, name, attention, inputs, result):
+def keep_weights(weights, name, attention, inputs, result):
     """A hook: keeps the weights, the second of the two results."""
-    found[name] = result[1].detach()  # (batch, heads, query, key)
+    weights[name] = result[1].detach()  # (batch, heads, query, key)
 
 
 def previous_token_score(weights):

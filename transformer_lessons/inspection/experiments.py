@@ -48,17 +48,17 @@ def ablate_inputs(num_heads, numbers, linear_out, inputs):
 @torch.no_grad()
 def outputs_of(model, names, *inputs):
     """Runs the model once; returns the outputs of these parts: {name: (batch, length, features)}."""
-    found = {}
+    outputs = {}
     with ExitStack() as hooks:
         for name in names:
-            hooks.enter_context(part_of(model, name).register_forward_hook(partial(keep_output, found, name)))
+            hooks.enter_context(part_of(model, name).register_forward_hook(partial(keep_output, outputs, name)))
         model(*inputs)
-    return found
+    return outputs
 
 
-def keep_output(found, name, part, inputs, output):
+def keep_output(outputs, name, part, inputs, output):
     """A hook: an attention layer returns its weights too."""
-    found[name] = output[0] if isinstance(output, tuple) else output  # (batch, length, features)
+    outputs[name] = output[0] if isinstance(output, tuple) else output  # (batch, length, features)
 
 
 @contextmanager

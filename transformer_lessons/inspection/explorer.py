@@ -66,20 +66,20 @@ def read(model, tokens, labels, vocabulary, heads=None):
     """A model's weights, words and predictions, each {name: …}, for one sequence or (source, target)."""
     if not isinstance(tokens, tuple):
         tokens, labels = (tokens,), labels and (labels,)
-    if vocabulary is None and any(isinstance(each, str) for each in tokens):
+    if vocabulary is None and any(isinstance(text, str) for text in tokens):
         raise ValueError(f"text needs a vocabulary: {tokens} are not ids")
-    ids = [vocabulary.encode(each) if isinstance(each, str) else each for each in tokens]
-    ids = [torch.atleast_2d(torch.as_tensor(each)) for each in ids]  # each of one row
-    if any(len(each) != 1 for each in ids):
-        raise ValueError(f"ids {[tuple(each.shape) for each in ids]}: explore one sequence, not a batch")
+    ids = [vocabulary.encode(text) if isinstance(text, str) else text for text in tokens]
+    ids = [torch.atleast_2d(torch.as_tensor(row)) for row in ids]
+    if any(len(rows) != 1 for rows in ids):
+        raise ValueError(f"ids {[tuple(rows.shape) for rows in ids]}: explore one sequence, not a batch")
     spell = str if vocabulary is None else lambda number: vocabulary.decode([number])
-    said = labels or [[spell(number) for number in each[0].tolist()] for each in ids]
+    said = labels or [[spell(number) for number in rows[0].tolist()] for rows in ids]
     parts, tokens, predicted = {}, {}, {}
     for ending, silent in [("", {}), (without(heads), heads)] if heads else [("", {})]:
         with in_eval_mode(model), ablated_heads(model, silent):
-            found = attention_weights(model, *ids)
+            maps = attention_weights(model, *ids)
             likeliest = predictions(model, ids, spell) if heads else None
-        for path, weights in found.items():
+        for path, weights in maps.items():
             stack = "cross-attention" if "cross" in path else path.split(".")[0]
             name = ("attention" if stack in ("layers", "") else stack) + ending
             parts.setdefault(name, []).append(weights[0])  # heads × query × key

@@ -465,8 +465,8 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLO
                 va="center",
                 bbox={"boxstyle": "round,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.7},
             )
-    for one, another in arcs:
-        start, end = (np.degrees(np.arctan2(y, x)) for x, y in vectors[[one, another]])
+    for first, second in arcs:
+        start, end = (np.degrees(np.arctan2(y, x)) for x, y in vectors[[first, second]])
         degrees, radius = (end - start) % 360, 0.2 * reach
         axis.add_patch(Arc((0, 0), 2 * radius, 2 * radius, theta1=start, theta2=end, color="#666666"))
         middle = np.radians(start + degrees / 2)

@@ -70,8 +70,8 @@ class BytePairs(Vocabulary):
     def of_text(cls, text, size, special=()):
         """From the commonest merges of a text, none of them across a special token: at most size ids in all."""
         check_sizes(256 + len(special), size=size)
-        words = Counter(word for word in split_words(text, special) if word not in special)
-        words = {tuple(single_bytes(word)): count for word, count in words.items()}
+        counts = Counter(word for word in split_words(text, special) if word not in special)
+        words = {tuple(single_bytes(word)): count for word, count in counts.items()}
         merges = train_bpe(words, size - 256 - len(special))
         return cls([" ".join(map(letters, pair)) for pair in merges] + [*special])
 

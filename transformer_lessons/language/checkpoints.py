@@ -5,7 +5,9 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 import safetensors.torch
@@ -14,8 +16,7 @@ import torch
 from transformer_lessons.language.byte_pairs import BytePairs
 from transformer_lessons.language.splitting import letters
 from transformer_lessons.language.tokenization import Vocabulary
-from transformer_lessons.layers import GatedFeedForward
-from transformer_lessons.models import LanguageModel
+from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.tools import atomic
 
 SHIPPED = Path(__file__).with_name("shakespeare.safetensors")  # the model that comes with the course
@@ -119,7 +120,7 @@ def lock(path):
 def hold(file):
     """Locks an open file until it is closed or the process ends. Returns False if another process has locked it."""
     try:
-        if os.name == "nt":
+        if sys.platform == "win32":
             import msvcrt
 
             file.seek(1000)  # a place beyond what others read
@@ -180,26 +181,10 @@ def digest(tensor):
     return hashlib.sha256(tensor.cpu().numpy().tobytes()).hexdigest()
 
 
-def architecture(model):
-    """The arguments that make a LanguageModel of the same shape."""
-    layer = model.layers[0]
-    return {
-        "vocabulary_size": model.embedding.num_embeddings,
-        "d_model": model.embedding.embedding_dim,
-        "num_heads": layer.attention.num_heads,
-        "d_hidden": layer.feed_forward.linear_in.out_features,
-        "num_layers": len(model.layers),
-        "max_length": model.max_length,
-        "dropout": model.dropout.p,
-        "rotary": layer.attention.rotary is not None,
-        "gated": isinstance(layer.feed_forward, GatedFeedForward),
-    }
-
-
 def describe(model, vocabulary):
     """Model and vocabulary as tensors and plain values."""
     name = next(name for name, kind in VOCABULARIES.items() if type(vocabulary) is kind)
-    return {"architecture": architecture(model), name: vocabulary.pieces, "model": model.state_dict()}
+    return {"architecture": asdict(model.config), name: vocabulary.pieces, "model": model.state_dict()}
 
 
 def pieces_of(content):
@@ -218,7 +203,7 @@ def load_model(path=SHIPPED):
     """The model and the vocabulary in a file, ready to use; by default, the course's own."""
     content = load(path)
     try:
-        model = LanguageModel(**part(content, "architecture"))
+        model = LanguageModel(Config(**part(content, "architecture")))
         model.load_state_dict(part(content, "model"))  # which converts half precision to single
         name, pieces = pieces_of(content)
         vocabulary = VOCABULARIES[name](pieces)

@@ -7,7 +7,7 @@ import safetensors
 import safetensors.torch
 
 from transformer_lessons.language.byte_pairs import BytePairs
-from transformer_lessons.modern import Config, ModernDecoder
+from transformer_lessons.models import Config, LanguageModel
 
 GPT2_NAMES = {
     "h.": "layers.",
@@ -76,6 +76,7 @@ def gpt2_config(settings):
         settings.get("n_inner") or 4 * d_model,
         settings["n_layer"],
         settings["n_positions"],
+        gelu=True,
         epsilon=settings.get("layer_norm_epsilon", 1e-5),
     )
 
@@ -93,6 +94,7 @@ def llama_config(settings):
         rms=True,
         gated=True,
         rotary=True,
+        halves=True,
         bias=False,
         tied=settings.get("tie_word_embeddings", False),
         epsilon=settings.get("rms_norm_eps", 1e-6),
@@ -130,7 +132,7 @@ def load_model(folder):
         tensors = translated(read_tensors(folder))
         if config.tied:
             tensors.pop("unembedding.weight", None)
-        model = ModernDecoder(config)
+        model = LanguageModel(config)
         model.load_state_dict(tensors)
     except KeyError as missing:
         raise ValueError(f"{Path(folder, 'config.json')} lacks {missing}") from None

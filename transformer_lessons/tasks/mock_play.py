@@ -118,8 +118,8 @@ def floor():
     """
     lines = 1 / sum(p for end, p in LINE_END.items() if end.endswith("\n\n"))
     speeches = 1 / SPEECH_END["[Exeunt.]\n\n"]
-    names = {f"{one}.\n": p for (one, _), p in SPEAKERS.items()}
-    entrance = {f"[Enter {one} and {other}.]\n\n": p for (one, other), p in SPEAKERS.items()}
+    names = {f"{speaker}.\n": p for (speaker, _), p in SPEAKERS.items()}
+    entrance = {f"[Enter {first} and {second}.]\n\n": p for (first, second), p in SPEAKERS.items()}
     line = expect(TABLES["line"]) + expect(LINE_END)
     speech = [0, expect(names)[1]] + expect(MANNER) + lines * line + expect(SPEECH_END)
     scene = expect(SCENE) + expect(entrance) + speeches * speech

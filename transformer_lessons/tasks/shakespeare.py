@@ -140,10 +140,10 @@ def clean_works(raw):
     starts = []
     for title in titles:
         heading = re.compile(rf"^.*(?:{re.escape(title)}$|(?=\n\nContents$))", re.MULTILINE)
-        found = heading.search(text, position)
-        if found:
-            starts.append((title, found.start()))
-            position = found.end()
+        place = heading.search(text, position)
+        if place:
+            starts.append((title, place.start()))
+            position = place.end()
     starts = starts or [("", 0)]
     for (title, start), (_, end) in zip(starts, starts[1:] + [("", len(text))], strict=True):
         contents = r"\A(.*\n\n)Contents\n.{0,5000}?(?=^Dramatis Person)"

@@ -18,7 +18,7 @@ from transformer_lessons.tools import install
 DESCRIPTION = """Show what is installed, what is missing, and the command that fixes it: in your own
 environment if you use one, otherwise in .venv, which lab and test make. A line begins with a tick (fine), a
 circle (worth knowing) or a cross (to be fixed: then the exit code is 1)."""
-OLDEST, NEWEST = (3, 10), (3, 13)  # of the Pythons that the tests run with
+OLDEST, NEWEST = (3, 10), (3, 14)  # of the Pythons that the tests run with
 EXTRAS = ("lab", "test")  # what requirements.txt installs beyond the package's own needs
 WHERE = "import ipykernel, transformer_lessons; print(transformer_lessons.__file__)"
 DOWNLOAD = "from transformer_lessons.tasks import shakespeare; shakespeare.load()"
@@ -112,10 +112,10 @@ def requirements():
 
         lines = [
             line
-            for line in metadata.requires("transformer-lessons")
+            for line in metadata.requires("transformer-lessons") or ()
             if "extra" not in line or re.search(rf"extra == .({'|'.join(EXTRAS)})\b", line)
         ]
-    return [re.match(r"([\w-]+)\s*([^;\s]*)", line).groups() for line in lines]
+    return re.findall(r"^([\w-]+)\s*([^;\s]*)", "\n".join(lines), re.MULTILINE)
 
 
 def version(name, wanted):
@@ -123,19 +123,19 @@ def version(name, wanted):
     from importlib import metadata
 
     try:
-        found = metadata.version(name)
+        installed = metadata.version(name)
     except metadata.PackageNotFoundError:
         return "✗", f"{name} is missing", fix(name, wanted)
-    if not fits(found, wanted):
-        return "✗", f"{name} {found} is outside the tested range, {wanted}", fix(name, wanted)
-    return "✓", f"{name} {found} ({wanted})"
+    if not fits(installed, wanted):
+        return "✗", f"{name} {installed} is outside the tested range, {wanted}", fix(name, wanted)
+    return "✓", f"{name} {installed} ({wanted})"
 
 
-def fits(found, wanted):
+def fits(installed, wanted):
     """Whether a version lies in a range such as >=2.8,<2.14."""
     limits = [re.match(r"(>=|<)([\d.]+)$", part.strip()) for part in wanted.split(",")]
     return all(
-        numbers(found) >= numbers(limit[2]) if limit[1] == ">=" else numbers(found) < numbers(limit[2])
+        numbers(installed) >= numbers(limit[2]) if limit[1] == ">=" else numbers(installed) < numbers(limit[2])
         for limit in limits
     )
 
@@ -221,12 +221,12 @@ def book():
         return None
     named = os.environ.get("SHAKESPEARE_TXT")
     try:
-        found = shakespeare.load(named) if named else shakespeare.read_cache(shakespeare.cache())
+        corpus = shakespeare.load(named) if named else shakespeare.read_cache(shakespeare.cache())
     except ValueError as error:
         forget = "unset SHAKESPEARE_TXT" if os.name != "nt" else "set SHAKESPEARE_TXT="
         return "✗", f"SHAKESPEARE_TXT: {error}", forget
-    if found:
-        return "✓", f"Shakespeare: {found.source} in {named or shakespeare.cache()}"
+    if corpus:
+        return "✓", f"Shakespeare: {corpus.source} in {named or shakespeare.cache()}"
     return (
         "○",
         "Shakespeare's works are not here yet: lesson 8 downloads them, and so does this command",

@@ -25,8 +25,8 @@ def terms_of(notebook):
     lists = [text.partition(NEW_WORDS)[2].partition("**Further reading")[0] for text in texts if NEW_WORDS in text]
     return [
         (name.replace("*", ""), meaning)
-        for one in lists
-        for name, meaning in re.findall(r"^- (\*[^*]+\*(?:, \*[^*]+\*)*): (.*)$", one, re.MULTILINE)
+        for words in lists
+        for name, meaning in re.findall(r"^- (\*[^*]+\*(?:, \*[^*]+\*)*): (.*)$", words, re.MULTILINE)
     ]
 
 

@@ -20,6 +20,10 @@ STAMP = VENV / "transformer-lessons.txt"  # what this environment was made from,
 SOLVED = "solved-lessons.txt"  # beside it: the lessons that `progress` has found solved
 UNFINISHED = "unfinished"
 CONSTRAINTS = ".ci/constraints.txt"
+NEITHER = """This Python has neither ensurepip nor pip, and the course needs one of them to install anything.
+On Debian and Ubuntu, ensurepip is a package of its own. Type this, and then run the same command again:
+
+    sudo apt-get install python{}.{}-venv"""
 
 
 def lab(arguments):
@@ -75,10 +79,10 @@ def test(arguments):
 def make_environment():
     """Make the environment, or bring it up to date; one whose installation was cut short is made anew."""
     check_python()
-    found = STAMP.read_text() if STAMP.exists() else None
-    if found == fingerprint() and works():
+    made_from = STAMP.read_text() if STAMP.exists() else None
+    if made_from == fingerprint() and works():
         return
-    if found == UNFINISHED or not works():
+    if made_from == UNFINISHED or not works():
         say(f"Making an environment in {VENV}")
         make_venv()
     STAMP.write_text(UNFINISHED)
@@ -127,7 +131,7 @@ def works():
 def make_venv():
     """An empty environment with pip, even where Debian has cut ensurepip out of Python."""
     if not has("ensurepip") and not has("pip"):
-        install_ensurepip()
+        sys.exit(NEITHER.format(*sys.version_info[:2]))
     if has("ensurepip"):
         require(sys.executable, "-m", "venv", "--clear", VENV)
     else:
@@ -138,20 +142,6 @@ def make_venv():
 def has(module):
     importlib.invalidate_caches()
     return importlib.util.find_spec(module) is not None
-
-
-def install_ensurepip():
-    """Debian and Ubuntu keep ensurepip in a package of its own: ask apt for it, as root or by sudo."""
-    package = "python{}.{}-venv".format(*sys.version_info[:2])
-    sudo = [] if hasattr(os, "geteuid") and os.geteuid() == 0 else ["sudo"]
-    missing = "This Python has neither ensurepip nor pip, and needs one of them."
-    if not shutil.which("apt-get") or (sudo and not shutil.which("sudo")):
-        sys.exit(f"{missing} On Debian or Ubuntu, run this as root: apt-get install {package}")
-    command = [*sudo, "apt-get", "install", "-y", package]
-    say(f"{missing} Debian keeps ensurepip in a package, so this runs: {' '.join(command)}")
-    call(*sudo, "apt-get", "update")
-    if call(*command) or not has("ensurepip"):
-        sys.exit(f"That failed; the lines above say why. Run this as root: apt-get install {package}")
 
 
 def install_cpu_torch():

@@ -49,10 +49,10 @@ def show_progress(arguments):
     if not folder.exists():
         return refuse(f"{folder} is not there: name a folder of notebooks, or a notebook.")
     paths = sorted(folder.glob("[!.]*.ipynb")) if folder.is_dir() else [folder]
-    found = [tell(path, options.limit) for path in paths]
-    if not any(found):
+    results = [tell(path, options.limit) for path in paths]
+    if not any(results):
         return refuse(f"{folder} holds no notebook with exercises.")
-    return sum_up([result for result in found if result])
+    return sum_up([result for result in results if result])
 
 
 def seconds(text):
@@ -91,7 +91,7 @@ def expected_in(path):
     """The exercises that a lesson should have, by the name of its notebook: 03_scaling.mine.ipynb is lesson 3."""
     from transformer_lessons.exercises.catalogue import EXERCISES
 
-    lessons = [name.removesuffix(".ipynb") for name in reset.known_lessons()]
+    lessons = [name.removesuffix(".ipynb") for name in reset.lessons()]
     number = next((int(name[:2]) for name in lessons if path.name.startswith(name)), None)
     return [name for name, exercise in EXERCISES.items() if exercise.lesson == number]
 
@@ -138,7 +138,8 @@ def names_in(source):
 
 def needed(sources):
     """Whether each cell asks for a verdict, or defines what a later one needs."""
-    wanted, chosen = set(), []
+    wanted: set[str] = set()
+    chosen = []
     for source in reversed(sources):
         names = names_in(source)
         made, used = names or (set(), set(re.findall(r"\w+", source)))
@@ -266,8 +267,8 @@ def run_notebook(path, cells, limit, expected):
         verdict for number, (verdicts, _) in shown.items() for verdict in verdicts if ON_PURPOSE not in cells[number][1]
     ]
     well = len(shown) == len(chosen) and not any(stopped for _, stopped in shown.values())
-    well = well and not any(one["status"] == "failed" for one in said)
-    if len(chosen) < len(sources) and not (well and {one["name"] for one in said} >= set(expected)):
+    well = well and not any(verdict["status"] == "failed" for verdict in said)
+    if len(chosen) < len(sources) and not (well and {verdict["name"] for verdict in said} >= set(expected)):
         shown, left_out = run_cells(path, dict(enumerate(sources)), limit)
     return shown, left_out
 
@@ -314,14 +315,14 @@ def table(cells, shown):
             continue
         called = checks_in(source)
         rows |= {call: ("○", "not reached") for call in called if call not in rows}
-        for one in verdicts:
-            name, mark = one["name"], MARKS[one["status"]]
+        for verdict in verdicts:
+            name, mark = verdict["name"], MARKS[verdict["status"]]
             if re.fullmatch(r"\d+\.\d+", name):
                 questions[name] = mark
                 continue
             call = next((call for call in called if call[0] == name), (name, name))
             called = [other for other in called if other != call]
-            rows[call] = mark, words(one)
+            rows[call] = mark, words(verdict)
     return rows, questions, troubles
 
 

@@ -1,7 +1,8 @@
 """A fresh copy of a lesson, the learner's kept beside it: python -m transformer_lessons reset."""
 
 import argparse
-import hashlib
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -11,47 +12,29 @@ from transformer_lessons.tools import atomic
 from transformer_lessons.tools.install import ROOT
 
 DESCRIPTION = """Put a fresh copy of a lesson in its place. What was there is kept beside it: 03_scaling.ipynb
-becomes 03_scaling.mine.ipynb, and the next time 03_scaling.mine-2.ipynb. The fresh copy is the lesson as this
-version of the course has it, taken from the clone's git history: your changes and commits do not
-touch it. Without git, or when its history lacks the lesson, nothing changes."""
-ORIGINALS = Path(__file__).with_name("originals.txt")
+becomes 03_scaling.mine.ipynb, and the next time 03_scaling.mine-2.ipynb. The fresh copy is the newest version
+in the clone's git history that nobody has worked in, so your own commits do not count. Without git, or when
+its history lacks the lesson, nothing changes."""
 
 
 def reset_lesson(arguments):
     parser = argparse.ArgumentParser(prog="python -m transformer_lessons reset", description=DESCRIPTION)
-    parser.add_argument("notebook", nargs="?", help="a lesson's number, its name, or the path of your copy")
-    parser.add_argument(
-        "--remember", action="store_true", help="for maintainers: take the lessons in notebooks as the fresh ones"
-    )
+    parser.add_argument("notebook", help="a lesson's number, its name, or the path of your copy")
     options = parser.parse_args(arguments)
-    if options.remember == bool(options.notebook):
-        parser.error("name one notebook, or say --remember")
     try:
-        print(remember() if options.remember else restore(options.notebook))
+        print(restore(options.notebook))
     except ValueError as refusal:
         print(refusal, file=sys.stderr)
         return 1
     return 0
 
 
-def known_lessons():
-    """{name: git's hash of its content} for the course's lessons, in order."""
-    return dict(reversed(line.split(" ", 1)) for line in ORIGINALS.read_text(encoding="utf-8").splitlines())
-
-
 def restore(notebook):
     """Puts the fresh copy in place; returns a sentence that says what was done."""
-    path, known = find(notebook), known_lessons()
-    if path.name not in known:
-        raise ValueError(f"The course has no {path.name}. Its lessons are {', '.join(known)}.")
-    if path.exists() and blob(path.read_bytes()) == known[path.name]:
+    path = find(notebook)
+    original = fresh_copy(path.name)
+    if path.exists() and path.read_bytes() == original:
         return f"{path} is fresh already."
-    original = from_git(known[path.name])
-    if original is None:
-        raise ValueError(
-            f"{ROOT} has no git history with the course's {path.name}, so nothing was changed. "
-            "A clone of the course has one."
-        )
     kept = keep(path) if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)
     atomic.write(path, original)
@@ -62,26 +45,60 @@ def find(notebook):
     """The path of the notebook that a learner names by number, name or path."""
     folder = ROOT / "notebooks"
     if notebook.isdecimal():
-        found = [folder / name for name in known_lessons() if int(name[:2]) == int(notebook)]
-        if not found:
-            raise ValueError(f"There is no lesson {notebook}: the course has {', '.join(known_lessons())}.")
-        return found[0]
+        named = [name for name in lessons() if int(name[:2]) == int(notebook)]
+        if not named:
+            raise ValueError(f"There is no lesson {notebook}: the course has {', '.join(lessons())}.")
+        return folder / named[0]
     path = Path(notebook if notebook.endswith(".ipynb") else notebook + ".ipynb")
     return path if path.exists() or path.name != str(path) else folder / path
 
 
-def blob(data):
-    """The hash by which git knows a file's content."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+def lessons():
+    """The names of the lessons, in order, those included that are no longer in the folder."""
+    committed = git("ls-tree", "--name-only", "HEAD", "notebooks/").decode().splitlines()
+    paths = [*map(Path, committed), *(ROOT / "notebooks").glob("*.ipynb")]
+    return sorted({path.name for path in paths if re.fullmatch(r"\d\d_\w+\.ipynb", path.name)})
 
 
-def from_git(name):
-    """The content with that hash in the clone's history, or None."""
+def fresh_copy(name):
+    """The newest untouched version of a lesson in the clone's history."""
+    commits = git("log", "--full-history", "--format=%H", "--", f"notebooks/{name}").decode().split()
+    if not commits and name not in lessons():
+        raise ValueError(f"The course has no {name}. Its lessons are {', '.join(lessons())}.")
+    if not commits:
+        raise ValueError(f"{ROOT} has no git history of {name}, so nothing was changed. A clone of the course has one.")
+    for commit in commits:
+        content = git("show", f"{commit}:./notebooks/{name}")
+        if is_untouched(content):
+            return content
+    raise ValueError(
+        f"In the git history of {ROOT}, every version of {name} has been worked in, so nothing was changed. "
+        "If the clone is a shallow one, this brings older versions: git fetch --unshallow"
+    )
+
+
+def git(*arguments):
+    """What git prints in the clone; nothing where there is no git, or it fails."""
     try:
-        found = subprocess.run(["git", "cat-file", "blob", name], cwd=ROOT, capture_output=True)
-    except OSError:  # no git
-        return None
-    return found.stdout if blob(found.stdout) == name else None
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True).stdout
+    except OSError:
+        return b""
+
+
+def is_untouched(content):
+    """Whether a notebook is as the course commits it: no exercise is begun, and no program has saved it after a run.
+
+    Jupyter, VS Code and Colab note in a notebook which Python ran it. The course's lessons are committed without.
+    """
+    try:
+        notebook = json.loads(content)
+        about = notebook["metadata"]
+        code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    except (ValueError, LookupError, TypeError):
+        return False
+    bare = about.keys() <= {"kernelspec", "language_info"} and about.get("language_info", {}).keys() <= {"name"}
+    answers = [code[number - 1] for number, source in enumerate(code) if source.startswith("report = check(")]
+    return bare and all("raise NotImplementedError" in answer for answer in answers)
 
 
 def keep(path):
@@ -100,11 +117,3 @@ def keep(path):
             raise
         shutil.copystat(path, kept)
         return kept
-
-
-def remember():
-    """Records the hash of each lesson's content, by which git will find it."""
-    paths = sorted((ROOT / "notebooks").glob("??_*.ipynb"))
-    lines = [f"{blob(path.read_bytes())} {path.name}\n" for path in paths if ".mine" not in path.name]
-    ORIGINALS.write_text("".join(lines), encoding="utf-8")
-    return f"{ORIGINALS.name} knows {len(lines)} lessons."

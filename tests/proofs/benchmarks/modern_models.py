@@ -17,7 +17,7 @@ import torch
 from torch import nn
 
 from transformer_lessons.language import training
-from transformer_lessons.modern import Config, GELUFeedForward, ModernDecoder
+from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.tasks import shakespeare
 
 RECIPE = training.Recipe(steps=300, batch_size=16, length=64, learning_rate=3e-3, precision="float32")
@@ -25,7 +25,7 @@ GATES = {"gated": True, "d_hidden": 8 * 128 // 3}  # as many weights as two larg
 LLAMA = GATES | {"rms": True, "rotary": True, "bias": False, "tied": False, "num_key_heads": 2}
 CHANGES = {
     "GPT-2": {},
-    "ReLU": {},
+    "ReLU": {"gelu": False},
     "larger positions": {},
     "no positions": {},
     "rotary": {"rotary": True},
@@ -39,18 +39,11 @@ CHANGES = {
 }
 
 
-class ReLUFeedForward(GELUFeedForward):
-    def forward(self, x):
-        return self.linear_out(self.linear_in(x).relu())
-
-
 def model_with(change, data, seed):
     torch.manual_seed(seed)
-    gpt2 = Config(len(data.vocabulary), d_model=128, num_heads=4, d_hidden=512, num_layers=4, max_length=64)
-    model = ModernDecoder(replace(gpt2, **CHANGES[change]))
-    if change == "ReLU":
-        for layer in model.layers:
-            layer.feed_forward.__class__ = ReLUFeedForward
+    sizes = {"d_model": 128, "num_heads": 4, "d_hidden": 512, "num_layers": 4, "max_length": 64}
+    gpt2 = Config(len(data.vocabulary), **sizes, gelu=True, std=128**-0.5)
+    model = LanguageModel(replace(gpt2, **CHANGES[change]))
     if change == "larger positions":
         nn.init.normal_(model.positions.encoding, std=128**-0.5)  # as large as the embeddings
     if change == "no positions":

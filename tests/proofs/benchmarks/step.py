@@ -5,7 +5,7 @@
 
 Both models have the same sizes, optimizer and data. Their steps alternate, so that whatever else the machine
 does meets both; of each, the median counts. A ratio of at most 1 means that ours takes no longer. With
-dropout, PyTorch's layer also drops inside the feed-forward; ours, like the paper's, does not. On a busy
+dropout, PyTorch's layer also drops weights of the attention and inside the feed-forward; ours does not. On a busy
 machine, OMP_WAIT_POLICY=passive keeps two threads from wasting time on waiting for each other.
 """
 
@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from transformer_lessons.models import LanguageModel
+from transformer_lessons.models import Config, LanguageModel
 
 SIZES = {  # batch, length, vocabulary, d_model, num_heads, d_hidden, num_layers
     "small": (16, 32, 100, 64, 4, 256, 2),
@@ -68,7 +68,7 @@ def seconds(step, tokens):
 def compare(size, dropout, steps):
     """The median seconds of a step of ours, and of theirs."""
     batch, length, vocabulary, *rest = SIZES[size]
-    ours = stepper(LanguageModel(vocabulary, *rest, length, dropout))
+    ours = stepper(LanguageModel(Config(vocabulary, *rest, length, dropout=dropout)))
     theirs = stepper(Peer(vocabulary, *rest, length, dropout))
     taken = {ours: [], theirs: []}
     for number in range(steps + 3):

@@ -5,10 +5,11 @@ import math
 import operator
 import re
 import warnings
+from collections.abc import Callable
 
 LONGEST = 200  # characters
 SIGNS = str.maketrans({"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/", "√": " sqrt ", "_": " ", "’": " ", "'": " "})
-OPERATIONS = {
+OPERATIONS: dict[type, Callable] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -17,7 +18,7 @@ OPERATIONS = {
     ast.UAdd: operator.pos,
     ast.USub: operator.neg,
 }
-FUNCTIONS = {"ln": math.log, "log": math.log, "sqrt": math.sqrt, "exp": math.exp}
+FUNCTIONS: dict[str, Callable] = {"ln": math.log, "log": math.log, "sqrt": math.sqrt, "exp": math.exp}
 
 
 def calculated(text: str) -> float | complex:

@@ -50,7 +50,7 @@ def parts_of(number: Any) -> tuple[int, int]:
     """(lesson, index), as in 3 and 2 for "3.2", 3.2, "Question 3.2" or "3,2"."""
     try:
         text = number if isinstance(number, str) else f"{number:g}"
-        lesson, index = re.fullmatch(r"\D*?(\d{1,3})\s*[.,-]\s*(\d{1,3})\D*", text).groups()
-        return int(lesson), int(index)
+        parts = re.fullmatch(r"\D*?(\d{1,3})\s*[.,-]\s*(\d{1,3})\D*", text)
+        return int(parts[1]), int(parts[2])
     except Exception:  # no text, no number, or an object that raises
         raise Unreadable('Questions have numbers in quotation marks, as in answer("1.1").') from None

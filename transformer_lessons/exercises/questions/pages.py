@@ -176,11 +176,13 @@ def choices_in(blocks: list[Block], how: Block) -> tuple[Choice, ...]:
 def number(head: Head, blocks: list[Block], how: Block) -> Question:
     _, _, closeness = how.text.removesuffix(".").partition(", to within ")
     tolerance = value_in(closeness, number_in, how.line) if closeness else 0
-    return Number(*head, *values_in(blocks, how, number_in, "any other number"), tolerance)
+    right, why, slips, pointer = values_in(blocks, how, number_in, "any other number")
+    return Number(*head, right, why, slips, pointer, tolerance)
 
 
 def shape(head: Head, blocks: list[Block], how: Block) -> Question:
-    return Shape(*head, *values_in(blocks, how, shape_in, "any other shape"))
+    right, why, slips, pointer = values_in(blocks, how, shape_in, "any other shape")
+    return Shape(*head, right, why, slips, pointer)
 
 
 def values_in(blocks: list[Block], how: Block, read: Callable, other: str) -> tuple[Any, str, dict[Any, str], str]:

@@ -1,0 +1,100 @@
+"""The repository's habits: what CI runs, what editors and GitHub are told, and that all of it fits together."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from transformer_lessons.tools import doctor, install
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}
+FIRST_LESSON = "notebooks/01_self_attention.ipynb"
+
+
+def settings(path):
+    """A JSON file's content, without the comments that editors allow in it."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+
+
+def test_mypy_finds_nothing():
+    result = subprocess.run([sys.executable, "-m", "mypy"], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_proof_and_every_benchmark_is_run_by_a_workflow():
+    scripts = [
+        path.name
+        for path in (ROOT / "tests/proofs").rglob("*.py")
+        if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+    ]
+    assert len(scripts) > 15
+    run = set(re.findall(r"\w+\.py", WORKFLOWS["proofs.yml"]))
+    assert set(scripts) - run == set()
+
+
+def test_a_workflow_runs_no_script_that_is_not_there():
+    named = re.findall(r"^ +- (\w+\.py)", WORKFLOWS["proofs.yml"], re.MULTILINE)
+    assert [name for name in named if not list((ROOT / "tests/proofs").rglob(name))] == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github").rglob("*.yml")), ids=lambda path: path.name)
+def test_what_github_reads_is_yaml(path):
+    assert isinstance(yaml.safe_load(path.read_text(encoding="utf-8")), dict)
+
+
+def test_windows_runs_the_notebooks_too():
+    matrix = yaml.safe_load(WORKFLOWS["tests.yml"])["jobs"]["elsewhere"]["strategy"]["matrix"]["include"]
+    (windows,) = [entry for entry in matrix if entry["os"].startswith("windows")]
+    assert "notebooks" in windows["paths"]
+
+
+def test_whoever_reports_a_misnamed_answer_is_asked_for_code_and_verdict():
+    form = yaml.safe_load((ROOT / ".github/ISSUE_TEMPLATE/misnamed-answer.yml").read_text(encoding="utf-8"))
+    required = {field["id"] for field in form["body"] if field.get("validations", {}).get("required")}
+    assert {"exercise", "code", "verdict"} <= required
+
+
+def test_the_hooks_before_a_commit_call_what_the_tests_call():
+    (repository,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    assert repository["repo"] == "local"
+    entries = [hook["entry"] for hook in repository["hooks"]]
+    assert entries == ["python -m ruff format", "python -m ruff check", "python -m mypy"]
+
+
+def test_a_devcontainer_opens_the_first_lesson_with_the_kernel_that_it_names():
+    container = settings(".devcontainer/devcontainer.json")
+    assert container["customizations"]["codespaces"]["openFiles"] == [FIRST_LESSON]
+    assert container["postAttachCommand"] == f"code {FIRST_LESSON}"
+    script = ROOT / container["postCreateCommand"]
+    assert os.name == "nt" or os.access(script, os.X_OK)
+    kernel = json.loads((ROOT / FIRST_LESSON).read_text(encoding="utf-8"))["metadata"]["kernelspec"]["name"]
+    assert f"--name {kernel} " in script.read_text(encoding="utf-8")
+    version = re.search(r"python:(\d+)\.(\d+)$", container["image"])
+    assert doctor.OLDEST <= tuple(map(int, version.groups())) <= doctor.NEWEST
+
+
+def test_vs_code_takes_the_environment_that_lab_makes():
+    chosen = settings(".vscode/settings.json")["python.defaultInterpreterPath"]
+    assert chosen == "${workspaceFolder}/.venv/bin/python"
+    assert install.VENV.name == ".venv" or "TRANSFORMER_LESSONS_VENV" in os.environ
+    assert "ms-toolsai.jupyter" in settings(".vscode/extensions.json")["recommendations"]
+
+
+def test_the_version_to_cite_is_the_packages():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == install.version()
+
+
+@pytest.mark.parametrize("place", ["colab.research.google.com/github/", "mybinder.org/v2/gh/", "codespaces.new/"])
+def test_a_workflow_makes_the_readmes_links_lead_to_this_repository(place):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    pattern = re.search(r"places='(.+)'", WORKFLOWS["links.yml"])[1]
+    filled = re.sub(rf"({pattern})[^/]+/[^/?)]+", r"\1ada/lessons", readme)
+    assert re.findall(re.escape(place) + r"([^/]+/[^/?)]+)", filled) == ["ada/lessons"]
