@@ -165,6 +165,22 @@ def prose_never_says_simply_or_obviously(notebook):
     return re.findall(r"\b(?:simply|obviously)\b", prose(notebook), flags=re.IGNORECASE)
 
 
+def a_cell_that_trains_prints_numbers_and_no_ticks(notebook):
+    """What trains is a loop with a backward pass, or a call of a function that the notebook defines with one in it."""
+    sources = [cell.source for cell in code_cells(notebook)]
+    trainers = {node.name for source in sources for node in definitions(source) if ".backward()" in ast.unparse(node)}
+    found = []
+    for cell in code_cells(notebook):
+        tree = ast.parse(cell.source)
+        loops = [node for node in tree.body if isinstance(node, ast.For | ast.While)]
+        called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and hasattr(node.func, "id")}
+        trains = called & trainers or any(".backward()" in ast.unparse(loop) for loop in loops)
+        text = "".join(output.get("text", "") for output in cell.outputs)
+        if trains and text and (re.search("[✓✗]", text) or not re.search(r"\d\.\d", text)):
+            found.append(f"cell {cell.execution_count}: {text}")
+    return found
+
+
 RULES = [
     cells_ran_in_order_from_1_to_the_end,
     no_cell_shows_an_error_or_a_warning,
@@ -182,6 +198,7 @@ RULES = [
     pictures_are_sharp,
     a_definition_with_a_package_name_is_the_packages_or_a_stub,
     prose_never_says_simply_or_obviously,
+    a_cell_that_trains_prints_numbers_and_no_ticks,
 ]
 
 
@@ -292,6 +309,10 @@ BAD = {
         example(source="class MultiHeadAttention:\n    pass"),
     ],
     prose_never_says_simply_or_obviously: [prose_of("Obviously."), prose_of("It simply is.")],
+    a_cell_that_trains_prints_numbers_and_no_ticks: [
+        example(source="for _ in range(3):\n    loss.backward()", outputs=[shown("✓ 0.01")]),
+        example(source="def train():\n    loss.backward()\n\n\ntrain()", outputs=[shown("solved: True")]),
+    ],
 }
 
 
