@@ -30,6 +30,12 @@ def test_several_runs_are_their_mean_in_a_band_from_the_lowest_to_the_highest(dr
     assert {tuple(point) for point in band} == {(0.0, 1.0), (0.0, 5.0), (1.0, 2.0), (1.0, 2.5)}
 
 
+def test_a_note_stands_in_its_place_and_points_at_the_data(drawn):
+    plots.show_lines([0, 1], {"loss": [2.0, 1.0]}, "title", "step", "loss", notes=[("it falls", (1, 1.0), (0.5, 0.9))])
+    [note] = drawn[0].texts
+    assert (note.get_text(), note.xy, note.xyann) == ("it falls", (1, 1.0), (0.5, 0.9))
+
+
 def test_a_logarithmic_axis_of_less_than_two_powers_of_ten_has_plain_numbers(drawn):
     for numbers in ([1.5, 30.0], [1.5, 3000.0]):
         plots.show_lines([0, 1], {"loss": numbers}, "title", "step", "loss", log_y=True)

@@ -110,7 +110,7 @@ def metadata_is_bare(notebook):
         complaints.append("language_info says more than the name")
     complaints += [f"the notebook's {key}" for key in notebook.metadata.keys() - {"kernelspec", "language_info"}]
     keys = {key for cell in notebook.cells for key in cell.metadata}
-    return complaints + [f"a cell's {key}" for key in keys - {"tags", "jupyter"}]
+    return complaints + [f"a cell's {key}" for key in keys - {"tags", "jupyter", "tolerance"}]
 
 
 def tags_are_known_to_nbval(notebook):
@@ -165,6 +165,22 @@ def prose_never_says_simply_or_obviously(notebook):
     return re.findall(r"\b(?:simply|obviously)\b", prose(notebook), flags=re.IGNORECASE)
 
 
+def a_cell_that_trains_prints_numbers_and_no_ticks(notebook):
+    """What trains is a loop with an optimiser's step, or a call of a function that the notebook defines with one."""
+    sources = [cell.source for cell in code_cells(notebook)]
+    trainers = {node.name for source in sources for node in definitions(source) if ".step()" in ast.unparse(node)}
+    found = []
+    for cell in code_cells(notebook):
+        tree = ast.parse(cell.source)
+        loops = [node for node in tree.body if isinstance(node, ast.For | ast.While)]
+        called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and hasattr(node.func, "id")}
+        trains = called & trainers or any(".step()" in ast.unparse(loop) for loop in loops)
+        text = "".join(output.get("text", "") for output in cell.outputs)
+        if trains and text and (re.search("[✓✗]", text) or not re.search(r"\d\.\d", text)):
+            found.append(f"cell {cell.execution_count}: {text}")
+    return found
+
+
 RULES = [
     cells_ran_in_order_from_1_to_the_end,
     no_cell_shows_an_error_or_a_warning,
@@ -182,12 +198,18 @@ RULES = [
     pictures_are_sharp,
     a_definition_with_a_package_name_is_the_packages_or_a_stub,
     prose_never_says_simply_or_obviously,
+    a_cell_that_trains_prints_numbers_and_no_ticks,
 ]
+
+
+TO_DO = ("05_", "06_", "07_", "08_", "11_", "12_")  # lessons that train and print ticks: give numbers, and remove
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_in_this_notebook(path, rule):
+def test_in_this_notebook(path, rule, request):
+    if rule is a_cell_that_trains_prints_numbers_and_no_ticks and path.name.startswith(TO_DO):
+        request.applymarker(pytest.mark.xfail(reason="still to be gone over"))
     assert rule(nbformat.read(path, as_version=4)) == []
 
 
@@ -292,6 +314,10 @@ BAD = {
         example(source="class MultiHeadAttention:\n    pass"),
     ],
     prose_never_says_simply_or_obviously: [prose_of("Obviously."), prose_of("It simply is.")],
+    a_cell_that_trains_prints_numbers_and_no_ticks: [
+        example(source="for _ in range(3):\n    optimizer.step()", outputs=[shown("✓ 0.01")]),
+        example(source="def train():\n    optimizer.step()\n\n\ntrain()", outputs=[shown("solved: True")]),
+    ],
 }
 
 

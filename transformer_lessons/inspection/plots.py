@@ -60,11 +60,21 @@ def as_array(numbers):
 
 
 def show_weights(
-    weights, title, queries=None, keys=None, panels=None, alt=None, row_label="query", column_label="key", outline=False
+    weights,
+    title,
+    queries=None,
+    keys=None,
+    panels=None,
+    alt=None,
+    row_label="query",
+    column_label="key",
+    outline=False,
+    notes=(),
 ):
     """Attention weights (query, key), or one panel per head (heads, query, key), in Blues from 0 to 1.
 
-    With outline, a frame marks the largest weight in each row.
+    With outline, a frame marks the largest weight in each row. Each of notes is a point_at in the last panel, where
+    the point is (key, query).
     """
     weights = as_array(weights)
     alt = alt or f"Heat map of attention weights, queries down, keys across: {title}."
@@ -82,6 +92,7 @@ def show_weights(
         row_label=row_label,
         column_label=column_label,
         outline=outline,
+        notes=notes,
     )
 
 
@@ -196,6 +207,7 @@ def heat_maps(
     legend=None,
     write=True,
     outline=False,
+    notes=(),
 ):
     """One heat map for each of the leading panels, side by side, with one colour bar or legend."""
     numbers = numbers if numbers.ndim == 3 else numbers[None]
@@ -227,6 +239,8 @@ def heat_maps(
         if few and write:
             write_numbers(axis, numbers[index], image)
     axes[0].set_ylabel(row_label)
+    for note in notes:
+        point_at(axes[-1], *note)
     if legend is None:
         figure.colorbar(image, ax=axes[-1], label=label).outline.set_visible(False)
     else:
@@ -267,6 +281,23 @@ def show_tokens(rows, title, alt):
     axis.spines[:].set_visible(False)
     entitle(figure, title)
     return Picture(figure, alt)
+
+
+def point_at(axis, words, point, place):
+    """A few words with an arrow to a point of the data; their place goes from (0, 0), lower left, to (1, 1)."""
+    axis.annotate(
+        words,
+        point,
+        place,
+        textcoords=axis.transAxes,
+        fontsize=9,
+        color="#222222",
+        ha="center",
+        va="center",
+        arrowprops={"arrowstyle": "->", "color": "#222222", "shrinkB": 6},
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.9, "pad": 2},
+        zorder=4,
+    )
 
 
 def entitle(figure, title):
@@ -320,13 +351,25 @@ def in_full(number):
 
 @in_style
 def show_lines(
-    x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None, legend="best", points=()
+    x,
+    curves,
+    title,
+    x_label,
+    y_label,
+    alt=None,
+    log_x=False,
+    log_y=False,
+    floor=None,
+    legend="best",
+    points=(),
+    notes=(),
 ):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
     The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none.
     The curves named in points are drawn as markers without a line, and the others then as lines without markers.
+    Each of notes is a point_at.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
@@ -378,6 +421,8 @@ def show_lines(
             axis.minorticks_off()
         if low > 1e-4 and high < 1e5:  # beyond, powers of ten are easier to read
             axis.yaxis.set_major_formatter(lambda number, place: in_full(number))
+    for note in notes:
+        point_at(axis, *note)
     alt = alt or f"Line chart of {y_label} against {x_label}: {title}."
     return finish(figure, axis, title, x_label, y_label, alt, legend)
 
