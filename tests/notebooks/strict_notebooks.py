@@ -2,13 +2,14 @@
 
 nbval runs every cell and compares its text. What it leaves open is closed here, in the same run: pictures are
 compared as thumbnails, explorers weight by weight; shape comments are held against the tensors (see
-shape_comments.py).
+shape_comments.py). What was trained or measured may differ by as much as the cell's metadata states.
 """
 
 import ast
 import base64
 import copy
 import io
+import math
 import os
 import re
 import zlib
@@ -110,14 +111,63 @@ def without_weights(outputs):
     return outputs, weights
 
 
+# --- numbers ---
+
+DECIMAL = re.compile(r"-?\d+\.\d+(?:e[+-]\d+)?")
+
+
+def tolerance_of(cell):
+    """What a cell's metadata allows its numbers, as math.isclose takes it; None if it allows nothing.
+
+    {"tolerance": {"absolute": 0.02}} lets every number be 0.02 away from the saved one, {"relative": 0.1} a tenth of
+    the larger of the two; with both, whichever is more. Only numbers with a decimal point may differ: words, whole
+    numbers and line breaks may not.
+    """
+    stated = cell.metadata.get("tolerance")
+    if stated is None:
+        return None
+    if not stated or not stated.keys() <= {"absolute", "relative"} or not all(0 < much < 1 for much in stated.values()):
+        raise ValueError(f"a tolerance has an absolute or a relative part between 0 and 1, not {dict(stated)}")
+    return {"abs_tol": stated.get("absolute", 0), "rel_tol": stated.get("relative", 0)}
+
+
+def numbers_too_far(new, saved, tolerance):
+    """The numbers of a text that are further than the tolerance from the saved ones; None if its words differ."""
+    words = [" ".join(DECIMAL.sub("#", line).split()) for line in new.splitlines()]
+    if words != [" ".join(DECIMAL.sub("#", line).split()) for line in saved.splitlines()]:
+        return None
+    pairs = zip(DECIMAL.findall(new), DECIMAL.findall(saved), strict=True)
+    return [pair for pair in pairs if not math.isclose(*map(float, pair), **tolerance)]
+
+
+def within_tolerance(outputs, saved_outputs, tolerance):
+    """The outputs, with the saved text in the place of each text whose numbers are near enough; and the others."""
+    outputs, far = copy.deepcopy(outputs), []
+    for output, saved in zip(outputs, saved_outputs, strict=False):
+        for place, kept, kind in (
+            (output, saved, "text"),
+            (output.get("data", {}), saved.get("data", {}), "text/plain"),
+        ):
+            if kind in place and kind in kept:
+                too_far = numbers_too_far(place[kind], kept[kind], tolerance)
+                if too_far == []:
+                    place[kind] = kept[kind]
+                far += [f"{new} is too far from the saved {old}" for new, old in too_far or []]
+    return outputs, far
+
+
 # --- all of it ---
 
 
 def compare_all(cell, test, ref, skip_compare=None, compare_text=IPyNbCell.compare_outputs):
     (test, new_weights), (ref, saved_weights) = without_weights(test), without_weights(ref)
+    tolerance, found = tolerance_of(cell.cell), []
+    if tolerance:
+        test, found = within_tolerance(test, ref, tolerance)
     same = compare_text(cell, test, ref, skip_compare)
     new, saved = pictures(test), pictures(ref)
-    found = [] if len(new) == len(saved) else [f"{len(saved)} pictures are saved, and {len(new)} were made"]
+    if len(new) != len(saved):
+        found.append(f"{len(saved)} pictures are saved, and {len(new)} were made")
     for number, pair in enumerate(zip(new, saved, strict=False), start=1):
         most = allowed(pair[1], SHARE_OF_EXPLORERS if saved_weights else SHARE)
         found += [

@@ -110,7 +110,7 @@ def metadata_is_bare(notebook):
         found.append("language_info says more than the name")
     found += [f"the notebook's {key}" for key in notebook.metadata.keys() - {"kernelspec", "language_info"}]
     keys = {key for cell in notebook.cells for key in cell.metadata}
-    return found + [f"a cell's {key}" for key in keys - {"tags", "jupyter"}]
+    return found + [f"a cell's {key}" for key in keys - {"tags", "jupyter", "tolerance"}]
 
 
 def tags_are_known_to_nbval(notebook):

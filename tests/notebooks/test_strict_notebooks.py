@@ -45,8 +45,8 @@ def striped_picture(start):
 STRIPES, MOVED_STRIPES, SWAPPED_STRIPES = striped_picture(0), striped_picture(1), striped_picture(30)
 
 
-def cell(source, *outputs, count=1):
-    return new_code_cell(source, execution_count=count, outputs=list(outputs))
+def cell(source, *outputs, count=1, **metadata):
+    return new_code_cell(source, execution_count=count, outputs=list(outputs), metadata=metadata)
 
 
 def shown(text):
@@ -78,6 +78,16 @@ CELLS = [
     cell("y = np.ones((2, 3))  # (batch, batch)"),
     cell("def unused(x):\n    return x  # (batch, length)"),
     cell("z = np.ones(3)  # (width)"),
+    # passes, for its metadata says how far a number may be from the saved one
+    cell("print('loss  9.98 at step 100')", shown("loss 10.02 at step 100\n"), tolerance={"absolute": 0.05}),
+    cell("print(0.0001, -0.01)", shown("0.00011 0.01\n"), tolerance={"absolute": 0.02, "relative": 0.2}),
+    cell("0.5", value("0.6"), tolerance={"relative": 0.2}),
+    # fails all the same
+    cell("print(0.25)", shown("0.31\n"), tolerance={"absolute": 0.05}),
+    cell("print('loss 0.25')", shown("cost 0.25\n"), tolerance={"absolute": 0.05}),
+    cell("print('0.25 at step 101')", shown("0.25 at step 100\n"), tolerance={"relative": 0.5}),
+    cell("print(0.25, 0.5)", shown("0.25\n"), tolerance={"absolute": 0.05}),
+    cell("print(0.25)", shown("0.25\n"), tolerance={"absolut": 0.05}),
 ]
 
 
@@ -93,7 +103,7 @@ def verdict(tmp_path_factory):
     return result.stdout
 
 
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 9, 10, 11])
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 13, 14])
 def test_a_cell_that_shows_what_it_showed_passes(verdict, number):
     assert f"PASSED example.ipynb::Cell {number}\n" in verdict
 
@@ -103,6 +113,13 @@ def test_a_cell_with_another_text_another_picture_or_none_fails(verdict, number)
     assert f"FAILED example.ipynb::Cell {number}" in verdict
     assert verdict.count(f"from the saved one in its colours: over {TOLERANCE['in its colours']}") == 1
     assert verdict.count("1 pictures are saved, and 0 were made") == 1
+
+
+@pytest.mark.parametrize("number", [15, 16, 17, 18, 19])
+def test_a_tolerance_excuses_neither_a_far_number_nor_another_word_count_or_whole_number(verdict, number):
+    assert f"FAILED example.ipynb::Cell {number}" in verdict
+    assert "0.25 is too far from the saved 0.31" in verdict
+    assert "a tolerance has an absolute or a relative part between 0 and 1, not {'absolut': 0.05}" in verdict
 
 
 def test_a_wrong_an_unreached_and_an_unknown_shape_comment_fail(verdict):
