@@ -117,6 +117,25 @@ def test_a_chart_may_do_without_a_legend(monkeypatch):
     assert legends[1] is not None
 
 
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda note: plots.show_lines([0, 1], {"loss": [2, 1]}, "title", "step", "loss", note=note),
+        lambda note: plots.show_bars(["a", "b"], {"loss": [2, 1]}, "title", "loss", note=note),
+        lambda note: plots.show_weights(np.eye(2), "title", note=note),
+        lambda note: plots.show_matrix(np.eye(2), "title", note=note),
+    ],
+)
+def test_a_note_points_at_the_place_that_matters(monkeypatch, draw):
+    drawn = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: drawn.append(figure))
+    draw(None)
+    draw(("look here", (1, 1), (0.5, 0.2)))
+    without, with_note = ([text for text in figure.axes[0].texts if text.get_text() == "look here"] for figure in drawn)
+    assert without == []
+    assert [(text.xy, text.get_position()) for text in with_note] == [((1, 1), (0.5, 0.2))]
+
+
 def test_small_maps_have_their_tokens_beside_and_below_on_request(monkeypatch):
     written = []
     monkeypatch.setattr(

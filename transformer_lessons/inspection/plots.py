@@ -60,11 +60,21 @@ def as_array(numbers):
 
 
 def show_weights(
-    weights, title, queries=None, keys=None, panels=None, alt=None, row_label="query", column_label="key", outline=False
+    weights,
+    title,
+    queries=None,
+    keys=None,
+    panels=None,
+    alt=None,
+    row_label="query",
+    column_label="key",
+    outline=False,
+    note=None,
 ):
     """Attention weights (query, key), or one panel per head (heads, query, key), in Blues from 0 to 1.
 
-    With outline, a frame marks the largest weight in each row.
+    With outline, a frame marks the largest weight in each row. note is as in show_lines, with (column, row) for
+    (x, y), in the first panel.
     """
     weights = as_array(weights)
     alt = alt or f"Heat map of attention weights, queries down, keys across: {title}."
@@ -82,6 +92,7 @@ def show_weights(
         row_label=row_label,
         column_label=column_label,
         outline=outline,
+        note=note,
     )
 
 
@@ -150,12 +161,14 @@ def show_matrix(
     signed=True,
     label="",
     write=True,
+    note=None,
 ):
     """Signed numbers, (rows, columns) or several panels of them, in red and blue around a white zero.
 
     If there are only a few different numbers, legend {"what it means": number} replaces the colour bar, and the
     colours are less dark. With signed=False, numbers of one sign are shown in Blues, from the smallest to the
     largest. The label is for the colour bar. A few numbers are written in their squares, unless write=False.
+    note is as in show_weights.
     """
     matrix = as_array(matrix)
     high = (float(np.abs(matrix).max()) or 1.0) * (1.4 if legend else 1)
@@ -176,6 +189,7 @@ def show_matrix(
         column_label=column_label,
         legend=legend,
         write=write,
+        note=note,
     )
 
 
@@ -196,6 +210,7 @@ def heat_maps(
     legend=None,
     write=True,
     outline=False,
+    note=None,
 ):
     """One heat map for each of the leading panels, side by side, with one colour bar or legend."""
     numbers = numbers if numbers.ndim == 3 else numbers[None]
@@ -227,6 +242,7 @@ def heat_maps(
         if few and write:
             write_numbers(axis, numbers[index], image)
     axes[0].set_ylabel(row_label)
+    point_out(axes[0], note)
     if legend is None:
         figure.colorbar(image, ax=axes[-1], label=label).outline.set_visible(False)
     else:
@@ -320,13 +336,25 @@ def in_full(number):
 
 @in_style
 def show_lines(
-    x, curves, title, x_label, y_label, alt=None, log_x=False, log_y=False, floor=None, legend="best", points=()
+    x,
+    curves,
+    title,
+    x_label,
+    y_label,
+    alt=None,
+    log_x=False,
+    log_y=False,
+    floor=None,
+    legend="best",
+    points=(),
+    note=None,
 ):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
     The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none.
     The curves named in points are drawn as markers without a line, and the others then as lines without markers.
+    note, (words, (x, y) of the place, (x, y) of the words), points with an arrow at the place that matters.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
@@ -378,16 +406,18 @@ def show_lines(
             axis.minorticks_off()
         if low > 1e-4 and high < 1e5:  # beyond, powers of ten are easier to read
             axis.yaxis.set_major_formatter(lambda number, place: in_full(number))
+    point_out(axis, note)
     alt = alt or f"Line chart of {y_label} against {x_label}: {title}."
     return finish(figure, axis, title, x_label, y_label, alt, legend)
 
 
 @in_style
-def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, floor_on_line=False, on=None):
+def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, floor_on_line=False, on=None, note=None):
     """Groups of bars side by side: bars is {series: numbers}, one number for each of names.
 
     floor, (name, number), is a dashed line across. Its name stands in the legend, or at the right end of the line.
     A series may stand on one before it instead of beside it: on is {series: the lower one}.
+    note is as in show_lines; the bars stand at 0, 1, 2 and so on.
     """
     figure = Figure(figsize=(6.4, 3.2))
     axis = figure.add_axes((0.12, 0.2, 0.86, 0.68))  # fixed: layouts differ from release to release
@@ -426,6 +456,7 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, flo
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
             )  # no grid lines through the words
             axis.margins(y=0.12)  # room for the name
+    point_out(axis, note)
     return finish(figure, axis, title, x_label, y_label, alt or f"Bar chart of {y_label}: {title}.")
 
 
@@ -483,6 +514,24 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLO
     across, up = np.where([lowest < 0, highest > 0], reach, reach / 6).T * [-1, 1]  # a little where no arrow goes
     axis.set(xlim=across, ylim=up, aspect="equal")
     return finish(figure, axis, title, "feature 0", "feature 1", alt or f"Arrows from the origin: {title}.")
+
+
+def point_out(axis, note):
+    """A few words with an arrow to the place that matters: note is (words, the place, where the words stand)."""
+    if note is not None:
+        words, place, words_at = note
+        axis.annotate(
+            words,
+            place,
+            words_at,
+            color="#222222",
+            fontsize=9,
+            ha="center",
+            va="center",
+            arrowprops={"arrowstyle": "->", "color": "#444444", "shrinkB": 4},
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
+            zorder=5,
+        )
 
 
 def finish(figure, axis, title, x_label, y_label, alt, legend="best"):
