@@ -30,7 +30,8 @@ def definitions(lesson, *constants):
     namespace = {}
     for source in cells_of(lesson, "code")[1:]:
         for node in ast.parse(source).body:
-            made = {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+            names = [name for name in ast.walk(node) if isinstance(name, ast.Name)]
+            made = {name.id for name in names if isinstance(name.ctx, ast.Store)}
             constant = isinstance(node, ast.Assign | ast.AugAssign) and made and made <= set(constants)
             defined = isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
             if constant or (defined and not is_stub(node)):
@@ -122,45 +123,53 @@ def share(right):
 def lesson_6():
     claims = Claims(6)
     space = definitions(6, "zoo")
-    models, chance = space["models"], math.log(10)
-    known, unknown = [], []
-    for seed in SEEDS:
-        oracle = {"models": models, "torch": torch, "F": space["F"]}
-        source = next(cell for cell in cells_of(6, "code") if "oracle = " in cell)
-        exec(source.replace("manual_seed(0)", f"manual_seed({seed})"), oracle)
-        shares = oracle["right"].double().mean(dim=0)
-        known.append(shares[:-1].min().item())
-        unknown.append(shares[-1].item())
-    claims.report("the six digits and the last", known + unknown, "in each of five seeds", min(known) > 0.9)
-    table = {name: [] for name in space["zoo"]}
-    for name, changes in space["zoo"].items():
+    chance = math.log(10)
+
+    def losses_of(name):
+        """For each seed, the mean loss on the random part and on the second half, as shares of chance."""
         for seed in SEEDS:
-            model = space["train_to_reverse"](space["build"](seed, **changes), seed)
-            first, second = (part.mean().item() / chance for part in space["loss_by_position"](model).split([3, 4]))
-            table[name].append((first, second))
-        print(name, *(f"{first:.2f} {second:.2f}," for first, second in table[name]), flush=True)
+            model = space["build"](seed, **space["zoo"][name])
+            losses = space["loss_by_position"](space["train_to_reverse"](model, seed))
+            yield [part.mean().item() / chance for part in losses.split([3, 4])]
+
+    random_part, second_half = zip(*losses_of("nothing wrong"), strict=True)
+    claims.check("random part", random_part, "the random part costs 1.01 to 1.02 times chance")
+    claims.check("second half", [chance * loss for loss in second_half], "the second half 0.00 to 0.01 nats")
+    late, _ = zip(*losses_of("masked after softmax"), strict=True)
+    claims.check("masked after softmax", late, "comes out at 0.43 to 0.86 of chance on the random part")
+    _, detached = zip(*losses_of("scores detached"), strict=True)
+    claims.report("scores detached", detached, "never learn where to look", min(detached) > 0.4)
     return claims.wrong
 
 
 def lesson_7():
     claims = Claims(7)
     space = definitions(7, "probe", "answers")
-    for part in ("positions", "norms", "skips", "feed_forward", "cross_attention"):
-        values = [space["share_reversed_without"](part, seed) for seed in SEEDS]
-        print(part, values, flush=True)
-    memorised = {
-        case: [space["fraction_memorised"](*case, seed) for seed in range(20)]
-        for case in ((16, False), (16, True), (64, True))
-    }
-    for case, values in memorised.items():
-        print(case, *(f"{value:.2f}" for value in values))
-    wins = sum(one > four for one, four in zip(memorised[64, True], memorised[16, False], strict=True))
-    print("the wide shared one wins", wins, "of 20", flush=True)
-    for name, (norm_first, warm_up) in {"post": (False, 0), "warm-up": (False, 60), "pre": (True, 0)}.items():
-        for seed in SEEDS:
-            model = space["build"](6, norm_first, seed)
-            losses = space["train_to_reverse"](model, steps=140, warm_up=warm_up)
-            print(name, seed, f"{sum(losses[-10:]) / 10:.2f}", space["reversed_of_64"](model), flush=True)
+
+    def reversed_without(part):
+        return [space["share_reversed_without"](part, seed)[0] for seed in SEEDS]
+
+    shares = reversed_without("positions") + reversed_without("cross_attention")
+    claims.report("without either", shares, "at most one of 64 sequences", max(shares) <= 1 / 64)
+    shares = reversed_without("skips")
+    claims.report("without skips", shares, "it still makes mistakes", max(shares) < 1)
+    shares = reversed_without("norms") + reversed_without("feed_forward")
+    claims.report("without norms or feed-forward", shares, "it does very well without **norms**", min(shares) > 0.95)
+
+    def memorised(d_hidden, shared):
+        return [space["fraction_memorised"](d_hidden, shared, seed) for seed in range(8)]
+
+    claims.report("four separate layers", four := memorised(16, False), "memorise all of them", min(four) > 0.99)
+    claims.check("one shared layer", memorised(16, True), "memorises 0.57 to 0.74 of the labels")
+    claims.check("a wide shared layer", memorised(64, True), "memorises as much: 0.98 to 1.00")
+    last = {"post-norm": (False, 0), "warm-up": (False, 60), "pre-norm": (True, 0)}
+    for name, (norm_first, warm_up) in last.items():
+        models = [space["build"](6, norm_first, seed) for seed in SEEDS]
+        curves = [space["train_to_reverse"](model, steps=140, warm_up=warm_up) for model in models]
+        last[name] = [sum(losses[-10:]) / 10 for losses in curves]
+    late = min(last["post-norm"]) > max(last["warm-up"] + last["pre-norm"])
+    values = [loss for losses in last.values() for loss in losses]
+    claims.report("the last losses of the three", values, "post-norm is still far behind", late)
     return claims.wrong
 
 
@@ -172,46 +181,61 @@ def lesson_8():
     held_out, log_p = mock_play.write(scenes=100, seed=2)
     known = training.prepare(([play], [held_out]))
     space.update(known=known, size=len(known.vocabulary))
-    nat_floor = -log_p / len(known.validation)
-    sizes = {"num_heads": 4, "num_layers": 2, "d_model": 64, "d_hidden": 128}
+    floor = -log_p / len(known.validation)  # nats per token
     above = []
     for seed in SEEDS:
         torch.manual_seed(seed)
-        model = training.new_model(space["size"], **sizes, max_length=256)
+        model = training.new_model(space["size"], 64, num_heads=4, d_hidden=128, num_layers=2, max_length=256)
         recipe = training.Recipe(steps=400, batch_size=4, length=256, learning_rate=0.007, seed=seed)
-        progress = training.train(model, known, recipe, quiet=True)
-        above.append(100 * (progress.evaluations[-1][1] / nat_floor - 1))
-    print("percent above the floor", above, flush=True)
+        above.append(training.train(model, known, recipe, quiet=True).evaluations[-1][1] / floor)
+    claims.report("share of the floor", above, "The pipeline passes the test", 0.99 < min(above) <= max(above) < 1.03)
+    ends = [losses_when_shifted(space, known.train[10_000 * seed :], seed) for seed in SEEDS]
+    held = all(none < 0.1 * floor < floor < min(by_one, by_two) for none, by_one, by_two in ends)
+    claims.report("shifted by 0, 1 and 2", [end for three in ends for end in three], "the loss is almost zero", held)
+    held, costs = True, []
     for seed in SEEDS:
-        ends = []
-        for ahead in (0, 1, 2):
-            ids = known.train[seed * 10_000 :][: 16 * 32 * 120 + 2]
-            targets = ids[ahead : len(ids) - 2 + ahead].view(120, 16, 32)
-            batches = list(zip(ids[:-2].view(120, 16, 32), targets, strict=True))
-            losses = space["fit"](space["small_model"](seed), batches.__getitem__, 120)
-            ends.append(sum(losses[-10:]) / 10)
-        print("shifted by 0, 1, 2", ends, "floor", nat_floor, flush=True)
-    for seed in SEEDS:
-        short = known.train[10_000 * seed :][:4000]
-        sources = {
-            "apart": space["batches_of"](short, False, seed),
-            "overlapping": space["batches_of"](short, True, seed),
-            "re-cut": training.Batches(short, training.Recipe(batch_size=8, length=64, seed=seed)),
-            "long": space["batches_of"](known.train, False, seed),
-        }
-        for name, batch_of in sources.items():
-            model = space["small_model"](seed)
-            losses = space["fit"](model, batch_of, 120)
-            cost = training.evaluate(model, known.validation, 64) - nat_floor
-            print(name, seed, f"{sum(losses[-20:]) / 20 - nat_floor:.2f} {cost:.2f}", flush=True)
+        apart, overlapping, cut_again, long = cost_of_batches(space, known, seed)
+        costs += [apart - floor, overlapping - floor, cut_again - floor, long - floor]
+        held &= long < min(overlapping, cut_again) < max(overlapping, cut_again) < apart
+    claims.report("apart, overlapping, re-cut, long text", costs, "overlapping sequences do help", held)
+    held, ratios = True, []
     for seed in SEEDS:
         few = dataclasses.replace(known, train=known.train[10_000 * seed :][:2500])
-        recipe = training.Recipe(
-            steps=200, batch_size=8, length=64, learning_rate=0.005, evaluate_every=25, seed=seed
-        )
+        recipe = training.Recipe(200, batch_size=8, length=64, learning_rate=0.005, evaluate_every=25, seed=seed)
         progress = training.train(space["small_model"](seed), few, recipe, quiet=True)
-        print("overfitting", seed, sum(progress.losses[-25:]) / 25, progress.evaluations, flush=True)
+        validation = [loss for _, loss in progress.evaluations]
+        held &= sum(progress.losses[-25:]) / 25 < floor / 2 and min(validation) > floor
+        ratios.append(validation[-1] / min(validation))
+    claims.report("how far it rises again", ratios, "drops far below the floor", held and min(ratios) > 1.05)
     return claims.wrong
+
+
+def losses_when_shifted(space, ids, seed):
+    """The last losses with targets 0, 1 and 2 tokens ahead."""
+    ends, ids = [], ids[: 16 * 32 * 120 + 2]
+    for ahead in (0, 1, 2):
+        targets = ids[ahead : len(ids) - 2 + ahead].view(120, 16, 32)
+        batches = list(zip(ids[:-2].view(120, 16, 32), targets, strict=True))
+        losses = space["fit"](space["small_model"](seed), batches.__getitem__, 120)
+        ends.append(sum(losses[-10:]) / 10)
+    return ends
+
+
+def cost_of_batches(space, known, seed):
+    """The validation losses after training on four kinds of batches."""
+    training, short = space["training"], known.train[10_000 * seed :][:4000]
+    sources = [
+        space["batches_of"](short, False, seed),
+        space["batches_of"](short, True, seed),
+        training.Batches(short, training.Recipe(batch_size=8, length=64, seed=seed)),
+        space["batches_of"](known.train, False, seed),
+    ]
+    costs = []
+    for batch_of in sources:
+        model = space["small_model"](seed)
+        space["fit"](model, batch_of, 120)
+        costs.append(training.evaluate(model, known.validation, 64))
+    return costs
 
 
 if __name__ == "__main__":
