@@ -1202,7 +1202,7 @@ def without_skips_gradients_and_tokens_fade():
 # Lesson 8
 
 
-@proves("8.1")
+@proves("8.3")
 def a_space_is_a_token():
     text = "To go, or not"
     pieces = re.split(r"\b", text)
@@ -1226,7 +1226,7 @@ def sequences(ids, length, step):
     return rows[:, :-1], rows[:, 1:]
 
 
-@proves("8.2")
+@proves("8.4")
 def the_last_target_needs_one_token_more():
     ids = torch.arange(1024)
     inputs, targets = sequences(ids, 64, step=64)
@@ -1239,7 +1239,7 @@ def the_last_target_needs_one_token_more():
     return [table.shape for table in (inputs, uncut, overlapping, turned, inputs.T, both)]
 
 
-@proves("8.3")
+@proves("8.5")
 def overlapping_sequences_repeat_the_text():
     ids = torch.arange(64 * 200)
     apart, overlapping = sequences(ids, 64, step=64), sequences(ids, 64, step=1)
@@ -1259,13 +1259,13 @@ def overlapping_sequences_repeat_the_text():
     }
 
 
-@proves("8.4")
+@proves("8.6")
 def an_untrained_model_pays_the_logarithm_of_the_vocabulary():
     loss = F.cross_entropy(torch.zeros(3, 5000).double(), torch.tensor([7, 70, 700])).item()
     return [loss, loss / log(2), loss / log(10), exp(-loss), exp(loss)]
 
 
-@proves("8.5")
+@proves("8.7")
 def perplexity_averages_logarithms():
     p = np.array([1 / 2, 1 / 4, 1 / 8])
     loss = -np.log(p).mean()
@@ -1273,7 +1273,7 @@ def perplexity_averages_logarithms():
     return [exp(loss), loss / log(2), loss, 1 / p.mean(), (1 / p).mean(), prod(1 / p)]
 
 
-@proves("8.6")
+@proves("8.8")
 def the_bits_of_the_tokens_are_shared_by_the_characters():
     nats, tokens, characters = log(16), 1000, 3200
     assert round(nats, 4) == 2.7726
@@ -1282,7 +1282,7 @@ def the_bits_of_the_tokens_are_shared_by_the_characters():
     return [bits * tokens / characters, nats / per_token, bits, bits * per_token, nats * log(2) / per_token]
 
 
-@proves("8.7")
+@proves("8.9")
 def bits_per_character_compare_any_two_models():
     character, word = 1.5 / log(2), 4.5 / 4 / log(2)
     assert round(character, 1) == 2.2
@@ -1291,7 +1291,7 @@ def bits_per_character_compare_any_two_models():
     return {"a": character < word, "b": word < character, "c": np.isclose(word, character), "d": False}
 
 
-@proves("8.8")
+@proves("8.10")
 def nobody_beats_the_entropy_of_the_source():
     source = normal(20, seed=1).softmax(0)
     entropy = torch.special.entr(source).sum()
@@ -1300,7 +1300,7 @@ def nobody_beats_the_entropy_of_the_source():
     assert same(-(source * source.log()).sum(), entropy)  # the source itself pays just that
 
 
-@proves("8.9")
+@proves("8.1")
 def low_temperatures_favour_the_favourite():
     logits = np.array([0, log(3)])
     cold = softmax(*(logits / 0.5))
@@ -1308,7 +1308,7 @@ def low_temperatures_favour_the_favourite():
     return [cold[1], softmax(*logits)[1], softmax(*(logits * 0.5))[1], cold[0], softmax(*logits)[1] / 0.5]
 
 
-@proves("8.10")
+@proves("8.2")
 def top_k_keeps_the_ratio_of_those_that_remain():
     p = torch.tensor([0.5, 0.3, 0.1, 0.1]).double()
 

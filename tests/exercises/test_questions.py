@@ -38,7 +38,7 @@ TEXTS = [q for q in QUESTIONS.values() if isinstance(q, FreeText)]
 # Their right choice is a conclusion; what it is drawn from is computed.
 THEORY = {
     "6.10": "what to conclude from an impossible loss; computed is that it is impossible",
-    "8.8": "what to conclude from an impossible loss; computed is that no guess beats the entropy",
+    "8.10": "what to conclude from an impossible loss; computed is that no guess beats the entropy",
 }
 
 # The classic curriculum's first-principles questions: those judged, and those in the learner's own words.

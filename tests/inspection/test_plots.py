@@ -30,12 +30,6 @@ def test_several_runs_are_their_mean_in_a_band_from_the_lowest_to_the_highest(dr
     assert {tuple(point) for point in band} == {(0.0, 1.0), (0.0, 5.0), (1.0, 2.0), (1.0, 2.5)}
 
 
-def test_a_note_stands_in_its_place_and_points_at_the_data(drawn):
-    plots.show_lines([0, 1], {"loss": [2.0, 1.0]}, "title", "step", "loss", notes=[("it falls", (1, 1.0), (0.5, 0.9))])
-    [note] = drawn[0].texts
-    assert (note.get_text(), note.xy, note.xyann) == ("it falls", (1, 1.0), (0.5, 0.9))
-
-
 def test_a_logarithmic_axis_of_less_than_two_powers_of_ten_has_plain_numbers(drawn):
     for numbers in ([1.5, 30.0], [1.5, 3000.0]):
         plots.show_lines([0, 1], {"loss": numbers}, "title", "step", "loss", log_y=True)
@@ -121,6 +115,25 @@ def test_a_chart_may_do_without_a_legend(monkeypatch):
     plots.show_lines([0, 1], {"loss": [2, 1]}, "title", "step", "loss")
     assert legends[0] is None
     assert legends[1] is not None
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda notes: plots.show_lines([0, 1], {"loss": [2, 1]}, "title", "step", "loss", notes=notes),
+        lambda notes: plots.show_bars(["a", "b"], {"loss": [2, 1]}, "title", "loss", notes=notes),
+        lambda notes: plots.show_weights(np.eye(2), "title", notes=notes),
+        lambda notes: plots.show_matrix(np.eye(2), "title", notes=notes),
+    ],
+)
+def test_a_note_points_at_the_place_that_matters(monkeypatch, draw):
+    drawn = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: drawn.append(figure))
+    draw([])
+    draw([("look here", (1, 1), (0.5, 0.2))])
+    without, with_note = ([text for text in figure.axes[0].texts if text.get_text() == "look here"] for figure in drawn)
+    assert without == []
+    assert [(text.xy, text.get_position()) for text in with_note] == [((1, 1), (0.5, 0.2))]
 
 
 def test_small_maps_have_their_tokens_beside_and_below_on_request(monkeypatch):

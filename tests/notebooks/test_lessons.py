@@ -81,9 +81,12 @@ def test_the_lesson_quotes_difficulty_importance_and_minutes_of_its_exercise(exe
     assert f"{exercise.minutes} minutes" in about[0]
 
 
-@pytest.mark.parametrize("path", [lesson for lesson in LESSONS if not lesson.id.startswith("08")])
-def test_a_lesson_takes_an_hour_at_most_and_says_how_long_its_extras_take(path):
-    """A minute for 200 words or 40 lines of code, 45 seconds for a question, and what the exercises take."""
+@pytest.mark.parametrize("path", [one for one in LESSONS if not one.id.startswith("08")])
+def test_a_lesson_takes_an_hour_and_a_quarter_at_most_and_says_how_long_its_extras_take(path):
+    """A minute for 200 words or 40 lines of code, 45 seconds for a question, and what the exercises take.
+
+    Lesson 7, whose five exercises alone take three quarters of an hour, may take an hour and a half.
+    """
     needed, extras, in_extra = 0.0, [], False
     for cell in nbformat.read(path, 4).cells:
         text = re.sub(r"(?s)<details>.*?</details>|^- ", "", cell.source, flags=re.MULTILINE)
@@ -100,7 +103,7 @@ def test_a_lesson_takes_an_hour_at_most_and_says_how_long_its_extras_take(path):
             needed += len(text.splitlines()) / 40 + 0.75 * text.count("answer(")
     pattern = r"\*\*Time\*\* \| (\d+) minutes(?:, plus (\d+) for the (?:\w+ extras|extra))?"
     minutes, more = re.search(pattern, cells(path, "markdown")[0]).groups()
-    assert needed <= int(minutes) <= 60, needed
+    assert needed <= int(minutes) <= (90 if path.stem.startswith("07") else 75), needed
     assert sum(extras) == int(more or 0)
 
 

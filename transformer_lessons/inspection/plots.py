@@ -161,12 +161,14 @@ def show_matrix(
     signed=True,
     label="",
     write=True,
+    notes=(),
 ):
     """Signed numbers, (rows, columns) or several panels of them, in red and blue around a white zero.
 
     If there are only a few different numbers, legend {"what it means": number} replaces the colour bar, and the
     colours are less dark. With signed=False, numbers of one sign are shown in Blues, from the smallest to the
     largest. The label is for the colour bar. A few numbers are written in their squares, unless write=False.
+    Each of notes is a point_at in the last panel, where the point is (column, row).
     """
     matrix = as_array(matrix)
     high = (float(np.abs(matrix).max()) or 1.0) * (1.4 if legend else 1)
@@ -187,6 +189,7 @@ def show_matrix(
         column_label=column_label,
         legend=legend,
         write=write,
+        notes=notes,
     )
 
 
@@ -284,12 +287,11 @@ def show_tokens(rows, title, alt):
 
 
 def point_at(axis, words, point, place):
-    """A few words with an arrow to a point of the data; their place goes from (0, 0), lower left, to (1, 1)."""
+    """A few words at a place, with an arrow to the point that matters, both in the coordinates of the data."""
     axis.annotate(
         words,
         point,
         place,
-        textcoords=axis.transAxes,
         fontsize=9,
         color="#222222",
         ha="center",
@@ -428,11 +430,12 @@ def show_lines(
 
 
 @in_style
-def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, floor_on_line=False, on=None):
+def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, floor_on_line=False, on=None, notes=()):
     """Groups of bars side by side: bars is {series: numbers}, one number for each of names.
 
     floor, (name, number), is a dashed line across. Its name stands in the legend, or at the right end of the line.
     A series may stand on one before it instead of beside it: on is {series: the lower one}.
+    Each of notes is a point_at; the bars stand at 0, 1, 2 and so on.
     """
     figure = Figure(figsize=(6.4, 3.2))
     axis = figure.add_axes((0.12, 0.2, 0.86, 0.68))  # fixed: layouts differ from release to release
@@ -471,6 +474,8 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, flo
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
             )  # no grid lines through the words
             axis.margins(y=0.12)  # room for the name
+    for note in notes:
+        point_at(axis, *note)
     return finish(figure, axis, title, x_label, y_label, alt or f"Bar chart of {y_label}: {title}.")
 
 
