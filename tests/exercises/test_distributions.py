@@ -266,3 +266,29 @@ def test_ids_of_a_wrong_kind_are_compared_with_ids_and_not_with_probabilities(ch
     report = check("speculate", lambda *inputs: change(accepted_or_redrawn(*inputs)))
     assert sentence in " ".join(report.message.split())
     assert "float64 is expected" not in report.message
+
+
+# --- what is no frequency agrees with nothing ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, -0.2, 1.2])
+def test_a_table_with_a_number_that_is_no_frequency_agrees_with_no_distribution(wrong):
+    expected = torch.tensor([[0.5, 0.5], [0.2, 0.8]]).as_subclass(Chances)
+    assert same_distribution(torch.tensor([[0.5, 0.5], [0.2, 0.8]]), expected)
+    for observed in (torch.tensor([[0.5, 0.5], [0.2, wrong]]), torch.full((2, 2), wrong)):
+        assert not same_distribution(observed, expected)
+        assert surprise(observed, expected) == math.inf
+
+
+@pytest.mark.parametrize("name", ["sample_next", "speculate"])
+def test_a_table_of_nan_in_place_of_tokens_does_not_pass(name):
+    def answer(first, *rest):
+        groups = GROUPS if name == "sample_next" else 6
+        if len(first) <= groups * 100:
+            return solution(first, *rest)
+        return torch.full((groups, first.shape[1]), math.nan)
+
+    space = {}
+    exec(EXERCISES[name].solution_text(), space)
+    solution = space[name]
+    assert check(name, answer).status == "failed"
