@@ -1,9 +1,14 @@
 """What is asked beyond the numbers is asked whatever an answer raises on the way."""
 
+import sys
+import time
+
 import pytest
 
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.exercise import EXERCISES
+
+resource = pytest.importorskip("resource")
 
 
 def solution_of(name):
@@ -56,3 +61,20 @@ def test_an_answer_that_works_only_once_for_each_input_fails(end):
 def test_the_unchanged_solutions_pass():
     for name in ("attention", "FeedForward", "split_heads"):
         assert check(name, solution_of(name)).status == "passed"
+
+
+@pytest.mark.parametrize("kept", [sys.setrecursionlimit, None])
+def test_an_answer_that_calls_itself_without_end_ends_whatever_limit_it_sets(kept):
+    def deeper():
+        return deeper()
+
+    def split_heads(x, num_heads):
+        (kept or sys.setrecursionlimit)(10**9)
+        return deeper()
+
+    before, begun = sys.getrecursionlimit(), time.process_time()
+    report = check("split_heads", split_heads)
+    assert report.status == "failed"
+    assert time.process_time() - begun < 10
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 3_000_000  # 3 GB; it once took 15.8
+    assert sys.getrecursionlimit() == before
