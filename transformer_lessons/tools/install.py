@@ -75,7 +75,7 @@ def test(arguments):
 def make_environment():
     """Make the environment, or bring it up to date; one whose installation was cut short is made anew."""
     check_python()
-    found = STAMP.read_text() if STAMP.exists() else None
+    found = STAMP.read_text(errors="replace") if STAMP.exists() else None
     if found == fingerprint() and works():
         return
     if found == UNFINISHED or not works():
