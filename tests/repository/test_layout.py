@@ -17,10 +17,18 @@ PACKAGE = ROOT / "transformer_lessons"
 MODULES = re.findall(r"^    ([\w.]+)  ", transformer_lessons.__doc__, flags=re.MULTILINE)  # in reading order
 IMPLEMENTATION = ["masks", "attention", "positions", "layers", "models"]
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "TEACHING.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "TEACHING.md", "SECURITY.md")),
     *sorted((ROOT / "transformer_lessons").rglob("*.md")),
 ]
-TOP_LEVEL = {"README.md", "CONTRIBUTING.md", "TEACHING.md", "LICENSE", "pyproject.toml", "requirements.txt"}
+TOP_LEVEL = {
+    "README.md",
+    "CONTRIBUTING.md",
+    "TEACHING.md",
+    "SECURITY.md",
+    "LICENSE",
+    "pyproject.toml",
+    "requirements.txt",
+}
 TOP_LEVEL |= {"notebooks", "transformer_lessons", "imgs", "tests"}
 
 
