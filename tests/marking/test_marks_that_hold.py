@@ -31,6 +31,7 @@ from transformer_lessons.marking import (
     wire,
     workers,
 )
+from transformer_lessons.marking.notebook import Notebook, excerpt_of, shape_of
 from transformer_lessons.tools import reset
 
 pytestmark = pytest.mark.skipif(
@@ -75,11 +76,12 @@ def solved_clone(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_what_a_teacher_has_solved_in_the_clone_is_not_what_was_handed_out(solved_clone, marker):
-    assert status_of(marker, "causal_mask", hostile.HONEST["causal_mask"], 'check("causal_mask", causal_mask)') == (
-        "passed",
-        [],
-    )
+def test_what_a_teacher_has_solved_in_the_clone_is_not_what_was_handed_out(solved_clone):
+    solved = Notebook((solved_clone / "notebooks" / FILE).read_bytes())
+    digest, *_ = shape_of(excerpt_of(solved.work_on("causal_mask", "causal_mask"), "causal_mask"))
+    known = verdicts.course()["6"]
+    assert known["fresh"]["causal_mask"] not in ("", digest)
+    assert known["digest"] not in ("", solved.digest)
 
 
 def test_a_lesson_whose_fresh_copy_is_lost_has_nothing_untouched_and_the_teacher_is_told(solved_clone):
