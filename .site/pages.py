@@ -383,9 +383,7 @@ SAMPLES = 3  # verdicts below an exercise
 def samples(exercise):
     """What the check says about answers with known mistakes, folded, since nothing can be tried on a page."""
     mistakes = [mistake for mistake in exercise.mistakes.values()][:SAMPLES]
-    reports = [
-        judge(exercise, mistake.variants[0].answer, first_draws(exercise), run=attempt) for mistake in mistakes
-    ]
+    reports = [judge(exercise, mistake.variants[0].answer, first_draws(exercise), run=attempt) for mistake in mistakes]
     card = choices(
         f"sample-{exercise.name}",
         "What the check says about an answer with this mistake",

@@ -154,3 +154,55 @@ def test_every_sign_is_of_a_declared_mistake():
         named = {text for one in signs for text in texts_of(one)}
         assert named & set(exercise.mistakes)
         assert {text for text in named if " " in text} <= set(exercise.mistakes)
+
+
+def accepted_or_redrawn(p, q, token, u):
+    left = (p - q).clamp(min=0)
+    new = torch.multinomial(torch.where(left.sum(-1, keepdim=True) > 0, left, p), 1)[:, 0]
+    return torch.where(u < (p.gather(1, token[:, None]) / q.gather(1, token[:, None]))[:, 0], token, new)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda ids: ids[:, None], "`tokens` has shape (3, 1); one id for each row, (batch,), is expected."),
+        (lambda ids: ids[:-1], "`tokens` has 2 ids, which is not one for each row."),
+        (lambda ids: ids.double(), "`tokens` holds float64; token ids should be int64."),
+        (lambda ids: ids.tolist(), "`tokens` is a list of 3; a tensor of token ids is expected."),
+        (lambda ids: ids.numpy(), "`tokens` is a NumPy array of int64 of shape (3,); a tensor of"),
+        (lambda ids: 2 * ids + 1, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
+        (lambda ids: ids - 3, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
+        (lambda ids: ids + ids % 2, "`tokens` holds an id that belongs to no token: ids go from 0 to 3."),
+    ],
+)
+def test_ids_of_a_wrong_kind_are_compared_with_ids_and_not_with_probabilities(change, sentence):
+    assert check("speculate", accepted_or_redrawn).status == "passed"
+    report = check("speculate", lambda *inputs: change(accepted_or_redrawn(*inputs)))
+    assert sentence in " ".join(report.message.split())
+    assert "float64 is expected" not in report.message
+
+
+# --- what is no frequency agrees with nothing ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, -0.2, 1.2])
+def test_a_table_with_a_number_that_is_no_frequency_agrees_with_no_distribution(wrong):
+    expected = torch.tensor([[0.5, 0.5], [0.2, 0.8]]).as_subclass(Chances)
+    assert same_distribution(torch.tensor([[0.5, 0.5], [0.2, 0.8]]), expected)
+    for observed in (torch.tensor([[0.5, 0.5], [0.2, wrong]]), torch.full((2, 2), wrong)):
+        assert not same_distribution(observed, expected)
+        assert surprise(observed, expected) == math.inf
+
+
+@pytest.mark.parametrize("name", ["sample_next", "speculate"])
+def test_a_table_of_nan_in_place_of_tokens_does_not_pass(name):
+    def answer(first, *rest):
+        groups = GROUPS if name == "sample_next" else 6
+        if len(first) <= groups * 100:
+            return solution(first, *rest)
+        return torch.full((groups, first.shape[1]), math.nan)
+
+    space = {}
+    exec(EXERCISES[name].solution_text(), space)
+    solution = space[name]
+    assert check(name, answer).status == "failed"

@@ -8,10 +8,12 @@ import torch
 
 from transformer_lessons.exercises.checker.distributions import Chances
 from transformer_lessons.exercises.checker.exercise import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
+from transformer_lessons.exercises.checker.sandbox import Limits, attempt, standard_state
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.marking import child, remote
 from transformer_lessons.marking.wire import Broken, Lines
+
+PATIENT = Limits(check=60.0)  # this machine may be busy
 
 
 class Declared(remote.Student):
@@ -55,9 +57,9 @@ def verdicts(name, answer, draws):
     student = Declared(answer)
     with standard_state():
         torch.set_num_threads(1)
-        here = judge(EXERCISES[name], answer, draws, run=attempt)
+        here = judge(EXERCISES[name], answer, draws, run=attempt, limits=PATIENT)
         try:
-            there = judge(EXERCISES[name], student.define(name, name), draws, run=student.run)
+            there = judge(EXERCISES[name], student.define(name, name), draws, run=student.run, limits=PATIENT)
         finally:
             student.end()
     return (here.status, here.mistake), (there.status, there.mistake)

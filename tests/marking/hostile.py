@@ -102,6 +102,17 @@ ATTACKS = {
     "UDP": f"import socket\n{DEFINED}\n    socket.socket(2, 2).sendto(b'x', ('127.0.0.1', {{port}})){WRONG}",
     "starts a program": f"import os\n{DEFINED}\n    os.system('touch ' + {{canary!r}} + '.touched'){WRONG}",
     "leaves a patched torch behind": f"torch.ones = torch.zeros\ntorch.Tensor.tril = lambda self, *a: self\n{DEFINED}{WRONG}",
+    "signals through a pipe": f"import fcntl, os\n{DEFINED}\n    reading, writing = os.pipe()\n"
+    "    fcntl.fcntl(reading, fcntl.F_SETOWN, os.getppid())\n    fcntl.fcntl(reading, 10, 9)\n"
+    f"    fcntl.fcntl(reading, fcntl.F_SETFL, os.O_ASYNC)\n    os.write(writing, b'x'){WRONG}",
+    "half a million classes": f"{DEFINED}\n    return [type(f'C{{n}}', (), {{}})() for n in range(5 * 10**5)]",
+    "a million tokens": f"{DEFINED}\n    return ['a'] * 10**6",
+    "the course's own in a thread that already runs": "import queue, threading\nfrom transformer_lessons import masks\n"
+    "asked, given = queue.Queue(), queue.Queue()\ndef run():\n    while True:\n"
+    "        given.put(masks.causal_mask(asked.get()))\nstarted = threading.Thread(target=run).start()\n"
+    f"{DEFINED}\n    asked.put(length)\n    return given.get() if started is None else 0",
+    "not implemented from the second call on": f"calls = []\n{DEFINED}\n    calls.append(length)\n"
+    f"    if len(calls) > 9:\n        raise NotImplementedError{WRONG}",
     "works at the end": f"import atexit, os\natexit.register(lambda: open({{canary!r}}, 'w').write('x'))\n{DEFINED}{WRONG}",
 }
 

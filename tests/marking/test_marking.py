@@ -32,16 +32,21 @@ from transformer_lessons.marking import (
     confinement,
     lending,
     marks,
+    naming,
+    policy,
     release,
     report,
     review,
     sample,
+    sheets,
     submissions,
     tables,
     verdicts,
     wire,
 )
 from transformer_lessons.marking.notebook import Notebook, Unreadable, shape_of
+from transformer_lessons.tools import reset
+from transformer_lessons.tools.install import ROOT
 
 LEVEL_1 = pytest.mark.skipif(confinement.protections() != confinement.ALL, reason="this kernel confines nothing")
 OPEN = pytest.mark.skipif(
@@ -236,8 +241,7 @@ def test_a_right_gradient_comes_over_the_wire():
 
 
 def test_an_untouched_lesson_is_untouched(marker):
-    path = verdicts.ROOT / "notebooks" / "06_masking.ipynb"
-    result = marker.notebook(path.read_bytes(), None)
+    result = marker.notebook(reset.original("06_masking.ipynb"), None)
     assert set(statuses(result).values()) == {"untouched"}
 
 
@@ -261,7 +265,7 @@ SOME = [
 @pytest.mark.parametrize("name", SOME)
 def test_an_attack_raises_no_mark_and_harms_no_other(marker, name, tmp_path):
     row = marker.notebook(bytes_of(hostile.hostile(name, str(tmp_path / "canary"), 9)), None)
-    rows = {one["item"]: marks.scored({**one, "mistake": ""}, marks.POLICY) for one in row["rows"]}
+    rows = {one["item"]: marks.scored({**one, "mistake": ""}, policy.POLICY) for one in row["rows"]}
     assert rows["causal_mask"]["points"] == 0
     assert rows["padding_mask"]["status"] == "passed"
 
@@ -513,7 +517,7 @@ def test_a_run_that_was_killed_ends_in_the_same_bytes(marked, monkeypatch):
 
 
 def test_where_nothing_has_changed_nothing_is_marked(marked, monkeypatch):
-    monkeypatch.setattr(marks, "share", lambda jobs, waiting, out: pytest.fail("marked") if waiting else None)
+    monkeypatch.setattr(marks, "share", lambda jobs, waiting, out: pytest.fail("marked") if waiting else {})
     assert commands.mark([str(marked / "class"), "--out", str(marked / "one")]) == 0
 
 
@@ -536,7 +540,7 @@ def test_a_class_list_names_everybody_and_spreads_the_work_of_a_group(marked, tm
         f"student,name,group\nx1,Xenia,{group}\nx2,Ximena,{group}\n{single},Sole,\nnone,Nobody,\n"
     )
     assert commands.mark([str(marked / "class"), "--out", str(out), "--roster", str(tmp_path / "class.csv")]) == 0
-    wide = {row["student"]: row for row in marks.table(out / "marks_wide.csv")}
+    wide = {row["student"]: row for row in sheets.table(out / "marks_wide.csv")}
     assert {one: row["name"] for one, row in wide.items()} == {
         "x1": "Xenia",
         "x2": "Ximena",
@@ -552,7 +556,7 @@ def test_no_formula_and_no_script_survives(marked):
     for path, data in contents(marked / "one").items():
         text = data.decode()
         if path.suffix == ".html":
-            assert "<script" not in text
+            assert text.count("<script") == 2 * (path.name == "grading.html")  # its own, which its policy names
             assert "<img" not in text
             assert "default-src 'none'" in text
             assert "‮" not in text
@@ -564,7 +568,7 @@ def test_no_formula_and_no_script_survives(marked):
 def test_feedback_names_nobody_else(marked):
     students = [path.name for path in (marked / "class").iterdir()]
     for path in (marked / "one" / "feedback").glob("*/*"):
-        others = [one for one in students if marks.slug(one) != path.parent.name]
+        others = [one for one in students if naming.slug(one) != path.parent.name]
         assert not any(one.lower() in path.read_text().lower() for one in others)
     anonymous = (marked / "one" / "report-anonymous.html").read_text()
     assert not any(re.search(rf"\b{re.escape(one)}\b", anonymous) for one in students)
@@ -572,19 +576,19 @@ def test_feedback_names_nobody_else(marked):
 
 def test_texts_come_back_and_overrides_stay(marked, tmp_path):
     out = shutil.copytree(marked / "one", tmp_path / "marks")
-    rows = marks.table(out / "texts.csv")
+    rows = sheets.table(out / "texts.csv")
     given = [row for row in rows if row["who"] != "model answer"]
     assert given
     for number, row in enumerate(given):
         row |= {"p1": "1", "p2": "0.5", "p3": "0", "comment": f"note {number}"}
-    tables.written(out / "texts.csv", marks.TEXTS, [[row[one] for one in marks.TEXTS] for row in rows])
+    sheets.written(out / "texts.csv", marks.TEXTS, [[row[one] for one in marks.TEXTS] for row in rows])
     student = sorted(path.name for path in (marked / "class").iterdir() if path.name.isalpha())[0]
     (out / "overrides.csv").write_text(f"student,item,points,reason\n{student},6.1,9,generous\n")
     for _ in range(2):
         commands.mark([str(marked / "class"), "--out", str(out)])
-    after = [row for row in marks.table(out / "texts.csv") if row["who"] != "model answer"]
+    after = [row for row in sheets.table(out / "texts.csv") if row["who"] != "model answer"]
     assert sorted(row["comment"] for row in after) == sorted(row["comment"] for row in given)
-    table = marks.table(out / "marks.csv")
+    table = sheets.table(out / "marks.csv")
     assert {row["points"] for row in table if row["status"] == "read"} == {"1.5"}
     assert [row["points"] for row in table if (row["student"], row["item"]) == (student, "6.1")] in ([], ["9"])
 
@@ -607,7 +611,7 @@ def test_texts_come_back_and_overrides_stay(marked, tmp_path):
 def test_a_filled_sheet_differs_in_the_filled_cells_alone(tmp_path, sheet, column):
     path = tmp_path / "sheet.csv"
     path.write_bytes(sheet.encode())
-    tables.written(
+    sheets.written(
         tmp_path / "marks.csv", tables.LONG, [["12", "Ann", 6, "causal_mask", "exercise", "passed", 4.5, 9, "", "", ""]]
     )
     done, missing = tables.fill(path, tmp_path / "marks.csv", column)
@@ -694,7 +698,7 @@ def test_a_variant_is_marked_as_the_courses_own_are(tmp_path):
     )
     arguments = [tmp_path / "class", "--out", tmp_path / "marks", "--variants", tmp_path / "variants", "--jobs", 1]
     subprocess.run([sys.executable, "-m", "transformer_lessons", "mark", *map(str, arguments)], check=True)
-    found = {row["item"]: row["status"] for row in marks.table(tmp_path / "marks" / "marks.csv")}
+    found = {row["item"]: row["status"] for row in sheets.table(tmp_path / "marks" / "marks.csv")}
     assert (found["window_mask"], found["padding_mask"], found["causal_mask"]) == ("passed", "passed", "missing")
 
 
@@ -748,12 +752,12 @@ def test_root_marks_only_behind_a_sandbox(monkeypatch, capsys):
 
 
 def test_the_checker_knows_nothing_of_marking():
-    for path in (verdicts.ROOT / "transformer_lessons" / "exercises").rglob("*.py"):
+    for path in (ROOT / "transformer_lessons" / "exercises").rglob("*.py"):
         assert not re.search(r"(from|import) .*\bmarking\b", path.read_text(encoding="utf-8"))
 
 
 def test_a_table_shows_no_formula_and_no_hidden_character():
-    assert marks.cell("=1+1") == "'=1+1"
-    assert marks.cell("a‮b\0c") == "abc"
-    assert len(marks.cell("x" * 10_000)) == 200
+    assert naming.cell("=1+1") == "'=1+1"
+    assert naming.cell("a‮b\0c") == "abc"
+    assert len(naming.cell("x" * 10_000)) == 200
     assert report.safe("<b>&") == "&lt;b&gt;&amp;"

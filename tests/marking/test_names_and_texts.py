@@ -12,7 +12,7 @@ import pytest
 
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.verdict import verdict
-from transformer_lessons.marking import commands, marks, report, submissions, tables, verdicts
+from transformer_lessons.marking import commands, naming, report, sheets, submissions, tables, verdicts
 from transformer_lessons.marking.remote import Remote
 
 FILE = "06_masking.ipynb"
@@ -60,7 +60,7 @@ def test_a_name_of_which_nothing_can_be_seen_is_nobodys(tmp_path):
 
 
 def test_no_mark_is_added_up_from_two_lines_for_one_item(tmp_path, capsys):
-    tables.written(tmp_path / "marks.csv", tables.LONG, [["bob", *ROW], ["bob", *ROW], ["ada", *ROW]])
+    sheets.written(tmp_path / "marks.csv", tables.LONG, [["bob", *ROW], ["bob", *ROW], ["ada", *ROW]])
     (tmp_path / "sheet.csv").write_text("id,Grade\nada,\nbob,\n")
     assert commands.fill([str(tmp_path / "sheet.csv"), "--out", str(tmp_path)]) == 0
     assert (tmp_path / "sheet.csv").read_text() == "id,Grade\nada,1.5\nbob,\n"
@@ -68,7 +68,7 @@ def test_no_mark_is_added_up_from_two_lines_for_one_item(tmp_path, capsys):
 
 
 def test_who_calls_herself_by_anothers_number_gets_no_points_of_theirs(tmp_path):
-    tables.written(tmp_path / "marks.csv", tables.LONG, [["12", *ROW], ["99", *ROW], ["7", *ROW]])
+    sheets.written(tmp_path / "marks.csv", tables.LONG, [["12", *ROW], ["99", *ROW], ["7", *ROW]])
     sheet = "Identifier,Full name,Grade\nParticipant 99,12,\nParticipant 12,Ann,\nParticipant 7,Bo,\n"
     (tmp_path / "sheet.csv").write_text(sheet)
     assert tables.fill(tmp_path / "sheet.csv", tmp_path / "marks.csv") == (1, ["12", "99"])
@@ -99,7 +99,7 @@ def test_names_that_are_no_utf_8_are_told_apart_and_can_be_written(tmp_path):
         with open(os.path.join(os.fsencode(tmp_path), name, b"06.ipynb"), "w") as file:
             file.write("{}")
     works, _ = submissions.find(tmp_path)
-    assert len({one.name for one in works}) == len({marks.slug(one.name) for one in works}) == 2
+    assert len({one.name for one in works}) == len({naming.slug(one.name) for one in works}) == 2
     assert report.moodle_zip({("", "lesson_6.html", one.folder): b"" for one in works})
     assert all(one.path.encode() for one in works)
 
@@ -177,6 +177,6 @@ def test_nothing_a_stranger_wrote_moves_the_terminals_cursor(capsys):
 
 
 def test_a_cell_cannot_be_split_at_semicolons(tmp_path):
-    tables.written(tmp_path / "x.csv", ["student"], [["a;=1+1"], ['a";=1+1']])
+    sheets.written(tmp_path / "x.csv", ["student"], [["a;=1+1"], ['a";=1+1']])
     lines = list(csv.reader((tmp_path / "x.csv").read_text("utf-8-sig").splitlines(), delimiter=";"))
     assert lines == [["student"], ["a;=1+1"], ['a";=1+1']]

@@ -1,5 +1,9 @@
-"""Marks 30 honest notebooks with and without hostile ones among them: python tests/proofs/attack_marking.py [JOBS]."""
+"""Marks 30 honest notebooks with and without hostile ones among them.
 
+python tests/proofs/attack_marking.py [--jobs 2] [--write]; --write puts the results into SECURITY.md.
+"""
+
+import argparse
 import csv
 import json
 import socket
@@ -21,7 +25,7 @@ def marks_of(out):
         return list(csv.DictReader(file))
 
 
-def main(jobs):
+def main(jobs, write_table):
     folder = Path(tempfile.mkdtemp())
     canary = folder / "canary"
     canary.write_text("SECRET-OF-THE-TEACHER")
@@ -67,9 +71,30 @@ def main(jobs):
         list(Path("/tmp").glob("flood*")),
     )
     print("TCP:", reached(tcp.accept), "UDP:", reached(lambda: udp.recv(10)), "processes left:", left())
-    for row in after:
-        if row["student"].startswith("attack") and row["item"] == "causal_mask":
-            print(f"  {names[int(row['student'][6:])]:<40} {row['status']:<10} {row['mistake']}")
+    results = {
+        names[int(row["student"][6:])]: row
+        for row in after
+        if row["student"].startswith("attack") and row["item"] == "causal_mask"
+    }
+    unread = (folder / "again" / "unread.txt").read_text(encoding="utf-8")
+    lines = ["| attack | its mark | the honest answer beside it |", "| --- | --- | --- |"]
+    for number, name in enumerate(names):
+        row = results.get(name)
+        mark = f"{row['status']}: {row['mistake'] or 'no mistake'}" if row else "not read"
+        beside = "lost" if name in lost else "kept" if f"attack{number:02}/" not in unread else "not read"
+        lines.append(f"| {name} | {mark} | {beside} |")
+    print("\n".join(lines))
+    if write_table:
+        same = before == [row for row in after if row["student"].startswith("honest")]
+        sentence = (
+            f"{len(names)} attacks among 30 honest notebooks: {len(raised)} marks raised; "
+            f"the honest rows are {'the same bytes' if same else 'NOT the same'} with and without them."
+        )
+        path = ROOT / "SECURITY.md"
+        begin, end = "<!-- attacks: written by tests/proofs/attack_marking.py -->\n", "<!-- end of attacks -->"
+        above, _, rest = path.read_text(encoding="utf-8").partition(begin)
+        below = rest.partition(end)[2]
+        path.write_text(f"{above}{begin}{sentence}\n\n" + "\n".join(lines) + f"\n{end}{below}", encoding="utf-8")
 
 
 def write(folder, book):
@@ -98,4 +123,8 @@ def reached(call):
 
 
 if __name__ == "__main__":
-    main(*(sys.argv[1:] or ["2"]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", default="2")
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    main(options.jobs, options.write)

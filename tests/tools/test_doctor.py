@@ -229,3 +229,10 @@ def test_a_screen_without_ticks_gets_letters(monkeypatch):
     doctor.tell("✓", "well")
     doctor.tell("✗", "not well", "fix it")
     assert screen.said == "OK well\nX not well\n      fix it\n"
+
+
+def test_a_stamp_that_is_not_utf_8_is_out_of_date(monkeypatch, tmp_path):
+    monkeypatch.setattr(install, "VENV", Path(sys.prefix))
+    monkeypatch.setattr(install, "STAMP", tmp_path / "stamp")
+    install.STAMP.write_bytes(b"\xff\xfe\x00")
+    assert doctor.environment()[::2] == ("✗", doctor.LAB)

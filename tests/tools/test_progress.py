@@ -1,6 +1,7 @@
 """Progress: what a learner has solved is found by running notebooks, whatever state they are in."""
 
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -304,3 +305,12 @@ def test_a_python_without_jupyter_hands_over_to_the_environment(tmp_path, monkey
     assert progress.show_progress(["mine", "--limit", "5"]) == 0
     command = (install.PYTHON, "-m", "transformer_lessons", "progress", tmp_path / "mine", "--limit", 5)
     assert handed == [command]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_in_place_of_a_notebook_is_refused_at_once(tmp_path, capsys):
+    os.mkfifo(tmp_path / "06_masking.ipynb")
+    assert progress.show_progress([str(tmp_path / "06_masking.ipynb")]) == 1
+    assert "is neither a folder nor a notebook" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="is not an ordinary file"):
+        progress.cells_of(tmp_path / "06_masking.ipynb")

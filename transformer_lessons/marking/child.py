@@ -4,6 +4,7 @@ One process loads Python and PyTorch and then only forks: each notebook gets a f
 of the notebook has been read. Requests come over a socket, and it sends back numbers.
 """
 
+import _thread
 import ast
 import builtins
 import contextlib
@@ -11,6 +12,7 @@ import importlib
 import inspect
 import linecache
 import os
+import pkgutil
 import random
 import signal
 import socket
@@ -26,19 +28,7 @@ import torch
 from torch import nn
 
 PACKAGE = Path(__file__).resolve().parent.parent
-COURSE = (
-    "first_steps",
-    "masks",
-    "attention",
-    "positions",
-    "layers",
-    "models",
-    "modern",
-    "language.tokenization",
-    "language.sampling",
-    "language.training",
-    "tasks.reversal",
-)
+APART = ("exercises", "marking", "tools", "__main__", "inspection.plots")  # what no answer needs, or may not see
 OWN = ("marking.confinement", "marking.lending", "marking.notebook", "marking.wire")
 EXERCISES = f"{PACKAGE.name}.exercises"
 
@@ -53,9 +43,43 @@ def load():
     importlib.import_module(f"{EXERCISES}.checker.sandbox")
     sys.modules[f"{EXERCISES}.checker"].__path__ = []
     importlib.import_module("torch.fx.experimental.symbolic_shapes")  # or each fork's first gradient would load it
-    for name in (*COURSE, *OWN):
-        with contextlib.suppress(ModuleNotFoundError):
+    load_course()
+    for name in OWN:
+        importlib.import_module(f"{PACKAGE.name}.{name}")
+
+
+def load_course():
+    """Imports the finished implementation, and what else lessons import."""
+    for name in course_modules(PACKAGE):
+        with contextlib.suppress(ImportError):
             importlib.import_module(f"{PACKAGE.name}.{name}")
+
+
+def course_modules(folder, above=""):
+    """The names of all modules that hold the finished implementation, and what else a lesson imports."""
+    for found in pkgutil.iter_modules([str(folder)]):
+        name = above + found.name
+        if name in APART:
+            continue
+        yield name
+        if found.ispkg:
+            yield from course_modules(folder / found.name, f"{name}.")
+
+
+def places_of(name):
+    """Where the course defines what has this name: (file, line) of each function, and of each method of a class."""
+    places = set()
+    for module_name, module in list(sys.modules.items()):
+        if not module_name.startswith(f"{PACKAGE.name}.") or module_name.split(".")[1] in APART:
+            continue
+        owners = [module, *(one for one in list(vars(module).values()) if isinstance(one, type))]
+        for owner in owners:
+            value = vars(owner).get(name)
+            for function in vars(value).values() if isinstance(value, type) else [value]:
+                code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+                if code and code.co_filename.startswith(str(PACKAGE)):
+                    places.add((code.co_filename, code.co_firstlineno))
+    return frozenset(places)
 
 
 def readable():
@@ -82,22 +106,41 @@ def main(number):
     torch.set_num_threads(1)
     tempfile.tempdir = "/"  # it is never written to, and looking for one would fail
     sys.modules[f"{EXERCISES}.checker.sandbox"].namespaces.extend()
+    watch_threads()
     control.sendall(b"\0" * 8)
     while True:
         message, sockets, _, _ = socket.recv_fds(control, 8, 1)
         if len(message) < 8:
             break
         (pid,) = struct.unpack("<q", message)
-        if pid:  # to be buried: its number stays taken until now
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, 0)
-        else:
-            pid = os.fork()
-            if pid == 0:
-                control.close()
-                begin(socket.socket(fileno=sockets[0]))
-            os.close(sockets[0])
-        control.sendall(struct.pack("<q", pid))
+        answer = bury(pid) if pid else fork(control, sockets[0])
+        control.sendall(struct.pack("<q", answer))
+
+
+def bury(pid):
+    """Ends a process and its group; returns the signal that had ended it before, or 0."""
+    with contextlib.suppress(ChildProcessError):
+        gone, status = os.waitpid(pid, os.WNOHANG)
+        for end in (os.killpg, os.kill) if not gone else (os.killpg,):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                end(pid, signal.SIGKILL)
+        if gone:
+            return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        os.waitpid(pid, 0)
+    return 0
+
+
+def fork(control, place):
+    """The number of a new process that serves over the socket with this number, or the error's, negative."""
+    try:
+        pid = os.fork()
+    except OSError as error:  # no more processes are allowed just now
+        pid = -error.errno
+    if pid == 0:
+        control.close()
+        begin(socket.socket(fileno=place))
+    os.close(place)
+    return pid
 
 
 def begin(own):
@@ -126,29 +169,53 @@ def begin(own):
 class Borrowing:
     """Notes whether the course's own code of that name runs, or the watch is switched off: a tripwire, not a wall."""
 
+    now = None  # the one that watches just now
+
     def __init__(self, name):
-        modules = [sys.modules.get(f"{PACKAGE.name}.{one}") for one in COURSE]
-        found = [vars(module)[name] for module in modules if module and name in vars(module)]
-        functions = [one for value in found for one in (vars(value).values() if isinstance(value, type) else [value])]
-        codes = [getattr(inspect.unwrap(one), "__code__", None) for one in functions if callable(one)]
-        self.places = frozenset((one.co_filename, one.co_firstlineno) for one in codes if one)
-        self.seen = False
+        self.places, self.seen = places_of(name), False
 
     def __enter__(self):
         if self.places:
-            threading.setprofile(self.note)
-            sys.setprofile(self.note)
+            Borrowing.now = self
+            watch_threads()
+            sys.setprofile(noted)
 
-    def note(self, frame, event, _):
-        code = frame.f_code  # a copy of it, under another name, still says where it comes from
-        if event == "call" and (code.co_filename, code.co_firstlineno) in self.places:
+    def note(self, code):
+        """A copy of the course's code, under another name, still says where it comes from."""
+        if (code.co_filename, code.co_firstlineno) in self.places:
             self.seen = True
 
     def __exit__(self, error, *_):
         if self.places and error is None:  # at the deepest recursion Python itself switches it off
-            self.seen = self.seen or sys.getprofile() != self.note
-        threading.setprofile(None)
+            self.seen = self.seen or sys.getprofile() is not noted
         sys.setprofile(None)
+        Borrowing.now = None
+
+
+def noted(frame, event, _):
+    if event == "call" and Borrowing.now is not None:
+        Borrowing.now.note(frame.f_code)
+
+
+STARTERS = {name: getattr(_thread, name) for name in dir(_thread) if name.startswith("start_")}
+
+
+def watch_threads():
+    """From now on, what runs in a new thread is noted, also when the answer that uses it is called only later."""
+    threading.setprofile(noted)
+
+    def watched(start):
+        def start_watched(function, *arguments, **named):
+            def run(*arguments, **named):
+                sys.setprofile(noted)
+                return function(*arguments, **named)
+
+            return start(run, *arguments, **named)
+
+        return start_watched
+
+    for name, start in STARTERS.items():  # beneath `threading`, which has names of its own for them
+        setattr(_thread, name, watched(start))
 
 
 class Child:
@@ -246,11 +313,12 @@ class Child:
         """Runs what a subject needs, and describes the subject."""
         self.targets.clear()
         work = self.book.work_on(head["exercise"], head["subject"])
+        self.borrowing = Borrowing(head["exercise"])
         with self.sandbox.captured():
             space, problem = self.run(work)
         if head["subject"] not in space:
             raise problem or NameError(f"name '{head['subject']}' is not defined")
-        self.borrowing = Borrowing(head["exercise"])
+        self.borrowing.places |= places_of(head["exercise"])  # its cells may have imported more, or hidden something
         return self.description(space[head["subject"]])
 
     def value(self, head):

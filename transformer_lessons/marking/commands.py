@@ -17,15 +17,23 @@ def mark(arguments):
     parser = parser_for("mark", MARK)
     parser.add_argument("source", type=Path, metavar="FOLDER_OR_ZIP")
     parser.add_argument("--out", type=Path, default=Path("marks"), help="folder for the marks (default: marks)")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="number of processes at a time")
+    parser.add_argument("--jobs", type=number, default=os.cpu_count() or 1, help="number of processes at a time")
     parser.add_argument("--variants", type=Path, metavar="FOLDER", help="your own exercises, added to the course's")
     parser.add_argument("--student", metavar="ID", help="mark this student's work again, and nobody else's")
     parser.add_argument("--roster", type=Path, metavar="CSV", help="class list with the columns student, name, group")
     parser.add_argument("--format", choices=("gradescope", "classroom"), help="one submission: write its results.json")
     options = parser.parse_args(arguments)
-    if not options.source.exists():
-        return refuse(f"There is no {options.source}.")
+    for path in (options.source, options.roster, options.variants):
+        if path is not None and not path.exists():
+            return refuse(f"There is no {path}.")
     return trouble() or marked(options)
+
+
+def number(text):
+    """A number of processes."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} must be a whole number, at least 1")
+    return int(text)
 
 
 def trouble():
@@ -60,9 +68,17 @@ def marked(options):
     try:
         if options.variants:
             verdicts.load_variants(options.variants)
+        if lost := verdicts.lost_lessons():
+            print(
+                f"No fresh copy of {', '.join(lost)} is left, neither in notebooks nor in git's history, so work that "
+                "nobody has touched cannot be told from wrong work there.",
+                file=sys.stderr,
+            )
         known = marks.mark(options.source, out, options.jobs, print, options.student, options.roster)
     except ValueError as error:
         return refuse(error)
+    for remark in known.remarks:
+        print(plain(remark), file=sys.stderr)
     if options.format:
         tables.write_result(out, options.format, tables.FORMATS[options.format](known))
         return 0

@@ -25,6 +25,42 @@ PROMISES = {
 
 PARENT = 1  # prctl's number for the signal that comes when the parent ends
 
+# Steps of a filter: what is loaded or compared, and where the next step is, if it holds and if it does not.
+LOAD, EQUAL, LARGER, HAS, GIVE = 0x20, 0x15, 0x25, 0x45, 0x06
+KILL, ALLOW, REFUSE, UNKNOWN = 0x80000000, 0x7FFF0000, 0x50001, 0x50026  # the last two: EPERM, ENOSYS
+
+# Rules for the calls that are allowed with some arguments only, as steps with the number of the argument.
+
+
+def low(argument):
+    return (LOAD, 0, 0, 16 + 8 * argument)
+
+
+def with_flag(argument, flag):
+    return [low(argument), (HAS, 0, 1, flag), (GIVE, 0, 0, ALLOW), (GIVE, 0, 0, REFUSE)]
+
+
+def zero(argument):
+    high = (LOAD, 0, 0, 20 + 8 * argument)
+    return [low(argument), (EQUAL, 0, 3, 0), high, (EQUAL, 0, 1, 0), (GIVE, 0, 0, ALLOW), (GIVE, 0, 0, REFUSE)]
+
+
+def other_than(argument, value):
+    return [low(argument), (EQUAL, 0, 1, value), (GIVE, 0, 0, REFUSE), (GIVE, 0, 0, ALLOW)]
+
+
+def only(argument, *values):
+    steps = [low(argument)]
+    for value in values:
+        steps += [(EQUAL, 0, 1, value), (GIVE, 0, 0, ALLOW)]
+    return [*steps, (GIVE, 0, 0, REFUSE)]
+
+
+THREADS = 0x10000  # CLONE_THREAD
+FCNTL = (0, 1, 2, 3, 5, 6, 7, 1030, 1032)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, locks, F_DUPFD_CLOEXEC, F_GETPIPE_SZ
+IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, how wide, how much to read; and settings
+# of the file's number alone. All others are refused: those that name a process to be sent signals, or change files.
+
 # The numbers of system calls, by machine. Those in these rows are refused, and so are a new kernel's, beyond LAST.
 LAST = 462
 REFUSED = {
@@ -43,7 +79,7 @@ REFUSED = {
         164 227 159 305 169 246 320 175 176 313 167 168 170 171 172 173 163 103 135 139   clocks, boot, modules, names
         76 253 254 294 300 301               truncate, which Landlock covers from Linux 6.2 on; watching folders
         """,
-        {56: (0, 0x10000), 302: (2, None), 157: (0, PARENT)},
+        {56: with_flag(0, THREADS), 302: zero(2), 157: other_than(0, PARENT), 72: only(1, *FCNTL), 16: only(1, *IOCTL)},
     ),
     "aarch64": (
         0xC00000B7,
@@ -53,7 +89,13 @@ REFUSED = {
         52 53 452 54 55 88 5 6 7 14 15 16   194 195 196 190 191 192 193 186 187 188 189 180
         170 112 171 266 142 104 294 105 106 273 224 225 161 162 89 116 92   45 26 27 262 263
         """,
-        {220: (0, 0x10000), 261: (2, None), 167: (0, PARENT)},
+        {
+            220: with_flag(0, THREADS),
+            261: zero(2),
+            167: other_than(0, PARENT),
+            25: only(1, *FCNTL),
+            29: only(1, *IOCTL),
+        },
     ),
 }  # and: clone only for threads, prlimit only to read, prctl only if this process still ends with its parent
 
@@ -118,14 +160,19 @@ def confine(readable):
 def set_limits(resource):
     """Limits memory, CPU time and open files. No file may grow; without seccomp, no process or thread may start."""
     limits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_CPU": SECONDS, "RLIMIT_NOFILE": 256}
-    with contextlib.suppress(OSError, ValueError):
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        limits["RLIMIT_AS"] = taken + MEMORY
+    limit_memory(MEMORY)
     if not can_filter():
         limits["RLIMIT_NPROC"] = 1
     for name, value in limits.items():
         with contextlib.suppress(OSError, ValueError, AttributeError):
             resource.setrlimit(getattr(resource, name), (value, value))
+
+
+def limit_memory(more):
+    """Limits this process to so many bytes beyond those that it has taken by now, where the system says how many."""
+    with contextlib.suppress(OSError, ValueError):
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (taken + more, taken + more))
 
 
 def require(result):
@@ -158,46 +205,19 @@ def filter_calls():
     """seccomp: the refused calls fail with EPERM, unknown and newer ones with ENOSYS; another machine's end it."""
     machine, text, some = REFUSED[platform.machine()]
     numbers = sorted({int(word) for word in text.split() if word.isdecimal()})
-    kill, allow, refuse, unknown = 0x80000000, 0x7FFF0000, 0x50001, 0x50026
-    load, equal, larger, has, give = 0x20, 0x15, 0x25, 0x45, 0x06
     steps = [
-        (load, 0, 0, 4),
-        (equal, 1, 0, machine),
-        (give, 0, 0, kill),
-        (load, 0, 0, 0),
-        (larger, 0, 1, LAST),
-        (give, 0, 0, unknown),
+        (LOAD, 0, 0, 4),
+        (EQUAL, 1, 0, machine),
+        (GIVE, 0, 0, KILL),
+        (LOAD, 0, 0, 0),
+        (LARGER, 0, 1, LAST),
+        (GIVE, 0, 0, UNKNOWN),
     ]
     for number in numbers:
-        steps += [(equal, 0, 1, number), (give, 0, 0, unknown if number == 435 else refuse)]
-    for number, (argument, flag) in some.items():
-        if flag == PARENT:  # refused with this argument
-            steps += [
-                (equal, 0, 4, number),
-                (load, 0, 0, 16 + 8 * argument),
-                (equal, 0, 1, flag),
-                (give, 0, 0, refuse),
-                (give, 0, 0, allow),
-            ]
-        elif flag:  # allowed with this flag
-            steps += [
-                (equal, 0, 4, number),
-                (load, 0, 0, 16 + 8 * argument),
-                (has, 0, 1, flag),
-                (give, 0, 0, allow),
-                (give, 0, 0, refuse),
-            ]
-        else:  # allowed where the argument is 0
-            steps += [
-                (equal, 0, 6, number),
-                (load, 0, 0, 16 + 8 * argument),
-                (equal, 0, 3, 0),
-                (load, 0, 0, 20 + 8 * argument),
-                (equal, 0, 1, 0),
-                (give, 0, 0, allow),
-                (give, 0, 0, refuse),
-            ]
-    steps.append((give, 0, 0, allow))
+        steps += [(EQUAL, 0, 1, number), (GIVE, 0, 0, UNKNOWN if number == 435 else REFUSE)]
+    for number, rule in some.items():
+        steps += [(EQUAL, 0, len(rule), number), *rule]
+    steps.append((GIVE, 0, 0, ALLOW))
     code = b"".join(struct.pack("<HBBI", *step) for step in steps)
     held = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("<HxxxxxxQ", len(steps), ctypes.addressof(held))

@@ -13,7 +13,7 @@ from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.pages import MODEL, POINTS
-from transformer_lessons.tools import atomic
+from transformer_lessons.tools import atomic, reset
 from transformer_lessons.tools.install import ROOT
 
 KEPT = "Kept for your teacher."
@@ -59,9 +59,15 @@ def release(out, hold):
             if not any(part in NOT_FOR_STUDENTS for part in path.parts) and name != "imgs/draw.py":
                 archive.writestr(
                     zipfile.ZipInfo(f"transformer-lessons/{name}", (2020, 1, 1, 0, 0, 0)),
-                    held(name, path.read_bytes(), hold, lines),
+                    held(name, as_handed_out(path), hold, lines),
                 )
     atomic.write(out, file.getvalue())
+
+
+def as_handed_out(path):
+    """A file's content; a lesson as this version of the course has it, whatever a teacher has solved in it."""
+    lesson = path.suffix == ".ipynb" and path.name in reset.lessons()
+    return (reset.original(path.name) if lesson else None) or path.read_bytes()
 
 
 def held(name, data, hold, lines):

@@ -27,7 +27,9 @@ from transformer_lessons.marking.wire import DTYPES, ITEMS, Broken, Lines, name_
 LIMITS = Limits(check=20.0)  # seconds: a call has as many as in `check`, but of CPU; a check more, if others are busy
 ASLEEP, READING, DEFINING, LOSS, LEAST = 3.0, 30.0, 8.0, 5.0, 0.5  # seconds; LOSS is for all of a notebook
 CLOCK, ENDS = 10, 3  # times as long by the clock, whatever the process seems to do; processes that an answer may end
-ASKED, REQUEST, REPLY, STARTS = 20_000, 1 << 20, 16 << 20, 60  # requests in a call; bytes; processes for a notebook
+ASKED, REQUEST, REPLY, STARTS = 2000, 1 << 20, 16 << 20, 60  # requests in a call; bytes; processes for a notebook
+FORKS = 5  # times that a process is asked for, where the system allows no more of them just now
+ALL = 60.0  # seconds of CPU for all that a notebook computes, before each call gets LEAST
 NUMBERS = 1 << 18  # in a module's parameters: a hundred times what any contract asks for
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -38,6 +40,13 @@ class Endless(Exception):
 
 class Remote(Exception):
     """The learner's own error, raised again on this side."""
+
+
+class Unavailable(BaseException):
+    """No process can be had for a student's code, or ours has died: nobody's mark depends on that.
+
+    It is no Exception, so that nothing on the way takes it for an error of the student's.
+    """
 
 
 class Nursery:
@@ -69,24 +78,38 @@ class Nursery:
         self.reply()
 
     def reply(self):
-        data = self.control.recv(8)
+        """The number that the process answers."""
+        data = b""
+        with contextlib.suppress(OSError):
+            data = self.control.recv(8, socket.MSG_WAITALL)
         if len(data) < 8:
-            raise RuntimeError("the process for students' code could not be started")
+            raise Unavailable("the process that starts students' code has died")
         return struct.unpack("<q", data)[0]
 
     def fork(self):
-        ours, theirs = socket.socketpair()
-        socket.send_fds(self.control, [struct.pack("<q", 0)], [theirs.fileno()])
-        theirs.close()
-        return self.reply(), ours
+        """(its number, our end of its socket) of a new process for a student's code."""
+        for attempt in range(FORKS):
+            ours, theirs = socket.socketpair()
+            try:
+                socket.send_fds(self.control, [struct.pack("<q", 0)], [theirs.fileno()])
+            except OSError as error:
+                raise Unavailable("the process that starts students' code has died") from error
+            finally:
+                theirs.close()
+            number = self.reply()
+            if number > 0:
+                return number, ours
+            ours.close()
+            time.sleep(0.1 * 2**attempt)
+        raise Unavailable(f"no process could be started for it ({os.strerror(-number)})")
 
     def bury(self, pid):
-        """Ends a process and all of its group."""
-        for end in (os.killpg, os.kill):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                end(pid, signal.SIGKILL)
-        self.control.sendall(struct.pack("<q", pid))
-        self.reply()
+        """Ends a process and all of its group; returns the signal that had ended it before, or 0."""
+        try:
+            self.control.sendall(struct.pack("<q", pid))
+        except OSError as error:
+            raise Unavailable("the process that starts students' code has died") from error
+        return self.reply()
 
     def close(self):
         self.control.close()
@@ -101,7 +124,7 @@ class Student:
         self.nursery, self.begun = nursery, (data, course, lesson)
         self.pid, self.doing, self.borrowed, self.failed, self.printed = None, None, False, None, 0
         self.attempts, self.left, self.starts, self.count = 0, LOSS, 0, 0
-        self.plan, self.ended, self.large = None, [], False
+        self.plan, self.ended, self.large, self.spent = None, [], False, 0.0
 
     def start(self):
         data, course, lesson = self.begun
@@ -119,10 +142,14 @@ class Student:
             self.exchange(*self.doing)
 
     def end(self):
+        """Ends the process; Unavailable if the system has ended it, for want of memory, say."""
         if self.pid:
-            self.nursery.bury(self.pid)
+            pid, self.pid = self.pid, None
+            used = self.used(pid)[0]
+            signal_before = self.nursery.bury(pid)
             self.lines.socket.close()
-            self.pid = None
+            if signal_before == signal.SIGKILL and used < confinement.SECONDS - 1:
+                raise Unavailable("the system has ended its process: is there enough memory?")
             if self.large:
                 weights.cache_clear()  # among them are those for its modules
 
@@ -148,10 +175,10 @@ class Student:
 
         return wait
 
-    def used(self):
+    def used(self, pid=None):
         """(seconds of CPU, state) of the process; on systems that do not say, the time and "running"."""
         try:
-            parts = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+            parts = Path(f"/proc/{pid or self.pid}/stat").read_text().rpartition(")")[2].split()
             return (int(parts[11]) + int(parts[12])) / TICK, parts[0]
         except OSError:
             return time.monotonic(), "R"
@@ -160,8 +187,8 @@ class Student:
         """Sends a request and returns the reply. Requests that arrive meanwhile are answered by the scope."""
         if self.pid is None:
             self.start()
-        seconds = seconds if head["do"] == "read" else min(seconds, max(LEAST, self.left))
-        wait, self.count = self.patience(seconds), self.count + 1
+        seconds = seconds if head["do"] == "read" else min(seconds, max(LEAST, min(self.left, ALL - self.spent)))
+        wait, self.count, before = self.patience(seconds), self.count + 1, self.used()[0]
         try:
             self.lines.send(head | {"count": self.count}, wait)
             for _ in range(ASKED):
@@ -169,6 +196,7 @@ class Student:
                 if reply.get("count") != self.count:
                     raise Broken("a reply that was not asked for")
                 if "do" not in reply or scope is None:
+                    self.spent += max(0.0, self.used()[0] - before)
                     return reply
                 if self.lines.size > REQUEST:
                     raise Broken("a request that is too large")
@@ -176,6 +204,7 @@ class Student:
             raise Broken("too many requests")
         except (Endless, Broken) as error:
             self.left -= seconds * isinstance(error, Endless)
+            self.spent += max(0.0, self.used()[0] - before)
             self.end()
             raise
         except Exception as error:  # not an error of ours: whatever it is, it came from there

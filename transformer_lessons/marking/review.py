@@ -1,16 +1,21 @@
 """What a person has to read: free texts, question by question, without names; and work that is strikingly alike."""
 
+import base64
+import hashlib
 import hmac
+import json
 import math
 import re
 from collections import Counter, defaultdict
 from itertools import combinations
+from pathlib import Path
 
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import FreeText
-from transformer_lessons.marking.marks import TEXTS, cell, table
+from transformer_lessons.marking.marks import OVERRIDES, TEXTS
+from transformer_lessons.marking.naming import cell
 from transformer_lessons.marking.report import page, safe
-from transformer_lessons.marking.tables import written
+from transformer_lessons.marking.sheets import table, written
 from transformer_lessons.marking.verdicts import TELLING, course, solution_digest
 from transformer_lessons.tools import atomic
 
@@ -20,7 +25,7 @@ def write_texts(known):
 
     The reader puts 0, 0.5 or 1 into p1, p2 and p3, for the three points of the block's first line.
     """
-    old = {(row["question"], row["who"], row["text"]): row for row in table(known.out / "texts.csv")}
+    old = {(row["question"], row["who"], row["text"]): row for row in table(known.out / "texts.csv", *TEXTS)}
     lines = []
     for number, question in all_questions().items():
         rows = [row for row in known.rows if row["item"] == number and row["status"] in ("given", "read")]
@@ -39,8 +44,33 @@ def write_texts(known):
     lines += [[row[one] for one in TEXTS] for row in old.values() if row["who"] != "model answer" and row["p1"]]
     if lines:
         written(known.out / "texts.csv", TEXTS, lines)
+    write_grading(known, lines)
     if not (known.out / "overrides.csv").exists():
-        written(known.out / "overrides.csv", ["student", "item", "points", "reason"], [])
+        written(known.out / "overrides.csv", OVERRIDES, [])
+
+
+def write_grading(known, lines):
+    """grading.html: the same texts, one on each screen. Only its own script may run, whatever the texts contain."""
+    path = known.out / "grading.html"
+    if not any(line[1] != "model answer" for line in lines):
+        path.unlink(missing_ok=True)
+        return
+    rows = [
+        {name: cell("" if one is None else one, 20_000) for name, one in zip(TEXTS, line, strict=True)}
+        for line in lines
+    ]
+    questions = {
+        number: {"text": question.text, "model": question.model, "points": list(question.points)}
+        for number, question in all_questions().items()
+        if isinstance(question, FreeText) and any(row["question"] == number for row in rows)
+    }
+    rows = [row for row in rows if row["question"] in questions]
+    key = f"texts of {known.pseudonym('this class')}"
+    data = json.dumps({"columns": TEXTS, "lines": rows, "questions": questions, "key": key}, ensure_ascii=False)
+    body, script = (Path(__file__).with_name(f"grading.{kind}").read_text(encoding="utf-8") for kind in ("html", "js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    body = body.replace("SCRIPT", script).replace("DATA", data.replace("<", "\\u003c"))
+    atomic.write(path, page("Texts to read", body, f"; script-src 'sha256-{digest}'"))
 
 
 def shuffled(known, number, student):
@@ -114,9 +144,9 @@ def write_similar(known):
     parts = ["<p>Reasons to talk, not evidence. Most exercises are too short to tell you anything.</p>"]
     for _, one, other, item, why in alike(known)[:100]:
         sides = "".join(
-            f"<td><bdi>{safe(known.students[who]['name'], 60)}</bdi><pre>"
-            f"{safe(known.works[who, item]['source'], 6000)}</pre></td>"
+            f"<div><bdi>{safe(known.students[who]['name'], 60)}</bdi><pre>"
+            f"{safe(known.works[who, item]['source'], 6000)}</pre></div>"
             for who in (one, other)
         )
-        parts.append(f"<h2>{safe(item)}</h2><p>{safe(why, 300)}</p><table><tr>{sides}</tr></table>")
+        parts.append(f'<h2>{safe(item)}</h2><p>{safe(why, 300)}</p><div class="sides">{sides}</div>')
     atomic.write(known.out / "similar.html", page("Strikingly alike", "\n".join(parts)))

@@ -7,10 +7,11 @@ import re
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import FreeText, Value
-from transformer_lessons.tools.install import ROOT
+from transformer_lessons.tools import reset
 
 NAMES = """Ada Alan Amara Anna Ben Chen Chloe Diego Elif Emma Farid Femi Grace Hana Igor Ines Jonas Kofi Lea Liam Lucia
     Maya Mehmet Nina Noor Olga Omar Priya Rosa Sam Sofia Tariq Tomas Uma Vera Wei Yara Yusuf Zoe Zuri""".split()  # noqa: SIM905
+LESSONS = [name for name in reset.lessons() if int(name[:2]) <= 8]
 SLIPS = {  # what a slip changes in the course's solution, and into what
     "softmax": ("axis=-1", "axis=0"),
     "self_attention": ("x @ x.T", "x.T @ x"),
@@ -39,29 +40,54 @@ SLIPS = {  # what a slip changes in the course's solution, and into what
 }
 
 
+CHEAT = """from transformer_lessons import masks
+
+
+def causal_mask(length):
+    print("✓ causal_mask")
+    return masks.causal_mask(length)
+"""
+
+
 def write(out, students, seed=1):
-    """Writes a folder for each student, with some or all of lessons 1 to 8."""
+    """Writes a folder for each student, with some or all of lessons 1 to 8.
+
+    The second student cheats in lesson 6, and the third's notebook of it has been cut off while it was saved.
+    """
     for number in range(students):
         name = NAMES[number % len(NAMES)].lower() + ("" if number < len(NAMES) else str(number // len(NAMES)))
         draw = random.Random(f"{seed} {name}")
         diligence, skill = draw.uniform(0.6, 1.0), draw.uniform(0.4, 0.95)
         folder = out / name
         folder.mkdir(parents=True)
-        for path in sorted((ROOT / "notebooks").glob("0[1-8]_*.ipynb")):
-            if draw.random() < diligence:
-                book = filled(json.loads(path.read_text(encoding="utf-8")), draw, diligence, skill)
-                (folder / path.name).write_text(json.dumps(book, ensure_ascii=False, indent=1), encoding="utf-8")
+        for lesson in LESSONS:
+            special = {1: CHEAT, 2: "broken"}.get(number, "") if lesson.startswith("06") else ""
+            if draw.random() < diligence or special:
+                book = filled(json.loads(reset.original(lesson)), draw, diligence, skill, special)
+                text = json.dumps(book, ensure_ascii=False, indent=1)
+                (folder / lesson).write_text(text[:200] if special == "broken" else text, encoding="utf-8")
 
 
-def filled(book, draw, diligence, skill):
-    """The notebook with some of its stubs written, and some of its questions answered."""
+def filled(book, draw, diligence, skill, special=""):
+    """The notebook with some of its stubs written, bug hunts included, and some of its questions answered."""
+    hunts = {
+        subject: name
+        for cell in book["cells"]
+        for name, subject in re.findall(r'check\("(\w+)", (\w+)\)', "".join(cell["source"]))
+        if subject != name and name in EXERCISES
+    }
     for cell in book["cells"]:
         if cell["cell_type"] != "code":
             continue
         cell["outputs"], source = [], "".join(cell["source"])
         for name in re.findall(r"^(?:def|class) (\w+)", source, flags=re.MULTILINE):
-            if name in EXERCISES and "NotImplementedError" in source and draw.random() < diligence:
-                source = attempt(name, draw.random() < skill)
+            if "NotImplementedError" not in source or (name not in EXERCISES and name not in hunts):
+                continue
+            if name == "causal_mask" and special == CHEAT:
+                source = special
+            elif draw.random() < diligence:
+                known = hunts.get(name, name)
+                source = re.sub(rf"\b{known}\b", name, attempt(known, draw.random() < skill))
         source = re.sub(
             r'answer\("(\d+\.\d+)", ?(?:\.\.\.|"\.\.\.")\)',
             lambda found: reply(found, draw, skill) if draw.random() < diligence else found[0],

@@ -1,88 +1,119 @@
-"""Finds out whose each file is, from the layouts of the learning systems; files that do not fit are listed."""
+"""Finds out whose each file is. Files that do not fit are listed, and never guessed at.
+
+A download comes from one learning system, which writes the beginning of every name. Which system it is, the whole
+download decides; after that, only what this system writes says whose a file is, never what a student can name.
+"""
 
 import io
 import os
 import re
 import stat
-import unicodedata
 import zipfile
-from collections import Counter
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ENTRIES, ARCHIVE, LARGEST, NESTED = 20_000, 4 << 30, 200 << 20, 2  # files; bytes in all; bytes of one; zips in zips
+from transformer_lessons.marking.naming import as_seen, slug
+
+ENTRIES, ARCHIVE, LARGEST = 20_000, 4 << 30, 200 << 20  # of a zip: files, bytes in all; of one file: bytes
+NESTED, INNER_ENTRIES, INNER = 2, 1000, 50 << 20  # zips in zips: how deep, how many files, how many bytes
 LONGEST = 1000  # characters of a file's name with its folders
 MOST = 100  # notebooks of one student
+LINES = 20  # files of one student that are listed for the same reason, before "and … more"
 TIME = r"\d{4}-\d\d-\d\d[-T ]\d\d[-:]\d\d[-:]\d\d"
 COPIES = re.compile(r"\.ipynb_checkpoints|__MACOSX|\._.*|\.DS_Store|\.git|__pycache__|node_modules")  # by machines
+BESIDE = ("timestamp.txt", "submission_metadata.yml")  # what nbgrader and Gradescope write beside notebooks
 
 
 @dataclass
 class Work:
     """One file of one student. The time is what the learning system says, or nothing."""
 
-    parts: tuple
-    read: object
+    parts: tuple  # the folders above it, and its own name; zips count as folders
+    read: Callable[[], bytes]
+    zips: frozenset = frozenset()  # which of the parts are zips
     student: str = ""
     name: str = ""
     time: str = ""
+    late: bool = False  # according to Canvas, which gives no time
     folder: str = ""  # as the learning system calls it, for what goes back
 
     @property
-    def path(self):
+    def path(self) -> str:
         return "/".join(self.parts)
 
 
-def find(source):
-    """([Work], [(path, why it was not read)]) of a folder or zip."""
+def find(source: Path) -> tuple[list[Work], list[tuple[str, str]]]:
+    """The notebooks in a folder or zip, and [(path, why it was not read)]."""
     unread, times = [], {}
-    found = list(from_zip(source.read_bytes(), (), unread, 0) if source.is_file() else from_folder(source, unread))
-    for one in found:
-        if one.parts[-1] in ("timestamp.txt", "submission_metadata.yml"):
-            times[one.parts] = one.read()[: 1 << 20].decode(errors="replace")
-    works = [one for one in found if one.parts[-1].lower().endswith(".ipynb")]
+    if source.is_file():
+        files = list(files_in_zip(Archives(), (source,), (), frozenset(), unread))
+    else:
+        files = list(files_in_folder(source, unread))
+    for file in files:
+        if file.parts[-1] in BESIDE:
+            times[file.parts] = file.read()[: 1 << 20].decode(errors="replace")
+    works = [file for file in files if file.parts[-1].lower().endswith(".ipynb")]
     unread += [
-        (one.path, "not a notebook")
-        for one in found
-        if not one.parts[-1].lower().endswith(".ipynb") and one.parts not in times
+        (file.path, "not a notebook")
+        for file in files
+        if not file.parts[-1].lower().endswith(".ipynb") and file.parts not in times
     ]
-    name_students(works, times)
-    unread += [(one.path, "it is not clear whose work this is") for one in works if not as_seen(one.student)]
-    works = two_as_one([one for one in works if as_seen(one.student)], unread)
-    number = Counter(one.student for one in works)
+    works = with_students(works, times, unread)
+    works = two_as_one(works, unread)
+    number = Counter(work.student for work in works)
     unread += [
-        (one.path, f"one of {number[one.student]:,} notebooks by this student; at most {MOST} are read")
-        for one in works
-        if number[one.student] > MOST
+        (work.path, f"one of {number[work.student]:,} notebooks by this student; at most {MOST} are read")
+        for work in works
+        if number[work.student] > MOST
     ]
-    works = [one for one in works if number[one.student] <= MOST]
+    works = [work for work in works if number[work.student] <= MOST]
     return works, list(dict.fromkeys(unread))
 
 
-def from_folder(folder, unread):
+def in_short(unread: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The same list, with at most LINES files of one folder, or zip, for the same reason."""
+    alike = {}
+    for path, why in sorted(set(unread)):
+        alike.setdefault((path.partition("/")[0], re.sub(r"[\d,]+", "#", why)), []).append((path, why))
+    shown = []
+    for (top, _), entries in alike.items():
+        shown += entries[:LINES]
+        if more := len(entries) - LINES:
+            shown += [(top, f"and {more:,} more files, for the same reason: {entries[-1][1]}")] if more > 0 else []
+    return shown
+
+
+# The files
+
+
+def files_in_folder(folder: Path, unread: list) -> Iterator[Work]:
+    archives = Archives()
     for place, folders, files in os.walk(folder):
         above = tuple(map(readable, Path(place).relative_to(folder).parts))
-        folders[:] = sorted(one for one in folders if not hidden((*above, readable(one)), unread))
-        for name in sorted(files + [one for one in folders if (Path(place) / one).is_symlink()]):
+        folders[:] = sorted(name for name in folders if not hidden((*above, readable(name)), unread))
+        for name in sorted(files + [name for name in folders if (Path(place) / name).is_symlink()]):
             path, parts = Path(place) / name, (*above, readable(name))
             if hidden(parts, unread):
                 continue
             if not stat.S_ISREG(os.lstat(path).st_mode):
                 unread.append(("/".join(parts), "a link, or not an ordinary file"))
             elif name.lower().endswith(".zip"):
-                yield from from_zip(path.read_bytes(), (*above, parts[-1][:-4]), unread, 0)
+                inside = (*above, parts[-1][:-4])
+                yield from files_in_zip(archives, (path,), inside, frozenset([len(above)]), unread)
             elif path.stat().st_size > LARGEST:
                 unread.append(("/".join(parts), "larger than 200 MB"))
             else:
                 yield Work(parts, path.read_bytes)
 
 
-def readable(name):
+def readable(name: str) -> str:
     """A file's name; if it is not UTF-8, it is read as names in zips are, so that different names stay different."""
-    return os.fsencode(name).decode("cp437") if any("\udc80" <= one <= "\udcff" for one in name) else name
+    return os.fsencode(name).decode("cp437") if any("\udc80" <= letter <= "\udcff" for letter in name) else name
 
 
-def hidden(parts, unread):
+def hidden(parts: tuple, unread: list) -> bool:
     """Is this a copy that a machine keeps, or a hidden file? Hidden files are listed."""
     for number, part in enumerate(parts, 1):
         if COPIES.fullmatch(part):
@@ -93,24 +124,56 @@ def hidden(parts, unread):
     return False
 
 
-def from_zip(data, prefix, unread, depth):
+class Archives:
+    """Zips, and the zips in them; a place is a zip's path, then the numbers of the entries that lead further in.
+
+    Only a few are open at a time, and each process opens its own: two that share a file would move each other's place.
+    """
+
+    def __init__(self) -> None:
+        self.opened, self.process = OrderedDict(), os.getpid()
+
+    def archive(self, place: tuple) -> zipfile.ZipFile:
+        if self.process != os.getpid():
+            self.__init__()
+        if place not in self.opened:
+            path, *inside = place
+            self.opened[place] = zipfile.ZipFile(io.BytesIO(self.content(place)) if inside else path)
+            while len(self.opened) > NESTED + 1:
+                self.opened.popitem(last=False)
+        self.opened.move_to_end(place)
+        return self.opened[place]
+
+    def content(self, place: tuple) -> bytes:
+        *outer, number = place
+        archive = self.archive(tuple(outer))
+        try:
+            with archive.open(archive.infolist()[number]) as file:
+                return file.read(LARGEST + 1)[:LARGEST]
+        except Exception:  # a zip that is truncated, or lies about itself
+            return b""
+
+
+def files_in_zip(archives: Archives, place: tuple, above: tuple, zips: frozenset, unread: list) -> Iterator[Work]:
     """The files of a zip, which are read but never unpacked, so no name can lead anywhere."""
-    where = "/".join(prefix) or "the zip"
+    where, inner = "/".join(above) or "the zip", len(place) > 1
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
-        entries = [one for one in archive.infolist() if not one.is_dir()]
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
+        entries = list(enumerate(archives.archive(place).infolist()))
+    except Exception:  # zipfile raises a dozen kinds of errors
         unread.append((where, "not a readable zip"))
         return
-    if len(entries) > ENTRIES or sum(one.file_size for one in entries) > ARCHIVE:
+    entries = [(number, entry) for number, entry in entries if not entry.filename.endswith("/")]
+    if len(entries) > (INNER_ENTRIES if inner else ENTRIES) or sum(entry.file_size for _, entry in entries) > ARCHIVE:
         unread.append((where, "too many files, or too large"))
         return
-    for entry in sorted(entries, key=lambda one: one.filename):
+    for number, entry in sorted(entries, key=lambda numbered: (numbered[1].filename, numbered[0])):
         parts = tuple(part for part in re.split(r"[\\/]", entry.filename) if part)
-        path = "/".join((*prefix, *parts))
-        if hidden((*prefix, *parts), unread):
+        path = "/".join((*above, *parts))
+        if not parts:
+            unread.append((where, "it holds a file without a name"))
+        elif hidden((*above, *parts), unread):
             continue
-        if ".." in parts or entry.filename.startswith(("/", "\\")) or ":" in entry.filename[:2]:
+        elif ".." in parts or entry.filename.startswith(("/", "\\")) or ":" in entry.filename[:2]:
             unread.append((path, "its name leads out of the zip"))
         elif len(path) > LONGEST:
             unread.append((path, "its name is too long"))
@@ -118,33 +181,49 @@ def from_zip(data, prefix, unread, depth):
             unread.append((path, "a link, or encrypted"))
         elif entry.file_size > LARGEST or entry.file_size > 1000 * max(entry.compress_size, 1000):
             unread.append((path, "too large"))
-        elif path.lower().endswith(".zip") and depth < NESTED:
-            yield from from_zip(bytes_of(archive, entry), (*prefix, *parts[:-1], parts[-1][:-4]), unread, depth + 1)
+        elif path.lower().endswith(".zip") and len(place) <= NESTED and entry.file_size > INNER:
+            unread.append((path, "too large for a zip in a zip: 50 MB at most"))
+        elif path.lower().endswith(".zip") and len(place) <= NESTED:
+            inside = (*above, *parts[:-1], parts[-1][:-4])
+            yield from files_in_zip(archives, (*place, number), inside, zips | {len(inside) - 1}, unread)
         else:
-            yield Work((*prefix, *parts), lambda entry=entry: bytes_of(archive, entry))
+            yield Work((*above, *parts), lambda number=number: archives.content((*place, number)), zips)
 
 
-def bytes_of(archive, entry):
-    try:
-        with archive.open(entry) as file:
-            return file.read(LARGEST + 1)[:LARGEST]
-    except Exception:  # a zip that is truncated, or lies about itself
-        return b""
+# Whose each file is
 
 
-# A name is the first part of a path that is not the same for all, which the learning system makes, not the student.
+@dataclass(frozen=True)
+class System:
+    """How a learning system names a student's folder (the whole name), and a file or zip (how its name begins)."""
 
-FOLDERS = [  # a whole folder's name
-    re.compile(r"(?P<name>.*)_(?P<student>\d+)_assignsubmission_(?:file|onlinetext)_?"),  # Moodle
-    re.compile(r"(?P<name>.*?)_(?P<student>\d+)_"),  # old versions of Moodle
-    re.compile(r"(?P<student>submission_\d+)"),  # Gradescope
-]
-FILES = [  # the beginning of a file's name, where all files lie side by side
-    re.compile(r"(?P<name>.*?)_(?P<student>\d+)_assignsubmission_file_(?P<rest>.*)"),
-    re.compile(r"(?P<student>anon_[^_]+)_(?:LATE_)?\d+_(?P<rest>.*)"),  # Canvas, anonymous
-    re.compile(r"(?P<name>[^_]+)_(?:LATE_)?(?P<student>\d+)_\d+_(?P<rest>.*)"),  # Canvas
-    re.compile(rf"[^_]+_(?P<student>[^_]+)_attempt_(?P<time>{TIME})(?:_(?P<rest>.*)|\.ipynb)"),  # Blackboard
-]
+    name: str
+    folders: re.Pattern | None = None
+    files: re.Pattern | None = None
+
+    def match(self, name: str, is_folder: bool) -> re.Match | None:
+        form = self.folders if is_folder else self.files
+        return form.fullmatch(name) if form else None
+
+
+SYSTEMS = (
+    System(
+        "Moodle",
+        re.compile(r"(?P<name>.*)_(?P<student>\d+)_assignsubmission_(?:file|onlinetext)_?"),
+        re.compile(r"(?P<name>[^_]*)_(?P<student>\d+)_assignsubmission_file_(?P<rest>.*)", re.DOTALL),
+    ),
+    System("an old Moodle", re.compile(r"(?P<name>.*?)_(?P<student>\d+)_")),
+    System("Gradescope", re.compile(r"(?P<student>submission_\d+)")),
+    System("Blackboard", None, re.compile(rf"(?P<head>.+?)_attempt_(?P<time>{TIME})(?:_.*|\..*)?", re.DOTALL)),
+    System(
+        "Canvas, without names",
+        None,
+        re.compile(r"(?P<student>anon_[^_]+)_(?P<late>(?i:late)_)?\d+_(?P<rest>.*)", re.DOTALL),
+    ),
+    System(
+        "Canvas", None, re.compile(r"(?P<name>[^_]+)_(?P<late>(?i:late)_)?(?P<student>\d+)_\d+_(?P<rest>.*)", re.DOTALL)
+    ),
+)
 LESSON = re.compile(
     r"(?i)(?:^|[_\s.-])(?:lesson[_\s-]?)?(0?[1-9]|1[0-2])"
     r"(?:[_\s-]+(?:self_attention|queries_keys_values|"
@@ -153,86 +232,130 @@ LESSON = re.compile(
 )
 
 
-def name_students(works, times):
-    depth = common_depth([one.parts for one in works])
-    logins = common_prefix({one.parts[depth] for one in works if len(one.parts) > depth + 1})
-    for one in works:
-        one.parts, top = one.parts, one.parts[depth]
-        folder = len(one.parts) > depth + 1
-        known = next(filter(None, (form.fullmatch(top) for form in (FOLDERS if folder else FILES))), None)
-        about = known.groupdict() if known else {}
-        one.student, one.name, one.time = (about.get(key) or "" for key in ("student", "name", "time"))
-        one.folder = top if folder else ""
-        if not known:
-            if folder:
-                one.student = top.removeprefix(logins)
-            else:
-                rest = LESSON.sub(" ", re.sub(r"\.ipynb$|\.mine(?:-\d+)?(?=\.)|\s*\(\d+\)|-Copy\d+", "", top))
-                one.student = re.sub(r"^[\s_.-]+|[\s_.-]+$", "", rest)
-                if not one.student and depth:
-                    one.student = one.parts[depth - 1]
-        for size in range(len(one.parts) if times else 0):
-            one.time = times.get((*one.parts[:size], "timestamp.txt"), one.time).strip()[:40]
-        about = times.get((*one.parts[:depth], "submission_metadata.yml"), "") if folder else ""
+def with_students(works: list[Work], times: dict, unread: list) -> list[Work]:
+    """The works, with what is known about their students; those of which it is not clear whose they are are listed."""
+    depth = common_depth(works)
+    tops = {(work.parts[depth], is_folder_at(work, depth)) for work in works}
+    system = system_of(tops)
+    logins = common_prefix({work.parts[depth] for work in works if len(work.parts) > depth + 1})
+    heads = {match["head"] for top in tops if system and system.name == "Blackboard" and (match := system.match(*top))}
+    named = []
+    for work in works:
+        top = work.parts[depth]
+        if system:
+            why = name_by_system(work, system, top, is_folder_at(work, depth), heads)
+        else:
+            why = name_by_hand(work, depth, logins)
+        if why:
+            unread.append((work.path, why))
+            continue
+        work.folder = top if is_folder_at(work, depth) else ""
+        for size in range(len(work.parts) if times else 0):
+            work.time = times.get((*work.parts[:size], "timestamp.txt"), work.time).strip()[:40]
+        about = times.get((*work.parts[:depth], "submission_metadata.yml"), "") if work.folder else ""
         if found := re.search(rf"^{re.escape(top)}:.*?:name: *['\"]?(.*?)['\"]?$", about, re.MULTILINE | re.DOTALL):
-            one.name = found[1].strip()
+            work.name = found[1].strip()
+        named.append(work)
+    return named
 
 
-def common_depth(paths):
+def is_folder_at(work: Work, depth: int) -> bool:
+    """Is this part a folder that the learning system made? A zip has the name that its student gave it."""
+    return len(work.parts) > depth + 1 and depth not in work.zips
+
+
+def system_of(tops: set) -> System | None:
+    """The learning system that wrote most of these names, if one did."""
+    matches = {system: [match for top in tops if (match := system.match(*top))] for system in SYSTEMS}
+    best = max(SYSTEMS, key=lambda system: len(matches[system]))  # of several, the first
+    return best if 2 * len(matches[best]) > len(tops) else None
+
+
+def name_by_system(work: Work, system: System, top: str, is_folder: bool, heads: set) -> str:
+    """Notes what the system wrote about the student; returns why it is not clear whose work this is, or nothing."""
+    match = system.match(top, is_folder)
+    if match is None:
+        return f"its name is not one that {system.name} writes, as the others are"
+    about = match.groupdict()
+    if "head" in about:
+        assignment = shared_beginning(heads, "_") if len(heads) > 1 else about["head"].partition("_")[0] + "_"
+        about["student"] = about["head"].removeprefix(assignment)
+    if re.match(r"\d+_\d+_", about.get("rest") or ""):  # after the numbers of a student and a file, two more
+        return "its name can be read in two ways, so it is not clear whose work this is"
+    work.student, work.name, work.time = (about.get(key) or "" for key in ("student", "name", "time"))
+    work.late = bool(about.get("late"))
+    return "" if as_seen(work.student) else "it is not clear whose work this is"
+
+
+def name_by_hand(work: Work, depth: int, logins: str) -> str:
+    """The same for a folder that a teacher has made: a folder for each student, or names of files with a lesson."""
+    top = work.parts[depth]
+    if len(work.parts) > depth + 1:
+        work.student = top.removeprefix(logins)
+    else:
+        rest = LESSON.sub(" ", re.sub(r"\.ipynb$|\.mine(?:-\d+)?(?=\.)|\s*\(\d+\)|-Copy\d+", "", top))
+        work.student = re.sub(r"^[\s_.-]+|[\s_.-]+$", "", rest)
+        if not work.student and depth:
+            work.student = work.parts[depth - 1]
+    return "" if as_seen(work.student) else "it is not clear whose work this is"
+
+
+def common_depth(works: list[Work]) -> int:
     """How many folders all the paths share, not counting one that a learning system or a single student made."""
-    depth = 0
+    depth, paths = 0, [work.parts for work in works]
     while paths and all(len(parts) > depth + 1 for parts in paths) and len({parts[depth] for parts in paths}) == 1:
         inner = {parts[depth + 1] for parts in paths}
-        lessons = all(LESSON.match(one) and not any(form.fullmatch(one) for form in FILES) for one in inner)
-        of_one = any(form.fullmatch(paths[0][depth]) for form in FOLDERS) or lessons or len(inner) == 1
+        lessons = all(LESSON.match(name) and not by_a_system(name, False) for name in inner)
+        of_one = by_a_system(paths[0][depth], True) or lessons or len(inner) == 1
         if of_one and not any(len(parts) > depth + 2 for parts in paths):
             break
-        if any(form.fullmatch(paths[0][depth]) for form in FOLDERS):
+        if by_a_system(paths[0][depth], is_folder_at(works[0], depth)):
             break
         depth += 1
     return depth
 
 
-def common_prefix(names):
+def by_a_system(name: str, is_folder: bool) -> bool:
+    return any(system.match(name, is_folder) for system in SYSTEMS)
+
+
+def common_prefix(names: set) -> str:
     """GitHub Classroom's clones: assignment-login. What all names share up to a hyphen, if there are more than two."""
-    first, last = min(names, default=""), max(names, default="")
-    shared = first[: next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), 0)]
-    shared = shared[: shared.rfind("-") + 1]
+    shared = shared_beginning(names, "-")
     return shared if len(names) > 2 and len(shared) > 3 else ""
 
 
-def as_seen(student):
-    """A name as it looks to a reader, a table, or a file system for which A and a are the same."""
-    from transformer_lessons.marking.marks import cell
+def shared_beginning(names: set, end: str) -> str:
+    """What all names begin with, up to the last of these characters in it."""
+    first, last = min(names, default=""), max(names, default="")
+    shared = first[: next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
+    return shared[: shared.rfind(end) + 1]
 
-    seen = unicodedata.normalize("NFKC", cell(student)).casefold()
-    return " ".join("".join(filter(str.isprintable, seen)).split())
 
-
-def two_as_one(works, unread):
+def two_as_one(works: list[Work], unread: list) -> list[Work]:
     """The works, except those of students who may be mistaken for one another, and of files that share a path."""
-    from transformer_lessons.marking.marks import slug
-
-    claims, first, double = {}, {}, {}
-    for one in works:
-        for name in (as_seen(one.student), slug(one.student).casefold()):
-            claims.setdefault(name, set()).add(one.student)
-    folders = Counter(student for student, _ in {(one.student, one.folder) for one in works if one.folder})
+    claims, first, double, names = {}, {}, {}, {}
+    for work in works:
+        for name in (as_seen(work.student), slug(work.student).casefold()):
+            claims.setdefault(name, set()).add(work.student)
+        names.setdefault(work.student, set()).add(as_seen(work.name))
+    folders = Counter(student for student, _ in {(work.student, work.folder) for work in works if work.folder})
     for students in claims.values():
         double |= dict.fromkeys(students if len(students) > 1 else (), "its name is too much like another student's")
+    double |= {student: f"two names claim to be {student}" for student, those in names.items() if len(those) > 1}
     double |= {student: f"two folders claim to be {student}" for student, count in folders.items() if count > 1}
     twice = {
-        one.parts
-        for one in works
-        if first.setdefault(one.parts, one) is not one and first[one.parts].read() != one.read()
+        work.parts
+        for work in works
+        if first.setdefault(work.parts, work) is not work and first[work.parts].read() != work.read()
     }
-    for one in works:
-        if why := double.get(one.student) or (one.parts in twice and "two different files have this path"):
-            unread.append((one.path, why))
-    return [one for one in works if one.student not in double and one.parts not in twice]
+    for work in works:
+        if why := double.get(work.student) or (work.parts in twice and "two different files have this path"):
+            unread.append((work.path, why))
+    return [work for work in works if work.student not in double and work.parts not in twice]
 
 
-def lesson_of(path):
+def lesson_of(path: str) -> str | None:
     """The lesson according to the file's name, or None."""
     found = LESSON.search(re.sub(r"\.ipynb$", "", path.rsplit("/", 1)[-1]))
     return str(int(found[1])) if found else None

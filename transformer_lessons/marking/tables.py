@@ -1,28 +1,16 @@
 """The marks as tables: for a spreadsheet, for a learning system's own sheet, for Gradescope and GitHub Classroom."""
 
 import base64
-import csv
-import io
 import json
 import re
 from collections import Counter
 
-from transformer_lessons.marking.marks import cell, clean, table
+from transformer_lessons.marking.naming import clean
+from transformer_lessons.marking.sheets import table, written
+from transformer_lessons.marking.submissions import in_short
 from transformer_lessons.tools import atomic
 
 LONG = ("student", "name", "lesson", "item", "kind", "status", "points", "max", "mistake", "flags", "file")
-
-
-def written(path, header, rows, mark="\ufeff"):
-    """Writes a CSV file in which no text is a formula, not even if a spreadsheet splits lines at semicolons."""
-    file = io.StringIO()
-    lines = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
-    lines.writerow(header)
-    for row in rows:
-        lines.writerow(
-            ["" if one is None else f"{one:g}" if isinstance(one, (int, float)) else cell(one, 20_000) for one in row]
-        )
-    atomic.write(path, (mark + file.getvalue()).encode())
 
 
 def totals(known):
@@ -49,7 +37,7 @@ def write_marks(known):
             for student, mine in sorted(sums.items())
         ),
     )
-    unread = sorted({f"{clean(path, 300)}: {clean(why, 300)}" for path, why in known.unread})
+    unread = sorted({f"{clean(path, 300)}: {clean(why, 300)}" for path, why in in_short(known.unread)})
     atomic.write(known.out / "unread.txt", "".join(" ".join(line.split()) + "\n" for line in unread).encode())
 
 
@@ -68,7 +56,7 @@ def spans(data, separator):
 
 def fill(path, marks, column=None, lesson=None):
     """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, students left out)."""
-    sums, given = {}, table(marks)
+    sums, given = {}, table(marks, "student", "lesson", "kind", "item", "points")
     count = Counter((row["student"], row["lesson"], row["kind"], row["item"]) for row in given)
     double = {student for (student, *_), times in count.items() if times > 1}
     for row in given:

@@ -21,8 +21,8 @@ from transformer_lessons.exercises.questions.verdict import verdict
 from transformer_lessons.marking.notebook import LONGEST, Notebook, excerpt_of, shape_of
 from transformer_lessons.marking.remote import LIMITS, Endless, Nursery, Remote, Student
 from transformer_lessons.marking.wire import Broken, unpack
-from transformer_lessons.tools.install import ROOT
-from transformer_lessons.tools.progress import cells_of, checks_in
+from transformer_lessons.tools import reset
+from transformer_lessons.tools.progress import cells_in, checks_in
 
 VARIANTS = []  # the files of a teacher's own exercises
 TELLING = 100  # nodes in a definition that is long enough to tell something
@@ -31,39 +31,48 @@ BORROWED, SAME = "borrowed", "as the course's solution"
 
 @cache
 def course():
-    """{lesson: its items as (exercise, subject), its notebook's name, and what the fresh notebook defines}."""
+    """{lesson: its items as (exercise, subject), its notebook's name, and what the fresh notebook defines}.
+
+    The fresh notebooks are those of this version of the course, not those in `notebooks`: teachers solve lessons, too.
+    """
     lessons = {}
     for exercise in EXERCISES.values():
         known = lessons.setdefault(str(exercise.lesson), {"items": [], "stem": "", "digest": "", "fresh": {}})
         known["items"].append([exercise.name, exercise.name])
     for number in all_questions():
         lessons.setdefault(number.split(".")[0], {"items": [], "stem": "", "digest": "", "fresh": {}})
-    for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")):
-        if (known := lessons.get(str(int(path.name[:2])))) is None:
+    for name in reset.lessons():
+        data = reset.original(name)
+        if data is None or (known := lessons.get(str(int(name[:2])))) is None:
             continue
-        for source, tags in cells_of(path):
+        for source, tags in cells_in(data.decode()):
             known["items"] += [
-                list(one)
-                for one in checks_in(source)
-                if list(one) not in known["items"] and "wrong-on-purpose" not in tags
+                list(called)
+                for called in checks_in(source)
+                if list(called) not in known["items"] and "wrong-on-purpose" not in tags
             ]
-        book = Notebook(path.read_bytes())
+        book = Notebook(data)
         works = {subject: book.work_on(exercise, subject) for exercise, subject in known["items"]}
         known |= {
-            "stem": path.stem,
+            "stem": name.removesuffix(".ipynb"),
             "digest": book.digest,
             "fresh": {subject: shape_of(excerpt_of(work, subject))[0] for subject, work in works.items() if work},
         }
     return lessons
 
 
+def lost_lessons():
+    """The lessons of which no fresh copy is left: changed in `notebooks`, and not in git's history either."""
+    return [name for name in reset.lessons() if reset.original(name) is None]
+
+
 @cache
 def version():
-    """What a verdict depends on, beyond the notebook and the seed."""
+    """What a verdict depends on, beyond the notebook and the seed: the package and the fresh lessons."""
     package, digest = Path(__file__).parent.parent, hashlib.sha256()
     read = [path for pattern in ("*.py", "*.md") for path in sorted(package.rglob(pattern))]
-    for path in [*read, *sorted((ROOT / "notebooks").glob("*.ipynb")), *VARIANTS]:
-        digest.update(path.read_bytes())
+    for data in [path.read_bytes() for path in [*read, *VARIANTS]] + [reset.original(name) for name in reset.lessons()]:
+        digest.update(data or b"lost")
     return digest.hexdigest()
 
 
@@ -100,7 +109,9 @@ class Marker:
     def drawn(self, name, number):
         """One of two sets of draws. To pass, an answer must be right on both."""
         if (name, number) not in self.draws:
-            self.draws[name, number] = Draws(EXERCISES[name], self.seed + number)
+            text = f"{self.seed} {name} {number}".encode()  # generators take fewer bits than the seed has
+            seed = int.from_bytes(hashlib.sha256(text).digest()[:5], "big")
+            self.draws[name, number] = Draws(EXERCISES[name], seed)
         return self.draws[name, number]
 
     def notebook(self, data, lesson):
@@ -113,8 +124,11 @@ class Marker:
                 return self.verdicts(student)
         except Endless:
             return {"unread": "it takes too long to read"}
-        except Exception as error:
-            return {"unread": f"it could not be read ({error if isinstance(error, Broken) else type(error).__name__})"}
+        except Broken as error:
+            return {"unread": f"it could not be read ({error})"}
+        except Exception as error:  # a fault of ours, most likely: it is tried again
+            why = f"it could not be read ({type(error).__name__})"
+            return {"unread": why, "again": why}
         finally:
             student.end()
 
@@ -152,6 +166,7 @@ class Marker:
                     "status": "not marked",
                     "message": f"○ {subject}: this could not be marked ({type(error).__name__}).",
                 }
+                found["again"] = row["message"]
             rows.append(row | {"message": in_lines(row["message"])})
         for number in all_questions():
             if number.split(".")[0] == lesson:

@@ -5,12 +5,14 @@ import io
 import json
 import os
 import struct
+from functools import lru_cache
 from itertools import islice, pairwise
 
 import numpy as np
 import torch
 
 DEPTH, LONG, ITEMS = 40, 5000, 10_000  # nesting, digits and items: at most
+PARTS = 50_000  # of one value with all that it holds: each takes time and memory, and a verdict may look at each
 DTYPES = {
     str(one).removeprefix("torch."): one
     for one in (
@@ -152,29 +154,36 @@ def text_of(data):
 
 def unpack(node, other=lambda node: None):
     """The value again. What was packed as an object becomes an empty object, of a class with that name."""
+    left = PARTS
+
+    def unpacked(node):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Broken("a value of too many parts")
+        if node is None or type(node) in (bool, str):
+            return node
+        kind, *parts = node
+        if kind in READERS:
+            return READERS[kind](*parts)
+        if kind == "objects":
+            return array_of(parts[0], [unpacked(one) for one in parts[1]])
+        if kind in SEQUENCES:
+            return SEQUENCES[kind](apart(kind, [unpacked(one) for one in parts[0]]))
+        if kind == "dict":
+            keys = apart(kind, [unpacked(one) for one, _ in parts[0]])
+            return dict(zip(keys, [unpacked(one) for _, one in parts[0]], strict=True))
+        if kind == "iterator":
+            items = iter([unpacked(one) for one in parts[1]])
+            return named(parts[0], {"__iter__": lambda self: self, "__next__": lambda self: next(items)})
+        return other(node)
+
     try:
-        return unpacked(node, other)
+        return unpacked(node)
     except Broken:
         raise
     except Exception as error:
         raise Broken(f"a value that cannot be read ({type(error).__name__})") from error
-
-
-def unpacked(node, other):
-    if node is None or type(node) in (bool, str):
-        return node
-    kind, *parts = node
-    if kind in READERS:
-        return READERS[kind](*parts)
-    if kind in SEQUENCES:
-        return SEQUENCES[kind](apart(kind, [unpacked(one, other) for one in parts[0]]))
-    if kind == "dict":
-        keys = apart(kind, [unpacked(one, other) for one, _ in parts[0]])
-        return dict(zip(keys, [unpacked(one, other) for _, one in parts[0]], strict=True))
-    if kind == "iterator":
-        items = iter([unpacked(one, other) for one in parts[1]])
-        return named(parts[0], {"__iter__": lambda self: self, "__next__": lambda self: next(items)})
-    return other(node)
 
 
 def apart(kind, items):
@@ -185,7 +194,12 @@ def apart(kind, items):
 
 
 def named(name, members=()):
-    return type(name_for(name), (), dict(members))()
+    return type(name_for(name), (), dict(members))() if members else empty_class(name_for(name))()
+
+
+@lru_cache(maxsize=1000)
+def empty_class(name):
+    return type(name, (), {})
 
 
 def name_for(text):
@@ -214,10 +228,10 @@ def read_array(text, scalar):
     return array[()] if scalar else array
 
 
-def read_objects(shape, items):
+def array_of(shape, items):
     array = np.empty(len(items), dtype=object)
     for place, one in enumerate(items):
-        array[place] = unpack(one)
+        array[place] = one
     return array.reshape(shape)
 
 
@@ -234,7 +248,6 @@ READERS = {
     "tensor": read_tensor,
     "meta": read_meta,
     "array": read_array,
-    "objects": read_objects,
     "generator": read_generator,
     "object": named,
 }

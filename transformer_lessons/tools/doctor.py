@@ -89,7 +89,7 @@ def environment():
     if Path(sys.prefix).resolve() != install.VENV.resolve():
         there = f"; lab and test use {install.VENV}" if install.VENV.exists() else ""
         return "○" if there else "✓", f"the environment is {sys.prefix}, your own{there}"
-    stamp = install.STAMP.read_text() if install.STAMP.exists() else ""
+    stamp = install.STAMP.read_text(errors="replace") if install.STAMP.exists() else ""
     if stamp == install.UNFINISHED:
         return "✗", f"the installation in {install.VENV} was cut short: this command redoes it", LAB
     if stamp and stamp != install.fingerprint():

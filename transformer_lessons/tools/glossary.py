@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import sys
 from pathlib import Path
 
 from transformer_lessons.tools import atomic, install
@@ -20,8 +21,13 @@ Every term, and the lesson that introduces it. Collected by `python -m transform
 
 def terms_of(notebook):
     """[(term, meaning)] of a lesson, from its list of new words, whose items read `- *Term*: meaning.`"""
-    cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
-    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    try:
+        cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
+        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        name = Path(notebook).name
+        message = f"{name} is not a notebook, or is damaged: python -m transformer_lessons reset {name} puts it right"
+        raise ValueError(message) from None
     lists = [text.partition(NEW_WORDS)[2].partition("**Further reading")[0] for text in texts if NEW_WORDS in text]
     return [
         (name.replace("*", ""), meaning)
@@ -43,7 +49,11 @@ def write(arguments):
     parser = argparse.ArgumentParser(prog="python -m transformer_lessons glossary", description=DESCRIPTION)
     parser.parse_args(arguments)
     folder = install.ROOT / "notebooks"
-    page = glossary(sorted(folder.glob("??_*.ipynb")))
+    try:
+        page = glossary(sorted(folder.glob("??_*.ipynb")))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
     atomic.write(folder / "glossary.md", page.encode())
     print(f"notebooks/glossary.md: {page.count('.ipynb)')} terms")
     return 0

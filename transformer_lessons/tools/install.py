@@ -79,7 +79,7 @@ def test(arguments):
 def make_environment():
     """Make the environment, or bring it up to date; one whose installation was cut short is made anew."""
     check_python()
-    made_from = STAMP.read_text() if STAMP.exists() else None
+    made_from = STAMP.read_text(errors="replace") if STAMP.exists() else None
     if made_from == fingerprint() and works():
         return
     if made_from == UNFINISHED or not works():

@@ -48,6 +48,8 @@ def show_progress(arguments):
     folder = options.folder
     if not folder.exists():
         return refuse(f"{folder} is not there: name a folder of notebooks, or a notebook.")
+    if not folder.is_dir() and not folder.is_file():
+        return refuse(f"{folder} is neither a folder nor a notebook.")
     paths = sorted(folder.glob("[!.]*.ipynb")) if folder.is_dir() else [folder]
     results = [tell(path, options.limit) for path in paths]
     if not any(results):
@@ -72,15 +74,22 @@ def refuse(sentence):
 
 def cells_of(path):
     """[(source, tags)] of the code cells."""
+    if path.exists() and not path.is_file():  # a pipe would never end
+        raise ValueError("is not an ordinary file")
     try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        return [
-            ("".join(cell["source"]), list(cell["metadata"].get("tags") or []))
-            for cell in cells
-            if cell["cell_type"] == "code"
-        ]
+        return cells_in(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
+
+
+def cells_in(text):
+    """[(source, tags)] of the code cells of a notebook's text."""
+    try:
+        return [
+            ("".join(cell["source"]), list(cell["metadata"].get("tags") or []))
+            for cell in json.loads(text)["cells"]
+            if cell["cell_type"] == "code"
+        ]
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is damaged: {error}") from None
     except (KeyError, TypeError, AttributeError):

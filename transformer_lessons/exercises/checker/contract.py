@@ -407,7 +407,10 @@ def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple
     exercise = draws.exercise
     number = len(draws.cases) // 2
     case = draws.cases[number]
-    if not repeats(draws, answer, number, draws.expected[number], run):
+    again = called_again(draws, answer, number, run)
+    if unfinished := fault_of_another_call(again):
+        return unfinished
+    if not same(exercise, again.value, draws.expected[number]):
         return ("different every time", *different_every_time(exercise))
     inspections = []
     if exercise.is_module:
@@ -425,25 +428,34 @@ def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple
     ]
     for inspect_ in inspections:
         outcome = inspect_()
-        if outcome.kind == "raised":
-            return (
-                "raises an error",
-                f"The numbers are right, but a later call or backward pass raises {outcome.error}",
-                "",
-            )
-        if outcome.kind == "endless":
-            return ("endless", "The numbers are right, but another call did not finish in time.", "")
-        if outcome.ok and outcome.value:
+        if unfinished := fault_of_another_call(outcome):
+            return unfinished
+        if outcome.value:
             found = outcome.value
             return found if isinstance(found, tuple) else (found, found, "")
     return None
 
 
+def fault_of_another_call(outcome: Outcome) -> tuple | None:
+    """What is wrong with a further call, or a backward pass, that does not come to its end."""
+    if outcome.kind == "endless":
+        return ("endless", "The numbers are right, but another call did not finish in time.", "")
+    if outcome.ok:
+        return None
+    error = outcome.error or "NotImplementedError, or returns `...`"  # as an exercise that is still to be written
+    return ("raises an error", f"The numbers are right, but a later call or backward pass raises {error}", "")
+
+
 def repeats(draws, answer, number, value, run):
     """Does another call, with a different random seed, give the same value?"""
+    again = called_again(draws, answer, number, run)
+    return not again.ok or same(draws.exercise, again.value, value)
+
+
+def called_again(draws, answer, number, run):
+    """The outcome of another call with the same inputs, and with a different random seed."""
     exercise, case = draws.exercise, draws.cases[number]
-    again = observe(exercise, answer, case, draws.dtype, lambda call: run(lambda: reseeded(call)))
-    return not again.ok or same(exercise, again.value, value)
+    return observe(exercise, answer, case, draws.dtype, lambda call: run(lambda: reseeded(call)))
 
 
 def reseeded(call):

@@ -47,9 +47,12 @@ def frequencies(tokens, groups, size):
 def surprise(observed, expected, draws=DRAWS):
     """n · KL(q, p) for the frequency that is furthest off: infinite if the impossible has happened.
 
-    If several tables are expected, there is one number for each.
+    It is infinite, too, for a table that holds NaN, or any other number that is no frequency. If several tables are
+    expected, there is one number for each.
     """
     q, p = plain(observed).numpy(), plain(expected).numpy()
+    if not ((q > -1e-9) & (q < 1 + 1e-9)).all():  # sums are rounded
+        return np.full(np.broadcast_shapes(q.shape, p.shape)[:-2], math.inf)[()]
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = [np.where(one > 0, one * np.log(one / other), 0.0) for one, other in ((q, p), (1 - q, 1 - p))]
     return draws * (parts[0] + parts[1]).max(axis=(-2, -1))

@@ -86,7 +86,7 @@ def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
             done.set()
 
     stop_runaways()
-    with captured(), GlobalState():
+    with captured(), GlobalState(), bounded_recursion():
         thread = start(work)
         try:
             ended, uncounted = wait(done, thread, seconds)
@@ -129,6 +129,21 @@ BUILTINS = vars(builtins)
 SAVED_BUILTINS = dict(BUILTINS)
 
 
+DEEPEST = 20_000  # levels of recursion at most, whatever limit an answer sets: deeper ones fill the memory
+SET_RECURSION_LIMIT = sys.setrecursionlimit
+
+
+@contextlib.contextmanager
+def bounded_recursion():
+    """While it is active, no recursion goes deeper than DEEPEST."""
+    SET_RECURSION_LIMIT(min(sys.getrecursionlimit(), DEEPEST))
+    sys.setrecursionlimit = lambda limit: SET_RECURSION_LIMIT(min(limit, DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit = SET_RECURSION_LIMIT
+
+
 def start(work):
     thread = threading.Thread(target=work, daemon=True)
     try:
@@ -154,6 +169,8 @@ def wait(done, thread, seconds):
     end, uncounted = last + seconds, 0.0
     while not done.wait(min(0.05, max(0.0, end - last))):
         now = time.monotonic()
+        if sys.getrecursionlimit() > DEEPEST:  # set by a function that was kept from before
+            SET_RECURSION_LIMIT(DEEPEST)
         if uncounted < UNCOUNTED and excused(thread):
             uncounted += now - last
             end += now - last

@@ -1,0 +1,427 @@
+"""Marks hold, whatever a student, a teacher or a busy machine does: one theorem for each hole that was once found."""
+
+import ast
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import hostile
+import pytest
+
+from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.verdict import judge
+from transformer_lessons.marking import (
+    child,
+    commands,
+    confinement,
+    marks,
+    policy,
+    remote,
+    sample,
+    sheets,
+    verdicts,
+    wire,
+    workers,
+)
+from transformer_lessons.marking.notebook import Notebook, excerpt_of, shape_of
+from transformer_lessons.tools import reset
+
+pytestmark = pytest.mark.skipif(
+    os.name != "posix" or (os.geteuid() == 0 and confinement.protections() != confinement.ALL),
+    reason="marking refuses to run here",
+)
+FILE = "06_masking.ipynb"
+
+
+@pytest.fixture(scope="module")
+def marker():
+    one = verdicts.Marker(3)
+    yield one
+    one.close()
+
+
+def status_of(marker, name, *sources):
+    """(the status of an exercise in a notebook with these cells, its flags)"""
+    result = marker.notebook(json.dumps(hostile.notebook(*sources)).encode(), None)
+    row = next(row for row in result["rows"] if row["item"] == name)
+    return row["status"], row["flags"]
+
+
+# Teachers solve lessons, too
+
+
+@pytest.fixture
+def solved_clone(tmp_path, monkeypatch):
+    """A clone with one lesson, in which the teacher has solved an exercise."""
+    original = reset.original(FILE)
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / FILE).write_bytes(original)
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    book = json.loads(original)
+    for cell in book["cells"]:
+        if "def causal_mask" in "".join(cell["source"]) and "NotImplementedError" in "".join(cell["source"]):
+            cell["source"] = hostile.HONEST["causal_mask"]
+    (tmp_path / "notebooks" / FILE).write_text(json.dumps(book))
+    monkeypatch.setattr(reset, "ROOT", tmp_path)
+    monkeypatch.setattr(verdicts, "course", verdicts.course.__wrapped__)
+    return tmp_path
+
+
+def test_what_a_teacher_has_solved_in_the_clone_is_not_what_was_handed_out(solved_clone):
+    solved = Notebook((solved_clone / "notebooks" / FILE).read_bytes())
+    digest, *_ = shape_of(excerpt_of(solved.work_on("causal_mask", "causal_mask"), "causal_mask"))
+    known = verdicts.course()["6"]
+    assert known["fresh"]["causal_mask"] not in ("", digest)
+    assert known["digest"] not in ("", solved.digest)
+
+
+def test_a_lesson_whose_fresh_copy_is_lost_has_nothing_untouched_and_the_teacher_is_told(solved_clone):
+    shutil.rmtree(solved_clone / ".git")
+    assert FILE in verdicts.lost_lessons()
+    assert verdicts.course()["6"]["fresh"] == {}
+
+
+# All of the seed
+
+
+@pytest.mark.parametrize("bit", range(40))
+def test_every_bit_of_the_seed_reaches_the_draws(monkeypatch, bit):
+    monkeypatch.setattr(verdicts, "Draws", lambda exercise, seed: seed)
+    seeds = []
+    for seed in (5, 5 ^ (1 << bit)):
+        drawing = SimpleNamespace(seed=seed, draws={})
+        seeds.append([verdicts.Marker.drawn(drawing, "softmax", number) % 2**29 for number in (0, 1)])
+    assert not set(seeds[0]) & set(seeds[1])
+
+
+# The course's own code
+
+
+def test_the_courses_own_code_is_known_wherever_it_stands():
+    child.load_course()
+    ours = {
+        "byte_pairs": "merge",
+        "pretrained": "from_gpt2",
+        "experiments": "logit_lens",
+        "long_context": "online_softmax",
+    }
+    for module, name in ours.items():
+        assert any(Path(path).stem == module for path, _ in child.places_of(name)), name
+    assert child.places_of("no such name") == frozenset()
+
+
+@pytest.mark.parametrize("name", ["merge", "count_pairs", "train_bpe", "apply_merges"])
+def test_byte_pairs_from_the_course_are_flagged(marker, name):
+    source = f"from transformer_lessons.language.byte_pairs import {name} as mine"
+    source += f"\ndef {name}(*inputs):\n    return mine(*inputs)"
+    assert verdicts.BORROWED in status_of(marker, name, source, f'check("{name}", {name})')[1]
+
+
+@pytest.mark.parametrize("start", ["threading.Thread(target=run).start()", "_thread.start_new_thread(run, ())"])
+def test_the_courses_own_code_is_seen_in_a_thread_that_already_runs(marker, start):
+    source = f"""import _thread, queue, threading
+from transformer_lessons import masks
+asked, given = queue.Queue(), queue.Queue()
+def run():
+    while True:
+        given.put(masks.causal_mask(asked.get()))
+started = started = {start}
+def causal_mask(length):
+    asked.put(length)
+    return given.get() if started != "not yet" else None"""
+    assert verdicts.BORROWED in status_of(marker, "causal_mask", source, 'check("causal_mask", causal_mask)')[1]
+
+
+# Nobody's mark depends on a trouble of ours
+
+
+def test_a_process_that_cannot_be_started_is_asked_for_again(monkeypatch):
+    monkeypatch.setattr(os, "fork", lambda: (_ for _ in ()).throw(BlockingIOError(errno.EAGAIN, "no more")))
+    opened = os.open(os.devnull, os.O_RDONLY)
+    assert child.fork(None, opened) == -errno.EAGAIN
+
+
+def test_a_nursery_that_can_start_no_process_says_so(monkeypatch):
+    nursery = remote.Nursery.__new__(remote.Nursery)
+    answers = [-errno.EAGAIN] * remote.FORKS
+    nursery.control = SimpleNamespace()
+    nursery.reply = lambda: answers.pop(0)
+    monkeypatch.setattr(remote.socket, "send_fds", lambda *_: None)
+    monkeypatch.setattr(remote.time, "sleep", lambda seconds: None)
+    with pytest.raises(remote.Unavailable, match="no process could be started"):
+        nursery.fork()
+    assert answers == []
+
+
+def test_a_nursery_that_has_died_is_no_students_fault():
+    one = verdicts.Marker(3)
+    one.nursery.process.kill()
+    one.nursery.process.wait()
+    with pytest.raises(remote.Unavailable, match="has died"):
+        one.notebook(json.dumps(hostile.honest()).encode(), None)
+
+
+@pytest.fixture
+def handed_in(tmp_path):
+    """A class of three, each with the same honest notebook."""
+    for name in ("ann", "bob", "eve"):
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / FILE).write_text(json.dumps(hostile.honest()))
+    return tmp_path
+
+
+def test_where_no_process_can_be_had_all_is_reported_and_nothing_kept_and_the_next_run_marks_it(handed_in, monkeypatch):
+    def refused(*_):
+        raise remote.Unavailable("no process could be started for it (no more)")
+
+    monkeypatch.setattr(workers, "PATIENCE", 0.0)
+    with monkeypatch.context() as context:
+        context.setattr(verdicts.Marker, "notebook", refused)
+        known = marks.mark(handed_in / "class", handed_in / "marks", 2)
+    assert known.rows == []
+    assert {why for _, why in known.unread} == {"not marked yet: no process could be started for it (no more)"}
+    assert list((handed_in / "marks" / ".state").glob("*/*.json")) == []
+    known = marks.mark(handed_in / "class", handed_in / "marks", 2)
+    assert known.unread == []
+    assert {row["status"] for row in known.rows if row["item"] == "causal_mask"} == {"passed"}
+
+
+def test_a_fault_of_ours_in_one_notebook_is_tried_again_and_not_kept(handed_in, monkeypatch):
+    tried = []
+
+    def fails(self, data, lesson):
+        with open(handed_in / "tried", "a") as file:
+            file.write("x")
+        return {"unread": "it could not be read (OSError)", "again": "it could not be read (OSError)"}
+
+    monkeypatch.setattr(workers, "PATIENCE", 0.0)
+    with monkeypatch.context() as context:
+        context.setattr(verdicts.Marker, "notebook", fails)
+        known = marks.mark(handed_in / "class", handed_in / "marks", 1)
+    assert len((handed_in / "tried").read_text()) == 3 * workers.TRIES
+    assert {why for _, why in known.unread} == {"it could not be read (OSError)"}
+    monkeypatch.setattr(marks, "share", lambda jobs, waiting, out: tried.extend(waiting) or {})
+    marks.mark(handed_in / "class", handed_in / "marks", 1)
+    assert len(tried) == 3
+
+
+def test_a_result_that_is_empty_is_made_again_and_a_seed_that_is_empty_is_not(handed_in, monkeypatch, capsys):
+    monkeypatch.setattr(marks, "share", lambda jobs, waiting, out: [path.write_text("") for _, path in waiting] and {})
+    for _ in range(2):
+        known = marks.mark(handed_in / "class", handed_in / "marks")
+        assert {why for _, why in known.unread} == {"not marked yet: mark again"}
+    (handed_in / "marks" / ".state" / "seed.json").write_text("")
+    assert commands.mark([str(handed_in / "class"), "--out", str(handed_in / "marks")]) == 1
+    assert "seed.json is empty or damaged" in capsys.readouterr().err
+
+
+# What a process may ask of the kernel
+
+
+@pytest.mark.skipif(not confinement.can_filter(), reason="this kernel filters no system calls")
+def test_no_call_sends_a_signal_elsewhere_or_makes_a_file_immutable(tmp_path):
+    pid = os.fork()
+    if pid == 0:
+        library = ctypes.CDLL(None, use_errno=True)
+        reading, writing = os.pipe()
+        with open(tmp_path / "file", "w") as file:
+            library.prctl(38, 1, 0, 0, 0)
+            confinement.filter_calls()
+            number = ctypes.byref(ctypes.c_int(os.getppid()))
+            refused = [
+                library.fcntl(reading, fcntl.F_SETOWN, os.getppid()),
+                library.fcntl(reading, 10, 9),  # F_SETSIG
+                library.fcntl(reading, 15, number),  # F_SETOWN_EX
+                library.fcntl(reading, fcntl.F_SETFL, os.O_ASYNC),
+                library.ioctl(reading, 0x5452, number),  # FIOASYNC
+                library.ioctl(reading, 0x8901, number),  # FIOSETOWN
+                library.ioctl(reading, 0x8902, number),  # SIOCSPGRP
+                library.ioctl(file.fileno(), 0x40086602, number),  # FS_IOC_SETFLAGS
+                library.ioctl(file.fileno(), 0x5412, number),  # TIOCSTI
+            ]
+            works = [os.isatty(reading) is False, os.dup(writing) > 0, library.fcntl(reading, fcntl.F_GETFD) >= 0]
+        os._exit(0 if all(one == -1 for one in refused) and all(works) else 1)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_a_process_that_marks_has_a_limit_to_its_memory():
+    pid = os.fork()
+    if pid == 0:
+        try:
+            confinement.limit_memory(1 << 28)
+            bytearray(1 << 29)
+        except MemoryError:
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+# What comes over the wire
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        ["list", [["object", f"C{number}"] for number in range(wire.PARTS)]],
+        ["list", [str(number) for number in range(wire.PARTS)]],
+        ["objects", [wire.PARTS], [None] * wire.PARTS],
+    ],
+)
+def test_a_value_of_too_many_parts_is_refused(node):
+    begun = time.process_time()
+    with pytest.raises(wire.Broken, match="too many parts"):
+        wire.unpack(node)
+    assert time.process_time() - begun < 5
+
+
+def test_objects_of_one_name_share_a_class():
+    first, second = wire.unpack(["list", [["object", "Thing"], ["object", "Thing"]]])
+    assert type(first) is type(second)
+    assert type(first).__name__ == "Thing"
+
+
+# The teacher's own files
+
+
+def test_only_files_that_we_have_left_are_removed(tmp_path):
+    ours = ["report.html.0123abcd.part", ".state/ann/0123456789abcdef0123456789abcdef.json.0123abcd.part"]
+    theirs = ["chapter.part", "ours/report.html.part", "feedback/ann/notes.part", "thesis.html.0123abcd.part"]
+    for name in [*ours, *theirs]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    marks.prepare(tmp_path)
+    assert not any((tmp_path / name).exists() for name in ours)
+    assert all((tmp_path / name).exists() for name in theirs)
+
+
+@pytest.mark.parametrize(
+    "text", ["student;item;points;reason\nann;6.1;2,5;x\n", "student\titem\tpoints\nann\t6.1\t2.5\n"]
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_table_may_come_from_any_spreadsheet(tmp_path, text, encoding):
+    (tmp_path / "overrides.csv").write_bytes(text.encode(encoding))
+    (row,) = sheets.table(tmp_path / "overrides.csv", "student", "item", "points")
+    assert (row["student"], row["item"], sheets.number(row["points"])) == ("ann", "6.1", 2.5)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("student,item,points\nann,6.1,1\nJürgen,6.1,1\n".encode("latin-1"), r"overrides.csv, line 3, is not UTF-8"),
+        (
+            b"student|item|points\nann|6.1|1\n",
+            "needs a column called student and one called item and one called points",
+        ),
+        (b"who,what\n", "it has who, what"),
+        (b'student,item,points\n"' + b"x" * (1 << 21) + b'",6.1,1\n', "line 2: this is not a CSV table"),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_named_with_its_fault(tmp_path, data, said):
+    (tmp_path / "overrides.csv").write_bytes(data)
+    with pytest.raises(ValueError, match=said):
+        sheets.table(tmp_path / "overrides.csv", "student", "item", "points")
+
+
+def test_an_override_that_changes_nothing_is_remarked_on(tmp_path):
+    (tmp_path / "overrides.csv").write_text("student,item,points\nann,6.99,1\nann,6.1,many\n")
+    rows = [{"student": "ann", "item": "6.1", "kind": "question", "status": "passed", "answer": "", "points": 1}]
+    known = marks.Class(tmp_path, 1, rows=rows)
+    marks.read_back(known, policy.POLICY)
+    assert [remark.split(": ")[1] for remark in known.remarks] == [
+        "there is no '6.99' by 'ann' to override.",
+        "'many' for 6.1 by ann is not a number of points.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *([], 3, None, {"exercise": 3}, {"exercise": [1, 2]}, {"exercise": [1, 2, "3"]}, {"hunt": -1}, {"hunt": True}),
+        *({"question": "0.5"}, {"text": None}, {"borrowed": "perhaps"}, {"exercises": [1, 2, 3]}, {"late": 2}),
+        *({"deadline": 5}, {"deadline": "tomorrow"}, {"text": float("inf")}),
+    ],
+)
+def test_a_policy_of_the_wrong_shape_is_refused_with_a_sentence(tmp_path, value):
+    (tmp_path / "policy.json").write_text(json.dumps(value))
+    with pytest.raises(ValueError, match=r"policy.json: .*\.$"):
+        policy.read_policy(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 10**5, "\0"])
+def test_a_policy_that_is_damaged_is_refused_with_a_sentence(tmp_path, text):
+    (tmp_path / "policy.json").write_text(text)
+    with pytest.raises(ValueError, match=r"policy\.json is empty or damaged"):
+        policy.read_policy(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("time", "deadline", "late"),
+    [
+        ("2026-12-01-23-58-10", "2026-12-01 23:59", False),
+        ("2026-12-02 00:00:00 UTC", "2026-12-01 23:59", True),
+        ("2026-12-01T23:59:30", "2026-12-01", False),
+        ("2026-12-02", "2026-12-01", True),
+        ("", "2026-12-01", False),
+        ("2026-12-02", "", False),
+    ],
+)
+def test_work_is_late_where_the_learning_system_says_when_it_came(time, deadline, late):
+    assert policy.is_late(time, policy.POLICY | {"deadline": deadline}) is late
+
+
+def test_late_work_counts_what_the_policy_says():
+    row = {"item": "6.1", "kind": "question", "status": "passed", "flags": [], "late": True}
+    assert marks.scored(dict(row), policy.POLICY | {"late": 0.5})["points"] == 0.25
+    assert marks.scored(dict(row), policy.POLICY)["points"] == 0.5
+    assert marks.scored(dict(row), policy.POLICY)["flags"] == ["late"]
+
+
+# The package
+
+
+def test_no_two_modules_of_the_kit_import_each_other():
+    folder, imported = Path(marks.__file__).parent, {}
+    for path in folder.glob("*.py"):
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("transformer_lessons.marking"):
+                parts = node.module.split(".")
+                names |= {parts[2]} if len(parts) > 2 else {alias.name for alias in node.names}
+        imported[path.stem] = names - {path.stem}
+    while imported:
+        first = [name for name, names in imported.items() if not names & set(imported)]
+        assert first, f"they import each other: {', '.join(sorted(imported))}"
+        for name in first:
+            del imported[name]
+
+
+def test_mark_asks_beyond_the_numbers_as_check_does(marker):
+    source = EXERCISES["attention"].solution_text().replace("def attention", "def theirs")
+    source += "\ndef attention(query, key, value):\n    if query.requires_grad:\n        raise NotImplementedError\n"
+    source += "    return tuple(one.detach() for one in theirs(query, key, value))"
+    assert status_of(marker, "attention", source, 'check("attention", attention)')[0] == "failed"
+    space = {}
+    exec(source, space)
+    assert judge(EXERCISES["attention"], space["attention"]).status == "failed"
+
+
+def test_the_sample_class_has_all_that_the_manual_shows(tmp_path):
+    sample.write(tmp_path, 4)
+    texts = {path.parent.name + path.name[:2]: path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.ipynb")}
+    assert "masks.causal_mask(length)" in texts["alan06"]
+    with pytest.raises(ValueError, match=r"Unterminated|Expecting"):
+        json.loads(texts["amara06"])
+    cells = [cell for name, text in texts.items() if name != "amara06" for cell in json.loads(text)["cells"]]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert any("def fixed_" in source and "NotImplementedError" not in source for source in sources)
+    assert any(re.search(r"""answer\("\d+\.\d+", ['"][^'"]{20}""", source) for source in sources)

@@ -1,0 +1,71 @@
+"""How many points there are for what: policy.json in the marks folder, which is the teacher's to edit."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+from transformer_lessons.tools import atomic
+
+POLICY = {
+    "exercise": [1, 2, 3],  # by difficulty
+    "hunt": 1,
+    "question": 0.5,
+    "text": 3,
+    "borrowed": "fail",  # the course's own code in an answer: "fail", "flag" or "ignore"
+    "deadline": "",  # "2026-12-01 23:59", in the learning system's own time
+    "late": 1,  # what late work counts: 0.5 for half of its points
+}
+CHOICES = ("fail", "flag", "ignore")
+
+
+def read_policy(out: Path) -> dict:
+    """The policy of a marks folder; a new folder gets the course's. ValueError if the file is not a policy."""
+    path = out / "policy.json"
+    if not path.exists():
+        atomic.write(path, json.dumps(POLICY, indent=1).encode())
+    try:
+        policy = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is empty or damaged ({error}). Delete it, and `mark` writes a new one.") from None
+    if wrong := fault_of(policy):
+        raise ValueError(f"{path}: {wrong}.")
+    return POLICY | policy
+
+
+def fault_of(policy: object) -> str:
+    """What is wrong with a policy, or nothing."""
+    if not isinstance(policy, dict):
+        return 'it should hold names and values, as in {"question": 0.5}'
+    for name, value in policy.items():
+        if name not in POLICY:
+            return f"there is no setting called {str(name)[:60]!r}; the settings are {', '.join(POLICY)}"
+        if name == "borrowed" and value not in CHOICES:
+            return f'"borrowed" should be {", ".join(CHOICES[:-1])} or {CHOICES[-1]}'
+        if name == "exercise" and not (isinstance(value, list) and len(value) == 3 and all(map(is_points, value))):
+            return '"exercise" should be three numbers, for difficulties 1, 2 and 3, as in [1, 2, 3]'
+        if name in ("hunt", "question", "text") and not is_points(value):
+            return f'"{name}" should be a number from 0 to 1000'
+        if name == "deadline" and not (value == "" or (isinstance(value, str) and len(moment(value)) >= 3)):
+            return '"deadline" should be a date and a time, as in "2026-12-01 23:59", or "" for none'
+        if name == "late" and not (is_points(value) and value <= 1):
+            return '"late" should be a number from 0 to 1: what late work counts'
+    return ""
+
+
+def is_points(value: object) -> bool:
+    return type(value) in (int, float) and math.isfinite(value) and 0 <= value <= 1000
+
+
+def moment(text: str) -> tuple[int, ...]:
+    """A date and a time, in any of the forms that learning systems write, as numbers that can be compared."""
+    form = re.match(r"\s*(\d{4})-(\d\d?)-(\d\d?)(?:[-T ]+(\d\d?)[-:](\d\d)(?:[-:](\d\d))?)?", text)
+    return tuple(int(part) for part in form.groups() if part) if form else ()
+
+
+def is_late(time: str, policy: dict) -> bool:
+    """Was this handed in after the deadline? If the learning system gives no time, nobody can say."""
+    handed_in, deadline = moment(time), moment(policy["deadline"])
+    if not handed_in or not deadline:
+        return False
+    return handed_in[: len(deadline)] > deadline

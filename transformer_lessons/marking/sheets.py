@@ -1,0 +1,72 @@
+"""Tables in CSV files: those that this package writes, and those that come back from a teacher's spreadsheet."""
+
+import csv
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+from transformer_lessons.marking.naming import cell
+from transformer_lessons.tools import atomic
+
+LONGEST = 1 << 20  # characters of a cell
+SEPARATORS = (",", ";", "\t")  # spreadsheets use semicolons where the comma is the decimal sign
+
+
+def table(path: Path, *columns: str) -> list[dict[str, str]]:
+    """The rows of a table with these columns, and perhaps others; none if there is no such file.
+
+    ValueError, with the file's name and line, if it is not such a table.
+    """
+    if not path.exists():
+        return []
+    text = text_of(path)
+    first = text.split("\n", 1)[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(SEPARATORS, key=first.count), strict=False)
+    csv.field_size_limit(LONGEST)
+    rows = []
+    try:
+        header = [name.strip() for name in next(reader, [])]
+        for row in reader:
+            filled = [*row, *[""] * len(header)]
+            if any(value.strip() for value in row):
+                rows.append(dict(zip(header, filled, strict=False)))
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: this is not a CSV table ({error}).") from None
+    if missing := [name for name in columns if name not in header]:
+        has = ", ".join(header)[:200] or "no columns at all"
+        raise ValueError(f"{path} needs a column called {' and one called '.join(missing)}; it has {has}.")
+    return rows
+
+
+def text_of(path: Path) -> str:
+    """The text of a file in UTF-8, or in UTF-16 with its mark, which is what spreadsheets call Unicode."""
+    data = path.read_bytes()
+    try:
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ValueError(
+            f"{path}, line {line}, is not UTF-8: in the spreadsheet, save the table as “CSV UTF-8” once more."
+        ) from None
+    return text.replace("\0", "")
+
+
+def number(text: object) -> float | None:
+    """The points that a teacher has typed, with a comma or a point; None if these are no points."""
+    try:
+        value = float(str(text or "").replace(",", ".").replace("½", "0.5"))
+    except ValueError:
+        return None
+    return value if 0 <= value <= 1000 else None
+
+
+def written(path: Path, header: Iterable[str], rows: Iterable, mark: str = "\ufeff") -> None:
+    """Writes a CSV file in which no text is a formula, not even if a spreadsheet splits lines at semicolons."""
+    file = io.StringIO()
+    lines = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
+    lines.writerow(header)
+    for row in rows:
+        lines.writerow(
+            ["" if one is None else f"{one:g}" if isinstance(one, (int, float)) else cell(one, 20_000) for one in row]
+        )
+    atomic.write(path, (mark + file.getvalue()).encode())
