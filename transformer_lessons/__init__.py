@@ -28,6 +28,9 @@ Everything else lives in a folder named for what it does.
     language.training          batches, steps, evaluation, and a run that can be stopped and resumed
     language.sampling          from logits to the next token, and from a prompt to a text, with a cache
     language.pretrained        published weights: GPT-2 and Llama from a folder
+    language.gguf_file         GGUF files: their metadata and tensors, verified and turned into float32
+    language.gguf_tokenizer    the tokenizer in such a file: byte pairs, with published ids
+    language.gguf_model        the model in such a file, in the course's own decoder
     language.long_context      attention to long texts: sliding windows, softmax in blocks, attention in tiles
     inspection.attention_maps  a model's attention weights, read as it runs, and scores for its heads
     inspection.experiments     ablation, patching and the logit lens, in a model's own forward pass
