@@ -15,6 +15,7 @@ only from those listed above it.
 Everything else lives in a folder named for what it does.
 
     tools.atomic               atomic writes: a file holds all of the old content or all of the new
+    tools.chat_model           the chat model's file: kept outside the clone, downloaded once, verified
     tasks.reversal             the reversal task
     tasks.repeats              repeated random blocks: a task for induction heads
     tasks.mock_play            an invented play of known entropy: the corpus that needs no download
@@ -28,6 +29,10 @@ Everything else lives in a folder named for what it does.
     language.training          batches, steps, evaluation, and a run that can be stopped and resumed
     language.sampling          from logits to the next token, and from a prompt to a text, with a cache
     language.pretrained        published weights: GPT-2 and Llama from a folder
+    language.gguf_file         GGUF files: their metadata and tensors, verified and turned into float32
+    language.gguf_tokenizer    the tokenizer in such a file: byte pairs, with published ids
+    language.gguf_model        the model in such a file, in the course's own decoder
+    language.chat              a conversation with a chat model: as a text, and in a cache
     language.long_context      attention to long texts: sliding windows, softmax in blocks, attention in tiles
     inspection.attention_maps  a model's attention weights, read as it runs, and scores for its heads
     inspection.experiments     ablation, patching and the logit lens, in a model's own forward pass

@@ -8,7 +8,7 @@ import difflib
 import os
 import sys
 
-from transformer_lessons.tools import doctor, install
+from transformer_lessons.tools import chat_model, doctor, install
 
 USAGE = """Usage: python3 -m transformer_lessons COMMAND [ARGUMENTS]
 
@@ -20,6 +20,7 @@ USAGE = """Usage: python3 -m transformer_lessons COMMAND [ARGUMENTS]
   train     train a language model on Shakespeare, or on any text
   generate  let a model write; the course's own needs no training
   evaluate  measure how well a model predicts a text
+  chat      talk with a chat model, on the decoder that the lessons build
   glossary  collect the lessons' new terms on one page, notebooks/glossary.md
   mark      mark a class: a folder or zip of students' notebooks (TEACHING.md)
   release   make a zip of the course for students, without what the teacher keeps
@@ -91,6 +92,7 @@ def explain(name):
     print(f"Usage: python3 -m transformer_lessons {name} [ARGUMENTS]\n\n{does[0].upper()}{does[1:]}.")
     if name in PASSED_ON:
         print(f"Arguments go to {PASSED_ON[name]}")
+        print(f"{install.WITHOUT_MODEL} leaves out the chat model, a download of {chat_model.MEGABYTES} MB.")
     return 0
 
 
@@ -98,7 +100,7 @@ def main(arguments):
     """Runs a command line; returns its exit code."""
     commands = {"lab": passing_on("lab", install.lab), "test": passing_on("test", install.test), "glossary": glossary}
     commands.update(doctor=doctor.show_findings, progress=progress, reset=reset)
-    commands.update({name: with_pytorch(language_model, name) for name in ("train", "generate", "evaluate")})
+    commands.update({name: with_pytorch(language_model, name) for name in ("train", "generate", "evaluate", "chat")})
     commands.update({name: with_pytorch(teaching, name) for name in ("mark", "release", "key")})
     name, arguments = (arguments or [""])[0], arguments[1:]
     if name == "help" and arguments:

@@ -5,7 +5,7 @@ import torch
 from theorems import LAYERS, LENGTH, SIZES, TARGET_WORDS, WORDS, draw_tokens, unit_scale
 
 from transformer_lessons.attention import MultiHeadAttention
-from transformer_lessons.inspection.attention_maps import attention_weights
+from transformer_lessons.inspection.attention_maps import attention_weights, without_sink
 from transformer_lessons.models import Config, LanguageModel, Transformer
 
 
@@ -54,3 +54,12 @@ def test_hooks_of_others_stay():
     assert len(hooks(model)) == LAYERS
     model(draw_tokens())
     assert [weights is None for weights in seen] == [False] * LAYERS + [True] * LAYERS
+
+
+def test_without_the_sink_every_query_but_the_first_divides_all_its_weight_among_the_other_tokens():
+    weights = torch.tensor([[1.0, 0, 0, 0], [0.9, 0.1, 0, 0], [0.5, 0.1, 0.4, 0], [0.25, 0.25, 0.25, 0.25]])
+    third = 1 / 3
+    expected = torch.tensor([[0, 0, 0, 0], [0, 1, 0, 0], [0, 0.2, 0.8, 0], [0, third, third, third]])
+    before = weights.clone()
+    torch.testing.assert_close(without_sink(weights.expand(2, 3, 4, 4)), expected.expand(2, 3, 4, 4))
+    assert torch.equal(weights, before)

@@ -15,7 +15,7 @@ from transformer_lessons.tools import doctor, install
 
 PACKAGE = Path(doctor.__file__).parents[1]
 # what runs where nothing is installed
-STARTING = ["__init__", "__main__", "tools/__init__", "tools/install", "tools/doctor"]
+STARTING = ["__init__", "__main__", "tools/__init__", "tools/chat_model", "tools/install", "tools/doctor"]
 
 
 def tells(finding):

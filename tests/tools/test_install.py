@@ -20,7 +20,7 @@ PACKAGE = Path(install.__file__).parents[1]
 LISTS = ["requirements.txt", "pyproject.toml", ".ci/constraints.txt"]
 
 
-@pytest.mark.parametrize("name", ["__init__", "__main__", "tools/__init__", "tools/install"])
+@pytest.mark.parametrize("name", ["__init__", "__main__", "tools/__init__", "tools/install", "tools/chat_model"])
 def test_what_runs_before_the_environment_needs_neither_packages_nor_a_new_python(name):
     tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"), feature_version=(3, 7))
     nodes = list(ast.walk(tree))
@@ -64,7 +64,13 @@ def shell(tmp_path, monkeypatch):
     monkeypatch.setattr(install, "has", lambda module: module == "ensurepip")
     monkeypatch.setattr(platform, "system", lambda: "Linux")
     monkeypatch.setattr(install.shutil, "which", lambda command: None)
+    monkeypatch.setattr(install.chat_model, "fetch", lambda python: FETCHED.append(python))
+    monkeypatch.delenv(install.chat_model.UNWANTED, raising=False)
+    FETCHED.clear()
     return install_with(monkeypatch, Shell())
+
+
+FETCHED = []  # by which Pythons the chat model was fetched
 
 
 def install_with(monkeypatch, shell):
@@ -249,6 +255,37 @@ def test_an_environment_is_finished_though_jupyterlab_could_not_be_silenced(shel
     assert shell.ran(INSTALL) == 1
 
 
+def test_the_chat_model_comes_with_the_environment_and_only_then(shell):
+    install.make_environment()
+    install.make_environment()
+    assert FETCHED == [install.PYTHON]
+
+
+def test_an_option_or_a_variable_leaves_the_chat_model_out(last_command, monkeypatch):
+    for command, words in {"lab": "--no-browser", "test": "tests/tools"}.items():
+        assert __main__.main([command, "--without-model", words]) == 0
+        assert last_command().endswith(words)
+        assert "--without-model" not in last_command()
+        install.STAMP.unlink()
+    assert __main__.main(["test", "--without-model"]) == 0
+    assert "--cov" in last_command()
+    install.STAMP.unlink()
+    monkeypatch.setenv(install.chat_model.UNWANTED, "1")
+    assert __main__.main(["test"]) == 0
+    assert FETCHED == []
+
+
+def test_a_chat_model_that_cannot_be_had_gets_a_sentence_and_stops_nothing(last_command, monkeypatch, capsys):
+    def fetch(python):
+        raise ValueError("The chat model could not be downloaded (x).")
+
+    monkeypatch.setattr(install.chat_model, "fetch", fetch)
+    assert __main__.main(["test", "tests/tools"]) == 0
+    assert last_command() == "-m pytest tests/tools"
+    assert "The chat model could not be downloaded (x).\n" in capsys.readouterr().out
+    assert install.STAMP.read_text() == install.fingerprint()
+
+
 def test_test_runs_all_tests_with_coverage_or_those_asked_for(last_command):
     assert __main__.main(["test"]) == 0
     assert last_command() == "-m pytest --cov --durations=15 --numprocesses=auto --dist=loadfile"
@@ -292,7 +329,7 @@ def test_every_command_explains_itself_and_starts_nothing(monkeypatch, capsys, n
     assert f"transformer_lessons {name} " in said.splitlines()[0]
 
 
-@pytest.mark.parametrize("name", ["train", "generate", "evaluate", "mark", "release", "key"])
+@pytest.mark.parametrize("name", ["train", "generate", "evaluate", "chat", "mark", "release", "key"])
 def test_where_nothing_is_installed_help_says_what_a_command_does(monkeypatch, capsys, name):
     monkeypatch.setattr(install, "has", lambda module: False)
     monkeypatch.setattr(install, "works", lambda: False)

@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import torch
+
 from transformer_lessons.attention import MultiHeadAttention
 from transformer_lessons.validation import check_sizes
 
@@ -29,6 +31,16 @@ def ask_for_weights(attention, inputs, named_inputs):
 def keep_weights(weights, name, attention, inputs, result):
     """A hook: keeps the weights, the second of the two results."""
     weights[name] = result[1].detach()  # (batch, heads, query, key)
+
+
+def without_sink(weights):
+    """How each query divides what it does not leave to the first token, where many heads of large models look.
+
+    The weights are (batch, heads, query, key), and so is the result. The first query sees nothing else: it gets zeros.
+    """
+    others = weights.clone()
+    others[..., 0] = 0
+    return others / others.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(others.dtype).tiny)
 
 
 def previous_token_score(weights):

@@ -119,12 +119,21 @@ class Cache:
 
 
 def laid_out(model):
-    """A copy whose weights are stored column by column: faster for one token at a time."""
-    model = copy.deepcopy(model)
-    for part in model.modules():
-        if isinstance(part, (nn.Linear, nn.Embedding)):
-            part.weight.data = part.weight.data.T.contiguous().T
+    """A copy whose weights are stored column by column; weights that are stored so already are shared, not copied."""
+    columns = {id(weight): weight for weight in matrices(model) if weight.T.is_contiguous()}
+    return lay_out(copy.deepcopy(model, columns))
+
+
+def lay_out(model):
+    """Stores the model's own weights column by column: faster for one token at a time, the same up to rounding."""
+    for weight in matrices(model):
+        weight.data = weight.data.T.contiguous().T
     return model
+
+
+def matrices(model):
+    """The weights that multiply vectors."""
+    return [part.weight for part in model.modules() if isinstance(part, (nn.Linear, nn.Embedding))]
 
 
 def window_start(length, max_length):

@@ -18,11 +18,22 @@ def split_words(text, special=()):
     return [word for part in parts for word in ([part] if part in special else split_words(part))]
 
 
+def split_digits(text):
+    """Every digit by itself, and what stands between them; joined, the text."""
+    return [part for part in re.split(f"([{numbers()}])", text) if part]
+
+
+@functools.cache
+def numbers():
+    r"""The characters that are digits or other numbers, \p{N}."""
+    return "".join(one for one in map(chr, range(0x110000)) if unicodedata.category(one)[0] == "N")
+
+
 @functools.cache
 def pattern():
     r"""GPT-2's pattern. It has \p{L} for letters, \p{N} for numbers; Python's \w is these two and the underscore."""
-    numbers = "".join(one for one in map(chr, range(0x110000)) if unicodedata.category(one)[0] == "N")
-    letter, number, other, space = rf"[^\W{numbers}_]", f"[{numbers}]", rf"(?:[^\w{SPACE}]|_)", f"[{SPACE}]"
+    letter, number = rf"[^\W{numbers()}_]", f"[{numbers()}]"
+    other, space = rf"(?:[^\w{SPACE}]|_)", f"[{SPACE}]"
     last = f"(?![^{SPACE}])"  # white space before a word leaves its last character to that word
     return re.compile(f"'(?:[sdmt]|ll|ve|re)| ?{letter}+| ?{number}+| ?{other}+|{space}+{last}|{space}+")
 

@@ -177,9 +177,14 @@ def learning_rate(step, recipe):
 
 def autocast(device, precision="auto"):
     """Matrix products in bfloat16 if the device has instructions for it, everything else in float32."""
-    able = device.type == "cuda" or (device.type == "cpu" and torch.cpu._is_avx512_bf16_supported())
-    short = able if precision == "auto" else precision == "bfloat16"
+    short = is_short(device, precision)
     return torch.autocast(device.type, torch.bfloat16) if short else contextlib.nullcontext()
+
+
+def is_short(device, precision):
+    """Whether this precision means bfloat16 on this device."""
+    able = device.type == "cuda" or (device.type == "cpu" and torch.cpu._is_avx512_bf16_supported())
+    return able if precision == "auto" else precision == "bfloat16"
 
 
 def loss_of(model, inputs, targets, reduction="mean", precision="auto"):

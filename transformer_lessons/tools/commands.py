@@ -1,6 +1,7 @@
-"""The commands train, generate and evaluate, as typed in a terminal."""
+"""The commands train, generate, evaluate and chat, as typed in a terminal."""
 
 import argparse
+import contextlib
 import difflib
 import itertools
 import os
@@ -11,8 +12,10 @@ import sys
 import torch
 import torch.distributed as dist
 
-from transformer_lessons.language import checkpoints, pretrained, sampling, training
+from transformer_lessons.language import checkpoints, gguf_model, pretrained, sampling, training
+from transformer_lessons.language.chat import Conversation, default_system
 from transformer_lessons.tasks import shakespeare
+from transformer_lessons.tools import chat_model
 from transformer_lessons.validation import check_sizes, check_split
 
 SHIPPED = checkpoints.SHIPPED
@@ -40,7 +43,8 @@ def exit_code(command, arguments):
 
 def as_typed(sentence):
     """The same sentence with the options as they are typed: --heads 3 in place of num_heads=3."""
-    options = train_parser()._option_string_actions | generate_parser()._option_string_actions
+    parsers = train_parser(), generate_parser(), chat_parser()
+    options = {option for parser in parsers for option in parser._option_string_actions}
 
     def typed(match):
         option = "--" + NAMES.get(match[1], match[1]).replace("_", "-")
@@ -64,10 +68,11 @@ def parse(parser, arguments):
         near = difflib.get_close_matches(unknown[0].split("=")[0], known, 1) if unknown[0].startswith("-") else []
         hint = f": did you mean {near[0]}?" if near else ""
         if not unknown[0].startswith("-"):
+            text = "question" if parser.prog.endswith("chat") else "prompt"
             hint = (
                 f": did you mean --text {unknown[0]}?"
                 if "--text" in known
-                else ": a prompt of several words goes in quotation marks"
+                else f": a {text} of several words goes in quotation marks"
             )
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     return options
@@ -242,16 +247,20 @@ def train_parser():
     add("--evaluate-every", type=whole, default=0, metavar="N", help="steps between evaluations; 0: at the end")
     add("--save-every", type=whole, default=recipe.save_every, metavar="N", help="steps between checkpoints")
     add("--seed", type=seed, default=recipe.seed, metavar="N", help="same seed, same run, on one thread")
-    add(
-        "--precision",
-        choices=["auto", "bfloat16", "float32"],
-        default=recipe.precision,
-        help="for matrix products; auto: bfloat16 where the processor has it",
-    )
+    add_precision(add, recipe.precision)
     add("--device", metavar="NAME", help="cpu, cuda or mps; by default the best there is")
     add("--threads", type=whole, metavar="N", help="processor threads to use; by default all")
     add("--quiet", action="store_true", help="no progress bar")
     return parser
+
+
+def add_precision(add, default):
+    add(
+        "--precision",
+        choices=["auto", "bfloat16", "float32"],
+        default=default,
+        help="for matrix products; auto: bfloat16 where the processor has it",
+    )
 
 
 def whole(text):
@@ -297,6 +306,7 @@ def generate(arguments):
         model, vocabulary = load_model(options.model)
     else:
         model, vocabulary = load_pretrained(options.pretrained)
+    sampling.lay_out(model)  # in place, or the cache would make a second copy of all weights
     pieces = sampling.stream(
         model,
         vocabulary,
@@ -318,12 +328,14 @@ def load_model(path):
     return checkpoints.load_model(path or SHIPPED)
 
 
-def load_pretrained(folder):
-    """The published GPT-2 in this folder, or in the one that GPT2_FOLDER names."""
-    folder = folder or os.environ.get("GPT2_FOLDER")
-    if not folder:
-        raise ValueError("--pretrained needs the folder of a published GPT-2: name it there, or in GPT2_FOLDER")
-    return pretrained.load(folder)
+def load_pretrained(name):
+    """The published model in this GGUF file, or the GPT-2 in this folder, or in the one that GPT2_FOLDER names."""
+    name = name or os.environ.get("GPT2_FOLDER")
+    if not name:
+        raise ValueError("--pretrained needs a GGUF file or the folder of a GPT-2: name it there, or in GPT2_FOLDER")
+    if os.path.isfile(name) or name.endswith(".gguf"):
+        return gguf_model.load(name)
+    return pretrained.load(name)
 
 
 def generate_parser():
@@ -333,10 +345,10 @@ def generate_parser():
     add("--model", type=filename, metavar="FILE", help="a file that train has written")
     add(
         "--pretrained",
-        metavar="FOLDER",
+        metavar="NAME",
         nargs="?",
         const="",
-        help="the folder of a published GPT-2: config.json, "
+        help="a published model: a GGUF file of Llama's architecture, or the folder of a GPT-2, which has config.json, "
         "model.safetensors, vocab.json and merges.txt; at the end and without a name, the one that GPT2_FOLDER names",
     )
     add("--length", type=whole, default=200, metavar="N", help="tokens to write")
@@ -369,4 +381,82 @@ def evaluate_parser():
     add("--text", type=filename, metavar="FILE", help="by default the complete works, found or downloaded")
     add("--last-tenth", action="store_true", help="evaluate on the last tenth, as train does with the same option")
     add("--length", type=whole, metavar="N", help="tokens in a sequence; default: the model's maximum")
+    return parser
+
+
+# --- chat ---------------------------------------------------------------------------------------------------
+
+
+def chat(arguments):
+    options = parse(chat_parser(), arguments)
+    check_sizes(length=options.length)
+    sampling.check_sampling(options.temperature, options.top_k, LARGEST)
+    if options.question is not None and not options.question.strip():
+        raise ValueError("The question is empty")
+    conversation = new_conversation(options)
+    if options.question is None:
+        return converse(conversation, options.length)
+    answer(conversation, options.question, options.length)
+
+
+def new_conversation(options):
+    file = gguf_model.GGUFFile(options.pretrained or chat_model.fetch())
+    system = default_system(file) if options.system is None else options.system
+    model, vocabulary = gguf_model.load_from(file)
+    if training.is_short(model.embedding.weight.device, options.precision):
+        model = model.bfloat16()
+    sampling.lay_out(model)  # as in generate
+    return Conversation(model, vocabulary, system, options.temperature, options.top_k, options.seed)
+
+
+def converse(conversation, length):
+    """Questions from the keyboard until the user ends them; those from a pipe, until there are no more."""
+    prompt, stopped = "", False
+    if sys.stdin is None:  # closed, as with <&-
+        raise ValueError("There is no keyboard to ask from: give the question as an argument")
+    if sys.stdin.isatty():
+        prompt = "> "
+        with contextlib.suppress(ImportError):
+            import readline  # noqa: F401 - with it, the arrow keys work
+        say("Ask anything. Ctrl-C ends an answer; twice, the conversation.")
+    while True:
+        try:
+            question = input(prompt)
+            if question.strip():
+                stopped = False
+                answer(conversation, question, length)
+        except KeyboardInterrupt:
+            print()
+            if stopped:
+                return
+            stopped = True
+        except EOFError:
+            return print() if prompt else None
+
+
+def answer(conversation, question, length):
+    with contextlib.closing(conversation.ask(question, length)) as pieces:
+        for piece in itertools.chain(pieces, ["\n"]):
+            print(piece, end="", flush=True)
+
+
+def chat_parser():
+    parser = new_parser(
+        "chat",
+        "Talk with SmolLM2-135M-Instruct, a small chat model, on the decoder that the lessons build. It is downloaded "
+        "once; the answers need no network. It is often wrong.",
+    )
+    add = parser.add_argument
+    add("question", nargs="?", help="one question, for scripts; without it, a conversation")
+    add("--pretrained", type=filename, metavar="FILE", help="another chat model: a GGUF file of Llama's architecture")
+    add(
+        "--system",
+        metavar="TEXT",
+        help="what the model is told first; by default what it was trained with; '': nothing",
+    )
+    add("--length", type=whole, default=1024, metavar="N", help="tokens in an answer, at most")
+    add("--temperature", type=float, default=0.2, metavar="T", help="0: always the likeliest; 1: as learned")
+    add("--top-k", type=whole, metavar="K", help="choose among the K likeliest tokens")
+    add("--seed", type=seed, metavar="N", help="the same seed gives the same answers")
+    add_precision(add, "auto")
     return parser

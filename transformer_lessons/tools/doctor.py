@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from transformer_lessons.tools import install
+from transformer_lessons.tools import chat_model, install
 
 DESCRIPTION = """Show what is installed, what is missing, and the command that fixes it: in your own
 environment if you use one, otherwise in .venv, which lab and test make. A line begins with a tick (fine), a
@@ -22,6 +22,7 @@ OLDEST, NEWEST = (3, 10), (3, 14)  # of the Pythons that the tests run with
 EXTRAS = ("lab", "test")  # what requirements.txt installs beyond the package's own needs
 WHERE = "import ipykernel, transformer_lessons; print(transformer_lessons.__file__)"
 DOWNLOAD = "from transformer_lessons.tasks import shakespeare; shakespeare.load()"
+FETCH = "from transformer_lessons.tools import chat_model; chat_model.fetch()"
 LAB = "python3 -m transformer_lessons lab" if os.name != "nt" else "py -m transformer_lessons lab"
 
 
@@ -68,7 +69,7 @@ def examine():
     findings += [version(*requirement) for requirement in requirements()]
     if not install.has("pip"):
         findings.append(("✗", "pip is missing", f"{quoted(sys.executable)} -m ensurepip"))
-    return [finding for finding in [*findings, torch_runs_on(), kernel(), book()] if finding]
+    return [finding for finding in [*findings, torch_runs_on(), kernel(), book(), model()] if finding]
 
 
 def python():
@@ -232,3 +233,18 @@ def book():
         "Shakespeare's works are not here yet: lesson 8 downloads them, and so does this command",
         f'{quoted(sys.executable)} -c "{DOWNLOAD}"',
     )
+
+
+def model():
+    """Whether the chat model is here, and as it was downloaded."""
+    kept, command = chat_model.path(), f'{quoted(sys.executable)} -c "{FETCH}"'
+    try:
+        if not kept.exists():
+            size = f"{chat_model.MEGABYTES} MB"
+            return "○", f"the chat model is not here: chat downloads it, {size}, and so does this command", command
+        right = chat_model.is_right(kept)
+    except OSError as error:
+        return "✗", f"the chat model, {kept}, cannot be read: {error.strerror}", command
+    if not right:
+        return "✗", f"the chat model, {kept}, has changed since it was downloaded: this command replaces it", command
+    return "✓", f"the chat model is here: {kept}"

@@ -13,12 +13,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from transformer_lessons.tools import chat_model
+
 ROOT = Path(__file__).resolve().parents[2]
 VENV = Path(os.environ.get("TRANSFORMER_LESSONS_VENV") or ROOT / ".venv").absolute()
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "transformer-lessons.txt"  # what this environment was made from, written last
 SOLVED = "solved-lessons.txt"  # beside it: the lessons that `progress` has found solved
 UNFINISHED = "unfinished"
+WITHOUT_MODEL = "--without-model"  # an option of lab and test
 CONSTRAINTS = ".ci/constraints.txt"
 NEITHER = """This Python has neither ensurepip nor pip, and the course needs one of them to install anything.
 On Debian and Ubuntu, ensurepip is a package of its own. Type this, and then run the same command again:
@@ -28,8 +31,8 @@ On Debian and Ubuntu, ensurepip is a package of its own. Type this, and then run
 
 def lab(arguments):
     """Open the course in JupyterLab, at the first lesson that is not known to be solved."""
-    make_environment()
-    return run_to_its_end(PYTHON, *jupyterlab(), *arguments)
+    make_environment(with_model=WITHOUT_MODEL not in arguments)
+    return run_to_its_end(PYTHON, *jupyterlab(), *passed_on(arguments))
 
 
 def jupyterlab():
@@ -39,6 +42,11 @@ def jupyterlab():
     first = [Path("notebooks", name) for name in left[:1]]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return ["-m", "jupyterlab", *first, f"--ServerApp.root_dir={ROOT}", *as_root]
+
+
+def passed_on(arguments):
+    """What JupyterLab or pytest gets of the arguments."""
+    return [argument for argument in arguments if argument != WITHOUT_MODEL]
 
 
 def solved_lessons():
@@ -71,12 +79,12 @@ def version():
 
 def test(arguments):
     """Run the tests asked for; without arguments, all of them on every core, with coverage."""
-    make_environment()
+    make_environment(with_model=WITHOUT_MODEL not in arguments)
     everything = ["--cov", "--durations=15", "--numprocesses=auto", "--dist=loadfile"]
-    return run_to_its_end(PYTHON, "-m", "pytest", *(arguments or everything))
+    return run_to_its_end(PYTHON, "-m", "pytest", *(passed_on(arguments) or everything))
 
 
-def make_environment():
+def make_environment(with_model=True):
     """Make the environment, or bring it up to date; one whose installation was cut short is made anew."""
     check_python()
     made_from = STAMP.read_text(errors="replace") if STAMP.exists() else None
@@ -91,6 +99,16 @@ def make_environment():
     require(PYTHON, "-m", "pip", "install", "-r", "requirements.txt")
     silence_jupyterlab()
     STAMP.write_text(fingerprint())
+    if with_model and not os.environ.get(chat_model.UNWANTED):
+        fetch_chat_model()
+
+
+def fetch_chat_model():
+    """The course works without it, so a download that fails gets a sentence, and stops nothing."""
+    try:
+        chat_model.fetch(PYTHON)
+    except ValueError as error:
+        say(str(error))
 
 
 def silence_jupyterlab():
