@@ -30,7 +30,7 @@ html_favicon = html_logo = "static/favicon.svg"
 templates_path = ["templates"]
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_js_files = ["site.js"]
+html_js_files = ["site.js", "remember.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_use_index = False

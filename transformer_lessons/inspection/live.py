@@ -1,0 +1,37 @@
+"""A model at work in a web page: it reads, attends and writes in the visitor's browser, without a server.
+
+live/model.js is the Transformer, live/tokens.js reads files and texts, live/live.js shows both. A browser loads no
+file for a page that was itself opened as a file, so the weights travel as scripts or within the page, in base64.
+"""
+
+import base64
+import re
+from html import escape
+from pathlib import Path
+
+LIVE = Path(__file__).with_name("live")
+SCRIPTS = ("model.js", "tokens.js", "live.js")
+PART = 1_200_000  # bytes of the model in each script
+
+
+def source(name: str) -> str:
+    """The text of a file in live/."""
+    return (LIVE / name).read_text(encoding="utf-8")
+
+
+def weight_scripts(data: bytes) -> list[str]:
+    """Scripts that bring a model's file, part by part: each adds one part to lessons.parts."""
+    parts = [data[start : start + PART] for start in range(0, len(data), PART)]
+    return [f'(globalThis.lessonsParts ??= []).push("{base64.b64encode(part).decode()}");\n' for part in parts]
+
+
+def page(data: bytes, title: str, opening: str = "ROMEO.") -> str:
+    """One HTML page that holds a model's file and all that shows it."""
+    marks = {
+        "title": escape(title),
+        "opening": escape(opening),
+        "style": source("live.css"),
+        "scripts": "\n".join(source(name) for name in SCRIPTS),
+        "model": base64.b64encode(data).decode(),
+    }
+    return re.sub(r"<!--(\w+)-->", lambda mark: marks[mark[1]], source("page.html"))
