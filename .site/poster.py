@@ -10,7 +10,7 @@ from transformer_lessons.inspection import live
 from transformer_lessons.inspection.attention_maps import attention_weights
 from transformer_lessons.language import checkpoints, sampling
 
-PROMPT, SEED, LAYER, HEAD = "ROMEO.", 5, 2, 6
+PROMPT, SEED, LAYER, HEAD = live.OPENING, 1, 2, 6
 SHOWN = 10
 NAMES = {" ": "space", "\n": "new line"}
 
@@ -18,7 +18,7 @@ NAMES = {" ": "space", "\n": "new line"}
 def poster():
     """The model's section, as a still picture; a press brings it to life."""
     model, vocabulary = checkpoints.load_model()
-    text = sampling.generate(model, vocabulary, PROMPT, length=75, seed=SEED)
+    text = sampling.generate(model, vocabulary, PROMPT, length=70, temperature=0.7, seed=SEED)
     ids = vocabulary.encode(text)
     last = max(number for number, token in enumerate(ids) if vocabulary.decode([token]) == " ")
     tokens = torch.tensor([ids[: last + 1]])

@@ -9,8 +9,12 @@ import re
 from html import escape
 from pathlib import Path
 
+from transformer_lessons.language import checkpoints
+from transformer_lessons.tools import atomic
+
 LIVE = Path(__file__).with_name("live")
 SCRIPTS = ("model.js", "tokens.js", "live.js")
+OPENING = "What is love?"
 PART = 1_200_000  # bytes of the model in each script
 
 
@@ -20,12 +24,12 @@ def source(name: str) -> str:
 
 
 def weight_scripts(data: bytes) -> list[str]:
-    """Scripts that bring a model's file, part by part: each adds one part to lessons.parts."""
+    """Scripts that bring a model's file, part by part: each adds one part to lessonsParts."""
     parts = [data[start : start + PART] for start in range(0, len(data), PART)]
     return [f'(globalThis.lessonsParts ??= []).push("{base64.b64encode(part).decode()}");\n' for part in parts]
 
 
-def page(data: bytes, title: str, opening: str = "ROMEO.") -> str:
+def page(data: bytes, title: str, opening: str = OPENING) -> str:
     """One HTML page that holds a model's file and all that shows it."""
     marks = {
         "title": escape(title),
@@ -35,3 +39,13 @@ def page(data: bytes, title: str, opening: str = "ROMEO.") -> str:
         "model": base64.b64encode(data).decode(),
     }
     return re.sub(r"<!--(\w+)-->", lambda mark: marks[mark[1]], source("page.html"))
+
+
+def show(model, vocabulary, path: str | Path, title: str = "A language model at work", opening: str = OPENING) -> Path:
+    """Writes a page that shows a LanguageModel, in half precision; it needs nothing else, so it can be sent to a friend."""
+    data = checkpoints.pack(checkpoints.in_half_precision(model, vocabulary))
+    try:
+        atomic.write(path, page(data, title, opening).encode())
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written: {error.strerror}") from None
+    return Path(path)

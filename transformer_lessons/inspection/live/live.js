@@ -1,7 +1,7 @@
 // A model at work in a page: what it reads, where its heads look, what it may write next. lessons.show(root, model, vocabulary)
-lessons.show = (root, {model, vocabulary}, opening = 'ROMEO.') => {
+lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
   const {num_heads: heads, num_layers: layers, max_length: most, vocabulary_size: size} = model.architecture;
-  const EXAMPLES = ['To be, or not to be', 'Shall I compare thee', 'Enter Ghost.', 'My lord, I love'];
+  const EXAMPLES = ['O Romeo, Romeo,', 'Shall I compare thee', 'Enter Ghost.', 'My lord, I love'];
   const SHOWN = 10, LONGEST = 400, TOP_K = [1, 2, 3, 5, 10, 20, 40, 100].filter(k => k < size).concat(size), SPEEDS = [4, 12, 30, Infinity];
 
   // The text: tokens, how each came to be there, and what the model made of it. Of steps, the first `valid` still hold.

@@ -151,5 +151,5 @@ globalThis.lessons = (() => {
     return token;
   }
 
-  return {linear, layerNorm, softmax, RotaryPositions, MultiHeadAttention, FeedForward, EncoderLayer, LanguageModel, chances, sampleNext};
+  return {LanguageModel, chances, sampleNext};
 })();
