@@ -42,7 +42,7 @@ def page(data: bytes, title: str, opening: str = OPENING) -> str:
 
 
 def show(model, vocabulary, path: str | Path, title: str = "A language model at work", opening: str = OPENING) -> Path:
-    """Writes a page that shows a LanguageModel, in half precision; it needs nothing else, so it can be sent to a friend."""
+    """Writes a page that shows a LanguageModel, in half precision, and needs nothing else."""
     data = checkpoints.pack(checkpoints.in_half_precision(model, vocabulary))
     try:
         atomic.write(path, page(data, title, opening).encode())

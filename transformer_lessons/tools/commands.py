@@ -360,7 +360,9 @@ def show(arguments):
 def show_parser():
     parser = new_parser("show", "Make one HTML file in which a model reads, attends and writes, without a server.")
     add = parser.add_argument
-    add("model", type=filename, nargs="?", metavar="FILE", help="a file that train has written; by default the course's")
+    add(
+        "model", type=filename, nargs="?", metavar="FILE", help="a file that train has written; by default the course's"
+    )
     add("--out", type=filename, metavar="PAGE", help="the HTML file; by default named like the model, in this folder")
     add("--title", default="A language model at work", metavar="TEXT", help="the page's title")
     return parser
