@@ -163,3 +163,38 @@
     output.textContent = words.length || select?.value ? `${shown || 'None'} of ${items.length}` : '';
   };
 })();
+
+// The search field beside every page: results as one types. The index is loaded when the field is first used.
+(() => {
+  const form = document.querySelector('.sidebar-search-container'), field = form?.querySelector('input');
+  if (!field) return;
+  const up = document.documentElement.dataset.content_root ?? './', most = 8;
+  const list = form.appendChild(Object.assign(document.createElement('ul'), {className: 'quick'}));
+  const load = name => new Promise((done, failed) => document.head.append(
+    Object.assign(document.createElement('script'), {src: up + name, onload: done, onerror: failed})));
+  let ready = null;
+  field.autocomplete = 'off';
+  field.onfocus = () => { ready ??= globalThis.finder ? Promise.resolve() : load('beside/found.js').then(() => load('_static/search.js')); };
+  field.oninput = async () => {
+    field.onfocus();
+    await ready;
+    const {best, words} = finder.find(field.value);
+    list.replaceChildren(...(words.length ? best.slice(0, most) : []).map(thing => {
+      const item = document.createElement('li');
+      const link = item.appendChild(Object.assign(document.createElement('a'), {href: up + thing.address, textContent: thing.title}));
+      link.append(Object.assign(document.createElement('small'), {textContent: thing.kind}));
+      return item;
+    }));
+  };
+  form.addEventListener('keydown', event => {  // arrows go through the results, Escape leaves them
+    const links = [...list.querySelectorAll('a')], at = links.indexOf(document.activeElement);
+    const next = {ArrowDown: at + 1, ArrowUp: at - 1}[event.key];
+    if (event.key === 'Escape') list.replaceChildren();
+    if (event.key === 'Escape' || next === -1) field.focus();
+    else if (next !== undefined && links.length) links[Math.max(0, Math.min(next, links.length - 1))].focus();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  document.addEventListener('click', event => { if (!event.target.closest('.sidebar-search-container')) list.replaceChildren(); });
+})();
