@@ -2,6 +2,7 @@
 
 import base64
 import io
+from functools import cache
 from html import escape
 
 import torch
@@ -15,6 +16,7 @@ SHOWN = 10
 NAMES = {" ": "space", "\n": "new line"}
 
 
+@cache
 def poster():
     """The model's section, as a still picture; a press brings it to life."""
     model, vocabulary = checkpoints.load_model()

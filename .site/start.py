@@ -5,6 +5,7 @@ import inspect
 import io
 import json
 import re
+from functools import cache
 from textwrap import dedent
 
 import answers
@@ -103,6 +104,7 @@ def first_playground(lesson):
     return re.sub(r"\n\s*\n", "\n", next(html for html in saved if html.startswith('<div class="playground')))
 
 
+@cache
 def answers_and_verdicts():
     """Answers to choose from, and what the check says about each, when it is run as the page is written.
 

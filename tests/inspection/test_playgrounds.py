@@ -52,8 +52,8 @@ def test_a_notebook_shows_the_picture_first_and_where_no_script_runs_there_are_w
     assert len(re.search('<p class="unmoved">(.*?)</p>', playground.html)[1]) > 60
 
 
-def test_a_playground_takes_less_than_260_lines_with_its_frame(playground):
+def test_a_playground_takes_less_than_270_lines_with_its_frame(playground):
     files = ("frame.html", "colours.css", f"{name_of(playground)}.js")
     lines = [len((PAGES / file).read_text(encoding="utf-8").splitlines()) for file in files]
-    assert sum(lines) < 260
+    assert sum(lines) < 270
     assert len(playground.html) < 40_000

@@ -1,6 +1,6 @@
 """A model at work in a web page: it reads, attends and writes in the visitor's browser, without a server.
 
-live/model.js is the Transformer, live/tokens.js reads files and texts, live/live.js shows both. A browser loads no
+In pages/live, model.js is the Transformer, tokens.js reads files and texts, and live.js shows both. A browser loads no
 file for a page that was itself opened as a file, so the weights travel as scripts or within the page, in base64.
 """
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from transformer_lessons.language import checkpoints
 from transformer_lessons.tools import atomic
 
-LIVE = Path(__file__).with_name("live")
+LIVE = Path(__file__).with_name("pages") / "live"
 SCRIPTS = ("model.js", "tokens.js", "live.js")
 OPENING = "What is love?"
 PART = 1_200_000  # bytes of the model in each script
 
 
 def source(name: str) -> str:
-    """The text of a file in live/."""
+    """The text of a file in pages/live."""
     return (LIVE / name).read_text(encoding="utf-8")
 
 
