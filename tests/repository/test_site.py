@@ -34,38 +34,19 @@ def load(name):
 
 
 pages = load("pages")  # which imports the others
-(
-    exercises,
-    facts,
-    finding,
-    glossary,
-    lessons,
-    markup,
-    opening,
-    poster,
-    questions,
-    reference,
-    repository,
-    start,
-    verdicts,
-) = (
-    sys.modules[name]
-    for name in [
-        "exercises",
-        "facts",
-        "finding",
-        "glossary",
-        "lessons",
-        "markup",
-        "opening",
-        "poster",
-        "questions",
-        "reference",
-        "repository",
-        "start",
-        "verdicts",
-    ]
-)
+exercises = sys.modules["exercises"]
+facts = sys.modules["facts"]
+finding = sys.modules["finding"]
+glossary = sys.modules["glossary"]
+lessons = sys.modules["lessons"]
+markup = sys.modules["markup"]
+opening = sys.modules["opening"]
+poster = sys.modules["poster"]
+questions = sys.modules["questions"]
+reference = sys.modules["reference"]
+repository = sys.modules["repository"]
+start = sys.modules["start"]
+verdicts = sys.modules["verdicts"]
 
 
 @pytest.fixture(scope="module")
