@@ -16,6 +16,8 @@
     return text.includes('\ufffd') ? [...part].map(sign => sign.charCodeAt(0).toString(16)).join(' ') : text.replace(/ /g, '␣').replace(/\n/g, '⏎');
   };
 
+  const times = count => count === 1 ? 'once' : `${count} times`;
+
   function wordsOf(text) {  // as GPT-2 splits: a word keeps the space before it
     return text.match(/'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu) ?? [];
   }
@@ -65,9 +67,9 @@
       const paired = next && (part === next.left && parts[i + 1] === next.right || part === next.right && parts[i - 1] === next.left);
       return make('span', {className: `piece${part.length > 1 ? ' grown' : ''}${fresh ? ' fresh' : ''}${paired ? ' paired' : ''}`, textContent: visible(part)});
     })));
-    book.replaceChildren(...learned.map(({left, right, count}) => make('li', {textContent: `${visible(left)} + ${visible(right)} → ${visible(left + right)}, ${count} times`})));
+    book.replaceChildren(...learned.map(({left, right, count}) => make('li', {textContent: `${visible(left)} + ${visible(right)} → ${visible(left + right)}, ${times(count)}`})));
     book.scrollTop = book.scrollHeight;
     said.textContent = `${whole} bytes are ${words.flat().length} tokens after ${learned.length} merges. `
-      + (next ? `Next: ${visible(next.left)} + ${visible(next.right)}, which occurs ${next.count === 1 ? 'once' : `${next.count} times`}.` : 'No pair is left.');
+      + (next ? `Next: ${visible(next.left)} + ${visible(next.right)}, which occurs ${times(next.count)}.` : 'No pair is left.');
   }
   show();

@@ -383,6 +383,6 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
   new MutationObserver(repaint).observe(document.body, {attributeFilter: ['data-theme']});
   begin(opening);
   return {  // for tests
-    get ids() { return ids; }, get steps() { return steps; }, get busy() { return busy; },
+    model, get ids() { return ids; }, get busy() { return busy; },
   };
 };
