@@ -345,7 +345,8 @@ def walked(browser, site):
 
 REMEMBERED = """
 const question = document.querySelector('.question:has(details.choice)');
-return [question.dataset.question, question.classList.contains('solved'), question.querySelectorAll('details[open]').length];
+const opened = question.querySelectorAll('details[open]').length;
+return [question.dataset.question, question.classList.contains('solved'), opened];
 """
 ANSWER = """
 const right = document.querySelector('.question:has(details.choice)').querySelectorAll('details.choice:has(.right)');
