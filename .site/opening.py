@@ -23,7 +23,7 @@ def computed(words):
 def opening():
     scores, powers, weights, average = computed(WORDS)
     other = computed(OTHER)[3]
-    terms = " + ".join(f"{weight:.2f} · {vector}" for weight, vector in zip(weights, WORDS.values(), strict=True))
+    terms = " + ".join(f"{weight:.3f} · {vector}" for weight, vector in zip(weights, WORDS.values(), strict=True))
     steps = [
         ("A sentence", "Three words: <b>the river bank</b>. What does “bank” mean here?"),
         (
@@ -40,8 +40,8 @@ def opening():
         (
             "becomes weights",
             f"Raise e to each score, and divide by the sum: {powers[0]:.0f} + {powers[1]:.2f} + {powers[2]:.2f} = "
-            f"{powers.sum():.2f}. The weights are {', '.join(f'{weight:.2f}' for weight in weights)}: "
-            "positive, and 1 in all. This is the softmax.",
+            f"{powers.sum():.2f}. The weights are {', '.join(f'{weight:.3f}' for weight in weights)}: "
+            "positive, and together 1 up to rounding. This is the softmax.",
         ),
         (
             "becomes an average",
@@ -78,7 +78,7 @@ def picture():
         parts.append(
             f'<g class="from-4"><rect class="bar" x="365" y="{y - 17}" width="{200 * weights[row]:.0f}" height="22" '
             'rx="3"/>'
-            f"{text(373 + 200 * weights[row], y, f'{weights[row]:.2f}', '')}</g>"
+            f"{text(373 + 200 * weights[row], y, f'{weights[row]:.3f}', '')}</g>"
         )
     x, y = ORIGIN
     parts.append(

@@ -45,7 +45,7 @@ def poster():
     weights = sum(parameter.numel() for parameter in model.parameters())
     return (
         '<link rel="stylesheet" href="beside/live/live.css">\n'
-        f'<section class="live resting" data-folder="beside/live/" data-parts="{parts}" '
+        f'<div class="live resting" role="region" data-folder="beside/live/" data-parts="{parts}" '
         'aria-label="A language model to play with">\n'
         f'<form class="ask"><label>Type a line<input name="line" value="{PROMPT}" autocomplete="off" '
         'spellcheck="false" maxlength="300"></label><button class="go">Bring it to life</button></form>\n'
@@ -55,15 +55,15 @@ def poster():
         f'<div class="reading"><div class="text" tabindex="0" role="group" aria-label="A text that the model wrote">'
         f"{spans}</div>"
         f'<p class="told">Shaded: what head {HEAD} of layer {LAYER} looks at.</p></div>\n'
-        f'<div class="next"><h3>The next token</h3><div class="bars">{rows}</div></div>\n'
-        f'<div class="attention"><h3>The {maps.shape[0] * maps.shape[1]} attention heads</h3>'
+        f'<div class="next"><h2>The next token</h2><div class="bars">{rows}</div></div>\n'
+        f'<div class="attention"><h2>The {maps.shape[0] * maps.shape[1]} attention heads</h2>'
         f"<p>Each square is a head: queries down, keys across.</p>{grid(maps)}</div>\n"
-        "<noscript><p>It needs JavaScript.</p></noscript></section>"
+        "<noscript><p>It needs JavaScript.</p></noscript></div>"
     )
 
 
 def shown(word):
-    return escape(word).replace("\n", "<i>⏎</i>&#10;").replace("&#10;", "<br>")
+    return escape(word).replace("\n", "<i></i>&#10;").replace("&#10;", "<br>")
 
 
 def visible(word):

@@ -92,8 +92,9 @@
       const number = link.textContent.match(/^\s*(\d+) · /)?.[1];
       if (!number) return;
       const {known, solved} = progress(kept, number);
-      const tick = link.querySelector('.tick') ?? link.appendChild(Object.assign(document.createElement('span'), {className: 'tick'}));
+      const tick = link.querySelector('.tick') ?? link.appendChild(Object.assign(document.createElement('span'), {className: 'tick', role: 'img'}));
       tick.textContent = !solved.length ? '' : solved.length === known.length ? '✓' : `${solved.length}/${known.length}`;
+      tick.hidden = !solved.length;
       tick.ariaLabel = solved.length ? `${solved.length} of ${known.length} questions answered` : '';
     });
     all('.path > li[data-lesson]').forEach(card => {

@@ -6,7 +6,7 @@
   const buttons = make('div', {}, stage);
   make('button', {type: 'button', textContent: 'Merge the next pair', onclick: () => { merges.value += 1; show(); }}, buttons);
   make('button', {type: 'button', textContent: 'From the start', onclick: () => { merges.value = 0; show(); }}, buttons);
-  const tokens = make('p', {className: 'pieces', ariaLabel: 'The tokens'}, stage);
+  const tokens = make('div', {className: 'pieces', role: 'group', ariaLabel: 'The tokens'}, stage);
   const book = make('ol', {className: 'book', ariaLabel: 'The merges so far'}, stage);
   field.oninput = show;
 

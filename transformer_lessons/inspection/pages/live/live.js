@@ -28,7 +28,7 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
   const told = make('p', {className: 'told'}, reading);
 
   const next = make('div', {className: 'next'}, root);
-  const question = make('h3', {}, next);
+  const question = make('h2', {}, next);
   const bars = make('div', {className: 'bars', role: 'group', ariaLabel: 'The likeliest next tokens: press one to write it'}, next);
   const candidates = Array.from({length: Math.min(SHOWN, size)}, () => {
     const button = make('button', {type: 'button', className: 'candidate'}, bars);
@@ -48,7 +48,7 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
   });
 
   const attention = make('div', {className: 'attention'}, root);
-  make('h3', {textContent: `The ${layers * heads} attention heads`}, attention);
+  make('h2', {textContent: `The ${layers * heads} attention heads`}, attention);
   make('p', {textContent: 'Each square is a head: queries down, keys across. Choose one, and it shades the text above.'}, attention);
   const grid = make('div', {className: 'grid', role: 'radiogroup', ariaLabel: 'Attention heads, a row for each layer'}, attention);
   grid.style.setProperty('--heads', heads);
@@ -238,7 +238,7 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
       const span = spans[at] ??= make('span', {role: 'option', tabIndex: -1, className: 'token'}, text);
       if (span.id_ !== id) {
         span.id_ = id;
-        span.replaceChildren(...word(id).split(/(?=\n)/).flatMap(part => part.startsWith('\n') ? [make('i', {textContent: '⏎'}), part] : [part]));
+        span.replaceChildren(...word(id).split(/(?=\n)/).flatMap(part => part.startsWith('\n') ? [make('i', {}), part] : [part]));
         span.ariaLabel = nameOf(id);
       }
       const name = `token ${origins[at]}${at >= valid ? ' stale' : ''}${at === query ? ' query' : ''}`;
