@@ -88,6 +88,7 @@
   function mark() {
     const kept = recall();
     questions.forEach(question => question.classList.toggle('solved', Boolean(kept.answers[numberOf(question)]?.solved)));
+    all('.playground').forEach(playground => playground.classList.toggle('tried', Boolean(kept.tried[playground.getAttribute('aria-label')])));
     all('.sidebar-tree a[href*="_"], .sidebar-tree a.reference').forEach(link => {
       const number = link.textContent.match(/^\s*(\d+) · /)?.[1];
       if (!number) return;

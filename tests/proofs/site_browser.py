@@ -16,6 +16,7 @@ Screenshots go to the folder that SCREENSHOTS names, where it is set.
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -480,8 +481,7 @@ def report(name, faults):
 def first_page(site):
     """The files of the front page: itself, and whatever it names."""
     text = (site / "index.html").read_text(encoding="utf-8")
-    named = {part.split("?")[0] for part in text.split('"')}
-    named = {name for name in named if name.endswith((".css", ".js", ".svg"))}
+    named = set(re.findall(r'<(?:script|link|img) [^>]*(?:src|href)="([^"?#]+\.(?:css|js|svg))', text))
     fonts = (site / "_static").glob("source-serif*.woff2")  # which the style sheet names
     return [site / "index.html", *fonts, *(site / name for name in named if (site / name).is_file())]
 
