@@ -4,8 +4,9 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
   const EXAMPLES = ['O Romeo, Romeo,', 'Shall I compare thee', 'Enter Ghost.', 'My lord, I love'];
   const SHOWN = 10, LONGEST = 400, TOP_K = [1, 2, 3, 5, 10, 20, 40, 100].filter(k => k < size).concat(size), SPEEDS = [4, 12, 30, Infinity];
 
-  // The text: tokens, how each came to be there, and what the model made of it. Of steps, the first `valid` still hold.
-  let ids = [], origins = [], draws = [], steps = [], valid = 0, goal = 0, prompt = 0;
+  // The text: tokens, how each came to be there, and what the model made of it. Of steps, the first `valid` still hold,
+  // and of ids, the first `verified` are what the dice give.
+  let ids = [], origins = [], draws = [], steps = [], valid = 0, verified = 0, goal = 0, prompt = 0;
   let cache = model.newCache(), start = 0, filled = 0;  // keys and values of ids[start] to ids[start + filled - 1]
   let asked = null;  // the place of the token that was chosen to be looked at; null: the last one
   let layer = Math.min(2, layers - 1), head = Math.min(6, heads - 1), stage = layers, silent = Array.from({length: layers}, () => new Set());
@@ -112,6 +113,14 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
 
   // One unit of work: a token is read, and the next one drawn; true if there was any to do.
   function work() {
+    if (verified < valid) {
+      const at = verified++;
+      if (origins[at] !== 'written') return true;
+      const token = lessons.sampleNext(chancesAt(steps[at - 1].logits), draws[at]);
+      if (token !== ids[at]) stale(at);
+      ids[at] = token;
+      return true;
+    }
     if (valid >= ids.length) {
       if (valid >= goal) return false;
       draws[valid] ??= Math.random();
@@ -123,6 +132,7 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
     const place = start + filled, step = model.forward(ids[place], cache, filled++, silent);
     if (place < valid) return true;  // the older half has been forgotten: what is left is read again, as if it began there
     steps[valid++] = {...step, start};
+    verified = valid;
     pace.tokens++;
     drawRows(valid - 1);
     if (valid < ids.length && origins[valid] === 'written')  // under another temperature, or without a head
@@ -135,16 +145,11 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
     return Math.max(0, Math.ceil((length - most) / move)) * move;
   };  // as in sampling.py
 
-  function redraw() {  // the same dice under another temperature or top-k: up to the first token that differs, all stays
-    for (let at = Math.max(prompt, 1); at < valid; at++) {
-      if (origins[at] !== 'written') continue;
-      const token = lessons.sampleNext(chancesAt(steps[at - 1].logits), draws[at]);
-      if (token === ids[at]) continue;
-      ids[at] = token;
-      stale(at);
-      break;
-    }
-    changed(false);
+  // The same dice under another temperature or top-k: up to the first token that differs, all stays.
+  function redraw() {
+    verified = prompt;
+    wake();
+    if (valid) drawBars(steps[current()]);
   }
 
   function changed(everything = true) {  // a head falls silent: all is read again, and written again with the same dice
@@ -184,7 +189,7 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
     owed = Math.min(owed + (now - before) / 1000 * rate, 8);
     before = now;
     let more = true;
-    while (more && performance.now() - begin < 24) {
+    while (more && performance.now() - begin < 12) {
       const writing = valid >= ids.length && ids.length < goal;
       if (writing && owed < 1) break;
       if (writing && rate < Infinity) owed--;
