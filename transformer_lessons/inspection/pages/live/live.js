@@ -1,5 +1,5 @@
-// A model at work in a page: what it reads, where its heads look, what it may write next. lessons.show(root, model, vocabulary)
-lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
+// A model at work in a page: what it reads, where its heads look, what it may write next. lessons.show(root, a model as readModel returns it)
+lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => {
   const {num_heads: heads, num_layers: layers, max_length: most, vocabulary_size: size} = model.architecture;
   const EXAMPLES = ['O Romeo, Romeo,', 'Shall I compare thee', 'Enter Ghost.', 'My lord, I love'];
   const SHOWN = 10, LONGEST = 400, TOP_K = [1, 2, 3, 5, 10, 20, 40, 100].filter(k => k < size).concat(size), SPEEDS = [4, 12, 30, Infinity];
@@ -196,7 +196,8 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
       more = work();
     }
     pace.time += performance.now() - begin;
-    if (pace.tokens > 40) facts.textContent = `${layers} layers, ${heads} heads in each, ${count().toLocaleString('en')} weights. A token takes ${(pace.time / pace.tokens).toFixed(0)} ms here, in plain JavaScript.`;
+    if (pace.tokens > 40)
+      facts.textContent = `${layers} layers, ${heads} heads in each, ${count.toLocaleString('en')} weights. A token takes ${(pace.time / pace.tokens).toFixed(0)} ms here, in plain JavaScript.`;
     draw();
     if (!more && extra > 0 && ids.length < LONGEST && Math.max(...chancesAt(steps[valid - 1].logits)) > 0.6) {
       extra--;  // it ends where the next token is open
@@ -205,17 +206,11 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
     }
     if (more) return requestAnimationFrame(frame);
     busy = false;
+    extra = 0;
     named = 0;
     draw();
     speak();
   }
-
-  const count = () => {
-    let sum = 0;
-    const visit = part => { for (const value of Object.values(part)) ArrayBuffer.isView(value) ? sum += value.length : value && typeof value === 'object' && visit(value); };
-    [model.embedding, model.norm, model.positions ? {encoding: model.positions} : {}, ...model.layers.map(({attention: {linear_q, linear_k, linear_v, linear_out}, feedForward, norm1, norm2}) => ({linear_q, linear_k, linear_v, linear_out, feedForward, norm1, norm2}))].forEach(visit);
-    return sum;
-  };
 
   // --- what is drawn ---
 
@@ -347,8 +342,9 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
   };
   ask.onsubmit = event => {
     event.preventDefault();
-    if (ids.length > prompt && ids.length < goal) goal = ids.length;
-    else goal = Math.min(LONGEST, Math.max(ids.length, prompt) + 80), extra = 8;
+    const writing = ids.length > prompt && ids.length < goal;
+    goal = writing ? ids.length : Math.min(LONGEST, ids.length + 80);
+    extra = writing ? 0 : 8;
     asked = null;
     changed(false);
   };
@@ -362,6 +358,7 @@ lessons.show = (root, {model, vocabulary}, opening = 'What is love?') => {
   };
   stepOn.onclick = () => {
     goal = Math.min(LONGEST, ids.length + 1);
+    extra = 0;
     owed = 1;
     asked = null;
     changed(false);

@@ -7,18 +7,20 @@ Object.assign(globalThis.lessons, (() => {
     const {content} = JSON.parse(header.__metadata__.transformer_lessons), singles = allHalves();
     const numbers = ({tensor}) => {
       const {dtype, data_offsets: [begin, end]} = header[tensor], part = bytes.slice(8 + size + begin, 8 + size + end);
+      count += part.length / (dtype === 'F32' ? 4 : 2);
       if (dtype === 'F32') return new Float32Array(part.buffer);
       const halves = new Uint16Array(part.buffer), found = new Float32Array(halves.length);
       for (let i = 0; i < halves.length; i++) found[i] = singles[halves[i]];
       return found;
     };
     const weights = {};
+    let count = 0;
     for (const [name, tensor] of Object.entries(content.model)) {  // layers.0.norm_1.bias → weights.layers[0].norm_1.bias
       const path = name.split('.'), last = path.pop();
       path.reduce((part, step) => part[step] ??= {}, weights)[last] = numbers(tensor);
     }
     const vocabulary = content.merges ? new BytePairs(content.merges) : new Vocabulary(content.pieces);
-    return {model: new lessons.LanguageModel(content.architecture, weights), vocabulary};
+    return {model: new lessons.LanguageModel(content.architecture, weights), vocabulary, count};
   }
 
   // Every number of half precision: a sign, five bits of exponent, ten of fraction.
