@@ -278,10 +278,9 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
       button.id_ = id;
       name.textContent = own;
       bar.style.transform = `scaleX(${shares[id]})`;
-      share.textContent = percent(shares[id]);
+      share.textContent = ` ${percent(shares[id])}`;
       button.classList.toggle('cut', !shares[id]);
       button.classList.toggle('taken', id === chosen);
-      button.ariaLabel = `${own}, ${percent(shares[id])}`;
     });
     if (busy && performance.now() - named < 300) return;
     named = performance.now();
@@ -312,7 +311,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   function speak() {  // for those who hear the page, once it rests
     const quiet = silent.reduce((sum, set) => sum + set.size, 0);
     said.textContent = `${ids.length} tokens${quiet ? `, ${quiet} of ${layers * heads} heads silent` : ''}. `
-      + `After “${visible(word(ids[current()]))}”: ${candidates.slice(0, 3).map(({button}) => button.ariaLabel).join('; ')}.`;
+      + `After “${visible(word(ids[current()]))}”: ${candidates.slice(0, 3).map(({word: name, share}) => name.textContent + share.textContent).join(', ')}.`;
   }
 
   // --- what is done ---
