@@ -30,7 +30,7 @@ html_favicon = html_logo = "static/favicon.svg"
 templates_path = ["templates"]
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_js_files = ["site.js"]
+html_js_files = ["site.js", "remember.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_use_index = False
@@ -91,7 +91,19 @@ def name_folds(app, page, template, context, doctree):
         context["body"] = context["body"].replace('<summary aria-label="Toggle hidden content">', "<summary>")
 
 
+UNUSED = ("mystnb", "furo-extensions", "doctools", "sphinx_highlight", "documentation_options")
+
+
+def lighten_the_start_page(app, page, template, context, doctree):
+    """The start page has no cells and no search words to mark, so it needs neither their styles nor their scripts."""
+    if page == "index":
+        for kind in ("css_files", "script_files"):
+            files = context.get(kind, [])
+            context[kind] = [file for file in files if not any(name in str(file.filename) for name in UNUSED)]
+
+
 def setup(app):
+    app.connect("html-page-context", lighten_the_start_page, priority=950)  # after all that add files
     app.connect("html-page-context", open_here_alone, priority=400)  # before Furo
     app.connect("html-page-context", name_folds)
     app.connect("html-page-context", describe, priority=900)

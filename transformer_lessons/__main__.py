@@ -19,6 +19,7 @@ USAGE = """Usage: python3 -m transformer_lessons COMMAND [ARGUMENTS]
   reset     replace a lesson, by its number or name, with a fresh copy; yours is kept beside it
   train     train a language model on Shakespeare, or on any text
   generate  let a model write; the course's own needs no training
+  show      make one HTML file from a model, in which it writes before your eyes
   evaluate  measure how well a model predicts a text
   chat      talk with a chat model, on the decoder that the lessons build
   glossary  collect the lessons' new terms on one page, notebooks/glossary.md
@@ -100,7 +101,8 @@ def main(arguments):
     """Runs a command line; returns its exit code."""
     commands = {"lab": passing_on("lab", install.lab), "test": passing_on("test", install.test), "glossary": glossary}
     commands.update(doctor=doctor.show_findings, progress=progress, reset=reset)
-    commands.update({name: with_pytorch(language_model, name) for name in ("train", "generate", "evaluate", "chat")})
+    written = ("train", "generate", "show", "evaluate", "chat")
+    commands.update({name: with_pytorch(language_model, name) for name in written})
     commands.update({name: with_pytorch(teaching, name) for name in ("mark", "release", "key")})
     name, arguments = (arguments or [""])[0], arguments[1:]
     if name == "help" and arguments:

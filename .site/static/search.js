@@ -1,8 +1,6 @@
 // Finds things by their words: every word must begin a word in the title or the text. FOUND holds the things.
-(() => {
+globalThis.finder = (() => {
   const plain = text => text.toLowerCase().normalize('NFKD').replace(/[\u0300-\u036f]/g, '');
-  const list = document.querySelector('#found'), how = document.querySelector('#how-many');
-  const field = document.querySelector('.find input');
   const things = FOUND.map(([kind, title, address, text]) =>
     ({kind, title, address, text, named: ` ${plain(kind === 'lesson' && !address.includes('#') ? `lesson ${title}` : title)}`, told: ` ${plain(text)}`}));
 
@@ -75,6 +73,7 @@
 
   const IDLE = ['what', 'is', 'are', 'the', 'a', 'an', 'of', 'to', 'do', 'does', 'how', 'why', 'in', 'for', 'i', 'it', 'on', 'my', 'your', 'can'];
 
+  // {best, exact, words}: what was found, whether it holds all the words, and the words as they were understood.
   function find(question) {
     const all = plain(question).replace(/\bkv\b|kv_/g, 'key value ').replace(/\bsqrt\b/g, '√ ').split(/[^\p{L}\p{N}_√]+/u).filter(Boolean);
     const telling = all.filter(word => !IDLE.includes(word)), words = telling.length ? telling : all;
@@ -84,15 +83,27 @@
     const stems = right.map(word => word.length > 5 ? word.slice(0, -2) : word);
     let best = exact;
     for (let missing = 0; !best.length && missing < words.length; missing++) best = ranked(stems, missing);
+    return {best: best.map(([, thing]) => thing), exact: exact.length > 0, words, right};
+  }
+
+  return {find, excerpt};
+})();
+
+// The page of the search.
+(() => {
+  const list = document.querySelector('#found'), how = document.querySelector('#how-many'), field = document.querySelector('.find input');
+  if (!list) return;
+  function show(question) {
+    const {best, exact, words, right} = finder.find(question);
     document.querySelector('#examples').hidden = words.length > 0;
-    how.textContent = !words.length ? '' : exact.length || !best.length
+    how.textContent = !words.length ? '' : exact || !best.length
       ? `${best.length || 'Nothing'} found for “${right.join() === words.join() ? question : right.join(' ')}”${best.length > 50 ? '; here are the best 50:' : '.'}`
       : `Nothing contains all of “${question}”. The nearest matches:`;
-    list.replaceChildren(...best.slice(0, 50).map(([, thing]) => {
+    list.replaceChildren(...best.slice(0, 50).map(thing => {
       const item = document.createElement('li'), link = document.createElement('a');
       Object.assign(link, {textContent: thing.title, href: thing.address});
       const kind = Object.assign(document.createElement('span'), {className: 'kind', textContent: thing.kind});
-      item.append(kind, ' ', link, excerpt(thing, right));
+      item.append(kind, ' ', link, finder.excerpt(thing, right));
       return item;
     }));
   }
@@ -100,9 +111,9 @@
   field.value = new URLSearchParams(location.search).get('q') ?? '';
   document.querySelector('.find').onsubmit = event => {
     event.preventDefault();
-    find(field.value);
+    show(field.value);
   };
-  field.oninput = () => find(field.value);
-  find(field.value);
+  field.oninput = () => show(field.value);
+  show(field.value);
   if (!field.value) field.focus();
 })();

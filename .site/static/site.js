@@ -10,33 +10,35 @@
     return lines.map(line => line.split('').filter((_, at) => !gone.has(at)).join('')).join('\n');
   };
 
-  // On a phone long lines go on below, indented as they are, and not out of sight; but columns of numbers stay columns.
-  if (matchMedia('(max-width: 46em)').matches)
-    document.querySelectorAll('.cell pre, .highlight-python pre, .verdicts pre:not(.numbers), .question pre').forEach(pre => {
-      const output = pre.closest('.cell_output');
-      const rows = output ? pre.textContent.match(/^(?:.*\S {2,}\S| *(?:\[|array|tensor))/gm)?.length ?? 0 : 0;
-      const sentences = /^(?! *(?:\[|array|tensor)).*?(?:\S ?){31}/m.test(pre.textContent);  // beside a name; they may go on below
-      if (rows > 1 && rows >= pre.textContent.match(/^.*\S/gm).length / 2 && !sentences) {
-        if (pre.scrollWidth > pre.clientWidth) pre.textContent = pre.textContent.replace(/(?:.*\S.*\n?)+/g, closer);
-        return;
-      }
-      pre.querySelectorAll('.c1').forEach(remark => remark.classList.toggle('short', remark.textContent.length < 30));
-      const far = /^ {9,}.{30}/m.test(pre.textContent);  // what stands below a bracket far to the right moves to the left
-      let before = 0;
-      pre.innerHTML = pre.innerHTML.replace(/<span><\/span>|\n$/g, '').replace(/\n{3,}/g, '\n\n').split('\n').map(line => {
-        const text = line.replace(/<[^>]+>/g, ''), spaces = text.match(/^ */)[0].length;
-        const indent = far ? Math.min(spaces, before + 4) : spaces;
-        if (indent === spaces) before = spaces;
-        if (output && text === line)  // breaks first where its parts stand apart
-          line = line.replace(/\S+(?: \S+)*(?= {2})|(?<= {2})\S+(?: \S+)*/g, '<span class="part">$&</span>');
-        line = line.replace(/(?<=\[<\/span>)(?:(?:<span class="o">-<\/span>)?<span class="m.">[^<]*<\/span><span class="p">,<\/span> ){1,3}/g,
-          numbers => `<span class="together">${numbers}</span>`);  // a short row of numbers stays whole
-        line = line.replace(/^((?:<[^>]+>)*) +/, `$1${' '.repeat(indent)}`).replace(/(\)<\/span>)(<span class="o">\.<)/g, '$1<wbr>$2');
-        if (RegExp(`\\S{${Math.max(8, 38 - indent)}}`).test(text))  // else within a name or a number
-          line = line.replace(/(<span class="p">[^<]*[([{]<\/span>)/g, '$1<wbr>');
-        return `<span class="line" style="--in: ${indent}">${line}\n</span>`;
-      }).join('');
-    });
+  // Long lines go on below, indented as they are, and not out of sight; but columns of numbers stay columns.
+  function wrap(pre) {
+    if (pre.querySelector('.line')) return;
+    const output = pre.closest('.cell_output');
+    const rows = output ? pre.textContent.match(/^(?:.*\S {2,}\S| *(?:\[|array|tensor))/gm)?.length ?? 0 : 0;
+    const sentences = /^(?! *(?:\[|array|tensor)).*?(?:\S ?){31}/m.test(pre.textContent);  // beside a name; they may go on below
+    if (rows > 1 && rows >= pre.textContent.match(/^.*\S/gm).length / 2 && !sentences) {
+      if (pre.scrollWidth > pre.clientWidth) pre.textContent = pre.textContent.replace(/(?:.*\S.*\n?)+/g, closer);
+      return;
+    }
+    pre.querySelectorAll('.c1').forEach(remark => remark.classList.toggle('short', remark.textContent.length < 30));
+    const far = /^ {9,}.{30}/m.test(pre.textContent) && phone.matches;  // what stands below a bracket far to the right moves to the left
+    let before = 0;
+    pre.innerHTML = pre.innerHTML.replace(/<span><\/span>|\n$/g, '').replace(/\n{3,}/g, '\n\n').split('\n').map(line => {
+      const text = line.replace(/<[^>]+>/g, ''), spaces = text.match(/^ */)[0].length;
+      const indent = far ? Math.min(spaces, before + 4) : spaces;
+      if (indent === spaces) before = spaces;
+      if (output && text === line)  // breaks first where its parts stand apart
+        line = line.replace(/\S+(?: \S+)*(?= {2})|(?<= {2})\S+(?: \S+)*/g, '<span class="part">$&</span>');
+      line = line.replace(/(?<=\[<\/span>)(?:(?:<span class="o">-<\/span>)?<span class="m.">[^<]*<\/span><span class="p">,<\/span> ){1,3}/g,
+        numbers => `<span class="together">${numbers}</span>`);  // a short row of numbers stays whole
+      line = line.replace(/^((?:<[^>]+>)*) +/, `$1${' '.repeat(indent)}`).replace(/(\)<\/span>)(<span class="o">\.<)/g, '$1<wbr>$2');
+      if (RegExp(`\\S{${Math.max(8, 38 - indent)}}`).test(text))  // else within a name or a number
+        line = line.replace(/(<span class="p">[^<]*[([{]<\/span>)/g, '$1<wbr>');
+      return `<span class="line" style="--in: ${indent}">${line}\n</span>`;
+    }).join('');
+  }
+  const phone = matchMedia('(max-width: 46em)'), WRAPPED = '.cell pre, .highlight-python pre, .verdicts pre:not(.numbers), .question pre';
+  if (phone.matches) document.querySelectorAll(WRAPPED).forEach(wrap);
 
   // One empty line says as much as two.
   document.querySelectorAll('.cell_input pre').forEach(pre => { pre.innerHTML = pre.innerHTML.replace(/\n{3,}/g, '\n\n'); });
@@ -231,8 +233,10 @@
     const rest = below < 0 ? [] : all.slice(below).filter(piece => !piece.querySelector('a.button'));
     const little = rest.every(piece => piece.tagName === 'P') && rest.length && from(rest[0], rest.at(-1)) < 0.15 * innerHeight;
     if (step > 0 && rest.length && !little) {  // something was opened, so there is more
-      if (box(rest[0]).top > 2 * margin()) return show(rest);
-      return scroll(scrollY + 0.85 * innerHeight);
+      const before = scrollY;
+      if (box(rest[0]).top > 2 * margin() + over(rest[0])) show(rest);
+      else scroll(scrollY + 0.85 * innerHeight);
+      if (Math.abs(scrollY - before) > 2) return;  // else there is no more of it to be seen
     }
     if (step < 0 && box(all[0]).top < 0) return show();
     if (!starts[at + step]) {
@@ -258,15 +262,11 @@
   });
   addEventListener('afterprint', () => folded.forEach(details => { details.open = false; }));
 
-  // Code that is a little too wide gets smaller letters. What still scrolls sideways can be reached, and so scrolled, by keyboard.
+  // Code has one size on a page: what is too wide goes on below. What still scrolls sideways can be reached, and so scrolled, by keyboard.
   const fit = () => {
     const all = [...document.querySelectorAll('pre, .table-wrapper, .formula')];
-    all.forEach(element => { element.style.fontSize = ''; });
     const wide = element => element.clientWidth && element.scrollWidth > element.clientWidth;
-    all.filter(element => element.tagName === 'PRE' && wide(element)).map(pre => {
-      const style = getComputedStyle(pre), sides = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight);
-      return [pre, style.fontSize, (pre.clientWidth - sides) / (pre.scrollWidth - sides)];
-    }).filter(([, size, part]) => part > 0.75 && part * parseFloat(size) > 11.1).forEach(([pre, size, part]) => { pre.style.fontSize = `${(part - 0.005) * parseFloat(size)}px`; });
+    all.filter(element => element.matches(WRAPPED) && !element.closest('.cell_output') && wide(element)).forEach(wrap);
     all.forEach(element => {
       if (wide(element)) element.tabIndex = 0;
       else element.removeAttribute('tabindex');

@@ -11,7 +11,8 @@ import pytest
 
 from transformer_lessons.inspection import playgrounds
 
-NAMES = ["drag_the_query", "widen_the_vectors", "turn_the_hands", "draw_the_mask"]
+NAMES = ["drag_the_query", "match_the_key", "widen_the_vectors", "turn_the_hands", "draw_the_mask"]
+NAMES += ["merge_the_pairs", "fill_the_cache", "accept_the_draft"]
 PAGES = Path(playgrounds.__file__).with_name("pages")
 
 
@@ -51,8 +52,8 @@ def test_a_notebook_shows_the_picture_first_and_where_no_script_runs_there_are_w
     assert len(re.search('<p class="unmoved">(.*?)</p>', playground.html)[1]) > 60
 
 
-def test_a_playground_takes_less_than_250_lines_with_its_frame(playground):
+def test_a_playground_takes_less_than_270_lines_with_its_frame(playground):
     files = ("frame.html", "colours.css", f"{name_of(playground)}.js")
     lines = [len((PAGES / file).read_text(encoding="utf-8").splitlines()) for file in files]
-    assert sum(lines) < 250
+    assert sum(lines) < 270
     assert len(playground.html) < 40_000

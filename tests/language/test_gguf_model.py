@@ -11,7 +11,8 @@ import torch
 from transformer_lessons.language import gguf_model, sampling
 from transformer_lessons.language.gguf_file import GGUFFile
 from transformer_lessons.language.gguf_tokenizer import read_tokenizer
-from transformer_lessons.modern import Config, RotaryHalves
+from transformer_lessons.models import Config
+from transformer_lessons.modern import RotaryHalves
 from transformer_lessons.positions import RotaryPositions
 
 ENDING = ".weight"
@@ -34,7 +35,10 @@ def test_rows_in_llama_cpps_order_turned_as_neighbours_give_the_scores_of_halves
     scores = []
     for turn, order in (
         (RotaryPositions(d_model // heads, length).double(), lambda weight: weight),
-        (RotaryHalves(config).double(), lambda weight: gguf_model.neighbours_to_halves(weight, heads)),
+        (
+            RotaryHalves(d_model // heads, length).double(),
+            lambda weight: gguf_model.neighbours_to_halves(weight, heads),
+        ),
     ):
         query, key = (turn((x @ order(weight).T).unflatten(2, (heads, -1)).transpose(1, 2)) for weight in weights)
         scores.append(query @ key.transpose(2, 3))

@@ -6,6 +6,7 @@ Only the last tests need Sphinx; in a browser the pages are opened by site_brows
 import base64
 import importlib.util
 import json
+import math
 import re
 import sys
 from html import unescape
@@ -32,7 +33,20 @@ def load(name):
     return module
 
 
-pages = load("pages")
+pages = load("pages")  # which imports the others
+exercises = sys.modules["exercises"]
+facts = sys.modules["facts"]
+finding = sys.modules["finding"]
+glossary = sys.modules["glossary"]
+lessons = sys.modules["lessons"]
+markup = sys.modules["markup"]
+opening = sys.modules["opening"]
+poster = sys.modules["poster"]
+questions = sys.modules["questions"]
+reference = sys.modules["reference"]
+repository = sys.modules["repository"]
+start = sys.modules["start"]
+verdicts = sys.modules["verdicts"]
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +90,7 @@ def test_every_notebook_is_in_the_contents_and_on_the_front_page_with_its_promis
     assert len(notebooks) >= 8
     assert [f"notebooks/{path.stem}" for path in notebooks] == contents(written["index.md"])[: len(notebooks)]
     for number, path in enumerate(notebooks, 1):
-        told = pages.facts_of(path)
+        told = facts.facts_of(path)
         assert told["title"].startswith(f"{number} · ")  # the path counts its steps
         name = told["title"].partition(" · ")[2]
         card = f'<a href="notebooks/{path.stem}.html"><strong>{name}</strong></a> <span>{told["promise"]}</span>'
@@ -97,11 +111,11 @@ def test_the_front_page_shows_what_the_check_says_of_each_answer(written):
 
 def test_below_an_exercise_are_wrong_answers_and_what_its_check_says_of_them(written):
     for name, exercise in EXERCISES.items():
-        card = pages.samples(exercise)
+        card = exercises.samples(exercise)
         labels = [unescape(label) for label in re.findall(r"<label [^>]*>(.+?)</label>", card)]
         said = [unescape(line) for line in re.findall(r'<div class="verdict wrong"><p>(.+?)</p>', card)]
         assert said == [f"✗ {name}: {label}." for label in labels]
-        assert len(labels) == pages.SAMPLES
+        assert len(labels) == exercises.SAMPLES
         assert card in written[f"exercises/{name}.md"]
 
 
@@ -111,7 +125,7 @@ def test_a_verdicts_sentences_are_whole_and_its_columns_stay():
         "    yours: weights    expected\n    0.50  0.66  0.55    0.45  0.30  0.25\n"
         '  Where to look: here.\n  Need more? hint("softmax", 1)\n'
     )
-    shown = re.findall(r"<(pre|p)\b[^>]*>(.+?)</(?:p|pre)>", pages.verdict(message), flags=re.DOTALL)
+    shown = re.findall(r"<(pre|p)\b[^>]*>(.+?)</(?:p|pre)>", verdicts.verdict(message), flags=re.DOTALL)
     assert [kind for kind, _ in shown] == ["p", "p", "pre", "p"], "hint() is of no use on a page"
     assert shown[1][1].endswith("where it is full.")
     assert shown[2][1] == "yours: weights    expected\n0.50  0.66  0.55    0.45  0.30  0.25"
@@ -134,26 +148,26 @@ def test_every_diagram_stands_in_its_page_wide_and_narrow_in_both_themes_with_it
 
 
 def test_every_lesson_has_its_icon(written):
-    assert written["index.md"].count('<svg xmlns="http://www.w3.org/2000/svg" width="136"') == len(pages.LESSONS)
+    assert written["index.md"].count('<svg xmlns="http://www.w3.org/2000/svg" width="136"') == len(facts.LESSONS)
 
 
 def test_the_front_page_has_a_playground_and_says_how_long_the_course_takes(written):
-    minutes = [int(pages.facts_of(path)["Time"].split()[0]) for path in pages.LESSONS]
+    minutes = [int(facts.facts_of(path)["Time"].split()[0]) for path in facts.LESSONS]
     assert f"about {round(sum(minutes) / 60)} hours" in written["index.md"]
     assert written["index.md"].count('<div class="playground') == 1
 
 
 def test_the_facts_of_a_lesson_are_a_list_not_a_table_without_a_head(written):
-    for path in pages.LESSONS:
+    for path in facts.LESSONS:
         first = "".join(json.loads(written[f"notebooks/{path.name}"])["cells"][0]["source"])
         assert "{.facts}\n- **You need** " in first
         assert "| |" not in first
 
 
 def test_a_lesson_keeps_its_code_and_all_its_outputs_but_for_questions(written):
-    for path in pages.LESSONS:
+    for path in facts.LESSONS:
         before = cells_of(path.read_text(encoding="utf-8"), "code")
-        before = [cell for cell in before if not pages.ASKED.fullmatch("".join(cell["source"]))]
+        before = [cell for cell in before if not lessons.ASKED.fullmatch("".join(cell["source"]))]
         after = cells_of(written[f"notebooks/{path.name}"], "code")
         assert [(cell["source"], cell["outputs"]) for cell in before] == [
             (cell["source"], cell["outputs"]) for cell in after
@@ -161,18 +175,73 @@ def test_a_lesson_keeps_its_code_and_all_its_outputs_but_for_questions(written):
 
 
 def test_an_output_that_is_saved_folded_is_folded_on_the_page(written):
-    for path in pages.LESSONS:
+    for path in facts.LESSONS:
         for cell in cells_of(written[f"notebooks/{path.name}"], "code"):
             folded = bool(cell["outputs"]) and cell["metadata"].get("jupyter", {}).get("outputs_hidden", False)
             assert ("hide-output" in cell["metadata"].get("tags", [])) == folded
 
 
-def test_every_exercise_is_in_the_index_with_its_measures(written):
+def test_every_exercise_is_in_the_index_below_its_lesson_with_its_measures(written):
+    sections = re.findall(r"<section>(.*?)</section>", written["exercises/index.md"], flags=re.DOTALL)
     for name, exercise in EXERCISES.items():
-        row = next(line for line in written["exercises/index.md"].splitlines() if f"[`{name}`]" in line)
-        measures = [exercise.difficulty, exercise.importance, exercise.minutes, len(exercise.mistakes)]
-        assert [int(cell) for cell in row.split("|")[-5:-1]] == measures
-        assert f"lesson {exercise.lesson}" in row
+        section = next(section for section in sections if f'href="{name}.html"' in section)
+        assert f'<a href="../notebooks/{exercises.lesson_of(exercise).stem}.html">{exercise.lesson} · ' in section
+        row = next(line for line in section.splitlines() if f'data-exercise="{name}"' in line)
+        assert f"Difficulty {exercise.difficulty} of 3, importance {exercise.importance} of 3." in row
+        assert f"<span>{exercise.minutes} min</span> <span>{len(exercise.mistakes)} mistakes</span>" in row
+
+
+def test_the_glossary_has_every_term_once_with_an_anchor_and_its_lesson(written):
+    terms = glossary.terms()
+    anchors = re.findall(r'<div class="term" id="([^"]+)">', written["notebooks/glossary.md"])
+    assert len(anchors) == len(set(anchors)) == len(terms) > 100
+    for term, _, path in terms:
+        row = f"<dt>{markup.html(term)}</dt>"
+        assert row in written["notebooks/glossary.md"]
+        assert (
+            f'<a href="{path.stem}.html"' in written["notebooks/glossary.md"].partition(row)[2].partition("</div>")[0]
+        )
+
+
+def test_every_question_can_be_linked_to_and_remembered(written):
+    for path in facts.LESSONS:
+        page = "\n".join("".join(cell["source"]) for cell in cells_of(written[f"notebooks/{path.name}"], "markdown"))
+        numbers = re.findall(r'<div class="question" data-question="([\d.]+)" id="question-\1">', page)
+        assert len(numbers) == len(set(numbers)) == page.count('class="question"')
+        assert all(number.startswith(f"{int(path.name[:2])}.") for number in numbers)
+
+
+def test_the_opening_says_numbers_that_can_be_checked_by_hand():
+    weights = [1 / (1 + 2 * math.e**2), math.e**2 / (1 + 2 * math.e**2), math.e**2 / (1 + 2 * math.e**2)]
+    average = weights[1] * 2 + weights[2] * 1, weights[2] * 1
+    text = re.sub("<[^>]+>", "", opening.opening())
+    assert f"1 + 7.39 + 7.39 = {1 + 2 * math.e**2:.2f}" in text
+    assert ", ".join(f"{weight:.3f}" for weight in weights) == "0.063, 0.468, 0.468"
+    assert "The weights are 0.063, 0.468, 0.468" in text
+    assert f"= ({average[0]:.2f}, {average[1]:.2f})" in text
+    assert f"{0.468 * 2 + 0.468:.2f}, {0.468:.2f}" == f"{average[0]:.2f}, {average[1]:.2f}"  # also from what is shown
+    assert f"give ({average[1]:.2f}, {average[0]:.2f})" in text  # savings is river with water and money exchanged
+
+
+def test_the_start_page_loads_no_weight_before_the_press_and_then_the_whole_model(written, tmp_path):
+    page = written["index.md"]
+    named = re.findall(r'<(?:script|link) [^>]*(?:src|href)="([^"]*)"', page)
+    assert named == ["beside/live/live.css", "_static/start.js"]
+    parts = int(re.search(r'data-parts="(\d+)"', page)[1])
+    pages.write_model(tmp_path / "live")
+    scripts = [(tmp_path / f"live/weights-{number}.js").read_text(encoding="utf-8") for number in range(parts)]
+    assert not (tmp_path / f"live/weights-{parts}.js").exists()
+    data = b"".join(base64.b64decode(re.search(r'push\("(.*)"\)', script)[1]) for script in scripts)
+    assert data == pages.SHIPPED.read_bytes()
+
+
+def test_the_poster_shows_chances_and_weights_that_the_model_computed():
+    shares = [float(share) for share in re.findall(r"scaleX\(([\d.]+)\)", poster.poster())]
+    assert len(shares) == poster.SHOWN
+    assert shares == sorted(shares, reverse=True)
+    assert 0.1 < sum(shares) <= 1
+    shades = [float(shade) for shade in re.findall(r"--weight-here:([\d.]+)", poster.poster())]
+    assert abs(sum(shades) - 1) < 0.1
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -186,14 +255,14 @@ def test_the_page_of_an_exercise_tells_every_mistake_hint_and_a_solution(name, w
 
 
 def test_what_must_be_code_in_a_question_is_marked_as_code():
-    assert pages.in_html("What is row[1]? Look at row.sum(), and at `b[0]`.") == (
+    assert questions.in_html("What is row[1]? Look at row.sum(), and at `b[0]`.") == (
         "What is <code>row[1]</code>? Look at <code>row.sum()</code>, and at <code>b[0]</code>."
     )
-    assert pages.in_html("The scores are x @ x.T, (2, 3).") == "The scores are <code>x @ x.T</code>, (2, 3)."
+    assert questions.in_html("The scores are x @ x.T, (2, 3).") == "The scores are <code>x @ x.T</code>, (2, 3)."
 
 
 def test_a_question_can_be_clicked_and_an_exercise_has_its_hints(written):
-    for path in pages.LESSONS:
+    for path in facts.LESSONS:
         code = "\n".join("".join(cell["source"]) for cell in cells_of(path.read_text(encoding="utf-8"), "code"))
         page = "\n".join("".join(cell["source"]) for cell in cells_of(written[f"notebooks/{path.name}"], "markdown"))
         prose = text_of(page)
@@ -214,57 +283,57 @@ def test_a_question_can_be_clicked_and_an_exercise_has_its_hints(written):
 @pytest.mark.parametrize("number", [n for n, q in all_questions().items() if hasattr(q, "slips")])
 def test_what_is_said_of_a_typed_answer_travels_with_its_field_and_not_in_plain_sight(number):
     question = all_questions()[number]
-    form = re.search(r'<form class="field" data-told="(.*?)">.*?</form>', pages.field(question), re.DOTALL)
+    form = re.search(r'<form class="field" data-told="(.*?)">.*?</form>', questions.field(question), re.DOTALL)
     told = json.loads(base64.b64decode(form[1]))
     right = list(question.right) if told["shape"] else question.right
     assert (told["right"], told["tolerance"]) == (right, question.tolerance)
     assert len(told["slips"]) == len(question.slips)
-    assert pages.html(question.why) not in form[0]
+    assert markup.html(question.why) not in form[0]
 
 
 def test_only_the_lessons_of_a_repository_on_github_open_in_colab(monkeypatch):
     monkeypatch.setenv("GITHUB_REPOSITORY", "someone/Transformer-Lessons")
     monkeypatch.setenv("GITHUB_REF_NAME", "main")
-    path = pages.LESSONS[0]
+    path = facts.LESSONS[0]
     assert f"colab.research.google.com/github/someone/Transformer-Lessons/blob/main/notebooks/{path.name}" in (
-        pages.actions(path)
+        lessons.actions(path)
     )
-    assert "git clone https://github.com/someone/Transformer-Lessons\ncd Transformer-Lessons\n" in pages.actions(path)
-    assert "[on GitHub](https://github.com/someone/Transformer-Lessons)" in pages.front_page([path])
-    assert "git clone https://github.com/someone/Transformer-Lessons\n" in pages.front_page([path])
-    assert pages.repository.home() == "https://someone.github.io/Transformer-Lessons/"
+    assert "git clone https://github.com/someone/Transformer-Lessons\ncd Transformer-Lessons\n" in lessons.actions(path)
+    assert "[on GitHub](https://github.com/someone/Transformer-Lessons)" in start.front_page([path])
+    assert "git clone https://github.com/someone/Transformer-Lessons\n" in start.front_page([path])
+    assert repository.home() == "https://someone.github.io/Transformer-Lessons/"
     monkeypatch.delenv("GITHUB_REPOSITORY")
-    monkeypatch.setattr(pages.repository, "git", lambda *command: "git@github.com:another/course.git")
-    assert pages.repository.on_github()[0] == "another/course"
-    monkeypatch.setattr(pages.repository, "git", lambda *command: "/somewhere/else")
-    assert "colab" not in pages.actions(path)
-    assert "git clone" not in pages.actions(path)
-    assert "GitHub" not in pages.front_page([path])
-    assert "git clone" not in pages.front_page([path])
-    assert "Download the notebook" in pages.actions(path)
+    monkeypatch.setattr(repository, "git", lambda *command: "git@github.com:another/course.git")
+    assert repository.on_github()[0] == "another/course"
+    monkeypatch.setattr(repository, "git", lambda *command: "/somewhere/else")
+    assert "colab" not in lessons.actions(path)
+    assert "git clone" not in lessons.actions(path)
+    assert "GitHub" not in start.front_page([path])
+    assert "git clone" not in start.front_page([path])
+    assert "Download the notebook" in lessons.actions(path)
 
 
 def test_what_only_holds_in_a_notebook_is_not_on_the_page(written):
-    for path in pages.LESSONS:
+    for path in facts.LESSONS:
         assert "in-a-notebook" not in written[f"notebooks/{path.name}"]
-    assert pages.for_readers('See. <span class="in-a-notebook">Run the cell.</span>') == "See."
+    assert lessons.for_readers('See. <span class="in-a-notebook">Run the cell.</span>') == "See."
 
 
 def test_the_search_finds_each_thing_once(written):
-    things = pages.found(written)
+    things = finding.found(written)
     addresses = [(kind, title, address) for kind, title, address, _ in things]
     assert len(addresses) == len(set(addresses))
     names = ("lesson", "exercise", "mistake", "glossary", "code")
     kinds = {kind: sum(thing[0] == kind for thing in things) for kind in names}
     assert kinds["exercise"] == len(EXERCISES)
-    assert kinds["mistake"] == pages.number_of_mistakes()
+    assert kinds["mistake"] == exercises.number_of_mistakes()
     assert min(kinds.values()) > 20
 
 
 def test_the_search_finds_what_a_lesson_says_only_in_its_code(written):
     text = next(
         text
-        for kind, title, _, text in pages.found(written)
+        for kind, title, _, text in finding.found(written)
         if kind == "lesson" and title.startswith("A second name is not a second array")
     )
     assert "weights /= weights.sum(axis=1, keepdims=True)" in text
@@ -272,18 +341,18 @@ def test_the_search_finds_what_a_lesson_says_only_in_its_code(written):
 
 @pytest.mark.parametrize("module", ["masks", "attention", "positions", "layers", "models"])
 def test_every_note_on_the_implementation_stands_beside_exactly_one_line(module):
-    source = [line.strip() for line in (pages.PACKAGE / f"{module}.py").read_text(encoding="utf-8").splitlines()]
-    notes = pages.notes_on(module)
+    source = [line.strip() for line in (reference.PACKAGE / f"{module}.py").read_text(encoding="utf-8").splitlines()]
+    notes = reference.notes_on(module)
     assert len(notes) >= 5
     assert {line: source.count(line) for line in notes} == dict.fromkeys(notes, 1)
 
 
-@pytest.mark.parametrize("module", pages.MODULES)
+@pytest.mark.parametrize("module", reference.MODULES)
 def test_the_page_of_a_module_shows_every_line_of_its_source_in_order(module, written):
-    path = pages.PACKAGE.joinpath(*module.split("."))
+    path = reference.PACKAGE.joinpath(*module.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     source = path.read_text(encoding="utf-8")
-    told, pieces = pages.pieces_of(source)
+    told, pieces = reference.pieces_of(source)
     code = "\n".join(code for _, code in pieces)
     rest = source.removeprefix(f'"""{told}"""').removeprefix(f'"""{told}\n"""')
     assert told
@@ -296,14 +365,14 @@ def test_the_page_of_a_module_shows_every_line_of_its_source_in_order(module, wr
 
 def test_a_decorator_and_a_remark_belong_to_the_definition_below():
     function, kind = "# a remark\n@decorated\ndef f():\n    pass", "class C:\n    pass"
-    told, pieces = pages.pieces_of(f'"""Told."""\n\nx = 1\n\n\n{function}\n\n\n{kind}\n')
+    told, pieces = reference.pieces_of(f'"""Told."""\n\nx = 1\n\n\n{function}\n\n\n{kind}\n')
     assert told == "Told."
     assert pieces == [(None, "x = 1"), ("f", function), ("C", kind)]
 
 
 def test_text_of_the_package_shows_its_marks_and_its_code():
-    assert pages.plain("a * b_c, `a * b`") == r"a \* b\_c, `a * b`"
-    assert pages.html("a < b, `a < b`") == "a &lt; b, <code>a &lt; b</code>"
+    assert markup.plain("a * b_c, `a * b`") == r"a \* b\_c, `a * b`"
+    assert markup.html("a < b, `a < b`") == "a &lt; b, <code>a &lt; b</code>"
 
 
 # --- nothing comes from elsewhere ---
@@ -379,7 +448,7 @@ def test_no_built_page_loads_anything_from_elsewhere(site):
 @needs_sphinx
 def test_the_front_page_is_small(site):
     page = (site / "index.html").read_text(encoding="utf-8")
-    named = set(re.findall(r'(?:src|href)="([^"?#]+\.(?:css|js|svg))', page))
+    named = set(re.findall(r'<(?:script|link|img) [^>]*(?:src|href)="([^"?#]+\.(?:css|js|svg))', page))
     assert len(named) >= 6
     named |= {"index.html", *(f"_static/{font.name}" for font in site.glob("_static/*.woff2"))}  # its fonts
     assert sum((site / name).stat().st_size for name in named) < 300_000
@@ -396,13 +465,13 @@ def formulas_of(path):
 
 @needs_sphinx
 def test_every_formula_of_the_lessons_is_built(site):
-    for path in pages.LESSONS:
+    for path in facts.LESSONS:
         built = (site / f"notebooks/{path.stem}.html").read_text(encoding="utf-8")
         assert built.count("<math") == len(formulas_of(path))
 
 
 @needs_sphinx
-@pytest.mark.parametrize("path", pages.LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", facts.LESSONS, ids=lambda path: path.stem)
 def test_the_font_has_every_sign_of_the_formulas(path):
     from fontTools.ttLib import TTFont
 

@@ -476,7 +476,7 @@ def test_an_error_of_ours_keeps_its_traceback():
         commands.exit_code(command, [])
 
 
-@pytest.mark.parametrize("name", ["train", "generate", "evaluate"])
+@pytest.mark.parametrize("name", ["train", "generate", "show", "evaluate"])
 def test_help_explains_every_option_and_states_every_default(call, name):
     code, printed, said = call(name, "--help")
     assert (code, said) == (0, "")

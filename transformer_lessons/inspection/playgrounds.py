@@ -5,6 +5,7 @@ need neither kernel nor network. tests/proofs/playgrounds_browser.py recomputes 
 """
 
 import json
+from collections import Counter
 from html import escape
 
 import numpy as np
@@ -13,6 +14,8 @@ import torch
 from transformer_lessons import masks, positions
 from transformer_lessons.first_steps import softmax
 from transformer_lessons.inspection.explorer import PAGES, filled
+from transformer_lessons.language.byte_pairs import apply_merges, train_bpe
+from transformer_lessons.language.splitting import single_bytes, split_words
 
 
 class Playground:
@@ -49,6 +52,23 @@ def drag_the_query():
     words = f"The query (-0.3, -0.6) gives a, b, c, d the weights {said(weights)}; the output is ({said(output)})."
     data = {"keys": keys.tolist(), "names": list("abcd"), "query": query.tolist()}
     return Playground("drag_the_query", title, words, picture, data)
+
+
+def match_the_key():
+    """Lesson 2: two words, each with a query and a key to drag, and the scores and weights between them."""
+    from transformer_lessons.inspection import plots
+
+    words = ["fluffy", "cat"]
+    queries, keys = np.array([[1.6, -0.6], [-0.8, 1.8]]), np.array([[-1.0, 1.2], [2.0, 0.4]])
+    weights = softmax(queries @ keys.T)  # (query, key)
+    title = "Who asks and who answers are different: a query changes a row of scores, a key a column"
+    names = [f"{role} of {word}" for role in ("query", "key") for word in words]
+    alt = f"Arrows from the origin: {', '.join(names)}. {title}."
+    colours = ["#8a2f63", "#bd7ba2", "#7a5200", "#ad8445"]
+    picture = plots.show_arrows(np.concatenate([queries, keys]), title, names, alt=alt, colours=colours)
+    told = "; ".join(f"“{word}” gives them the weights {said(row)}" for word, row in zip(words, weights, strict=True))
+    data = {"words": words, "queries": queries.tolist(), "keys": keys.tolist()}
+    return Playground("match_the_key", title, f"Two words, fluffy and cat: {told}.", picture, data)
 
 
 def widen_the_vectors():
@@ -116,6 +136,55 @@ def draw_the_mask():
     sentence = f"With a causal mask, the last word gives the six words the weights {said(weights[-1])}."
     data = {"words": words, "scores": [tidy(row) for row in scores], "values": values.tolist()}
     return Playground("draw_the_mask", title, sentence, picture, data)
+
+
+def merge_the_pairs():
+    """Lesson 9: a text to type, whose commonest pair of neighbours is merged, step by step."""
+    from transformer_lessons.inspection import plots
+
+    text, merges = "the cat sat on the mat and that cat sat", 8
+    parts = [single_bytes(word) for word in split_words(text)]
+    pairs = train_bpe(Counter(map(tuple, parts)), merges)
+    ranks = {pair: rank for rank, pair in enumerate(pairs)}
+    tokens = [token for word in parts for token in apply_merges(word, ranks)]
+    title = f"{sum(map(len, parts))} bytes become {len(tokens)} tokens after {merges} merges"
+    rows = {"bytes": [byte for word in parts for byte in word], f"after {merges} merges": tokens}
+    shown = {name: [token.decode() for token in row] for name, row in rows.items()}
+    picture = plots.show_tokens(shown, title, f"“{text}”, cut into bytes and into tokens. {title}.")
+    spelled = " ".join(token.decode().replace(" ", "␣") for token in tokens)
+    data = {"text": text, "merges": merges, "most": 60}
+    return Playground("merge_the_pairs", title, f"“{text}” after {merges} merges: {spelled}.", picture, data)
+
+
+def fill_the_cache():
+    """Lesson 12: the keys and values that are computed at each step, with and without a cache."""
+    from transformer_lessons.inspection import plots
+
+    words = ["the", "cat", "sat", "on", "the", "mat", "and", "slept"]
+    steps = np.arange(1, len(words) + 1)
+    title = "Without a cache the work grows with the square of the length"
+    curves = {"without a cache": np.cumsum(steps), "with a cache": steps}
+    picture = plots.show_lines(steps, curves, title, "tokens written", "keys and values computed")
+    sentence = (
+        f"Writing {len(words)} tokens takes {sum(steps)} keys and values without a cache, and {len(words)} with one."
+    )
+    return Playground("fill_the_cache", title, sentence, picture, {"words": words, "written": 5})
+
+
+def accept_the_draft():
+    """Lesson 12: a drafted token, the number u, and whether the draft is accepted or drawn again."""
+    from transformer_lessons.inspection import plots
+
+    words, p, q = ["sat", "ran", "slept", "sang"], [0.4, 0.3, 0.2, 0.1], [0.2, 0.5, 0.2, 0.1]
+    title = "A draft is accepted with probability p / q; the rest is drawn from the excess of p over q"
+    picture = plots.show_bars(words, {"q, drafted": q, "p, wanted": p}, title, "probability")
+    drafted, u = 1, 75
+    sentence = (
+        f"“{words[drafted]}” is drafted with q = {q[drafted]:.2f}, and p = {p[drafted]:.2f}: "
+        f"it is accepted if u is below {p[drafted] / q[drafted]:.2f}."
+    )
+    data = {"words": words, "p": p, "q": q, "drafted": drafted, "u": u}
+    return Playground("accept_the_draft", title, sentence, picture, data)
 
 
 def said(numbers):

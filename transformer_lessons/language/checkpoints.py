@@ -28,15 +28,19 @@ BLANK = "0" * 64  # stands in for the file's SHA-256 while it is computed
 
 def save(content, path):
     """Writes a dictionary of tensors and plain values. At any moment, the file is all old or all new."""
+    try:
+        atomic.write(path, pack(content))
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def pack(content) -> bytes:
+    """A file's bytes: the tensors, and the plain values with the SHA-256 of them all."""
     tensors = {}
     plain = take_out(content, "", tensors)
     text = json.dumps({"sha256": BLANK, "content": plain})
     data = safetensors.torch.save(tensors, {NAME: text})
-    data = data.replace(BLANK.encode(), hashlib.sha256(data).hexdigest().encode(), 1)
-    try:
-        atomic.write(path, data)
-    except OSError as error:
-        raise ValueError(f"{path} cannot be written: {error.strerror}") from None
+    return data.replace(BLANK.encode(), hashlib.sha256(data).hexdigest().encode(), 1)
 
 
 def take_out(value, name, tensors):
@@ -195,8 +199,13 @@ def pieces_of(content):
 
 def export(model, vocabulary, path):
     """Writes the model and its vocabulary alone, in half precision."""
+    save(in_half_precision(model, vocabulary), path)
+
+
+def in_half_precision(model, vocabulary) -> dict:
+    """Model and vocabulary alone: what `export` writes."""
     content = describe(model, vocabulary)
-    save(content | {"model": {name: weight.half() for name, weight in content["model"].items()}}, path)
+    return content | {"model": {name: weight.half() for name, weight in content["model"].items()}}
 
 
 def load_model(path=SHIPPED):

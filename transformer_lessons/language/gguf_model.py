@@ -6,7 +6,7 @@ from torch.overrides import TorchFunctionMode
 
 from transformer_lessons.language.gguf_file import MOST, GGUFFile, shown
 from transformer_lessons.language.gguf_tokenizer import read_tokenizer
-from transformer_lessons.modern import Config, ModernDecoder
+from transformer_lessons.models import Config, LanguageModel
 
 NAMES = {  # parts of a tensor's name: llama.cpp's → the course's
     "token_embd": "embedding",
@@ -71,6 +71,7 @@ def read_config(file, max_length):
         rms=True,
         gated=True,
         rotary=True,
+        halves=True,
         bias=False,
         tied="output.weight" not in file.stored,
         epsilon=positive(file, settings, "attention.layer_norm_rms_epsilon", None),
@@ -110,7 +111,7 @@ def read_model(file, max_length=2048):
     """The model in a GGUF file, in float32 and ready to use."""
     config = read_config(file, max_length)
     with Undrawn():
-        model = ModernDecoder(config)
+        model = LanguageModel(config)
     check_names(file, model)
     tensors = from_gguf({name: file.tensor(name) for name in file.stored}, config.num_heads, config.num_key_heads)
     model.load_state_dict(tensors, assign=True)

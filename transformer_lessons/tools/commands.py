@@ -1,4 +1,4 @@
-"""The commands train, generate, evaluate and chat, as typed in a terminal."""
+"""The commands train, generate, show, evaluate and chat, as typed in a terminal."""
 
 import argparse
 import contextlib
@@ -8,10 +8,12 @@ import os
 import re
 import shlex
 import sys
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
 
+from transformer_lessons.inspection import live
 from transformer_lessons.language import checkpoints, gguf_model, pretrained, sampling, training
 from transformer_lessons.language.chat import Conversation, default_system
 from transformer_lessons.tasks import shakespeare
@@ -356,6 +358,25 @@ def generate_parser():
     add("--top-k", type=whole, metavar="K", help="choose among the K likeliest tokens")
     add("--top-p", type=float, metavar="P", help="choose among the likeliest, up to a total probability of P")
     add("--seed", type=seed, metavar="N", help="the same seed gives the same text")
+    return parser
+
+
+def show(arguments):
+    options = parse(show_parser(), arguments)
+    model, vocabulary = load_model(options.model)
+    path = options.out or f"{Path(options.model or SHIPPED).stem}.html"
+    live.show(model, vocabulary, path, options.title)
+    print(f"{path} holds the model and all that shows it: open it in a browser, or send it to a friend.")
+
+
+def show_parser():
+    parser = new_parser("show", "Make one HTML file in which a model reads, attends and writes, without a server.")
+    add = parser.add_argument
+    add(
+        "model", type=filename, nargs="?", metavar="FILE", help="a file that train has written; by default the course's"
+    )
+    add("--out", type=filename, metavar="PAGE", help="the HTML file; by default named like the model, in this folder")
+    add("--title", default="A language model at work", metavar="TEXT", help="the page's title")
     return parser
 
 

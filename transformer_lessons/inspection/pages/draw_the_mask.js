@@ -7,9 +7,9 @@
     '“the” hidden': (query, key) => data.words[key] !== 'the',
     'All hidden': () => false,
   };
-  const buttons = make('div', {}, stage);
-  for (const [name, rule] of Object.entries(presets))
-    make('button', {type: 'button', textContent: name, onclick: () => { fill(rule); show(); }}, buttons);
+  const buttons = make('div', {role: 'group', ariaLabel: 'Masks to start from'}, stage);
+  const starts = Object.entries(presets).map(([name, rule]) =>
+    [make('button', {type: 'button', textContent: name, onclick: () => { fill(rule); show(); }}, buttons), rule]);
   const view = make('div', {className: 'view'}, stage);
   const grids = ['The mask: click the squares', 'The weights'].map((name, number) => {
     const side = make('div', {}, view);
@@ -51,6 +51,7 @@
   const numbers = make('div', {className: 'numbers'}, view);
   const rows = table('Outputs and leaks', ['query', 'output', 'sees ahead', 'through several layers'],
     data.words, numbers);
+  const heads = [...numbers.querySelectorAll('thead th')].slice(2);  // they stand there when there is something to say
 
   function fill(rule) { mask = every.map(query => every.map(key => rule(query, key))); }
 
@@ -91,6 +92,12 @@
         cells[query][key].number.textContent = two(weights[key]);
       }
     }
+    heads.forEach((head, column) => {
+      const empty = rows.every(row => row[column + 1].textContent === '–');
+      [head, ...rows.map(row => row[column + 1])].forEach(cell => { cell.hidden = empty; });
+    });
+    starts.forEach(([button, rule]) => button.setAttribute('aria-pressed',
+      String(every.every(query => every.every(key => mask[query][key] === rule(query, key))))));
     const blind = every.filter(query => !mask[query].some(Boolean)).map(named);
     said.textContent = (leaking.length ? `Information about later words leaks into: ${leaking.join(', ')}.` : 'No word learns anything about later words.')
       + (blind.length ? ` These have nothing to attend to, so their weights and outputs are 0: ${blind.join(', ')}.` : '');

@@ -1,0 +1,115 @@
+"""The pages of the exercises, from what the catalogue says of each: the only module of the site that reads it."""
+
+import re
+from functools import cache
+
+from anchors import slug
+from facts import LESSONS, facts_of
+from markup import HIDE_TOC, choices, contents, fold, fold_code, html, paragraphs, plain
+from verdicts import verdict
+
+from transformer_lessons.exercises.checker.draws import first_draws
+from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.sandbox import attempt
+from transformer_lessons.exercises.checker.verdict import judge
+
+
+def number_of_mistakes():
+    return sum(len(exercise.mistakes) for exercise in EXERCISES.values())
+
+
+def hints(exercise):
+    items = "".join(f"<li><em>{html(symptom)}</em>: {html(text)}</li>\n" for symptom, text in exercise.hints)
+    return fold("Hints" if len(exercise.hints) > 1 else "A hint", f"<ol>\n{items}</ol>")
+
+
+SAMPLES = 3  # verdicts below an exercise
+
+
+@cache
+def samples(exercise):
+    """What the check says about answers with known mistakes, folded, since nothing can be tried on a page."""
+    mistakes = list(exercise.mistakes.values())[:SAMPLES]
+    reports = [judge(exercise, mistake.variants[0].answer, first_draws(exercise), run=attempt) for mistake in mistakes]
+    card = choices(
+        f"sample-{exercise.name}",
+        "What the check says about an answer with this mistake",
+        [mistake.name for mistake in mistakes],
+        [verdict(report.message) for report in reports],
+    )
+    return fold("Wrong answers, and what the check says", card)
+
+
+def lesson_of(exercise):
+    """The notebook of an exercise, or None if it has not been written yet."""
+    return next((path for path in LESSONS if path.name.startswith(f"{exercise.lesson:02}_")), None)
+
+
+def link_to_lesson(exercise):
+    """A link to the exercise in its lesson, or to the lesson if it has no heading of its own there."""
+    path = lesson_of(exercise)
+    if path is None:
+        return f"lesson {exercise.lesson}"
+    text = path.read_text(encoding="utf-8")
+    heading = re.search(rf"### (Exercise · `{exercise.name}`)", text)
+    anchor = f"#{slug(heading[1].replace('`', ''))}" if heading else ""
+    return f"[lesson {exercise.lesson}](../notebooks/{path.name}{anchor})"
+
+
+def exercises_page():
+    """The index: lesson by lesson, with what each exercise asks, how hard it is, and how many mistakes are known."""
+    rows = ""
+    for path in LESSONS:
+        own = [exercise for exercise in EXERCISES.values() if lesson_of(exercise) == path]
+        if own:
+            title = facts_of(path)["title"]
+            rows += (
+                f'<section><h2><a href="../notebooks/{path.stem}.html">{html(title)}</a></h2>\n<ul class="exercises">\n'
+            )
+            rows += "".join(map(row_of, own)) + "</ul></section>\n"
+    minutes = sum(exercise.minutes for exercise in EXERCISES.values())
+    return (
+        f"{HIDE_TOC}# Exercises\n\n{len(EXERCISES)} exercises, about {round(minutes / 60)} hours in all. "
+        f"The checks know {number_of_mistakes():,} mistakes by name: the page of each "
+        "exercise lists its own, and has hints and a solution, folded.\n\n"
+        '<form class="filter" hidden><label>Show exercises with <input type="search" autocomplete="off"></label> '
+        '<label>Difficulty <select><option value="">any</option><option>1</option><option>2</option>'
+        "<option>3</option></select></label> <output></output></form>\n\n"
+        f'<div class="index" data-filter="exercise">\n{rows}</div>\n\n' + contents("Exercises", EXERCISES)
+    )
+
+
+def row_of(exercise):
+    dots = "●" * exercise.difficulty + "○" * (3 - exercise.difficulty)
+    return (
+        f'<li class="exercise" data-exercise="{exercise.name}" data-difficulty="{exercise.difficulty}">'
+        f'<a href="{exercise.name}.html"><code>{exercise.name}</code></a> '
+        f'<span class="asks">{html(exercise.title)}</span> '
+        f'<span class="measures"><span title="Difficulty {exercise.difficulty} of 3">'
+        f'<span aria-hidden="true">{dots}</span><span class="spoken">Difficulty {exercise.difficulty} of 3, '
+        f"importance {exercise.importance} of 3.</span></span> "
+        f"<span>{exercise.minutes} min</span> <span>{len(exercise.mistakes)} mistakes</span></span></li>\n"
+    )
+
+
+def exercise_page(exercise):
+    contract = re.sub(rf"(?<!`)\b{exercise.name}\([^)]*\)", r"`\g<0>`", exercise.contract)
+    mistakes = "".join(
+        f'<tr id="{slug(mistake.name)}"><th scope="row">{html(mistake.name)}</th><td>{html(mistake.why)} '
+        f"<em>→ {html(mistake.look)}</em></td></tr>\n"
+        for mistake in exercise.mistakes.values()
+    )
+    return (
+        f"# `{exercise.name}`\n\n**{plain(exercise.title)}** · {link_to_lesson(exercise)} · "
+        f"difficulty {exercise.difficulty} of 3 · importance {exercise.importance} of 3 · "
+        f"{exercise.minutes} minutes\n\n"
+        f"## What it must do\n\n{paragraphs(contract)}\n\n"
+        f"```python\n{exercise.stub.strip()}\n```\n\n"
+        f"{hints(exercise)}\n{samples(exercise)}\n{fold_code('A solution', exercise.solution_text())}\n"
+        f"## The {len(exercise.mistakes)} mistakes that its check knows\n\n"
+        "The check runs each of them on the same inputs as the answer, and names the one that gives the "
+        "same numbers.\n\n"
+        '<table class="mistakes">\n<thead><tr><th scope="col">mistake</th>'
+        '<th scope="col">what is wrong <em>→ where to look</em></th></tr></thead>\n'
+        f"<tbody>\n{mistakes}</tbody>\n</table>\n"
+    )

@@ -1,0 +1,73 @@
+"""What the search finds: lessons and their sections, exercises, mistakes, terms, and the package."""
+
+import json
+import re
+
+import repository
+from anchors import slug
+from exercises import EXERCISES
+from facts import LESSONS, facts_of
+from glossary import terms
+from reference import MODULES, definitions
+
+
+def found(pages):
+    """What the search finds: [kind, title, address, text], one for each thing."""
+    places = "JupyterLab or Colab" if repository.source() else "JupyterLab"
+    things = [
+        [
+            "start",
+            "Install and run it on your machine",
+            "index.html#run-it-on-your-machine",
+            f"Install the course (git clone) and run it in {places}; to download a notebook, open its lesson. "
+            "Python 3.10 or later, no GPU, MIT licence (license).",
+        ],
+        ["start", "Present a page to a class", "index.html#the-path", "Press p to show it one screen at a time."],
+    ]
+    for path in LESSONS:
+        title, page = facts_of(path)["title"], json.loads(pages[f"notebooks/{path.name}"])
+        written = "\n\n".join(
+            cell["source"] if cell["cell_type"] == "markdown" else re.sub("[<$#]", " ", "".join(cell["source"]))
+            for cell in page["cells"][2:]
+        )
+        _, *sections = re.split(r"^##+ +(.+)$", written, flags=re.MULTILINE)
+        things.append(["lesson", title, f"notebooks/{path.stem}.html", words_of(facts_of(path)["promise"])])
+        for heading, text in zip(sections[::2], sections[1::2], strict=True):
+            heading = re.sub("[`*]", "", heading)
+            if not heading.startswith("Exercise · "):
+                things.append(
+                    [
+                        "lesson",
+                        f"{heading} ({title})",
+                        f"notebooks/{path.stem}.html#{slug(heading)}",
+                        words_of(text, 6000),
+                    ]
+                )
+    for name, exercise in EXERCISES.items():
+        address = f"exercises/{name}.html"
+        things.append(["exercise", f"{name}: {exercise.title}", address, words_of(exercise.contract)])
+        things += [
+            ["mistake", f"{mistake.name} ({name})", f"{address}#{slug(mistake.name)}", words_of(mistake.why)]
+            for mistake in exercise.mistakes.values()
+        ]
+    for term, meaning, _ in terms():
+        things.append(["glossary", term, f"notebooks/glossary.html#{slug(term)}", words_of(meaning)])
+    for module, what in MODULES.items():
+        things.append(["code", module, f"reference/{module}.html", what])
+        docstrings = definitions(module)
+        things += [
+            ["code", f"{module}.{name}", f"reference/{module}.html#{slug(name)}", words_of(text)]
+            for name, text in docstrings
+        ]
+    return things
+
+
+SIGNS = {"sqrt": "√", "sum": "Σ", "cdot": "·", "times": "×", "to": "→", "in": "∈"}  # of a formula, in plain text
+
+
+def words_of(text, most=400):
+    """Prose without tags and marks, to be searched and shown in excerpts."""
+    text = re.sub(r"(?s)<(form|svg|details|pre)\b.*?</\1>|```.*?```|\$\$.*?\$\$|<[^>]+>", " ", text)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"\\([a-z]+)", lambda command: SIGNS.get(command[1], ""), text)
+    return " ".join(re.sub(r"[`*|{}$\\]", "", text).split())[:most]

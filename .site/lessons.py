@@ -1,0 +1,113 @@
+"""The pages of the lessons, from the committed notebooks."""
+
+import json
+import re
+from html import escape
+
+import repository
+from anchors import slug
+from exercises import EXERCISES, hints, samples
+from questions import question_html
+
+from transformer_lessons.exercises.questions.finding import all_questions
+
+MARKS = "○✓✗"  # a verdict begins with one of them
+
+
+ASKED = re.compile(r'\s*(?:report = )?answer\("([\d.]+)"\)\s*')  # a cell that only asks a question
+
+
+def lesson_page(path):
+    """A lesson with its saved outputs; questions can be clicked, and what `hint` would say is folded below."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = with_links_to_the_site(for_readers("".join(cell["source"])))
+    first, *others = notebook["cells"]
+    first["source"] = with_facts(first["source"])
+    title, promise, rest = first["source"].split("\n\n", 2)
+    first["source"] = f"{title}\n\n{promise}\n\n{actions(path)}\n\n{rest}"
+    cells, seen = [first, markdown_cell("contents", headings_of(notebook))], set()
+    for number, (cell, following) in enumerate(zip(others, [*others[1:], first], strict=True)):
+        source = "".join(cell["source"])
+        answered = "".join(following["source"]).startswith("<details>")
+        if cell["cell_type"] == "code" and (asked := ASKED.fullmatch(source)) and asked[1] in all_questions():
+            cells.append(markdown_cell(cell["id"], question_html(all_questions()[asked[1]], answered)))
+            continue
+        cells.append(cell)
+        if cell["cell_type"] == "code":
+            mark_verdicts(cell)
+            fold_output(cell)
+            if text := help_for(source, seen):
+                cells.append(markdown_cell(f"help-{number}", text))
+    return json.dumps(notebook | {"cells": cells}, ensure_ascii=False)
+
+
+def with_facts(text):
+    """The table of a lesson's first cell as a list: it has no head, and phones have no room for columns."""
+    text = re.sub(r"^\| \| \|\n\|[- |]+\|\n", "{.facts}\n", text, flags=re.MULTILINE)
+    return re.sub(r"^\| (\*\*.+?\*\*) \| (.+) \|$", r"- \1 \2", text, flags=re.MULTILINE)
+
+
+def for_readers(text):
+    """Without the sentences that only hold where cells can be run: <span class="in-a-notebook">…</span>."""
+    return re.sub(r'\s*<span class="in-a-notebook">.*?</span>', "", text, flags=re.DOTALL)
+
+
+def actions(path):
+    """From reading to running: in Colab, as a file, on one's own machine."""
+    colab = repository.in_colab(path)
+    links = [f'<a class="button" href="{escape(colab)}">Open in Colab</a>'] if colab else []
+    links.append(f'<a class="button" href="../beside/notebooks/{path.name}" download>Download the notebook</a>')
+    commands = escape(repository.clone_command() + "python3 -m transformer_lessons lab")
+    where = "" if repository.source() else "<p>In a clone of the repository:</p>"
+    run = f"<details><summary>Run it on your machine</summary>{where}<pre>{commands}</pre></details>"
+    present = '<button class="button present" hidden title="Or press p">Present</button>'  # site.js shows it
+    return f'<div class="actions">{" ".join(links)} {run} {present}</div>'
+
+
+def fold_output(cell):
+    """What is saved folded, since it answers a question above it, is folded here."""
+    if cell["metadata"].get("jupyter", {}).get("outputs_hidden") and cell["outputs"]:
+        cell["metadata"] = cell["metadata"] | {"tags": [*cell["metadata"].get("tags", []), "hide-output"]}
+
+
+def with_links_to_the_site(text):
+    """The text, with links to the package's files turned into links to their pages."""
+    text = re.sub(r"\]\(\.\./transformer_lessons(?:/|/__init__\.py)?\)", "](../reference/index.md)", text)
+    text = re.sub(r"\]\(\.\./transformer_lessons/(\w+)\.py\)", r"](../reference/\1.md)", text)
+    return text.replace("](../README.md#the-lessons)", "](../index.md#the-path)")
+
+
+def markdown_cell(name, text):
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
+
+
+def headings_of(notebook):
+    """A list of links to the parts of a lesson."""
+    texts = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    prose = re.sub(r"```.*?```", "", "\n\n".join(texts), flags=re.DOTALL)
+    found = re.findall(r"^## +(.+)$", prose, flags=re.MULTILINE)
+    return "{.parts}\n**In this lesson**\n\n{.parts}\n" + "".join(
+        f"- [{words}](#{slug(re.sub('[`*]', '', words))})\n" for words in found
+    )
+
+
+def mark_verdicts(cell):
+    """Tags verdicts, so that they are shown as prose."""
+    if any("".join(output.get("text", "")).startswith(tuple(MARKS)) for output in cell["outputs"]):
+        cell["metadata"] = cell["metadata"] | {"tags": [*cell["metadata"].get("tags", []), "verdict"]}
+
+
+def help_for(source, seen):
+    """What is folded below a cell that checks an exercise, once for each."""
+    parts = []
+    for name in re.findall(r"\bcheck\(\"(\w+)\"", source):
+        if name in EXERCISES and name not in seen:
+            seen.add(name)
+            parts += [hints(EXERCISES[name]), samples(EXERCISES[name])]
+            parts.append(
+                f'<p><a class="button" href="../exercises/{name}.html">'
+                f"The {len(EXERCISES[name].mistakes)} mistakes that its check knows</a></p>\n"
+            )
+    return "\n".join(parts)

@@ -1,0 +1,59 @@
+"""Text as Markdown or HTML: what all pages share."""
+
+import re
+from html import escape
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+HIDE_TOC = "---\nhide-toc: true\n---\n\n"  # the page needs the room
+
+
+def plain(text):
+    """Text in which Markdown sees no marks but those of code."""
+    parts = re.split(r"(`[^`]+`)", text)
+    return "".join(part if part.startswith("`") else re.sub(r"([\\`*_{}\[\]<>$|#])", r"\\\1", part) for part in parts)
+
+
+def html(text):
+    """The same as HTML."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+
+
+def fold(summary, inside):
+    """A folded part, without blank lines, so that Markdown takes it as one piece of HTML."""
+    inside = re.sub(r"\n\s*\n", "\n", inside)
+    return f"<details><summary>{escape(summary)}</summary>\n{inside}\n</details>\n"
+
+
+def fold_code(summary, code):
+    return f"<details><summary>{escape(summary)}</summary>\n\n```python\n{code.strip()}\n```\n\n</details>\n"
+
+
+def contents(caption, entries):
+    """A table of contents that only the side bar and the links to previous and next show."""
+    return f"```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(entries) + "\n```\n\n"
+
+
+def coloured(code):
+    """Python as HTML, in the colours of the cells."""
+    return highlight(code, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)).rstrip("\n")
+
+
+def paragraphs(text):
+    """Plain text as Markdown; what is indented stays as it is."""
+    return "\n".join(line if line.startswith("    ") else plain(line) for line in text.splitlines())
+
+
+def choices(name, legend, labels, panels):
+    """Labels to click, and for each the panel that it shows, without a blank line, so that Markdown takes it whole."""
+    tabs = "".join(
+        f'<input type="radio" name="{name}" id="{name}-{number}"{" checked" if not number else ""}>'
+        f'<label for="{name}-{number}">{html(label)}</label>\n'
+        for number, label in enumerate(labels)
+    )
+    inside = "".join(f"<div>{panel}</div>\n" for panel in panels)
+    return (
+        f'<fieldset class="verdicts"><legend>{legend}</legend>\n{tabs}<div class="panels">\n{inside}</div></fieldset>\n'
+    )

@@ -1,0 +1,98 @@
+"""What the start page shows of the model before anyone wakes it: a text, where a head looks, what might come next."""
+
+import base64
+import io
+from functools import cache
+from html import escape
+
+import torch
+
+from transformer_lessons.inspection import live
+from transformer_lessons.inspection.attention_maps import attention_weights
+from transformer_lessons.language import checkpoints, sampling
+
+PROMPT, SEED, LAYER, HEAD = live.OPENING, 1, 2, 6
+SHOWN = 10
+NAMES = {" ": "space", "\n": "new line"}
+
+
+@cache
+def poster():
+    """The model's section, as a still picture; a press brings it to life."""
+    model, vocabulary = checkpoints.load_model()
+    text = sampling.generate(model, vocabulary, PROMPT, length=70, temperature=0.7, seed=SEED)
+    ids = vocabulary.encode(text)
+    last = max(number for number, token in enumerate(ids) if vocabulary.decode([token]) == " ")
+    tokens = torch.tensor([ids[: last + 1]])
+    with torch.no_grad():
+        chances = model(tokens)[0, -1].softmax(-1)
+    maps = torch.stack([weights[0] for weights in attention_weights(model, tokens).values()])  # (layers, heads, …)
+    words = [vocabulary.decode([token]) for token in tokens[0].tolist()]
+    shades = maps[LAYER, HEAD, -1].tolist()
+    prompt = len(vocabulary.encode(PROMPT))
+    spans = "".join(
+        f'<span class="token{" prompt" * (number < prompt)}{" query" * (number == len(words) - 1)}" '
+        f'style="--weight-here:{shade:.2f}">{shown(word)}</span>'
+        for number, (word, shade) in enumerate(zip(words, shades, strict=True))
+    )
+    rows = "".join(
+        f'<div class="candidate"><b>{escape(visible(vocabulary.decode([token])))}</b><span class="bar">'
+        f'<i style="transform:scaleX({share:.3f})"></i></span><span class="share">{100 * share:.0f} %</span></div>'
+        for share, token in zip(*(part.tolist() for part in chances.topk(SHOWN)), strict=True)
+    )
+    size = checkpoints.SHIPPED.stat().st_size / 1e6
+    parts = len(live.weight_scripts(checkpoints.SHIPPED.read_bytes()))
+    weights = sum(parameter.numel() for parameter in model.parameters())
+    return (
+        '<link rel="stylesheet" href="beside/live/live.css">\n'
+        f'<div class="live resting" role="region" data-folder="beside/live/" data-parts="{parts}" '
+        'aria-label="A language model to play with">\n'
+        f'<form class="ask"><label>Type a line<input name="line" value="{PROMPT}" autocomplete="off" '
+        'spellcheck="false" maxlength="300"></label><button class="go">Bring it to life</button></form>\n'
+        f'<p class="pace" role="status">A Transformer with {weights / 1e6:.1f} million weights, trained on '
+        "Shakespeare. "
+        f"One press loads it ({size:.0f} MB), and it writes here, in your browser: nothing is sent anywhere.</p>\n"
+        f'<div class="reading"><div class="text" tabindex="0" role="group" aria-label="A text that the model wrote">'
+        f"{spans}</div>"
+        f'<p class="told">Shaded: what head {HEAD} of layer {LAYER} looks at.</p></div>\n'
+        f'<div class="next"><h2>The next token</h2><div class="bars">{rows}</div></div>\n'
+        f'<div class="attention"><h2>The {maps.shape[0] * maps.shape[1]} attention heads</h2>'
+        f"<p>Each square is a head: queries down, keys across.</p>{grid(maps)}</div>\n"
+        "<noscript><p>It needs JavaScript.</p></noscript></div>"
+    )
+
+
+def shown(word):
+    return escape(word).replace("\n", "<i></i>&#10;").replace("&#10;", "<br>")
+
+
+def visible(word):
+    return NAMES.get(word, word.replace("\n", "⏎").replace(" ", "␣"))
+
+
+def grid(maps):
+    """All heads as one picture, of which each square shows its part."""
+    layers, heads = maps.shape[:2]
+    squares = "".join(
+        f'<span class="head{" chosen" * ((layer, head) == (LAYER, HEAD))}"><span class="map" style="mask-position:'
+        f'{100 * head / (heads - 1):.2f}% {100 * layer / (layers - 1):.2f}%"></span></span>'
+        for layer in range(layers)
+        for head in range(heads)
+    )
+    return (
+        f'<div class="grid" role="img" aria-label="A map of every head: {layers} layers of {heads}" '
+        f'style="--heads:{heads};--maps:url({picture(maps)})">{squares}</div>'
+    )
+
+
+def picture(maps):
+    """A PNG whose opacity is the weight, in eight steps."""
+    from PIL import Image
+
+    whole = maps.permute(0, 2, 1, 3).flatten(2).flatten(0, 1)  # (layers × query, heads × key)
+    steps = (whole * 7).round().byte().numpy()
+    image = Image.fromarray(steps, "P")
+    image.putpalette([0, 0, 0] * 8)
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", bits=4, transparency=bytes(36 * step for step in range(8)), optimize=True)
+    return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

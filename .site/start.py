@@ -1,0 +1,137 @@
+"""The start page: a model to play with, how attention works, what the checks say, and the path of lessons."""
+
+import contextlib
+import inspect
+import io
+import json
+import re
+from functools import cache
+from textwrap import dedent
+
+import answers
+import repository
+from diagrams import icon
+from exercises import EXERCISES, number_of_mistakes
+from facts import facts_of
+from markup import HIDE_TOC, choices, coloured, contents, html
+from opening import opening
+from poster import poster
+from verdicts import verdict
+
+from transformer_lessons.exercises import check
+
+PROMISE = (
+    "**Build the Transformer from a weighted average, every step from scratch, every step checked.** A free course in "
+    "Jupyter notebooks, for anyone who knows some Python and linear algebra."
+)
+
+
+def front_page(lessons):
+    facts = [facts_of(lesson) for lesson in lessons]
+    cards = [
+        f'<li data-lesson="{number + 1}">{icon(number)}<a href="notebooks/{lesson.stem}.html">'
+        f"<strong>{html(name)}</strong></a> "
+        f"<span>{html(told['promise'])}</span> <em>{told['Time'].partition(',')[0]}</em></li>\n"
+        for number, (lesson, told) in enumerate(zip(lessons, facts, strict=True))
+        for name in [told["title"].partition(" · ")[2]]
+    ]
+    hours = round(sum(int(told["Time"].split()[0]) for told in facts) / 60)  # without extras
+    first = lessons[0].stem
+    return (
+        f"{HIDE_TOC}# Transformer Lessons\n\n"
+        f'<div class="hero"><div>\n\n{{.promise}}\n{PROMISE}\n\n</div><div>\n\n'
+        f'<p class="start"><a class="button" href="notebooks/{first}.html">Start lesson 1</a> '
+        '<a class="button quiet" href="#run-it-on-your-machine">Run it yourself</a> '
+        '<button class="button quiet present" hidden title="Or press p">Present</button></p>\n\n'
+        f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours · "
+        "no\u00a0GPU · MIT\u00a0licence\n\n</div></div>\n\n"
+        f"{poster()}\n\n"
+        "This is what you will have built: lesson 8 trains such a model, and lesson 11 looks inside. Its code here is "
+        '<a href="beside/live/model.js">the Transformer in 150 lines of JavaScript</a>, the same as in the '
+        "[finished implementation](reference/models.md), line by line.\n\n"
+        "## One step of attention, by hand\n\n"
+        "“Bank” means one thing beside a river and another beside savings. This is how a Transformer works it out, in "
+        f"numbers that you can check.\n\n{opening()}\n\n"
+        f"## Drag the query\n\nThe same with four vectors, as you will build it in lesson 1.\n\n"
+        f"{first_playground(lessons[0])}\n\n"
+        "## The checks name your mistake\n\n"
+        f"They know {number_of_mistakes():,} mistakes, run them on the same "
+        "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
+        f"check says.\n\n{answers_and_verdicts()}\n\n"
+        "## The path\n\nThe course is lessons 1 to 8, one after the other:\n\n"
+        f'<ol class="path">\n{"".join(cards[:8])}</ol>\n\n'
+        "Four more lessons go beyond it, in any order:\n\n"
+        f'<ol class="path" start="9" style="--from: 8">\n{"".join(cards[8:])}</ol>\n\n'
+        '<p class="forget" hidden>Your answers and ticks are kept in this browser and sent nowhere. '
+        '<button type="button">Forget them</button></p>\n\n'
+        "To look things up: the [exercises](exercises/index.md), the "
+        "[glossary](notebooks/glossary.md), and the [finished implementation](reference/index.md), with "
+        f"explanations beside the code.{source()}\n\n"
+        "## For teachers\n\n"
+        '<ul class="teachers">\n'
+        "<li><strong>Hand it out.</strong> One command makes a zip for students, without what the teacher keeps.</li>\n"
+        "<li><strong>Mark a class.</strong> Every notebook runs in a process of its own; the report says who has "
+        "solved what, and which mistakes they make.</li>\n"
+        '<li><strong>Show it.</strong> <span class="by-keys">Press p on any page: it becomes slides, one screen at a '
+        "time.</span> Playgrounds stay live on the projector.</li>\n</ul>\n\n"
+        "[Teaching with this course](teaching.md) has the details, and a class of thirty to try it on.\n\n"
+        "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
+        f"{'With git and' if repository.source() else 'In a clone of the repository, with'} Python 3.10 or later, "
+        f"this {'fetches the course, ' if repository.source() else ''}makes an environment and opens the first "
+        f"lesson:\n\n```sh\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n"
+        "{.facts}\nBy the Transformer Lessons authors, under the MIT licence"
+        f"{' · last changed on ' + day if (day := repository.changed()) else ''}\n\n"
+        '<script src="_static/start.js" defer></script>\n\n'
+        + contents("Lessons", [f"notebooks/{path.stem}" for path in lessons])
+        + contents("To look things up", ["exercises/index", "notebooks/glossary", "reference/index", "teaching"])
+    )
+
+
+def source():
+    address = repository.source()
+    return f" All of it, tests included, is [on GitHub]({address})." if address else ""
+
+
+def first_playground(lesson):
+    """The playground of a lesson, as it was saved."""
+    cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
+    saved = [
+        "".join(output["data"]["text/html"])
+        for cell in cells
+        for output in cell.get("outputs", [])
+        if "text/html" in output.get("data", {})
+    ]
+    return re.sub(r"\n\s*\n", "\n", next(html for html in saved if html.startswith('<div class="playground')))
+
+
+@cache
+def answers_and_verdicts():
+    """Answers to choose from, and what the check says about each, when it is run as the page is written.
+
+    About the right one it says little, so the page adds the numbers that it expected of the others.
+    """
+    name, panels, expected = "scaled_dot_product_attention", [], ""
+    right = source_of(answers.RIGHT).splitlines()
+    for answer in answers.ANSWERS.values():
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            check(name, answer)
+        code = source_of(answer)
+        shown = "\n".join(
+            line if plain_line in right else re.sub(r"^(\s*)(.+)", r"\1<mark>\2</mark>", line)
+            for plain_line, line in zip(code.splitlines(), coloured(code).split("\n"), strict=True)
+        )
+        panels.append(f'<pre class="highlight">{shown}</pre>{verdict(said.getvalue())}')
+        expected = expected or "\n".join(re.findall(r"\S {4}([\d. ]+)$", said.getvalue(), flags=re.MULTILINE))
+    panels[-1] += (
+        "<p>On the same inputs, the weights are now the expected ones, and each row sums to 1:</p>"
+        f'<pre class="numbers">{expected}</pre>'
+        f'<p>This check knows <a href="exercises/{name}.html">{len(EXERCISES[name].mistakes)} mistakes</a> '
+        "by name.</p>"
+    )
+    return choices("answer", "An answer, and its verdict", answers.ANSWERS, panels)
+
+
+def source_of(answer):
+    """An answer as a learner would write it: under the exercise's own name."""
+    code = dedent(inspect.getsource(answer)).rstrip()
+    return re.sub(r"^def \w+", "def scaled_dot_product_attention", code)

@@ -1,0 +1,209 @@
+"""Uses the model that runs in a page, in a real browser: python tests/proofs/live_browser.py
+
+As browser.py it needs Chromium, its driver and selenium. The page that `show` makes of the course's own model is opened
+from its file. It writes the greedy text of 200 tokens that PyTorch writes; it writes at least 100 tokens a second, and
+30 with all attention shown; drags are answered within 16 ms (median); the dice are kept, so the same temperature gives
+the same text again; a head that is silenced changes the text, and restored, gives it back; any token can be replaced;
+the keyboard reaches everything; the console is empty, and nothing is asked for from elsewhere. With AXE, the path of
+axe.min.js (npm pack axe-core), axe-core finds nothing, light and dark. Speeds are those of this machine as it is: a
+busy one is slower. Screenshots go to the folder that SCREENSHOTS names.
+"""
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+from browser import requests_elsewhere, start_browser
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from transformer_lessons.inspection import live
+from transformer_lessons.language import checkpoints, sampling
+
+PATIENCE = 300  # seconds
+SET = """
+const [number, value] = arguments, input = document.querySelectorAll('.live input[type="range"]')[number];
+input.value = value;
+const start = performance.now();
+input.dispatchEvent(new Event('input', {bubbles: true}));
+document.body.offsetHeight;  // lays the page out
+return performance.now() - start;
+"""
+BARE = """
+const model = lessons.showing.model, cache = model.newCache(), count = 120;
+for (let i = 0; i < 20; i++) model.forward(i, cache, i);
+const start = performance.now();
+for (let i = 20; i < 20 + count; i++) model.forward(i, cache, i);
+return count / (performance.now() - start) * 1000;
+"""
+PRESS = "document.querySelectorAll(arguments[0])[arguments[1]].click()"
+
+
+class Page:
+    """The page that shows the course's own model."""
+
+    def __init__(self, browser, folder):
+        self.browser, self.faults = browser, []
+        self.model, self.vocabulary = checkpoints.load_model()
+        path = live.show(self.model, self.vocabulary, folder / "model.html")
+        browser.get(path.as_uri())
+        self.until("globalThis.lessons?.showing")
+
+    def until(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not self.browser.execute_script(f"return Boolean({condition})"):
+            if time.monotonic() > end:
+                raise AssertionError(f"after {PATIENCE} s it is not so that {condition}")
+            time.sleep(0.1)
+
+    def ids(self):
+        self.until("!lessons.showing.busy")
+        return self.browser.execute_script("return lessons.showing.ids")
+
+    def expect(self, met, sentence):
+        if not met:
+            self.faults.append(sentence)
+
+    def set(self, number, value):
+        return self.browser.execute_script(SET, number, value)
+
+    def type(self, text):
+        self.browser.execute_script(
+            "const line = document.querySelector('.ask input'); line.value = arguments[0];"
+            "line.dispatchEvent(new Event('input', {bubbles: true}))",
+            text,
+        )
+
+    def write(self):
+        self.browser.execute_script("document.querySelector('.ask').requestSubmit()")
+
+    def button(self, words):
+        buttons = self.browser.find_elements(By.CSS_SELECTOR, ".live button")
+        return next(button for button in buttons if words in button.text)
+
+
+def greedy(page):
+    """Temperature 0, and a prompt: 200 tokens, as PyTorch writes them."""
+    page.set(2, 3)  # as fast as it can
+    page.set(0, 0)
+    prompt = page.vocabulary.encode("O Romeo,")
+    page.type("O Romeo,")
+    while len(ids := page.ids()) < len(prompt) + 200:
+        page.write()
+    tokens = sampling.generate_tokens(page.model, torch.tensor([prompt]), 200, temperature=0)
+    expected = prompt + [token.item() for token in tokens]
+    page.expect(ids[: len(expected)] == expected, "the greedy text is not PyTorch's")
+
+
+def speed(page):
+    """Tokens a second: the model alone, and with all that is shown."""
+    bare = max(page.browser.execute_script(BARE) for _ in range(3))
+    page.set(0, 80)
+    page.type("My love is as a fever")
+    page.ids()
+    before, start = len(page.ids()), time.monotonic()
+    page.write()
+    shown = (len(page.ids()) - before) / (time.monotonic() - start)
+    print(f"  {bare:.0f} tokens a second alone, {shown:.0f} with all attention shown")
+    page.expect(bare >= 100, f"{bare:.0f} tokens a second are fewer than 100")
+    page.expect(shown >= 30, f"{shown:.0f} tokens a second are fewer than 30 with all attention shown")
+
+
+def drags(page):
+    """Temperature and top-k are dragged; then the same dice give the same text again."""
+    first = page.ids()
+    times = [page.set(0, value) for value in range(0, 200, 10)] + [page.set(1, value) for value in range(8)]
+    times += [page.set(1, 8), page.set(0, 80)]
+    median = statistics.median(times)
+    print(f"  a drag is answered in {median:.1f} ms (median), {max(times):.1f} ms (worst)")
+    page.expect(median <= 16, f"a drag is answered in {median:.1f} ms")
+    page.expect(page.ids() == first, "the same temperature and the same dice give another text")
+
+
+def heads(page):
+    """A layer falls silent, and the text with it; restored, it is as it was."""
+    first = page.ids()
+    page.button("Silence all of layer").click()
+    silent = page.ids()
+    page.expect(silent != first and len(silent) == len(first), "without a layer's heads the text stays the same")
+    page.button("Restore all heads").click()
+    page.expect(page.ids() == first, "with its heads restored the model writes another text")
+
+
+def choice(page):
+    """Back to a token, and another one after it."""
+    first = page.ids()
+    page.browser.execute_script(PRESS, ".live .token", 8)
+    page.browser.execute_script(PRESS, ".live .candidate", 4)
+    ids = page.ids()
+    page.expect(ids[:9] == first[:9], "what stands before a chosen token has changed")
+    chosen = page.browser.execute_script("return document.querySelectorAll('.live .token.chosen').length")
+    page.expect(chosen == 1, f"{chosen} tokens are marked as chosen")
+
+
+def keyboard(page):
+    """Tab reaches every kind of control, and the arrow keys move through text, heads and layers."""
+    page.browser.execute_script("document.querySelector('.ask input').focus()")
+    seen = set()
+    for _ in range(60):
+        ActionChains(page.browser).send_keys(Keys.TAB).perform()
+        seen.add(
+            page.browser.execute_script(
+                "const here = document.activeElement; return here.closest('.ask, .text, .bars, .sliders, .lens, .grid, "
+                ".mute')?.className ?? ''"
+            )
+        )
+    missing = {"ask", "text", "bars", "sliders", "lens", "grid", "mute"} - seen
+    page.expect(not missing, f"the keyboard does not reach {', '.join(sorted(missing))}")
+    page.browser.execute_script("document.querySelector('.live .token[tabindex=\"0\"]').focus()")
+    ActionChains(page.browser).send_keys(Keys.HOME, Keys.ARROW_RIGHT).perform()
+    place = page.browser.execute_script(
+        "return [...document.querySelectorAll('.live .token')].indexOf(document.activeElement)"
+    )
+    page.expect(place == 1, f"Home and → lead to token {place}")
+
+
+def accessible(page):
+    """axe-core finds nothing, light and dark."""
+    if not os.environ.get("AXE"):
+        return
+    source = Path(os.environ["AXE"]).read_text(encoding="utf-8")
+    for scheme in ("light", "dark"):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        page.browser.execute_script(source)
+        found = page.browser.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+        page.faults += [
+            f"axe-core, {scheme}: {rule['id']}: {rule['nodes'][0]['html'][:120]}" for rule in found["violations"]
+        ]
+
+
+def main():
+    faulty = 0
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as temporary:
+        browser = start_browser(Path(temporary))
+        browser.set_script_timeout(PATIENCE)
+        try:
+            page = Page(browser, Path(temporary))
+            for use in (greedy, speed, drags, heads, choice, keyboard, accessible):
+                page.faults = []
+                use(page)
+                page.faults += [f"the console: {entry['message']}" for entry in browser.get_log("browser")]
+                page.faults += [f"a request to {host}" for host in requests_elsewhere(browser)]
+                print(f"{'✗' if page.faults else '✓'} {use.__name__}", *(f"    {f}" for f in page.faults), sep="\n")
+                faulty += bool(page.faults)
+                if os.environ.get("SCREENSHOTS"):
+                    browser.save_screenshot(str(Path(os.environ["SCREENSHOTS"]) / f"live_{use.__name__}.png"))
+        finally:
+            browser.quit()
+    return 1 if faulty else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

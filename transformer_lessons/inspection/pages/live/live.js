@@ -1,0 +1,389 @@
+// A model at work in a page: what it reads, where its heads look, what it may write next. lessons.show(root, a model as readModel returns it)
+lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => {
+  const {num_heads: heads, num_layers: layers, max_length: most, vocabulary_size: size} = model.architecture;
+  const EXAMPLES = ['O Romeo, Romeo,', 'Shall I compare thee', 'Enter Ghost.', 'My lord, I love'];
+  const SHOWN = 10, LONGEST = 400, TOP_K = [1, 2, 3, 5, 10, 20, 40, 100].filter(k => k < size).concat(size), SPEEDS = [4, 12, 30, Infinity];
+
+  // The text: tokens, how each came to be there, and what the model made of it. Of steps, the first `valid` still hold,
+  // and of ids, the first `verified` are what the dice give.
+  let ids = [], origins = [], draws = [], steps = [], valid = 0, verified = 0, goal = 0, prompt = 0;
+  let cache = model.newCache(), start = 0, filled = 0;  // keys and values of ids[start] to ids[start + filled - 1]
+  let asked = null;  // the place of the token that was chosen to be looked at; null: the last one
+  let layer = Math.min(2, layers - 1), head = Math.min(6, heads - 1), stage = layers, silent = Array.from({length: layers}, () => new Set());
+  let pace = {tokens: 0, time: 0};
+
+  // --- what is seen ---
+
+  root.replaceChildren();
+  const ask = make('form', {className: 'ask'}, root);
+  const line = make('input', {name: 'line', autocomplete: 'off', spellcheck: false, value: opening, maxLength: 300},
+    make('label', {textContent: 'Type a line'}, ask));
+  const write = make('button', {className: 'go'}, ask);
+  const again = make('button', {type: 'button', textContent: 'Write another', title: 'The same line with other dice'}, ask);
+  const stepOn = make('button', {type: 'button', textContent: 'One token'}, ask);
+  const examples = make('p', {className: 'examples', textContent: 'Or '}, root);
+  for (const example of EXAMPLES) make('button', {type: 'button', textContent: example, onclick: () => begin(example)}, examples);
+
+  const reading = make('div', {className: 'reading'}, root);
+  const text = make('div', {className: 'text', role: 'listbox', ariaLabel: 'The text, token by token: arrow keys move, Enter returns to the end'}, reading);
+  const told = make('p', {className: 'told'}, reading);
+
+  const next = make('div', {className: 'next'}, root);
+  const question = make('h2', {}, next);
+  const bars = make('div', {className: 'bars', role: 'group', ariaLabel: 'The likeliest next tokens: press one to write it'}, next);
+  const candidates = Array.from({length: Math.min(SHOWN, size)}, () => {
+    const button = make('button', {type: 'button', className: 'candidate'}, bars);
+    return {button, word: make('b', {}, button), bar: make('i', {}, make('span', {className: 'bar'}, button)), share: make('span', {className: 'share'}, button)};
+  });
+  const sliders = make('div', {className: 'sliders'}, next);
+  const temperature = slider('Temperature', {max: 200, step: 5, value: 80}, at => (at / 100).toFixed(2), redraw);
+  const topK = slider('Top-k', {max: TOP_K.length - 1, step: 1, value: TOP_K.length - 1}, at => TOP_K[at] === size ? 'all' : String(TOP_K[at]), redraw);
+  const speed = slider('Speed', {max: SPEEDS.length - 1, step: 1, value: 2}, at => SPEEDS[at] === Infinity ? 'full' : `${SPEEDS[at]} a second`, () => {});
+  const lens = make('fieldset', {className: 'lens'}, next);
+  make('legend', {textContent: 'If the model ended after this many layers (the logit lens):'}, lens);
+  const stages = Array.from({length: layers + 1}, (_, number) => {
+    const label = make('label', {}, lens);
+    const input = make('input', {type: 'radio', name: `stage-${root.id}`, checked: number === layers, onchange: () => { stage = number; draw(); }}, label);
+    make('span', {textContent: number}, label);
+    return {input, word: make('b', {}, label)};
+  });
+
+  const attention = make('div', {className: 'attention'}, root);
+  make('h2', {textContent: `The ${layers * heads} attention heads`}, attention);
+  make('p', {textContent: 'Each square is a head: queries down, keys across. Choose one, and it shades the text above.'}, attention);
+  const grid = make('div', {className: 'grid', role: 'radiogroup', ariaLabel: 'Attention heads, a row for each layer'}, attention);
+  grid.style.setProperty('--heads', heads);
+  const maps = Array.from({length: layers}, (_, layer) => Array.from({length: heads}, (_, head) => {
+    const label = make('label', {className: 'head'}, grid);
+    const input = make('input', {type: 'radio', name: `head-${root.id}`, ariaLabel: `Layer ${layer}, head ${head}`, onchange: () => choose(layer, head)}, label);
+    const canvas = make('canvas', {width: most, height: most, ariaHidden: true}, make('span', {className: 'map'}, label));
+    return {label, input, pen: canvas.getContext('2d')};
+  }));
+  const mute = make('div', {className: 'mute'}, attention);
+  const muteHead = make('button', {type: 'button', onclick: () => silence([[layer, head]])}, mute);
+  const muteLayer = make('button', {type: 'button', onclick: () => silence(Array.from({length: heads}, (_, head) => [layer, head]))}, mute);
+  const unmute = make('button', {type: 'button', textContent: 'Restore all heads', onclick: () => { silent.forEach(set => set.clear()); changed(); }}, mute);
+  const said = make('output', {className: 'said'}, attention);
+  const facts = make('p', {className: 'pace'}, root);
+  let spans = [], busy = false, named = 0, extra = 0;
+
+  function make(kind, properties, parent) {
+    const element = Object.assign(document.createElement(kind), properties);
+    parent?.append(element);
+    return element;
+  }
+
+  function slider(name, {max, step, value}, say, change) {
+    const label = make('label', {textContent: `${name} `}, sliders), shown = make('output', {}, label);
+    const input = make('input', {type: 'range', min: 0, max, step, value}, label);
+    const follow = () => {
+      shown.textContent = say(+input.value);
+      input.setAttribute('aria-valuetext', shown.textContent);
+    };
+    input.value = value;
+    input.oninput = () => { follow(); change(); };
+    follow();
+    return {input, get value() { return +input.value; }};
+  }
+
+  const visible = words => words.replace(/\n/g, '⏎').replace(/\t/g, '⇥').replace(/^ +| +$/g, spaces => '␣'.repeat(spaces.length)) || '∅';
+  const word = id => vocabulary.decode([id]);
+  const nameOf = id => ({' ': 'space', '\n': 'new line'})[word(id)] ?? visible(word(id));
+  const percent = share => share >= 0.0995 ? `${Math.round(100 * share)} %` : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : '0 %';
+
+  // --- what is computed ---
+
+  const chancesAt = logits => lessons.chances(logits, temperature.value / 100, TOP_K[topK.value]);
+
+  function read(tokens) {  // another prompt: what it shares with the text before is not read again
+    let same = 0;
+    while (same < prompt && same < tokens.length && ids[same] === tokens[same]) same++;
+    ids = [...tokens];
+    prompt = ids.length;
+    origins = ids.map(() => 'prompt');
+    stale(same);
+    goal = prompt;
+    asked = null;
+  }
+
+  function stale(from) {
+    valid = Math.min(valid, from);
+    filled = Math.max(0, Math.min(filled, from - start));
+  }
+
+  // One unit of work: a token is read, and the next one drawn; true if there was any to do.
+  function work() {
+    if (verified < valid) {
+      const at = verified++;
+      if (origins[at] !== 'written') return true;
+      const token = lessons.sampleNext(chancesAt(steps[at - 1].logits), draws[at]);
+      if (token !== ids[at]) stale(at);
+      ids[at] = token;
+      return true;
+    }
+    if (valid >= ids.length) {
+      if (valid >= goal) return false;
+      draws[valid] ??= Math.random();
+      ids[valid] = lessons.sampleNext(chancesAt(steps[valid - 1].logits), draws[valid]);
+      origins[valid] = 'written';
+    }
+    const from = windowStart(valid + 1);
+    if (from !== start) [start, filled] = [from, 0];
+    const place = start + filled, step = model.forward(ids[place], cache, filled++, silent);
+    if (place < valid) return true;  // the older half has been forgotten: what is left is read again, as if it began there
+    steps[valid++] = {...step, start};
+    verified = valid;
+    pace.tokens++;
+    drawRows(valid - 1);
+    if (valid < ids.length && origins[valid] === 'written')  // under another temperature, or without a head
+      ids[valid] = lessons.sampleNext(chancesAt(step.logits), draws[valid]);
+    return true;
+  }
+
+  const windowStart = length => {
+    const move = most - Math.floor(most / 2);
+    return Math.max(0, Math.ceil((length - most) / move)) * move;
+  };  // as in sampling.py
+
+  // The same dice under another temperature or top-k: up to the first token that differs, all stays.
+  function redraw() {
+    verified = prompt;
+    wake();
+    if (valid) drawBars(steps[current()]);
+  }
+
+  function changed(everything = true) {  // a head falls silent: all is read again, and written again with the same dice
+    if (everything) stale(0);
+    draw();
+    wake();
+  }
+
+  function silence(which) {
+    const sound = which.some(([layer, head]) => !silent[layer].has(head));
+    which.forEach(([layer, head]) => silent[layer][sound ? 'add' : 'delete'](head));
+    changed();
+  }
+
+  function put(token) {  // the reader's own choice of the next token; what follows is written anew
+    const at = current() + 1;
+    ids[at] = token;
+    origins[at] = 'chosen';
+    goal = Math.max(goal, Math.min(at + 1, LONGEST));
+    stale(at);
+    asked = null;
+    wake();
+  }
+
+  // --- the clock: so many tokens a second, or as many as fit into a frame ---
+
+  let owed = 0, before = 0;
+  function wake() {
+    if (busy) return;
+    busy = true;
+    before = performance.now();
+    requestAnimationFrame(frame);
+  }
+
+  function frame(now) {
+    const begin = performance.now(), rate = SPEEDS[speed.value];
+    owed = Math.min(owed + (now - before) / 1000 * rate, 8);
+    before = now;
+    let more = true;
+    while (more && performance.now() - begin < 12) {
+      const writing = valid >= ids.length && ids.length < goal;
+      if (writing && owed < 1) break;
+      if (writing && rate < Infinity) owed--;
+      more = work();
+    }
+    pace.time += performance.now() - begin;
+    if (pace.tokens > 40)
+      facts.textContent = `${layers} layers, ${heads} heads in each, ${count.toLocaleString('en')} weights. A token takes ${(pace.time / pace.tokens).toFixed(0)} ms here, in plain JavaScript.`;
+    draw();
+    if (!more && extra > 0 && ids.length < LONGEST && Math.max(...chancesAt(steps[valid - 1].logits)) > 0.6) {
+      extra--;  // it ends where the next token is open
+      goal++;
+      more = true;
+    }
+    if (more) return requestAnimationFrame(frame);
+    busy = false;
+    extra = 0;
+    named = 0;
+    draw();
+    speak();
+  }
+
+  // --- what is drawn ---
+
+  const current = () => Math.min(asked ?? Infinity, Math.max(0, valid - 1));
+
+  function drawRows(query) {  // a token's row in the map of every head
+    const step = steps[query], row = query - step.start;
+    const ink = getComputedStyle(grid).color.match(/[\d.]+/g).slice(0, 3);
+    for (let l = 0; l < layers; l++)
+      for (let h = 0; h < heads; h++) {
+        const {pen} = maps[l][h], pixels = pen.createImageData(most, 1);
+        step.weights[l][h].forEach((weight, key) => {
+          pixels.data.set(ink, 4 * key);
+          pixels.data[4 * key + 3] = 255 * weight;
+        });
+        pen.putImageData(pixels, 0, row);
+      }
+  }
+
+  function draw() {
+    const query = current(), step = steps[query], writing = ids.length < goal || valid < ids.length;
+    write.textContent = writing && ids.length > prompt ? 'Pause' : ids.length > prompt ? 'Write on' : 'Write';
+    while (spans.length > ids.length) spans.pop().remove();
+    ids.forEach((id, at) => {
+      const span = spans[at] ??= make('span', {role: 'option', tabIndex: -1, className: 'token'}, text);
+      if (span.id_ !== id) {
+        span.id_ = id;
+        span.replaceChildren(...word(id).split(/(?=\n)/).flatMap(part => part.startsWith('\n') ? [make('i', {}), part] : [part]));
+        span.ariaLabel = nameOf(id);
+      }
+      const name = `token ${origins[at]}${at >= valid ? ' stale' : ''}${at === query ? ' query' : ''}`;
+      if (span.className !== name) {
+        span.className = name;
+        span.ariaSelected = at === query;
+        span.tabIndex = at === query ? 0 : -1;
+      }
+    });
+    if (asked === null && busy) text.scrollTop = text.scrollHeight;
+    if (!step) return;
+    const weights = step.weights[layer][head];
+    spans.forEach((span, at) => {
+      const weight = weights[at - step.start] ?? 0;
+      if (span.weight_ !== weight) span.style.setProperty('--weight-here', span.weight_ = weight);
+    });
+    grid.style.setProperty('--zoom', most / Math.max(8, Math.min(most, valid - step.start)));
+    maps.flat().forEach(({label, input}, at) => {
+      const l = Math.floor(at / heads), h = at % heads;
+      input.checked = l === layer && h === head;
+      label.classList.toggle('silent', silent[l].has(h));
+    });
+    muteHead.textContent = silent[layer].has(head) ? `Restore layer ${layer}, head ${head}` : `Silence layer ${layer}, head ${head}`;
+    muteLayer.textContent = silent[layer].size === heads ? `Restore layer ${layer}` : `Silence all of layer ${layer}`;
+    unmute.disabled = silent.every(set => !set.size);
+    drawBars(step);
+    tell(query, step, weights);
+  }
+
+  function drawBars(step) {
+    const logits = stage === layers ? step.logits : model.readOut(step.residuals[stage]);
+    const shares = chancesAt(logits), best = largest(logits, candidates.length);
+    question.textContent = asked === null ? 'The next token' : `After “${visible(word(ids[current()]))}”`;
+    const chosen = asked === null ? undefined : ids[current() + 1];
+    best.forEach((id, place) => {
+      const {button, word: name, bar, share} = candidates[place], own = nameOf(id);
+      button.id_ = id;
+      name.textContent = own;
+      bar.style.transform = `scaleX(${shares[id]})`;
+      share.textContent = ` ${percent(shares[id])}`;
+      button.classList.toggle('cut', !shares[id]);
+      button.classList.toggle('taken', id === chosen);
+    });
+    if (busy && performance.now() - named < 300) return;
+    named = performance.now();
+    stages.forEach(({word: name}, number) => {
+      const logits = number === layers ? step.logits : model.readOut(step.residuals[number]);
+      name.textContent = nameOf(largest(logits, 1)[0]);
+    });
+  }
+
+  function largest(numbers, many) {  // the places of the largest, in order
+    const best = [];
+    for (let at = 0; at < numbers.length; at++) {
+      if (best.length === many && numbers[at] <= numbers[best[many - 1]]) continue;
+      let place = best.length;
+      while (place && numbers[at] > numbers[best[place - 1]]) place--;
+      best.splice(place, 0, at);
+      if (best.length > many) best.pop();
+    }
+    return best;
+  }
+
+  function tell(query, step, weights) {
+    const strongest = largest(weights, 3).filter(key => weights[key] >= 0.005);
+    const looks = strongest.map(key => `“${visible(word(ids[step.start + key]))}” ${weights[key].toFixed(2)}`).join(', ');
+    told.textContent = `“${visible(word(ids[query]))}” looks at ${looks} in layer ${layer}, head ${head}${silent[layer].has(head) ? ', which is silent' : ''}.`;
+  }
+
+  function speak() {  // for those who hear the page, once it rests
+    const quiet = silent.reduce((sum, set) => sum + set.size, 0);
+    said.textContent = `${ids.length} tokens${quiet ? `, ${quiet} of ${layers * heads} heads silent` : ''}. `
+      + `After “${visible(word(ids[current()]))}”: ${candidates.slice(0, 3).map(({word: name, share}) => name.textContent + share.textContent).join(', ')}.`;
+  }
+
+  // --- what is done ---
+
+  function choose(l, h) {
+    [layer, head] = [l, h];
+    draw();
+  }
+
+  function look(at) {
+    asked = at === null || at >= valid - 1 && at >= ids.length - 1 ? null : Math.min(Math.max(at, 0), valid - 1);
+    draw();
+    if (!busy) speak();
+  }
+
+  function begin(words) {
+    line.value = words;
+    read(vocabulary.encode(words));
+    goal = Math.min(LONGEST, prompt + 80);
+    extra = 8;
+    changed(false);
+  }
+
+  line.oninput = () => {
+    read(vocabulary.encode(line.value || '\n\n'));
+    changed(false);
+  };
+  ask.onsubmit = event => {
+    event.preventDefault();
+    const writing = ids.length > prompt && ids.length < goal;
+    goal = writing ? ids.length : Math.min(LONGEST, ids.length + 80);
+    extra = writing ? 0 : 8;
+    asked = null;
+    changed(false);
+  };
+  again.onclick = () => {
+    draws = [];
+    ids.length = origins.length = prompt;
+    stale(prompt);
+    goal = Math.max(goal, Math.min(LONGEST, prompt + 80));
+    asked = null;
+    changed(false);
+  };
+  stepOn.onclick = () => {
+    goal = Math.min(LONGEST, ids.length + 1);
+    extra = 0;
+    owed = 1;
+    asked = null;
+    changed(false);
+  };
+  text.onclick = event => {
+    const at = spans.indexOf(event.target.closest('.token'));
+    if (at < 0) return;
+    look(at);
+    spans[current()].focus({preventScroll: true});
+  };
+  text.onkeydown = event => {
+    const at = {ArrowLeft: current() - 1, ArrowUp: current() - 1, ArrowRight: current() + 1, ArrowDown: current() + 1, Home: 0, End: null, Enter: null}[event.key];
+    if (at === undefined) return;
+    event.preventDefault();
+    look(at);
+    spans[current()].focus();
+  };
+  bars.onclick = event => {
+    const button = event.target.closest('.candidate');
+    if (button) put(button.id_);
+  };
+  const repaint = () => { for (let at = 0; at < valid; at++) drawRows(at); };
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
+  new MutationObserver(repaint).observe(document.body, {attributeFilter: ['data-theme']});
+  begin(opening);
+  return {  // for tests
+    model, get ids() { return ids; }, get busy() { return busy; },
+  };
+};

@@ -1,0 +1,75 @@
+  // Lesson 9: byte pairs merged step by step, on a text that can be typed. A byte is a letter of a string here.
+  const label = make('label', {className: 'typed', textContent: 'Your text '}, stage);
+  const field = make('textarea', {rows: 2, maxLength: 400, value: data.text}, label);
+  const sliders = make('div', {className: 'sliders'}, stage);
+  const merges = slider('Merges', {min: 0, max: data.most, step: 1, value: data.merges}, String, sliders, show);
+  const buttons = make('div', {}, stage);
+  make('button', {type: 'button', textContent: 'Merge the next pair', onclick: () => { merges.value += 1; show(); }}, buttons);
+  make('button', {type: 'button', textContent: 'From the start', onclick: () => { merges.value = 0; show(); }}, buttons);
+  const tokens = make('div', {className: 'pieces', role: 'group', ariaLabel: 'The tokens'}, stage);
+  const book = make('ol', {className: 'book', ariaLabel: 'The merges so far'}, stage);
+  field.oninput = show;
+
+  const bytes = word => String.fromCharCode(...new TextEncoder().encode(word));
+  const visible = part => {
+    const text = new TextDecoder().decode(Uint8Array.from(part, sign => sign.charCodeAt(0)));
+    return text.includes('\ufffd') ? [...part].map(sign => sign.charCodeAt(0).toString(16)).join(' ') : text.replace(/ /g, '␣').replace(/\n/g, '⏎');
+  };
+
+  const times = count => count === 1 ? 'once' : `${count} times`;
+
+  function wordsOf(text) {  // as GPT-2 splits: a word keeps the space before it
+    return text.match(/'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu) ?? [];
+  }
+
+  function countPairs(words) {
+    const counts = new Map();
+    for (const parts of words)
+      for (let i = 1; i < parts.length; i++) {
+        const pair = `${parts[i - 1]}\uffff${parts[i]}`;
+        counts.set(pair, (counts.get(pair) ?? 0) + 1);
+      }
+    return counts;
+  }
+
+  function mostFrequent(counts) {  // ties go to the larger pair
+    let best = null;
+    for (const [pair, count] of counts) {
+      const [left, right] = pair.split('\uffff');
+      const larger = best && (left > best.left || left === best.left && right > best.right);
+      if (!best || count > best.count || count === best.count && larger) best = {left, right, count};
+    }
+    return best;
+  }
+
+  function merge(parts, {left, right}) {
+    const merged = [];
+    for (const part of parts) {
+      if (merged.at(-1) === left && part === right) merged[merged.length - 1] += part;
+      else merged.push(part);
+    }
+    return merged;
+  }
+
+  function show() {
+    let words = wordsOf(field.value).map(word => [...bytes(word)]);
+    const whole = words.flat().length, learned = [];
+    while (learned.length < merges.value) {
+      const pair = mostFrequent(countPairs(words));
+      if (!pair) break;
+      learned.push(pair);
+      words = words.map(parts => merge(parts, pair));
+    }
+    if (learned.length < merges.value) merges.value = learned.length;
+    const next = mostFrequent(countPairs(words)), newest = learned.at(-1);
+    tokens.replaceChildren(...words.flatMap(parts => parts.map((part, i) => {
+      const fresh = newest && part === newest.left + newest.right;
+      const paired = next && (part === next.left && parts[i + 1] === next.right || part === next.right && parts[i - 1] === next.left);
+      return make('span', {className: `piece${part.length > 1 ? ' grown' : ''}${fresh ? ' fresh' : ''}${paired ? ' paired' : ''}`, textContent: visible(part)});
+    })));
+    book.replaceChildren(...learned.map(({left, right, count}) => make('li', {textContent: `${visible(left)} + ${visible(right)} → ${visible(left + right)}, ${times(count)}`})));
+    book.scrollTop = book.scrollHeight;
+    said.textContent = `${whole} bytes are ${words.flat().length} tokens after ${learned.length} merges. `
+      + (next ? `Next: ${visible(next.left)} + ${visible(next.right)}, which occurs ${times(next.count)}.` : 'No pair is left.');
+  }
+  show();
