@@ -11,7 +11,6 @@ import torch
 from transformer_lessons.language import gguf_model, sampling
 from transformer_lessons.language.gguf_file import GGUFFile
 from transformer_lessons.language.gguf_tokenizer import read_tokenizer
-from transformer_lessons.models import Config
 from transformer_lessons.modern import RotaryHalves
 from transformer_lessons.positions import RotaryPositions
 
@@ -28,7 +27,6 @@ def tiny(tmp_path_factory):
 
 def test_rows_in_llama_cpps_order_turned_as_neighbours_give_the_scores_of_halves():
     d_model, heads, length = 24, 3, 7
-    config = Config(11, d_model, heads, 8, 1, length, rotary=True)
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(2, length, d_model, generator=generator, dtype=torch.float64)
     weights = torch.randn(2, d_model, d_model, generator=generator, dtype=torch.float64)

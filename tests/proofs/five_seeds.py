@@ -151,8 +151,7 @@ def lesson_7():
 
     shares = reversed_without("positions") + reversed_without("cross_attention")
     claims.report("without either", shares, "at most one of 64 sequences", max(shares) <= 1 / 64)
-    shares = reversed_without("skips")
-    claims.report("without skips", shares, "it still makes mistakes", max(shares) < 1)
+    claims.check("without skips", reversed_without("skips"), "it reverses 0.23 to 0.91 of the sequences")
     shares = reversed_without("norms") + reversed_without("feed_forward")
     claims.report("without norms or feed-forward", shares, "it does very well without **norms**", min(shares) > 0.95)
 
@@ -162,14 +161,15 @@ def lesson_7():
     claims.report("four separate layers", four := memorised(16, False), "memorise all of them", min(four) > 0.99)
     claims.check("one shared layer", memorised(16, True), "memorises 0.57 to 0.74 of the labels")
     claims.check("a wide shared layer", memorised(64, True), "memorises as much: 0.98 to 1.00")
-    last = {"post-norm": (False, 0), "warm-up": (False, 60), "pre-norm": (True, 0)}
-    for name, (norm_first, warm_up) in last.items():
+    kinds = {
+        "its loss is 0.55 to 0.99": (False, 0),
+        "With warm-up, the loss is 0.06 to 0.21": (False, 60),
+        "with pre-norm 0.04 to 0.10": (True, 0),
+    }
+    for quotation, (norm_first, warm_up) in kinds.items():
         models = [space["build"](6, norm_first, seed) for seed in SEEDS]
         curves = [space["train_to_reverse"](model, steps=140, warm_up=warm_up) for model in models]
-        last[name] = [sum(losses[-10:]) / 10 for losses in curves]
-    late = min(last["post-norm"]) > max(last["warm-up"] + last["pre-norm"])
-    values = [loss for losses in last.values() for loss in losses]
-    claims.report("the last losses of the three", values, "post-norm is still far behind", late)
+        claims.check("six layers", [sum(losses[-10:]) / 10 for losses in curves], quotation)
     return claims.wrong
 
 
