@@ -89,7 +89,7 @@ def filled(book, draw, diligence, skill, special=""):
                 known = hunts.get(name, name)
                 source = re.sub(rf"\b{known}\b", name, attempt(known, draw.random() < skill))
         source = re.sub(
-            r'answer\("(\d+\.\d+)", ?(?:\.\.\.|"\.\.\.")\)',
+            r'answer\("(\d+\.\d+)"(?:, ?(?:\.\.\.|"\.\.\."))?\)',
             lambda found: reply(found, draw, skill) if draw.random() < diligence else found[0],
             source,
         )
