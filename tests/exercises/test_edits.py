@@ -123,3 +123,9 @@ def test_an_answer_is_recorded_line_by_line():
 def test_a_wrong_answer_is_recorded_with_its_own_lines():
     wrong = WrongAnswer(right(FUNCTION), "half = -half")
     assert recorded(wrong, lambda halved: halved(7)) == [("total", 8), ("half", 4), ("half", -4), ("return", -4)]
+
+
+def test_names_of_a_comprehension_are_not_steps():
+    source = "def even(numbers):\n    kept = [number for number in numbers if number % 2 == 0]\n    return kept\n"
+    assert right(source).names == {"kept", "return"}
+    assert recorded(right(source), lambda answer: answer([1, 2])) == [("kept", [2]), ("return", [2])]
