@@ -134,7 +134,10 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
     common: list | None = None
     for number in seen.wrong if signs_of else ():
         inputs = seen.draws.cases[number].inputs
-        signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
+        try:
+            signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
+        except Exception:  # noqa: BLE001 - a result may be anything at all; one that cannot be read shows no sign
+            return None
         if signs is not None:
             signs = list(map(sign_of, signs))
             common = signs if common is None else [sign for sign in common if any(sign.agrees(one) for one in signs)]
@@ -197,7 +200,8 @@ def by_pair(seen: Seen, pairs: list, tests: tuple) -> Finding | None:
     """The first pair that agrees, by the strictest test that any passes, and raises nothing that the answer does not.
 
     Where draws are compared by their distribution, several pairs may agree, and one mistake of a pair may already
-    explain every distribution. Then only the mistakes that all pairs need are certain. If all numbers are NaN or 0, none is.
+    explain every distribution. Then only the mistakes that all pairs need are certain. If all numbers are NaN or 0,
+    none is.
     """
     if seen.is_empty_throughout:
         return None
