@@ -136,7 +136,7 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
         inputs = seen.draws.cases[number].inputs
         try:
             signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
-        except Exception:  # noqa: BLE001 - a result may be anything at all; one that cannot be read shows no sign
+        except Exception:  # a result may be anything at all; one that cannot be read shows no sign
             return None
         if signs is not None:
             signs = list(map(sign_of, signs))
