@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
-from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, SampleNext, in_tens
-from transformer_lessons.exercises.catalogue.sample_next import exercise as sample_next
+from transformer_lessons.exercises import check
+from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, ExactOnPages, in_tens
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.distributions import (
     DRAWS,
@@ -22,16 +23,33 @@ from transformer_lessons.exercises.checker.distributions import (
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 
 SEEDS = range(20)
+sample_next = EXERCISES["sample_next"]
 
 
 def tables(seed):
-    """The exact distributions of one set of draws, small batches too, with their temperatures."""
+    """The exact distributions of one set of draws, small batches too, with their temperatures.
+
+    They are what the page's own answer gives, and what a softmax gives that is written down here once more.
+    """
     for case in sample_next.cases(seed):
         logits, temperature, top_k, generator = case.inputs
-        rows = logits[:GROUPS] if len(logits) > DRAWS else logits
-        table = SampleNext()(rows, temperature, top_k, generator)
         large = len(logits) > DRAWS
+        rows = logits[:GROUPS] if large else logits
+        with ExactOnPages():
+            table = sample_next.right.answer(rows, temperature, top_k, generator)
+        if temperature == 0:
+            table = F.one_hot(table, logits.shape[1]).double().as_subclass(Chances)
+        assert isinstance(table, Chances)
+        torch.testing.assert_close(distributions.plain(table), softmax_of_the_largest(rows, temperature, top_k))
         yield in_tens(table, logits.shape[1]) if large else table, large, temperature
+
+
+def softmax_of_the_largest(rows, temperature, top_k):
+    """The chances of each token, from the definition: a temperature of 0 gives all of it to the largest logit."""
+    exponents = (rows - rows.max(dim=-1, keepdim=True).values) / (temperature or 1e-12)
+    rank = rows.argsort(descending=True).argsort()
+    weights = torch.where(rank < (top_k or rows.shape[1]), exponents.exp(), 0.0)
+    return weights / weights.sum(dim=-1, keepdim=True)
 
 
 def binomial(n, p):
