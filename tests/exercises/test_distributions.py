@@ -1,15 +1,17 @@
 """What is random is compared by its distribution: right answers pass, however they draw."""
 
-import ast
 import inspect
 import math
+import re
+import types
 
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
-from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, SampleNext, in_tens
-from transformer_lessons.exercises.catalogue.sample_next import exercise as sample_next
+from transformer_lessons.exercises import catalogue, check
+from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, ExactOnPages, in_tens
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.distributions import (
     DRAWS,
@@ -19,19 +21,36 @@ from transformer_lessons.exercises.checker.distributions import (
     same_distribution,
     surprise,
 )
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.exercise import EXERCISES, file_of
 
 SEEDS = range(20)
+sample_next = EXERCISES["sample_next"]
 
 
 def tables(seed):
-    """The exact distributions of one set of draws, small batches too, with their temperatures."""
+    """The exact distributions of one set of draws, small batches too, with their temperatures.
+
+    They are what the page's own answer gives, and what a softmax gives that is written down here once more.
+    """
     for case in sample_next.cases(seed):
         logits, temperature, top_k, generator = case.inputs
-        rows = logits[:GROUPS] if len(logits) > DRAWS else logits
-        table = SampleNext()(rows, temperature, top_k, generator)
         large = len(logits) > DRAWS
+        rows = logits[:GROUPS] if large else logits
+        with ExactOnPages():
+            table = sample_next.right.answer(rows, temperature, top_k, generator)
+        if temperature == 0:
+            table = F.one_hot(table, logits.shape[1]).double().as_subclass(Chances)
+        assert isinstance(table, Chances)
+        torch.testing.assert_close(distributions.plain(table), softmax_of_the_largest(rows, temperature, top_k))
         yield in_tens(table, logits.shape[1]) if large else table, large, temperature
+
+
+def softmax_of_the_largest(rows, temperature, top_k):
+    """The chances of each token, from the definition: a temperature of 0 gives all of it to the largest logit."""
+    exponents = (rows - rows.max(dim=-1, keepdim=True).values) / (temperature or 1e-12)
+    rank = rows.argsort(descending=True).argsort()
+    weights = torch.where(rank < (top_k or rows.shape[1]), exponents.exp(), 0.0)
+    return weights / weights.sum(dim=-1, keepdim=True)
 
 
 def binomial(n, p):
@@ -141,19 +160,34 @@ def test_tables_of_other_shapes_never_agree():
 
 
 def texts_of(function):
-    """The texts that stand in a function, but for its docstring."""
-    (definition,) = ast.parse(inspect.getsource(function)).body
-    texts = (one.value for one in ast.walk(definition) if isinstance(one, ast.Constant) and isinstance(one.value, str))
-    return set(texts) - {ast.get_docstring(definition, clean=False)}
+    """The texts that stand in a function and in those of the catalogue that it calls: (module, text)."""
+    functions, found = [function], set()
+    for one in functions:  # grows on the way, and so do the next two
+        space, codes = one.__globals__, [one.__code__]
+        for code in codes:
+            values = [*code.co_consts, *(space.get(name) for name in code.co_names)]
+            for value in values:
+                if isinstance(value, tuple):
+                    values.extend(value)
+                elif isinstance(value, types.CodeType):
+                    codes.append(value)
+                elif isinstance(value, str) and value != one.__doc__:
+                    found.add((one.__module__, value))
+                elif inspect.isfunction(value) and ".catalogue." in value.__module__ and value not in functions:
+                    functions.append(value)
+    return found
 
 
-def test_every_sign_is_of_a_declared_mistake():
-    for exercise in (one for one in EXERCISES.values() if one.signs is not None):
-        functions = vars(inspect.getmodule(exercise.signs)).values()
-        signs = [one for one in functions if inspect.isfunction(one) and one.__name__.startswith("signs_of_")]
-        named = {text for one in signs for text in texts_of(one)}
-        assert named & set(exercise.mistakes)
-        assert {text for text in named if " " in text} <= set(exercise.mistakes)
+@pytest.mark.parametrize("finds", ["signs", "solves"])
+def test_every_sign_is_of_a_declared_mistake(finds):
+    setups = {one: getattr(one, finds) for one in EXERCISES.values() if getattr(one, finds) is not None}
+    assert len(setups) > 5
+    of_module = {f"{catalogue.__name__}.{file_of(name)}": set(EXERCISES[name].mistakes) for name in EXERCISES}
+    for exercise, function in setups.items():
+        own, texts = set(exercise.mistakes), texts_of(function)
+        assert own & {text for _, text in texts}
+        for module, text in texts:  # a function that two exercises share may name what only one of them has
+            assert not re.search(r"\w \w", text) or text in own | of_module.get(module, set()), exercise.name
 
 
 def accepted_or_redrawn(p, q, token, u):

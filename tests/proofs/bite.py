@@ -20,7 +20,7 @@ BROKEN = [  # module, what is there, what is put in its place, the lesson that m
     ("first_steps", "output = weights @ value", "output = weights @ value * 2", "02"),
     ("attention", "math.sqrt(query.shape[-1])", "query.shape[-1]", "03"),
     ("attention", "x.transpose(1, 2).flatten(2)", "x.flatten(2).reshape(len(x), x.shape[2], -1)", "04"),
-    ("positions", "position / 10000 **", "position / 1000 **", "05"),
+    ("positions", "position / base **", "position / (base / 10) **", "05"),
     ("masks", ".tril()", ".triu()", "06"),
     ("tasks/reversal", "first.flip(1)", "first", "06"),
     ("layers", ".relu()", ".sigmoid()", "07"),
