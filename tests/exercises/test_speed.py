@@ -16,6 +16,7 @@ from transformer_lessons.exercises.checker.sandbox import standard_state
 FIRST = {"function": 1.0, "module": 2.0}  # seconds of an unknown wrong answer, where pace.work takes pace.SECONDS
 AGAIN = {"function": 0.15, "module": 0.4}  # and of a second check in the same process
 
+LAST_NAMED = "the text changed", "other heads changed", "accepted with a difference"  # by signs, after all else
 SLOWEST = "scaled_dot_product_attention", "training_step", "MultiHeadAttention"
 
 
@@ -46,6 +47,8 @@ def odd(value):
 def unknown(name):
     """An answer with wrong numbers that no known mistake gives."""
     exercise = EXERCISES[name]
+    if name == "speculate":  # its tokens stand for chances, so the chances before the draw are changed
+        return lambda p, q, token, u: exercise.reference(*(odd(one).softmax(-1) for one in (p, q)), token, u)
     if not exercise.is_module:
         right = exercise.reference
         return lambda *inputs: odd(right(*inputs))
@@ -81,7 +84,7 @@ def test_an_unknown_wrong_answer_takes_less_than_a_second_and_a_module_less_than
     answer = unknown(name)
     right, tries, report = within(FIRST[kind(name)], first_draws.cache_clear, lambda: check(name, answer))
     assert report.status == "failed"
-    assert report.mistake in (None, "the text changed", "other heads changed")  # said of any other text or head
+    assert report.mistake in (None, *LAST_NAMED)  # said of any other text or head
     assert right, tries
 
 

@@ -18,14 +18,14 @@ from torch import nn
 from transformer_lessons import attention as finished
 from transformer_lessons import first_steps, layers, masks
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker import verdict
+from transformer_lessons.exercises.checker import edits, verdict
 from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.comparison import close, freeze
 from transformer_lessons.exercises.checker.draws import compare, inputs_for, make, same
 from transformer_lessons.exercises.checker.edits import RETURN
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
-from transformer_lessons.exercises.checker.steps import Trace, certain, recorded_on, sentence_on_steps
+from transformer_lessons.exercises.checker.steps import Trace, certain, made_ready, sentence_on_steps
 
 
 def text(report):
@@ -128,9 +128,9 @@ class ReluOnQueries(MultiHead):
         return query.relu(), key, value
 
 
-class AllFromTheKey(MultiHead):
+class OneMapForAll(MultiHead):
     def projected(self, query, key, value):
-        return self.linear_k(key), self.linear_k(key), self.linear_k(key)
+        return self.linear_k(query), self.linear_k(key), self.linear_k(value)
 
 
 class WrongQuery(layers.DecoderLayer):
@@ -171,8 +171,8 @@ def test_where_the_first_wrong_step_is_not_certain_nothing_is_said(name, answer)
 
 
 def test_a_layer_that_is_never_used_is_named_with_the_first_step_that_needs_it():
-    said = text(unnamed("MultiHeadAttention", AllFromTheKey))
-    assert "`linear_q` and `linear_v` are never used. The very first step, `queries`, is already wrong." in said
+    said = text(unnamed("MultiHeadAttention", OneMapForAll))
+    assert "`linear_q` and `linear_v` are never used. The very first step, `projected_q`, is already wrong." in said
 
 
 class NoLookUpWithoutAMask(layers.DecoderLayer):
@@ -339,10 +339,15 @@ def true_first_step(exercise, drawn, variant):
 
 
 def recorded(drawn, answer, number):
-    """[(name, value)]: what each line of an answer sets, in order."""
+    """[(name, value)]: what each line of an answer sets, in order, until it raises."""
     record: list = []
-    attempt(lambda: record.extend(recorded_on(drawn, answer, number, answer.keeps_layers)))
-    return [(name, value) for name, value in record if name != RETURN]
+    inputs = inputs_for(drawn, drawn.cases[number])
+    attempt(
+        lambda: edits.recorded(
+            answer, lambda made: made_ready(drawn, made, number, answer.keeps_layers)(*inputs), record
+        )
+    )
+    return [(name, freeze(value)) for name, value in record if name != RETURN]
 
 
 def agree(one, other):

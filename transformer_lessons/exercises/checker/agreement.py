@@ -110,8 +110,10 @@ def where_it_ran(seen: Seen, variant: WrongAnswer) -> bool:
 
 def same_errors(seen: Seen, variant: WrongAnswer) -> bool:
     """Raises where the mistake raises, with the same sort of error, and gives the same results elsewhere."""
+    if not seen.some_raised:
+        return False
     theirs = [seen.draws.outcome(variant, number) for number in range(len(seen.outcomes))]
-    if not seen.some_raised or any(a.kind != b.kind for a, b in zip(seen.outcomes, theirs, strict=True)):
+    if any(a.kind != b.kind for a, b in zip(seen.outcomes, theirs, strict=True)):
         return False
     whole = not any(outcome.ok for outcome in seen.outcomes)  # then only the messages can be compared
     read = str if whole else sort_of

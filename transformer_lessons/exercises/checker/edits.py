@@ -302,10 +302,13 @@ def fill_dots(line: ast.stmt, right: ast.stmt) -> None:
 # Recording what an answer computes
 
 
-def recorded(answer: RightAnswer | WrongAnswer, fill_in: Callable) -> list:
-    """[(name, value)]: what each line sets, in order, when `fill_in` calls the answer. `return` is among the names."""
+def recorded(answer: RightAnswer | WrongAnswer, fill_in: Callable, record: list | None = None) -> list:
+    """[(name, value)]: what each line sets, in order, when `fill_in` calls the answer. `return` is among the names.
+
+    A given record grows as the lines run, so it holds what an answer has set before it raises.
+    """
     right = answer if isinstance(answer, RightAnswer) else answer.right
-    record: list = []
+    record = [] if record is None else record
 
     def note(name, value):
         record.append((name, value))

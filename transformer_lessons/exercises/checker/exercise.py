@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import combinations, islice
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transformer_lessons.exercises.checker.edits import RightAnswer, WrongAnswer
 from transformer_lessons.exercises.checker.pages import Entry, Include, Page, PageError, read_page
 
-MOST_PAIRS = 800  # as many as are tried in half a second
+MOST_PAIRS = 400  # as many as are tried in half a second
 CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
 NAMES = {"math": math, "np": np, "torch": torch, "nn": nn, "F": F}  # what every answer on a page may use
 
@@ -158,10 +159,14 @@ class Exercise(Setup):
     def pairs(self) -> list:
         """Two mistakes at once, each in its first variant, for all that replace different lines.
 
-        Those with the page's own and plainest mistakes come first, and only so many are tried.
+        The plainest come first, as on a page and in each family, and only so many are tried.
         """
-        own = {item.name for item in self.page.mistakes if isinstance(item, Entry)}
-        ordered = sorted(self.mistakes.values(), key=lambda mistake: mistake.name not in own)
+        places = []
+        for item in self.page.mistakes:
+            entries = [item] if isinstance(item, Entry) else included(item)
+            start = sum(isinstance(other, Entry) for other in self.page.mistakes[: self.page.mistakes.index(item)])
+            places += [(place, entry.name) for place, entry in enumerate(entries, start if entries == [item] else 0)]
+        ordered = [self.mistakes[name] for _, name in sorted(places, key=itemgetter(0))]
         firsts = [(mistake, mistake.variants[0]) for mistake in ordered]
         places = sorted(combinations(range(len(firsts)), 2), key=lambda pair: (pair[0] + 1) * (pair[1] + 1))
         pairs = (self.pair(firsts[one], firsts[other]) for one, other in places)
