@@ -22,13 +22,14 @@ from transformer_lessons.tasks import shakespeare
 
 RECIPE = training.Recipe(steps=300, batch_size=16, length=64, learning_rate=3e-3, precision="float32")
 GATES = {"gated": True, "d_hidden": 8 * 128 // 3}  # as many weights as two larger maps
-LLAMA = GATES | {"rms": True, "rotary": True, "bias": False, "tied": False, "num_key_heads": 2}
+ROTARY = {"rotary": True, "halves": True}  # pairs as in Hugging Face's Llama
+LLAMA = GATES | ROTARY | {"rms": True, "bias": False, "tied": False, "num_key_heads": 2}
 CHANGES = {
     "GPT-2": {},
     "ReLU": {"gelu": False},
     "larger positions": {},
     "no positions": {},
-    "rotary": {"rotary": True},
+    "rotary": ROTARY,
     "SwiGLU": GATES,
     "RMSNorm": {"rms": True},
     "no biases": {"bias": False},
