@@ -197,7 +197,8 @@ def by_pair(seen: Seen, pairs: list, tests: tuple) -> Finding | None:
     """The first pair that agrees, by the strictest test that any passes, and raises nothing that the answer does not.
 
     Where draws are compared by their distribution, several pairs may agree, and one mistake of a pair may already
-    explain every distribution. Then only the mistakes that all pairs need are certain. If all numbers are NaN or 0, none is.
+    explain every distribution. Then only the mistakes that all pairs need are certain. If all numbers are NaN or 0,
+    none is.
     """
     if seen.is_empty_throughout:
         return None
