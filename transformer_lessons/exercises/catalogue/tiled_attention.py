@@ -8,6 +8,7 @@ from transformer_lessons.exercises.catalogue.online_softmax import (
     far_below,
     signs_of_lost_rows,
 )
+from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Setup, Watching, normal
 from transformer_lessons.language import long_context
 
@@ -121,6 +122,23 @@ OFF = (
 LOOK_OFF = "the largest score adds exp(0) = 1 to the sum: can the sum ever be 0?"
 
 
+def scaling(observed, expected, query, key, value, block):
+    """A number that the scores are divided by, or √d times a number: position 1, which sees two keys, shows which."""
+    if not comparable(observed, expected) or query.shape[-2] < 2:
+        return None
+    apart = value[..., 1, :] - value[..., 0, :]
+    share = ((observed[..., 1, :] - value[..., 0, :]) * apart).sum(-1) / (apart * apart).sum(-1)  # of key 1
+    factors = share.logit() / (query[..., 1, :] * (key[..., 1, :] - key[..., 0, :])).sum(-1)
+    factor = factors.nanmedian().item()
+    if not math.isfinite(factor) or abs(factor) < 1e-6:
+        return None
+    root = math.sqrt(query.shape[-1])
+    made = long_context.tiled_attention(query * factor * root, key, value, block)
+    if not torch.allclose(made, observed.to(made), atol=1e-4):
+        return []
+    return [("scaled by a fixed number", 1 / factor), ("scaled by √d times a number", factor * root)]
+
+
 setup = Setup(
     sizes=[
         dict(zip(NAMES, ((), 4, 2, 3, 2), strict=True), rise=1.0),
@@ -144,6 +162,7 @@ setup = Setup(
     returns="output",
     shapes={"output": "(…, length, d_v)"},
     names_steps=False,
+    solves=scaling,
     checks=[never_the_whole_table, sums_to_one],
     signs=lambda observed, expected, *inputs: signs_of_lost_rows(observed, expected),
 )

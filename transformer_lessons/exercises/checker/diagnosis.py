@@ -134,7 +134,10 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
     common: list | None = None
     for number in seen.wrong if signs_of else ():
         inputs = seen.draws.cases[number].inputs
-        signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
+        try:
+            signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
+        except Exception:  # a result may be anything at all; one that cannot be read shows no sign
+            return None
         if signs is not None:
             signs = list(map(sign_of, signs))
             common = signs if common is None else [sign for sign in common if any(sign.agrees(one) for one in signs)]
