@@ -52,7 +52,7 @@ class Declared(remote.Student):
 
 def verdicts(name, answer, draws):
     """(what check says, what mark says) of an answer: each as (status, mistake)."""
-    answer = answer.answer
+    answer = getattr(answer, "answer", answer)  # of a variant, or the answer itself
     answer = drawing(answer) if name in ("sample_next", "speculate") else answer
     student = Declared(answer)
     with standard_state():

@@ -20,6 +20,7 @@ import hostile
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from drawn import draws
 
 from transformer_lessons.exercises.checker.draws import Draws
@@ -186,10 +187,18 @@ def test_the_gradients_of_an_earlier_call_are_still_there_in_the_next(mistake):
 
 
 def test_a_lent_optimizer_has_its_settings():
-    exercise, name = EXERCISES["training_step"], "a step that the optimizer does not make"
-    for by_its_learning_rate in (exercise.mistakes[name].variants[0], exercise.mistakes[name].variants[4]):
-        here, there = declared.verdicts("training_step", by_its_learning_rate, draws("training_step", 11))
-        assert here == there == ("failed", name)
+    def answer(model, optimizer, tokens):
+        logits = model(tokens[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        with torch.no_grad():
+            for one in optimizer.param_groups[0]["params"]:
+                one -= optimizer.param_groups[0]["lr"] * one.grad
+        return loss.item()
+
+    found = declared.verdicts("training_step", answer, draws("training_step", 11))
+    assert found == 2 * (("failed", "a step that the optimizer does not make"),)
 
 
 @pytest.mark.parametrize(
@@ -219,10 +228,9 @@ def test_a_table_of_rows_by_rows_is_asked_for_in_parts_by_both():
     assert declared.verdicts("speculate", answer, draws("speculate", 11)) == 2 * (("passed", None),)
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_what_an_answer_notes_on_an_optimizer_is_there_at_the_next_call(number):
+def test_what_an_answer_notes_on_an_optimizer_is_there_at_the_next_call():
     name = "a step at every second call only"
-    variant = EXERCISES["training_step"].mistakes[name].variants[number]
+    (variant,) = EXERCISES["training_step"].mistakes[name].variants
     found = declared.verdicts("training_step", variant, draws("training_step", 11))
     assert found == 2 * (("failed", name),)
 

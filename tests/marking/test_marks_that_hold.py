@@ -64,7 +64,8 @@ def solved_clone(tmp_path, monkeypatch):
     original = reset.original(FILE)
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / FILE).write_bytes(original)
-    for command in (["init", "-q"], ["add", "."]):
+    author = ["-c", "user.name=Teacher", "-c", "user.email=teacher@localhost"]
+    for command in (["init", "-q"], ["add", "."], [*author, "commit", "-qm", "as handed out"]):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     book = json.loads(original)
     for cell in book["cells"]:

@@ -62,7 +62,8 @@ def hidden_keys_count(call, query, key, value):
         else (
             "a tiny weight on later keys",
             f"A later key gets a weight of {largest:.0e}. That is little, but not 0.",
-            "which score has an exponential of exactly 0, whatever the others are? Is anything added after the softmax?",
+            "which score has an exponential of exactly 0, whatever the others are? "
+            "Is anything added after the softmax?",
         )
     )
 
