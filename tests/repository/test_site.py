@@ -336,7 +336,7 @@ def test_the_search_finds_what_a_lesson_says_only_in_its_code(written):
         for kind, title, _, text in finding.found(written)
         if kind == "lesson" and title.startswith("A loop computes self-attention")
     )
-    assert "weights = softmax_of_one_row(scores) # (key)" in text
+    assert "weights = softmax_of_one_row(scores)" in text
 
 
 @pytest.mark.parametrize("module", ["masks", "attention", "positions", "layers", "models"])
