@@ -51,7 +51,7 @@ NbElementRenderer.render_image = render_image
 
 
 def open_here_alone(app, page, template, context, doctree):
-    """The side bar lists exercises and modules on their own pages only: on all 96, that took a third of the build."""
+    """The side bar lists exercises and modules on their own pages only: on all, that took a third of the build."""
     if toctree := context.get("toctree"):
         context["toctree"] = lambda **options: toctree(**options | {"collapse": True})
 

@@ -44,7 +44,7 @@ def front_page(lessons):
         '<a class="button quiet" href="#run-it-on-your-machine">Run it yourself</a> '
         '<button class="button quiet present" hidden title="Or press p">Present</button></p>\n\n'
         f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours · "
-        "no\u00a0GPU · MIT\u00a0licence\n\n</div></div>\n\n"
+        "no\u00a0GPU\u00a0· MIT\u00a0licence\n\n</div></div>\n\n"
         f"{poster()}\n\n"
         "This is what you will have built: lesson 8 trains such a model, and lesson 11 looks inside. Its code here is "
         '<a href="beside/live/model.js">the Transformer in 150 lines of JavaScript</a>, the same as in the '

@@ -103,7 +103,7 @@ def test_the_front_page_shows_what_the_check_says_of_each_answer(written):
     assert verdicts == [
         ("wrong", f"✗ {name}: softmax over the queries."),
         ("wrong", f"✗ {name}: no scaling."),
-        ("wrong", f"✗ {name}: scaled by d, not √d."),
+        ("wrong", f"✗ {name}: scaled by d in another way."),
         ("right", f"✓ {name}"),
     ]
     assert written["index.md"].count('name="answer"') == len(verdicts)
@@ -334,9 +334,9 @@ def test_the_search_finds_what_a_lesson_says_only_in_its_code(written):
     text = next(
         text
         for kind, title, _, text in finding.found(written)
-        if kind == "lesson" and title.startswith("A second name is not a second array")
+        if kind == "lesson" and title.startswith("A loop computes self-attention")
     )
-    assert "weights /= weights.sum(axis=1, keepdims=True)" in text
+    assert "weights = softmax_of_one_row(scores)" in text
 
 
 @pytest.mark.parametrize("module", ["masks", "attention", "positions", "layers", "models"])
