@@ -24,7 +24,7 @@ from transformer_lessons.exercises.checker.exercise import Mistake
 from transformer_lessons.exercises.checker.slips import SLIPS, is_right, sentence_of, transposed, undone
 from transformer_lessons.exercises.checker.steps import mistakes_in_parts, mistakes_on_the_way
 
-MOST_PAIRS = 600  # so that a check stays under a second
+MOST_PAIRS = 300  # so that a check stays under a second
 
 
 def diagnose(seen: Seen) -> Finding | None:

@@ -14,7 +14,7 @@ The rules, which a reader of a page can apply by eye:
 
 import ast
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 
 RETURN = "return"
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
@@ -348,9 +348,13 @@ def noting_block(statements: list) -> list:
         else:
             made.append(statement)
             if isinstance(statement, (ast.Assign, ast.AugAssign)):
-                names = sorted(name for name in Line(statement).sets if "." not in name)
-                made += [ast.Expr(note_of(name, ast.Name(name, ast.Load()))) for name in names]
+                made += [ast.Expr(note_of(name, ast.Name(name, ast.Load()))) for name in names_set_by(statement)]
     return made
+
+
+@cache  # a statement is in most variants of an answer
+def names_set_by(statement: ast.stmt) -> list:
+    return sorted(name for name in Line(statement).sets if "." not in name)
 
 
 def note_of(name: str, value: ast.expr) -> ast.expr:

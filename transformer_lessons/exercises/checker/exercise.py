@@ -24,7 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transformer_lessons.exercises.checker.edits import RightAnswer, WrongAnswer
 from transformer_lessons.exercises.checker.pages import Entry, Include, Page, PageError, read_page
 
-MOST_PAIRS = 400  # as many as are tried in half a second
+MOST_PAIRS = 300  # as many as are tried in half a second
 CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
 NAMES = {"math": math, "np": np, "torch": torch, "nn": nn, "F": F}  # what every answer on a page may use
 
