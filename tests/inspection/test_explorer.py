@@ -3,6 +3,7 @@
 import json
 import re
 
+import nbformat
 import numpy as np
 import pytest
 import torch
@@ -236,6 +237,7 @@ class Cell:
         skip_compare = ("metadata", "image/png")
         sanitize_patterns = {}  # noqa: RUF012
 
+    cell = nbformat.v4.new_code_cell()  # its metadata state no tolerance
     colors = type("NoColours", (), {"__getattr__": lambda self, name: ""})()
     sanitize = IPyNbCell.sanitize
     format_output_compare = lambda self, key, ref, test: self.comparison_traceback.append(key)  # noqa: E731
