@@ -16,16 +16,6 @@ from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import Choices
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
-TO_DO = (
-    "05_",
-    "06_",
-    "07_",
-    "08_",
-    "09_",
-    "10_",
-    "11_",
-    "12_",
-)  # lessons whose first lines still tell: fix, and remove
 VERDICT = re.compile(r"[✓✗]|\b(?:True|False|None)\b|\w+(?:Error|Exception)\b")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?")
 
@@ -67,12 +57,7 @@ def folded(notebook):
             yield cell, question
 
 
-def lesson(path):
-    marks = [pytest.mark.xfail(reason="still to be gone over")] if path.name.startswith(TO_DO) else []
-    return pytest.param(path, id=path.stem, marks=marks)
-
-
-@pytest.mark.parametrize("path", map(lesson, NOTEBOOKS))
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_first_line_of_a_folded_output_does_not_tell_the_answer(path):
     found = {
         f"cell {cell.execution_count}: {first_line(cell)}": told
