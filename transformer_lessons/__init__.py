@@ -33,6 +33,7 @@ Everything else lives in a folder named for what it does.
     language.gguf_tokenizer    the tokenizer in such a file: byte pairs, with published ids
     language.gguf_model        the model in such a file, in the course's own decoder
     language.chat              a conversation with a chat model: as a text, and in a cache
+    language.chat_cells        the chat model in a notebook, whose cells that need it run only where it is
     language.long_context      attention to long texts: sliding windows, softmax in blocks, attention in tiles
     inspection.attention_maps  a model's attention weights, read as it runs, and scores for its heads
     inspection.experiments     ablation, patching and the logit lens, in a model's own forward pass

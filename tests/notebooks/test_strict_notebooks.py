@@ -88,6 +88,10 @@ CELLS = [
     cell("print('0.25 at step 101')", shown("0.25 at step 100\n"), tolerance={"relative": 0.5}),
     cell("print(0.25, 0.5)", shown("0.25\n"), tolerance={"absolute": 0.05}),
     cell("print(0.25)", shown("0.25\n"), tolerance={"absolut": 0.05}),
+    # passes where the chat model is not there
+    cell("from transformer_lessons.language import chat_cells\nchat_cells.skip_without_model()"),
+    cell("# needs the chat model\nanswer = 42\nprint(answer)", shown("43\n")),
+    cell("'answer' in globals()", value("False")),
 ]
 
 
@@ -99,6 +103,7 @@ def verdict(tmp_path_factory):
     settings = ["-c", ROOT / "pyproject.toml", "--rootdir", path.parent, "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", "--cov", "-rA", *settings, path]
     environment = os.environ | {"PYTHONUTF8": "1", "CI": ""}  # CI: no messages twice
+    environment |= {"XDG_DATA_HOME": str(path.parent), "PYTHONPATH": str(ROOT)}  # where no chat model is
     result = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=path.parent, env=environment)
     return result.stdout
 
@@ -120,6 +125,11 @@ def test_a_tolerance_excuses_neither_a_far_number_nor_another_word_count_or_whol
     assert f"FAILED example.ipynb::Cell {number}" in verdict
     assert "0.25 is too far from the saved 0.31" in verdict
     assert "a tolerance has an absolute or a relative part between 0 and 1, not {'absolut': 0.05}" in verdict
+
+
+@pytest.mark.parametrize("number", [20, 21, 22])
+def test_a_cell_that_needs_the_chat_model_neither_runs_nor_is_compared_without_it(verdict, number):
+    assert f"PASSED example.ipynb::Cell {number}\n" in verdict
 
 
 def test_a_wrong_an_unreached_and_an_unknown_shape_comment_fail(verdict):

@@ -1,0 +1,28 @@
+"""The chat model in a notebook, whose cells that need it run only where its file is."""
+
+from transformer_lessons.language import gguf_model
+from transformer_lessons.tools import chat_model
+
+NEEDED = "# needs the chat model"  # the first line of such a cell
+INSTEAD = "This cell needs the chat model, which is not there: python3 -m transformer_lessons lab downloads it."
+
+
+def skip_without_model():
+    """From now on, a cell that begins with NEEDED says INSTEAD where the file is missing, and does nothing else."""
+    from IPython import get_ipython
+
+    transformers = get_ipython().input_transformers_cleanup
+    if run_or_say not in transformers:
+        transformers.append(run_or_say)
+
+
+def run_or_say(lines):
+    """The lines of a cell, or those that run in their place; as IPython's transformers take and give them."""
+    if not lines or lines[0].strip() != NEEDED or chat_model.path().exists():
+        return lines
+    return [f"print({INSTEAD!r})\n"]
+
+
+def load(max_length=2048):
+    """(model, tokenizer) of the chat model."""
+    return gguf_model.load(chat_model.path(), max_length)
