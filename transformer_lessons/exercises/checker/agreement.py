@@ -34,6 +34,12 @@ class Seen:
         """The numbers of the cases with a wrong result."""
         return [number for number, difference in enumerate(self.differences) if difference]
 
+    def difference(self, number: int) -> Difference:
+        """How the wrong result of that case differs from the right one."""
+        difference = self.differences[number]
+        assert difference is not None
+        return difference
+
     @cached_property
     def faulty(self) -> list[int]:
         """The numbers of the cases with a wrong result or changed inputs."""

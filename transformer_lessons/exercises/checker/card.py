@@ -20,7 +20,7 @@ BEGINNING = re.compile(r"yours[: ]|expected  |at the line: |With |That was with 
 def is_shown() -> bool:
     """Is somebody looking at this in a notebook, in a browser or an editor? Anything else gets plain text."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if not hasattr(shell, "kernel"):
+    if shell is None or not hasattr(shell, "kernel"):
         return False
     return "JPY_SESSION_NAME" in os.environ or "__vsc_ipynb_file__" in shell.user_ns or "google.colab" in sys.modules
 

@@ -5,6 +5,7 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -210,7 +211,7 @@ def alike(one, other, tolerance, exact_zeros=False):
     return isinstance(one, (str, bytes, bool, type(None), set, frozenset)) and one == other
 
 
-def comparable(one: object, other: object) -> bool:
+def comparable(one: Any, other: Any) -> bool:
     """Do two results have the same kind and shape, part by part, so that their numbers can be compared?"""
     if is_array(one) and is_array(other):
         return (
@@ -219,8 +220,8 @@ def comparable(one: object, other: object) -> bool:
             and tuple(one.shape) == tuple(other.shape)
             and not getattr(one, "is_meta", False)
         )
-    both = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
-    return both and len(one) == len(other) and all(map(comparable, one, other))
+    several = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
+    return several and len(one) == len(other) and all(map(comparable, one, other))
 
 
 def glance(value: object) -> tuple | None:

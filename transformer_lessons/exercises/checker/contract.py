@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, compress
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,16 +15,17 @@ from transformer_lessons.exercises.checker.draws import Draws, Finding, inputs_f
 from transformer_lessons.exercises.checker.exercise import Exercise, of_the_contract, parameters
 from transformer_lessons.exercises.checker.sandbox import Outcome
 
+METHODS = ("__init__", "forward")
 
-def is_stub(exercise: Exercise, answer: object) -> bool:
+
+def is_stub(exercise: Exercise, answer: Any) -> bool:
     """Is it a class in which nothing has been written yet?"""
     return (
         exercise.is_module
         and isinstance(answer, type)
         and issubclass(answer, nn.Module)
         and not any(inspect.isfunction(one) for one in vars(answer).values())
-        and answer.__init__ is nn.Module.__init__
-        and answer.forward is nn.Module.forward
+        and [getattr(answer, name) for name in METHODS] == [getattr(nn.Module, name) for name in METHODS]
     )
 
 
@@ -412,7 +414,7 @@ def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple
         return unfinished
     if not same(exercise, again.value, draws.expected[number]):
         return ("different every time", *different_every_time(exercise))
-    inspections = []
+    inspections: list[Callable] = []
     if exercise.is_module:
         inspections = [lambda test=test: run(lambda: test(draws, answer, case)) for test in (repeated, trained)]
         inspections += [
@@ -510,7 +512,8 @@ def trained(draws, answer, case):
     """Does it run in training mode, and do every weight and input get the right gradient?"""
     exercise = draws.exercise
     inputs = inputs_for(draws, case)
-    make(exercise, answer, case, draws.dtype, inputs).train()(*inputs)
+    module: nn.Module = make(exercise, answer, case, draws.dtype, inputs)
+    module.train()(*inputs)
     return fault_of_gradients(draws, case, *forwards(draws, answer, case)) if exercise.gradients else None
 
 
@@ -553,7 +556,8 @@ def fault_of_gradients(draws, case, leaves, results):
     several = isinstance(results, (tuple, list))
     judged = [not number or one.requires_grad for number, one in enumerate(results)] if several else None
     ours = backwards(leaves, results, judged)
-    theirs = backwards(*forwards(draws, draws.exercise.reference, case), judged)
+    right_leaves, expected = forwards(draws, draws.exercise.reference, case)
+    theirs = backwards(right_leaves, expected, judged)
     cut = [
         name
         for name, wanted in theirs.items()
@@ -610,7 +614,7 @@ def forwards(draws, answer, case):
 
 def backwards(leaves, results, judged):
     """The gradients, at the leaves, of a weighted sum of the results that count; None where there is none."""
-    total = 0.0
+    total = torch.zeros(())
     for result in compress(results, judged) if judged else [results]:
         weights = torch.linspace(-1.0, 2.0, result.numel(), dtype=result.dtype).reshape(result.shape)
         total = total + (result * weights).sum()

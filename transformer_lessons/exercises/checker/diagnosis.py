@@ -131,8 +131,10 @@ def shown_by_signs(seen: Seen) -> Finding | None:
 
 def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
     """The first mistake whose sign all wrong results show; a result may also say nothing."""
+    if signs_of is None:
+        return None
     common: list | None = None
-    for number in seen.wrong if signs_of else ():
+    for number in seen.wrong:
         inputs = seen.draws.cases[number].inputs
         try:
             signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
@@ -145,7 +147,7 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
         return None
     finding = about((seen.exercise.mistakes[common[0].name],))
     first = seen.wrong[0]
-    shown = symptom(seen, first) if seen.differences[first].sort == "numbers" else None
+    shown = symptom(seen, first) if seen.difference(first).sort == "numbers" else None
     finding.evidence = (*([shown] if shown else []), *evidence(seen))
     return finding
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import torch
 from torch import nn
@@ -47,7 +48,8 @@ class Draws:
         self.expected = [observe(exercise, exercise.reference, case, dtype).value for case in self.cases]
         self.known, self.faults, self.filled = {}, {}, {}
         self.steps = {}  # number of a case → the steps of the right answer, once needed
-        self.changes = {}  # number of a case → what each mistake changes, once needed
+        self.usual = {}  # number of a case → what the right answer computes, once needed
+        self.changes = {}  # number of a case and variant → what the mistake changes, once needed
         self.pairs = {}  # two variants → both at once, once tried
 
     def outcome(self, variant: WrongAnswer, number: int) -> Outcome:
@@ -88,7 +90,7 @@ def observe(
     exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype, run: Callable = sandbox.attempt
 ) -> Outcome:
     """The outcome of one call of an answer, on fresh copies of the inputs."""
-    seen = {}
+    seen: dict[str, Any] = {}
 
     def call():
         inputs = [cast(clone(value), dtype) for value in case.inputs]
@@ -125,7 +127,7 @@ def inputs_for(draws: Draws, case: Case) -> list:
     return [cast(clone(value), draws.dtype) for value in case.inputs]
 
 
-def make(exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype, inputs: list) -> Callable:
+def make(exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype, inputs: list) -> Any:
     """A function or a finished module unchanged; a class is built, filled by name and put into eval mode."""
     if not exercise.is_module or isinstance(answer, nn.Module):
         return answer

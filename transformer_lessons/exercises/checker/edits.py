@@ -13,8 +13,10 @@ The rules, which a reader of a page can apply by eye:
 """
 
 import ast
+import copy
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
+from typing import Any
 
 RETURN = "return"
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
@@ -91,8 +93,9 @@ class RightAnswer:
     def __init__(self, source: str, namespace: dict) -> None:
         self.source, self.namespace = source, namespace
         self.tree = ast.parse(source)
-        self.name = self.tree.body[-1].name
         whole = self.tree.body[-1]
+        assert isinstance(whole, (ast.FunctionDef, ast.ClassDef)), "the right answer ends in a definition"
+        self.name = whole.name
         holder = whole if isinstance(whole, ast.ClassDef) else self.tree
         self.functions = {node.name: node for node in holder.body if isinstance(node, ast.FunctionDef)}
         self.imports = [node for node in self.tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -281,13 +284,13 @@ class Edit:
 
 def with_body(node: ast.stmt, **blocks: list) -> ast.stmt:
     """A copy of a statement with other blocks inside."""
-    made = type(node)(**{name: getattr(node, name, None) for name in node._fields})
+    made = copy.copy(node)
     for name, block in blocks.items():
         setattr(made, name, block)
-    return ast.copy_location(made, node)
+    return made
 
 
-def fill_dots(line: ast.stmt, right: ast.stmt) -> None:
+def fill_dots(line: Any, right: Any) -> None:
     """Puts what the right answer returns in place of each `...`."""
     value = line.value
     if isinstance(value, ast.Constant) and value.value is ...:
@@ -336,7 +339,7 @@ def noting_function(node: ast.stmt) -> ast.stmt:
 
 
 def noting_block(statements: list) -> list:
-    made = []
+    made: list[ast.stmt] = []
     for statement in statements:
         if isinstance(statement, ast.Return) and statement.value:
             made.append(ast.Return(note_of(RETURN, statement.value)))

@@ -13,7 +13,7 @@ def evidence(seen: Seen) -> tuple:
     lines, exercise = [], seen.exercise
     if seen.wrong:
         first = seen.wrong[0]
-        difference = seen.differences[first]
+        difference = seen.difference(first)
         lines.append(f"With {shown_inputs(exercise, seen.draws.cases[first])}:")
         if difference.sort in SHAPELESS:
             lines.append(difference.sentence)
@@ -33,7 +33,7 @@ SHAPELESS = ("kind", "count", "dtype", "shape", "ids")  # differences that numbe
 def part_that_differs(seen: Seen, number: int) -> tuple:
     """(ours, expected, name): of several results, the one that differs."""
     ours, expected, name = seen.outcomes[number].value, seen.draws.expected[number], seen.exercise.returns
-    part = seen.differences[number].part
+    part = seen.difference(number).part
     return (ours, expected, name) if part is None else (ours[part], expected[part], name[part])
 
 

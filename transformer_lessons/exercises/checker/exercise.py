@@ -90,8 +90,7 @@ class Exercise(Setup):
         self.gradients = self.is_module if self.gradients is None else self.gradients
         self.shapes = self.shapes or {}
         self.right = RightAnswer(page.right, NAMES | (self.names or {}))
-        if self.reference is None:
-            self.reference = self.right.answer
+        self.reference: Callable = self.right.answer if setup.reference is None else setup.reference
 
     @cached_property
     def mistakes(self) -> dict:
@@ -125,10 +124,9 @@ class Exercise(Setup):
     @cached_property
     def signature(self) -> ast.arguments:
         """The arguments that the answer is called with, from the stub: a function's own, or those of `forward`."""
-        definition = ast.parse(self.stub).body[-1]
-        if isinstance(definition, ast.ClassDef):
-            definition = next(node for node in definition.body if getattr(node, "name", "") == "forward")
-        return definition.args
+        called = "forward" if self.is_module else self.name
+        nodes = ast.walk(ast.parse(self.stub))
+        return next(node.args for node in nodes if isinstance(node, ast.FunctionDef) and node.name == called)
 
     @cached_property
     def inputs(self) -> list:
@@ -168,8 +166,8 @@ class Exercise(Setup):
             places += [(place, entry.name) for place, entry in enumerate(entries, start if entries == [item] else 0)]
         ordered = [self.mistakes[name] for _, name in sorted(places, key=itemgetter(0))]
         firsts = [(mistake, mistake.variants[0]) for mistake in ordered]
-        places = sorted(combinations(range(len(firsts)), 2), key=lambda pair: (pair[0] + 1) * (pair[1] + 1))
-        pairs = (self.pair(firsts[one], firsts[other]) for one, other in places)
+        two = sorted(combinations(range(len(firsts)), 2), key=lambda pair: (pair[0] + 1) * (pair[1] + 1))
+        pairs = (self.pair(firsts[one], firsts[other]) for one, other in two)
         return list(islice(filter(None, pairs), MOST_PAIRS))
 
     def pair(self, one: tuple, other: tuple) -> tuple | None:

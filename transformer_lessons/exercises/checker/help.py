@@ -39,8 +39,8 @@ def solution(name: str) -> None:
 
 def find(name: object) -> Exercise | None:
     """The exercise with that name; if there is none, prints a sentence and returns None."""
-    name = name if isinstance(name, str) else getattr(name, "__name__", str(type(name).__name__))
-    if name in EXERCISES:
-        return EXERCISES[name]
-    say(f"There is no exercise called {name}. {names_like(name)}")
+    known_as = str(name if isinstance(name, str) else getattr(name, "__name__", type(name).__name__))
+    if known_as in EXERCISES:
+        return EXERCISES[known_as]
+    say(f"There is no exercise called {known_as}. {names_like(known_as)}")
     return None

@@ -22,6 +22,7 @@ import types
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -50,7 +51,7 @@ class Outcome:
     """The outcome of one call."""
 
     kind: str  # "value", "raised", "endless", "empty"
-    value: object = None
+    value: Any = None
     error: str = ""  # "ValueError: the message"
     line: str = ""  # the learner's line that raised
     printed: int = 0  # lines
@@ -70,7 +71,7 @@ class Outcome:
 
 def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
     """Calls `call()` in a thread of its own, with a time limit, and restores global state."""
-    box = {}
+    box: dict[str, Any] = {}
     done = threading.Event()
 
     def work():

@@ -51,8 +51,8 @@ def sentence_on_steps(seen: Seen) -> str:
     step = found[0][1] if len({step for _, step in found}) == 1 else None
     sentences = []
     if unused:
-        names = [f"`{layer}`" for layer in unused]
-        names = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+        *others, last = [f"`{layer}`" for layer in unused]
+        names = " and ".join(filter(None, [", ".join(others), last]))
         sentences.append(f"{capital(names)} {'is' if len(unused) == 1 else 'are'} never used.")
     if step:
         before, name = step
@@ -153,17 +153,24 @@ def mistakes_on_the_way(draws: Draws, answer: Callable, outcome: Outcome, number
     """The mistakes, as singles, whose first wrong result is among the numbers that the answer computes.
 
     If another mistake comes after one, only the end of the answer no longer shows it. Mistakes that show in the most
-    steps come first.
+    steps come first. Where there are very many variants, the first ones of the mistakes are tried, and the others of
+    those that show.
     """
-    if number not in draws.changes:
-        draws.changes[number] = changes(draws, number)
+    if number not in draws.usual:
+        draws.usual[number] = usual(draws, number)
     traced = run(lambda: made_on_the_way(draws, answer, number))
     made = [*arrays_in(outcome.value), *(traced.value if traced.ok else ())]
-    shown = [
-        (single, [holds(made, one, draws.exercise.tolerance) for one in arrays])
-        for single, arrays in draws.changes[number]
-    ]
-    return [single for single, found in sorted(shown, key=lambda one: -sum(one[1])) if found[0]]
+
+    def shown(singles):
+        arrays = ((single, changed(draws, number, single[1])) for single in singles)
+        steps = ((single, [holds(made, one, draws.exercise.tolerance) for one in found]) for single, found in arrays)
+        return [(single, sum(held)) for single, held in steps if held and held[0]]
+
+    singles = sorted(draws.exercise.singles, key=lambda single: single[0][0].variants.index(single[1]) > 0)
+    first_ones = shown(singles[:MOST_CHANGES])
+    mistakes = [single[0] for single, _ in first_ones]
+    others = shown(single for single in singles[MOST_CHANGES:] if single[0] in mistakes)
+    return [single for single, _ in sorted([*first_ones, *others], key=lambda one: -one[1])]
 
 
 def mistakes_in_parts(draws: Draws, value: object, number: int) -> list:
@@ -205,24 +212,24 @@ def made_on_the_way(draws, answer, number):
     return [numbers(freeze(one)) for call in trace.calls for one in call.made]
 
 
-def changes(draws, number):
-    """[(single, arrays)], on one case: for each mistake, what its lines compute that the right answer does not.
-
-    A result that the right answer also makes on its way shows no mistake. Where an exercise has very many variants,
-    only the first ones are tried, the first of each mistake before all others.
-    """
+def usual(draws, number):
+    """(name → arrays, all arrays): what the right answer computes, on one case, by its names and on its way."""
     exercise, inputs = draws.exercise, inputs_for(draws, draws.cases[number])
-    usual = [*arrays_in(inputs), *made_on_the_way(draws, exercise.reference, number)]
-    right = {name: arrays_in(value) for name, value in recorded_on(draws, exercise.right, number, True)}
-    found = []
-    first_ones = sorted(exercise.singles, key=lambda single: single[0][0].variants.index(single[1]) > 0)
-    for single in first_ones[:MOST_CHANGES]:
-        variant = single[1]
-        if variant.names:
-            arrays = attempt(lambda variant=variant: changed_by(draws, variant, number, right)).value
-            if arrays and not holds(usual, arrays[0], exercise.tolerance):
-                found.append((single, arrays))
-    return found
+    named = {name: arrays_in(value) for name, value in recorded_on(draws, exercise.right, number, True)}
+    return named, [*arrays_in(inputs), *made_on_the_way(draws, exercise.reference, number)]
+
+
+def changed(draws, number, variant):
+    """What the lines of a mistake compute, on one case, that the right answer does not; nothing if it shows no mistake.
+
+    A result that the right answer also makes on its way shows none.
+    """
+    if (number, variant) not in draws.changes:
+        named, all_arrays = draws.usual[number]
+        arrays = attempt(lambda: changed_by(draws, variant, number, named)).value if variant.names else None
+        shows = arrays and not holds(all_arrays, arrays[0], draws.exercise.tolerance)
+        draws.changes[number, variant] = arrays if shows else []
+    return draws.changes[number, variant]
 
 
 def changed_by(draws, variant, number, right):
@@ -315,8 +322,12 @@ class Trace(TorchFunctionMode):
             return None
         if passed is not None:
             passed.append(tensor)
-        found = [self.sources(one, known, passed) for one in call.given]
-        return None if None in found else set().union(*found)
+        together: set = set()
+        for given in call.given:
+            if (sources := self.sources(given, known, passed)) is None:
+                return None
+            together |= sources
+        return together
 
 
 class Put(TorchFunctionMode):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from transformer_lessons.exercises.checker.agreement import Seen, is_list
 from transformer_lessons.exercises.checker.comparison import alike, is_array, is_number
@@ -25,7 +26,7 @@ def unknown(seen: Seen) -> Finding:
     exercise, first = seen.exercise, next(iter(seen.wrong), None)
     if first is None:
         return right_where_it_ran(seen)
-    difference, value, expected = seen.differences[first], seen.outcomes[first].value, seen.draws.expected[first]
+    difference, value, expected = seen.difference(first), seen.outcomes[first].value, seen.draws.expected[first]
     if value is None:
         return Finding(
             "it returns nothing.",
@@ -75,7 +76,7 @@ def right_where_it_ran(seen: Seen) -> Finding:
 
 def shown_by_numbers(seen: Seen) -> str | None:
     """What the numbers of the first wrong case show; “nearly right” only if it holds for every wrong case."""
-    told = [symptom(seen, number) for number in seen.wrong if seen.differences[number].sort == "numbers"]
+    told = [symptom(seen, number) for number in seen.wrong if seen.difference(number).sort == "numbers"]
     if told[0] and NEARLY in told[0] and not all(sentence and NEARLY in sentence for sentence in told):
         return None
     return told[0]
@@ -117,7 +118,7 @@ def raises(seen: Seen, number: int) -> Finding:
     return Finding("it raises an error.", name, why, at_line(outcome), look, None)
 
 
-def right_results(exercise: Exercise, value: object, expected: object) -> str:
+def right_results(exercise: Exercise, value: Any, expected: Any) -> str:
     """Which of several results are right already, and not just near enough to pass."""
     if isinstance(exercise.returns, str) or not is_list(value, len(exercise.returns)):
         return ""

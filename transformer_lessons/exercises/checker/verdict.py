@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import torch
 
@@ -92,7 +93,7 @@ def names_like(name: str) -> str:
 
 def judge(
     exercise: Exercise,
-    answer: object,
+    answer: Any,
     draws: Draws | None = None,
     *,
     run: Callable = sandbox.run_safely,
