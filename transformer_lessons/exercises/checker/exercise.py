@@ -11,8 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from itertools import combinations, islice
-from operator import itemgetter
+from itertools import combinations, islice, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -77,13 +76,8 @@ class Exercise(Setup):
 
     def __init__(self, page: Page, setup: Setup) -> None:
         super().__init__(**{field.name: getattr(setup, field.name) for field in fields(setup)})
-        self.page, self.name, self.title, self.contract, self.stub = (
-            page,
-            page.name,
-            page.title,
-            page.contract,
-            page.stub,
-        )
+        self.page, self.name, self.title = page, page.name, page.title
+        self.contract, self.stub = page.contract, page.stub
         self.lesson, self.difficulty, self.importance, self.minutes = page.facts
         self.hints = [(symptom, text) for symptom, _, text in page.hints]
         self.is_module = bool(self.build)
@@ -157,15 +151,12 @@ class Exercise(Setup):
     def pairs(self) -> list:
         """Two mistakes at once, each in its first variant, for all that replace different lines.
 
-        The plainest come first, as on a page and in each family, and only so many are tried.
+        The plainest come first, as on the page and in each family, and only so many are tried.
         """
-        places = []
-        for item in self.page.mistakes:
-            entries = [item] if isinstance(item, Entry) else included(item)
-            start = sum(isinstance(other, Entry) for other in self.page.mistakes[: self.page.mistakes.index(item)])
-            places += [(place, entry.name) for place, entry in enumerate(entries, start if entries == [item] else 0)]
-        ordered = [self.mistakes[name] for _, name in sorted(places, key=itemgetter(0))]
-        firsts = [(mistake, mistake.variants[0]) for mistake in ordered]
+        own = [item for item in self.page.mistakes if isinstance(item, Entry)]
+        families = [included(item) for item in self.page.mistakes if isinstance(item, Include)]
+        in_turn = (entry for entries in zip_longest(own, *families) for entry in entries if entry)
+        firsts = [(mistake, mistake.variants[0]) for mistake in (self.mistakes[entry.name] for entry in in_turn)]
         two = sorted(combinations(range(len(firsts)), 2), key=lambda pair: (pair[0] + 1) * (pair[1] + 1))
         pairs = (self.pair(firsts[one], firsts[other]) for one, other in two)
         return list(islice(filter(None, pairs), MOST_PAIRS))
