@@ -186,6 +186,7 @@ def test_where_no_process_can_be_had_all_is_reported_and_nothing_kept_and_the_ne
 
     monkeypatch.setattr(workers, "PATIENCE", 0.0)
     with monkeypatch.context() as context:
+        context.setattr(verdicts, "Nursery", lambda: None)
         context.setattr(verdicts.Marker, "notebook", refused)
         known = marks.mark(handed_in / "class", handed_in / "marks", 2)
     assert known.rows == []
@@ -194,6 +195,15 @@ def test_where_no_process_can_be_had_all_is_reported_and_nothing_kept_and_the_ne
     known = marks.mark(handed_in / "class", handed_in / "marks", 2)
     assert known.unread == []
     assert {row["status"] for row in known.rows if row["item"] == "causal_mask"} == {"passed"}
+
+
+def test_a_worker_that_does_not_begin_is_given_up(handed_in, monkeypatch):
+    monkeypatch.setattr(workers, "PATIENCE", 0.0)
+    monkeypatch.setattr(workers, "BEGINNING", 0.5)
+    with monkeypatch.context() as context:
+        context.setattr(verdicts, "Nursery", lambda: time.sleep(1000))
+        known = marks.mark(handed_in / "class", handed_in / "marks", 1)
+    assert {why for _, why in known.unread} == {"not marked yet: no process could be started here"}
 
 
 def test_a_fault_of_ours_in_one_notebook_is_tried_again_and_not_kept(handed_in, monkeypatch):
@@ -206,6 +216,7 @@ def test_a_fault_of_ours_in_one_notebook_is_tried_again_and_not_kept(handed_in, 
 
     monkeypatch.setattr(workers, "PATIENCE", 0.0)
     with monkeypatch.context() as context:
+        context.setattr(verdicts, "Nursery", lambda: None)  # nine workers start, and none needs it
         context.setattr(verdicts.Marker, "notebook", fails)
         known = marks.mark(handed_in / "class", handed_in / "marks", 1)
     assert len((handed_in / "tried").read_text()) == 3 * workers.TRIES

@@ -24,6 +24,7 @@ ENDED, NO_PROCESS = "it ends the process that marks it", "no process could be st
 TRIES = 3  # of one notebook, or of starting a process
 PATIENCE = 0.5  # seconds before another try, and twice as long before each further one
 SECONDS, BY_THE_CLOCK = 100.0, 900.0  # for one notebook: of our own CPU, and at all
+BEGINNING = 300.0  # seconds by the clock until a worker is ready; it takes about five
 
 
 class Worker:
@@ -52,6 +53,8 @@ class Worker:
             return 0.0
 
     def takes_too_long(self) -> bool:
+        if self.number is None:
+            return time.monotonic() - self.begun > BEGINNING
         return self.used() - self.before > SECONDS or time.monotonic() - self.begun > BY_THE_CLOCK
 
     def end(self) -> None:
@@ -104,9 +107,12 @@ def share(jobs: int, waiting: list, out: Path) -> dict[Path, str]:
                         unmarked[waiting[worker.number][1]] = ENDED
                     elif said not in (READY, MARKED):
                         try_again(worker.number, said)
-                elif worker.number is not None and worker.takes_too_long():
+                elif worker.takes_too_long():
                     dismiss(worker)
-                    unmarked[waiting[worker.number][1]] = "marking it takes too long"
+                    if worker.number is None:
+                        failures += 1
+                    else:
+                        unmarked[waiting[worker.number][1]] = "marking it takes too long"
     finally:
         for worker in workers:
             worker.end()
