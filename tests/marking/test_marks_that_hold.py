@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -153,7 +154,7 @@ def test_a_process_that_cannot_be_started_is_asked_for_again(monkeypatch):
 
 def test_a_nursery_that_can_start_no_process_says_so(monkeypatch):
     nursery = remote.Nursery.__new__(remote.Nursery)
-    answers = [-errno.EAGAIN] * remote.FORKS
+    answers = [-errno.EAGAIN] * 5
     nursery.control = SimpleNamespace()
     nursery.reply = lambda: answers.pop(0)
     monkeypatch.setattr(remote.socket, "send_fds", lambda *_: None)
@@ -251,7 +252,7 @@ def test_no_call_sends_a_signal_elsewhere_or_makes_a_file_immutable(tmp_path):
             number = ctypes.byref(ctypes.c_int(os.getppid()))
             refused = [
                 library.fcntl(reading, fcntl.F_SETOWN, os.getppid()),
-                library.fcntl(reading, 10, 9),  # F_SETSIG
+                library.fcntl(reading, 10, signal.SIGURG),  # F_SETSIG
                 library.fcntl(reading, 15, number),  # F_SETOWN_EX
                 library.fcntl(reading, fcntl.F_SETFL, os.O_ASYNC),
                 library.ioctl(reading, 0x5452, number),  # FIOASYNC
@@ -360,7 +361,7 @@ def test_an_override_that_changes_nothing_is_remarked_on(tmp_path):
     [
         *([], 3, None, {"exercise": 3}, {"exercise": [1, 2]}, {"exercise": [1, 2, "3"]}, {"hunt": -1}, {"hunt": True}),
         *({"question": "0.5"}, {"text": None}, {"borrowed": "perhaps"}, {"exercises": [1, 2, 3]}, {"late": 2}),
-        *({"deadline": 5}, {"deadline": "tomorrow"}, {"text": float("inf")}),
+        *({"deadline": 5}, {"halves": 1}, {"deadline": "tomorrow"}, {"text": float("inf")}),
     ],
 )
 def test_a_policy_of_the_wrong_shape_is_refused_with_a_sentence(tmp_path, value):
