@@ -27,7 +27,7 @@ def known(tmp_path):
         found.rows.append(row(student, "passed" if number < 20 else "failed"))
         (tmp_path / ".state" / student).mkdir(parents=True)
         for version, digest in enumerate(("first", "second", "second")):  # the last one with another notebook around it
-            result = {"rows": [row(student, "failed")], "work": {"causal_mask": {"digest": digest}}}
+            result = {"lesson": "6", "rows": [row(student, "failed")], "work": {"causal_mask": {"digest": digest}}}
             (tmp_path / ".state" / student / f"{version}.json").write_text(json.dumps(result))
     return found
 

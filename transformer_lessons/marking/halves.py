@@ -4,6 +4,7 @@ import hmac
 
 from transformer_lessons.marking.marks import Class, result_at
 from transformer_lessons.marking.sheets import written
+from transformer_lessons.marking.verdicts import name_in_class
 
 WITH, WITHOUT = "with names", "without names"
 COLUMNS = ("lesson", "item", "half", "tried", "solved", "versions until right", "wrong versions")
@@ -34,7 +35,8 @@ def wrong_versions(known: Class, student: str) -> dict[str, int]:
         result = result_at(path) or {}
         for row in result.get("rows", ()):
             if row["status"] == "failed" and row["item"] in result["work"]:
-                seen.add((row["item"], result["work"][row["item"]]["digest"]))
+                name = name_in_class(result["lesson"], row["item"])
+                seen.add((name, result["work"][row["item"]]["digest"]))
     return {item: sum(one == item for one, _ in seen) for item, _ in seen}
 
 

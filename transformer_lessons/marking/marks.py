@@ -182,8 +182,9 @@ def gathered(known: Class, works: list, paths: dict, policy: dict, unmarked: dic
         about["late"] = work.late or is_late(work.time, policy)
         for row in result["rows"]:
             again = bool(row.get("mistake")) and row["mistake"] in before.get(row["item"], ())
-            known.rows.append(scored({**about, "again": again, **row}, policy))
-        known.works |= {(student, item): one for item, one in result["work"].items()}
+            name = verdicts.name_in_class(lesson, row["item"])
+            known.rows.append(scored({**about, "again": again, **row, "item": name}, policy))
+        known.works |= {(student, verdicts.name_in_class(lesson, item)): one for item, one in result["work"].items()}
     read_back(known, policy)
     return known
 
