@@ -186,7 +186,12 @@ def test_the_gradients_of_an_earlier_call_are_still_there_in_the_next(mistake):
     assert here == there == ("failed", mistake)
 
 
-def test_a_lent_optimizer_has_its_settings():
+def settings_in_its_state(optimizer):
+    return optimizer.state_dict()["param_groups"][0]
+
+
+@pytest.mark.parametrize("read", [lambda one: one.param_groups[0], lambda one: one.defaults, settings_in_its_state])
+def test_a_lent_optimizer_has_its_settings(read):
     def answer(model, optimizer, tokens):
         logits = model(tokens[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
@@ -194,7 +199,7 @@ def test_a_lent_optimizer_has_its_settings():
         loss.backward()
         with torch.no_grad():
             for one in optimizer.param_groups[0]["params"]:
-                one -= optimizer.param_groups[0]["lr"] * one.grad
+                one -= read(optimizer)["lr"] * one.grad
         return loss.item()
 
     found = declared.verdicts("training_step", answer, draws("training_step", 11))

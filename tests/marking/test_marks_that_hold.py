@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -27,6 +28,7 @@ from transformer_lessons.marking import (
     remote,
     sample,
     sheets,
+    submissions,
     verdicts,
     wire,
     workers,
@@ -153,7 +155,7 @@ def test_a_process_that_cannot_be_started_is_asked_for_again(monkeypatch):
 
 def test_a_nursery_that_can_start_no_process_says_so(monkeypatch):
     nursery = remote.Nursery.__new__(remote.Nursery)
-    answers = [-errno.EAGAIN] * remote.FORKS
+    answers = [-errno.EAGAIN] * 5
     nursery.control = SimpleNamespace()
     nursery.reply = lambda: answers.pop(0)
     monkeypatch.setattr(remote.socket, "send_fds", lambda *_: None)
@@ -236,11 +238,33 @@ def test_a_result_that_is_empty_is_made_again_and_a_seed_that_is_empty_is_not(ha
     assert "seed.json is empty or damaged" in capsys.readouterr().err
 
 
+def test_bug_hunts_of_one_name_in_two_lessons_are_told_apart(tmp_path):
+    (tmp_path / "ann").mkdir()
+    known, works, paths, handed_in = marks.Class(tmp_path, 1), [], {}, {"1": "self_attention", "3": "attention"}
+    for lesson, exercise in handed_in.items():
+        hunt = {"item": "fixed_attention", "exercise": exercise, "kind": "hunt", "flags": [], "status": "passed"}
+        work = {"fixed_attention": {"digest": lesson, "source": lesson}}
+        result = {"lesson": lesson, "held": [], "fresh": False, "rows": [hunt | {"message": "✓"}], "work": work}
+        result["rows"][0]["answer"] = ""
+        works.append(submissions.Work(("ann", f"{lesson}.ipynb"), lambda: b"", student="ann"))
+        paths[works[-1].path] = tmp_path / "ann" / f"{lesson}.json"
+        paths[works[-1].path].write_text(json.dumps(result))
+    known = marks.gathered(known, works, paths, policy.POLICY, {})
+    assert [row["item"] for row in known.rows] == ["fixed_attention (1)", "fixed_attention (3)"]
+    assert {item: work["source"] for (_, item), work in known.works.items()} == {
+        "fixed_attention (1)": "1",
+        "fixed_attention (3)": "3",
+    }
+
+
 # What a process may ask of the kernel
 
 
 @pytest.mark.skipif(not confinement.can_filter(), reason="this kernel filters no system calls")
 def test_no_call_sends_a_signal_elsewhere_or_makes_a_file_immutable(tmp_path):
+    def is_refused(call, *arguments):
+        return call(*arguments) == -1 and ctypes.get_errno() == errno.EPERM  # not for want of such a file
+
     pid = os.fork()
     if pid == 0:
         library = ctypes.CDLL(None, use_errno=True)
@@ -248,20 +272,20 @@ def test_no_call_sends_a_signal_elsewhere_or_makes_a_file_immutable(tmp_path):
         with open(tmp_path / "file", "w") as file:
             library.prctl(38, 1, 0, 0, 0)
             confinement.filter_calls()
-            number = ctypes.byref(ctypes.c_int(os.getppid()))
+            number, nothing = (ctypes.byref(ctypes.c_int(one)) for one in (os.getppid(), 0))
             refused = [
-                library.fcntl(reading, fcntl.F_SETOWN, os.getppid()),
-                library.fcntl(reading, 10, 9),  # F_SETSIG
-                library.fcntl(reading, 15, number),  # F_SETOWN_EX
-                library.fcntl(reading, fcntl.F_SETFL, os.O_ASYNC),
-                library.ioctl(reading, 0x5452, number),  # FIOASYNC
-                library.ioctl(reading, 0x8901, number),  # FIOSETOWN
-                library.ioctl(reading, 0x8902, number),  # SIOCSPGRP
-                library.ioctl(file.fileno(), 0x40086602, number),  # FS_IOC_SETFLAGS
-                library.ioctl(file.fileno(), 0x5412, number),  # TIOCSTI
+                is_refused(library.fcntl, reading, fcntl.F_SETOWN, os.getppid()),
+                is_refused(library.fcntl, reading, 10, signal.SIGURG),  # F_SETSIG
+                is_refused(library.fcntl, reading, 15, number),  # F_SETOWN_EX
+                is_refused(library.fcntl, reading, fcntl.F_SETFL, os.O_ASYNC),
+                is_refused(library.ioctl, reading, 0x5452, number),  # FIOASYNC
+                is_refused(library.ioctl, reading, 0x8901, number),  # FIOSETOWN
+                is_refused(library.ioctl, reading, 0x8902, number),  # SIOCSPGRP
+                is_refused(library.ioctl, file.fileno(), 0x40086602, nothing),  # FS_IOC_SETFLAGS
+                is_refused(library.ioctl, file.fileno(), 0x5412, number),  # TIOCSTI
             ]
             works = [os.isatty(reading) is False, os.dup(writing) > 0, library.fcntl(reading, fcntl.F_GETFD) >= 0]
-        os._exit(0 if all(one == -1 for one in refused) and all(works) else 1)
+        os._exit(0 if all(refused) and all(works) else 1)
     assert os.waitpid(pid, 0)[1] == 0
 
 
@@ -360,7 +384,7 @@ def test_an_override_that_changes_nothing_is_remarked_on(tmp_path):
     [
         *([], 3, None, {"exercise": 3}, {"exercise": [1, 2]}, {"exercise": [1, 2, "3"]}, {"hunt": -1}, {"hunt": True}),
         *({"question": "0.5"}, {"text": None}, {"borrowed": "perhaps"}, {"exercises": [1, 2, 3]}, {"late": 2}),
-        *({"deadline": 5}, {"deadline": "tomorrow"}, {"text": float("inf")}),
+        *({"deadline": 5}, {"halves": 1}, {"deadline": "tomorrow"}, {"text": float("inf")}),
     ],
 )
 def test_a_policy_of_the_wrong_shape_is_refused_with_a_sentence(tmp_path, value):

@@ -58,7 +58,7 @@ def trouble():
 
 
 def marked(options):
-    from transformer_lessons.marking import confinement, marks, report, review, tables, verdicts
+    from transformer_lessons.marking import confinement, halves, marks, report, review, tables, verdicts
 
     confinement.hide()
     out = options.out
@@ -87,6 +87,7 @@ def marked(options):
     report.write_reports(known)
     report.write_feedback(known)
     review.write_similar(known)
+    halves.write_halves(known)
     print(plain(f"{len(known.rows)} items marked, {len(known.unread)} files not read: {out / 'report.html'}"))
     return 0
 

@@ -157,9 +157,9 @@ class Scope:
             about["modules"] = [[name, *attributes_of(one)] for name, one in value.named_modules()]
             about["own"] = [[name, self.number(one)] for name, one in value.named_parameters(remove_duplicate=False)]
         if isinstance(value, torch.optim.Optimizer):
+            about["defaults"] = packed(value.defaults)
             about["groups"] = [
-                {name: setting for name, setting in group.items() if type(setting) in (bool, int, float)}
-                | {"params": [self.number(one) for one in group["params"]]}
+                packed(group) | {"params": [self.number(one) for one in group["params"]]}
                 for group in value.param_groups
             ]
         return ["lent", about]
@@ -169,8 +169,13 @@ class Scope:
         about = node[1]
         number = about["number"]
         if "groups" in about:
-            groups = [group | {"params": [self.parameters[n] for n in group["params"]]} for group in about["groups"]]
-            return as_before(StandInOptimizer(groups, lambda what: self.request({"do": what, "target": number})), about)
+            groups = [
+                unpacked(group) | {"params": [self.parameters[n] for n in group["params"]]} for group in about["groups"]
+            ]
+            kind = getattr(torch.optim, about["name"], torch.optim.Optimizer)
+            made = type(about["name"], (StandInOptimizer, kind), {})
+            ask = lambda what: self.request({"do": what, "target": number})  # noqa: E731
+            return as_before(made(groups, unpacked(about["defaults"]), ask), about)
 
         def call(*inputs):
             return self.call({"do": "call", "target": number}, inputs)[0]
@@ -191,6 +196,15 @@ class Scope:
         return as_before(module, about)
 
 
+def packed(settings):
+    """An optimizer's settings, for the other side; its parameters travel by number."""
+    return {name: pack(setting) for name, setting in settings.items() if name != "params"}
+
+
+def unpacked(settings):
+    return {name: unpack(node) for name, node in settings.items() if name != "params"}
+
+
 def as_before(stand_in, about):
     """Adds what an answer has noted on the last stand-in for the same model or optimizer: a count of calls, say."""
     last = vars(HELD.get(about["key"], stand_in))
@@ -200,8 +214,9 @@ def as_before(stand_in, about):
 
 
 class StandInOptimizer(torch.optim.Optimizer):
-    def __init__(self, groups, ask):  # without PyTorch's own __init__, which loads its compiler and takes a second
-        self.param_groups, self.state, self.defaults, self.ask = groups, {}, {}, ask
+    def __init__(self, groups, defaults, ask):  # not PyTorch's own, which loads its compiler and takes a second
+        self.param_groups, self.state, self.defaults, self.ask = groups, {}, defaults, ask
+        self.__setstate__({})  # sets up what hooks and state_dict need
 
     def step(self, closure=None):
         loss = None if closure is None else closure()

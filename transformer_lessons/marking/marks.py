@@ -35,6 +35,7 @@ class Class:
     unread: list = field(default_factory=list)
     held: set = field(default_factory=set)
     remarks: list = field(default_factory=list)  # what the teacher should know about their own tables
+    halves: bool = False  # is half of the class told no names of mistakes?
 
     def pseudonym(self, student: str) -> str:
         return "S" + hmac.new(str(self.seed).encode(), student.encode(errors="replace"), "sha256").hexdigest()[:6]
@@ -67,7 +68,7 @@ def prepare(out: Path) -> tuple[int, dict]:
 
 
 OURS = (
-    r"([0-9a-f]{32}|seed|policy|report|report-anonymous|similar|texts|overrides|marks|marks_wide|unread|results|"
+    r"([0-9a-f]{32}|seed|policy|report|report-anonymous|similar|texts|halves|overrides|marks|marks_wide|unread|results|"
     r"lesson_\d+|feedback-moodle)\.(json|html|csv|txt|zip)\.[0-9a-f]{8}\.part"
 )
 
@@ -103,7 +104,7 @@ def mark(
         if unmarked.get(path) == ENDED:  # alone, it takes nobody with it
             del unmarked[path]
             unmarked |= share(1, [(work, path)], out)
-    known = Class(out, seed, unread=list(unread))
+    known = Class(out, seed, unread=list(unread), halves=policy["halves"])
     works = enrolled(known, works, roster) if roster else works
     return gathered(known, works, paths, policy, unmarked)
 
@@ -181,8 +182,9 @@ def gathered(known: Class, works: list, paths: dict, policy: dict, unmarked: dic
         about["late"] = work.late or is_late(work.time, policy)
         for row in result["rows"]:
             again = bool(row.get("mistake")) and row["mistake"] in before.get(row["item"], ())
-            known.rows.append(scored({**about, "again": again, **row}, policy))
-        known.works |= {(student, item): one for item, one in result["work"].items()}
+            name = verdicts.name_in_class(lesson, row["item"])
+            known.rows.append(scored({**about, "again": again, **row, "item": name}, policy))
+        known.works |= {(student, verdicts.name_in_class(lesson, item)): one for item, one in result["work"].items()}
     read_back(known, policy)
     return known
 

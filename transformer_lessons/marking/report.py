@@ -11,6 +11,7 @@ from transformer_lessons.exercises.checker.card import card_of
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.marking.confinement import ALL, PROMISES
+from transformer_lessons.marking.halves import as_told
 from transformer_lessons.marking.naming import clean
 from transformer_lessons.marking.submissions import in_short
 from transformer_lessons.marking.verdicts import course
@@ -314,8 +315,8 @@ def write_feedback(known):
     for row in known.rows:
         by_lesson[row["student"], row["lesson"]].append(row)
     for (student, lesson), rows in by_lesson.items():
-        about = known.students[student]
-        pages[about["slug"], f"lesson_{lesson}.html", about["folder"]] = page(title_of(lesson), feedback(rows))
+        about, told = known.students[student], as_told(known, student, rows)
+        pages[about["slug"], f"lesson_{lesson}.html", about["folder"]] = page(title_of(lesson), feedback(told))
     for (who, name, _), data in pages.items():
         (folder / who).mkdir(parents=True, exist_ok=True)
         atomic.write(folder / who / name, data)

@@ -16,7 +16,7 @@ from transformer_lessons.marking.marks import OVERRIDES, TEXTS
 from transformer_lessons.marking.naming import cell
 from transformer_lessons.marking.report import page, safe
 from transformer_lessons.marking.sheets import table, written
-from transformer_lessons.marking.verdicts import TELLING, course, solution_digest
+from transformer_lessons.marking.verdicts import TELLING, course, name_in_class, solution_digest
 from transformer_lessons.tools import atomic
 
 
@@ -97,10 +97,10 @@ def alike(known):
     hand in the course's own solution, that says only where both got it.
     """
     found, size = [], max(2, len(known.students))
+    fresh = {name_in_class(lesson, item): one for lesson in course() for item, one in course()[lesson]["fresh"].items()}
     for item, works in by_item(known).items():
         exercise = next((row["exercise"] for row in known.rows if row["item"] == item), item)
-        fresh = next((one["fresh"].get(item) for one in course().values() if item in one["fresh"]), None)
-        ignored = {solution_digest(exercise), fresh}
+        ignored = {solution_digest(exercise), fresh.get(item)}
         lines = Counter(line for work in works.values() for line in set(work["lines"]))
         comments = Counter(one for work in works.values() for one in work["comments"])
         digests = Counter(work["digest"] for work in works.values())

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -59,6 +60,18 @@ def course():
             "fresh": {subject: shape_of(excerpt_of(work, subject))[0] for subject, work in works.items() if work},
         }
     return lessons
+
+
+@cache
+def shared_names():
+    """The names of what is asked for in more than one lesson: bug hunts, each with its own right answer."""
+    count = Counter(subject for known in course().values() for _, subject in known["items"])
+    return {subject for subject, lessons in count.items() if lessons > 1}
+
+
+def name_in_class(lesson, item):
+    """What an item is called where the items of all lessons stand side by side."""
+    return f"{item} ({lesson})" if item in shared_names() else item
 
 
 def lost_lessons():
