@@ -28,9 +28,9 @@ myst_heading_slug_func = "anchors.slug"
 html_theme = "furo"
 html_favicon = html_logo = "static/favicon.svg"
 templates_path = ["templates"]
-html_static_path = ["static"]
+html_static_path = ["static", "../transformer_lessons/exercises/questions/answers.js"]
 html_css_files = ["site.css"]
-html_js_files = ["site.js", "remember.js"]
+html_js_files = ["answers.js", "site.js", "remember.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_use_index = False
