@@ -1,10 +1,10 @@
 """Uses the verdicts' cards in JupyterLab in a real browser: python tests/proofs/cards_browser.py
 
-As browser.py it needs Chromium, its driver and selenium. A small notebook of the first lesson's name runs. A question is
-clicked, by mouse and by keyboard, and one is filled in; both are remembered when the page is loaded again. A verdict that
-passes says how much of the lesson is solved, and its link leads to the heading of what comes next. Nothing is asked for
-from elsewhere. With AXE, the path of axe.min.js (npm pack axe-core), axe-core finds nothing in the cards. Screenshots
-go to the folder that SCREENSHOTS names.
+As browser.py it needs Chromium, its driver and selenium. A small notebook of the first lesson's name runs. A question
+is clicked, by mouse and by keyboard, and one is filled in; both are remembered when the page is loaded again. A verdict
+that passes says how much of the lesson is solved, and its link leads to what comes next. Nothing is asked for from
+elsewhere. With AXE, the path of axe.min.js (npm pack axe-core), axe-core finds nothing in the cards. Screenshots go to
+the folder that SCREENSHOTS names.
 """
 
 import os
@@ -31,10 +31,11 @@ CARD = ".jp-OutputArea-output > div[style*='border-left']"
 
 
 def write_notebook(folder):
-    """The cells, and far below them every heading of the lesson."""
-    headings = list(dict.fromkeys(step.heading for step in memory.steps(memory.ROOT / "notebooks" / NAME)))
+    """The cells, and far below them a cell for each step of the lesson, with the lesson's id."""
+    steps = memory.steps(memory.ROOT / "notebooks" / NAME)
     cells = [new_markdown_cell("# Cards"), *(new_code_cell(source) for source in (IMPORTS, solution(), *CELLS))]
-    cells += [new_markdown_cell(f"## {heading}\n" + "\n\nText.\n" * 60) for heading in headings]
+    for step in steps:
+        cells += [new_markdown_cell("Text.\n\n" * 40), new_markdown_cell(f"## Here is {step.name}", id=step.cell)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=kernel), folder / "notebooks" / NAME)
 
@@ -92,7 +93,11 @@ class Cards:
 
     def fill_in_the_number(self):
         card = self.cards()[1]
-        for typed, said in (("14", "✗ No. You added the values"), ("8/2", "✓ Right. 0.5 × 2"), ("four", "○ Please type")):
+        for typed, said in (
+            ("14", "✗ No. You added the values"),
+            ("8/2", "✓ Right. 0.5 × 2"),
+            ("four", "○ Please type"),
+        ):
             field = card.find_element(By.CSS_SELECTOR, "input")
             field.clear()
             field.send_keys(typed, Keys.ENTER)
@@ -114,9 +119,9 @@ class Cards:
         self.expect(link.text == "question 1.6", f"next comes {link.text}")
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", link)
         link.click()
-        heading = "[data-jupyter-id^='A-loop-computes'], [id^='A-loop-computes']"
         time.sleep(5)
-        places = self.browser.find_elements(By.CSS_SELECTOR, heading)
+        headings = self.browser.find_elements(By.CSS_SELECTOR, ".jp-Notebook h2")
+        places = [heading for heading in headings if "Here is 1.6" in heading.text]
         top = places and self.browser.execute_script("return arguments[0].getBoundingClientRect().top", places[0])
         height = self.browser.execute_script("return innerHeight")
         self.expect(places and -5 < top < height, f"the link leads nowhere: {top}")

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,7 @@ def test_the_steps_are_all_exercises_and_questions_each_in_its_own_lesson():
     steps = [step for lesson in LESSONS for step in memory.steps(lesson)]
     assert sorted(step.name for step in steps) == sorted([*EXERCISES, *all_questions()])
     for step in steps:
+        assert re.fullmatch("[a-zA-Z0-9_-]+", step.cell)
         if memory.is_question(step.name):
             assert int(step.name.split(".")[0]) == int(step.lesson[:2])
         else:

@@ -20,8 +20,9 @@ NAME = re.compile(r"\w+|\d+\.\d+")  # of an exercise, or the number of a questio
 PATIENCE = 2  # seconds to wait for another kernel that is writing
 CALL = re.compile(r"""^(?:\w+ = )?(check|answer)\(["']([\w.]+)["'](?:, (\w+))?""", re.MULTILINE)
 
-# The notebook's file, the name of an exercise or the number of a question, and the heading that it stands below.
-Step = namedtuple("Step", "lesson, name, heading")
+# The notebook's file, the name of an exercise or the number of a question, the heading that it stands below, and the id
+# of the cell where it begins: an exercise at its heading, a question at itself.
+Step = namedtuple("Step", "lesson, name, heading, cell")
 
 
 # --- what is remembered -------------------------------------------------------------------------------------
@@ -90,15 +91,18 @@ def steps(lesson):
     """
     try:
         cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
-        found, heading = OrderedDict(), ""
+        found, heading, beginning = OrderedDict(), "", ""
         for cell in cells:
             source = "".join(cell["source"])
             if cell["cell_type"] == "markdown":
-                heading = (re.findall(r"^#+ (.+)$", source, re.MULTILINE) or [heading])[-1]
+                headings = re.findall(r"^#+ (.+)$", source, re.MULTILINE)
+                if headings:
+                    heading, beginning = headings[-1], cell.get("id", "")
             elif cell["cell_type"] == "code":
                 for function, name, subject in CALL.findall(source):
                     if function == "answer" or subject == name:
-                        found.setdefault(name, Step(lesson.name, name, heading))
+                        start = cell.get("id", "") if function == "answer" else beginning
+                        found.setdefault(name, Step(lesson.name, name, heading, start))
         return list(found.values())
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return []

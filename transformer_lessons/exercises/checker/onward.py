@@ -59,9 +59,9 @@ def what_next(name: str, lesson: str) -> str:
 
 
 def address_of(step: memory.Step) -> str:
-    """The step's heading in JupyterLab: in the notebook that is open, or in another lesson; "" elsewhere."""
+    """The step's cell in JupyterLab: in the notebook that is open, or in another lesson; "" elsewhere."""
     opened = Path(os.environ.get("JPY_SESSION_NAME", "")).name
     if not opened.endswith(".ipynb"):
         return ""
     file = opened if opened.startswith(Path(step.lesson).stem) else step.lesson
-    return f"{quote(file)}#{quote(step.heading.replace('`', '').replace('*', '').replace(' ', '-'))}"
+    return f"{quote(file)}#cell-id={quote(step.cell)}"
