@@ -102,7 +102,7 @@ def show_remembered():
     step = memory.next_step(known, after=last_of(known, lessons))
     begin = "Begin" if not known else "Next"
     print(f"\n{begin}: {place_of(step)}" if step else "\nYou have solved everything in this course.")
-    print(f"This is what your verdicts remember; {install.COMMAND} progress --run runs your notebooks, and looks.")
+    print(f"So your verdicts remember it. To run the notebooks, and see what passes: {install.COMMAND} progress --run")
     return 0
 
 

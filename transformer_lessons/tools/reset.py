@@ -64,7 +64,9 @@ def lessons():
 def first_and_last():
     """1 to 12"""
     numbers = [int(name[:2]) for name in lessons()]
-    return f"{numbers[0]} to {numbers[-1]}" if numbers else "that are not in this clone"
+    if not numbers:
+        raise ValueError(f"There are no lessons in {ROOT / 'notebooks'}.")
+    return f"{numbers[0]} to {numbers[-1]}"
 
 
 def fresh_copy(name):

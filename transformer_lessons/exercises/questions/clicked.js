@@ -1,6 +1,10 @@
 // A question in a notebook, to be clicked or filled in. What is answered is remembered by the browser, and sent nowhere.
-(card => {
-  const told = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(card.querySelector('[data-told]').dataset.told), sign => sign.charCodeAt(0))));
+(place => {
+  // The script stands in its card or, in some editors, elsewhere, once the card is on the page.
+  const last = place?.querySelector('[data-told]') ?? document.querySelector('[data-told]:not([data-clicked] > *)');
+  const card = last?.parentElement;
+  if (!card || 'clicked' in card.dataset) return;
+  const told = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(last.dataset.told), sign => sign.charCodeAt(0))));
   const KEY = `transformer-lessons ${told.number}`, GREEN = '#1b9e77', ORANGE = '#d55e00';
   const make = (kind, properties, parent, style = '') => {
     const element = Object.assign(document.createElement(kind), properties);
@@ -25,7 +29,6 @@
     place.style.borderLeft = `3px solid ${right ? GREEN : ORANGE}`;
     place.style.paddingLeft = '10px';
   };
-  const last = card.querySelector('[data-told]');
   const solved = answer => { last.innerHTML = `Right. To keep it in this notebook, type <code>answer("${told.number}", ${answer})</code> in the cell.`; };
   const line = 'color: inherit; border: 1px solid #8a8a8a; border-radius: 8px; font: inherit;';
 
