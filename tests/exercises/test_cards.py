@@ -276,5 +276,5 @@ def test_what_a_script_is_told_of_a_question_is_what_python_judges(number):
 def test_a_mistyped_exercise_in_the_list_of_mistakes_is_one_sentence():
     command = [sys.executable, "-X", "utf8", "-m", "transformer_lessons.exercises", "softmx"]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
-    said = "There is no exercise called softmx. Did you mean softmax or masked_softmax or online_softmax?\n"
+    said = "There is no exercise called softmx. Did you mean softmax or online_softmax or masked_softmax?\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", said)

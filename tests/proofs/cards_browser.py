@@ -3,10 +3,11 @@
 As browser.py it needs Chromium, its driver and selenium. A small notebook of the first lesson's name runs. A question
 is clicked, by mouse and by keyboard, and one is filled in; both are remembered when the page is loaded again. A verdict
 that passes says how much of the lesson is solved, and its link leads to what comes next. Nothing is asked for from
-elsewhere. With AXE, the path of axe.min.js (npm pack axe-core), axe-core finds nothing in the cards. Screenshots go to
-the folder that SCREENSHOTS names.
+elsewhere. With AXE, the path of axe.min.js (npm pack axe-core), axe-core finds nothing in the cards, light and dark.
+Screenshots go to the folder that SCREENSHOTS names.
 """
 
+import json
 import os
 import sys
 import tempfile
@@ -151,6 +152,8 @@ def main():
         browser = start_browser(folder)
         page = Cards(browser, port)
         try:
+            sharp = {"width": 1300, "height": 1000, "deviceScaleFactor": 2, "mobile": False}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", sharp)
             page.open()
             page.run_all()
             page.click_the_choices()
@@ -162,6 +165,13 @@ def main():
             page.look_again()
             page.follow_the_link()
             page.picture("followed")
+            themes = folder / "config/lab/user-settings/@jupyterlab/apputils-extension/themes.jupyterlab-settings"
+            themes.parent.mkdir(parents=True)
+            themes.write_text(json.dumps({"theme": "JupyterLab Dark"}), encoding="utf-8")
+            page.open()
+            page.look_again()
+            page.find_faults_of_axe()
+            page.picture("dark")
             page.expect(memory.solved() == ["softmax"], f"remembered: {memory.solved()}")
             page.faults += [f"a request to {host}" for host in sorted(requests_elsewhere(browser))]
         finally:

@@ -149,9 +149,9 @@ def test_a_fresh_lesson_is_left_alone(clone, capsys):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("9", "There is no lesson 9: the course has lessons 3 to 3.\n"),
-        ("03_scalling", f"The course has no 03_scalling.ipynb: did you mean {LESSON}?\n"),
-        ("mine.ipynb", "The course has no mine.ipynb: name a lesson by its number, 3 to 3.\n"),
+        ("9", "There is no lesson 9: the course has lessons 1 to 3.\n"),
+        ("03_scalling", "The course has no 03_scalling.ipynb: did you mean 03_scaling?\n"),
+        ("mine.ipynb", "The course has no mine.ipynb: name a lesson by its number, 1 to 3.\n"),
     ],
 )
 def test_no_lesson_of_that_name_is_one_line_that_says_which_there_are_and_changes_nothing(

@@ -73,7 +73,8 @@ def fresh_copy(name):
     """The newest untouched version of a lesson in the clone's history."""
     commits = git("log", "--full-history", "--format=%H", "--", f"notebooks/{name}").decode().split()
     if not commits and name not in lessons():
-        near = difflib.get_close_matches(name, lessons(), 1)
+        stems = [lesson.removesuffix(".ipynb") for lesson in lessons()]
+        near = difflib.get_close_matches(name.removesuffix(".ipynb"), stems, 1)
         hint = f"did you mean {near[0]}?" if near else f"name a lesson by its number, {first_and_last()}."
         raise ValueError(f"The course has no {name}: {hint}")
     if not commits:
