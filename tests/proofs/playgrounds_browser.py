@@ -44,7 +44,7 @@ class Page:
     def __init__(self, browser, folder, name):
         self.browser, self.playground = browser, getattr(playgrounds, name)()
         path = folder / f"{name}.html"
-        head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>A playground</title><main>'
+        head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>A playground</title><main><h1>A playground</h1>'
         path.write_text(head + self.playground.html + "</main></html>", encoding="utf-8")
         browser.get(path.as_uri())
         self.root = browser.find_element(By.CSS_SELECTOR, ".playground")

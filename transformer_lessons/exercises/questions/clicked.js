@@ -29,9 +29,11 @@
     place.style.borderLeft = `3px solid ${right ? GREEN : ORANGE}`;
     place.style.paddingLeft = '10px';
   };
+  last.prepend('Click your answer here, or type it in the cell. ');
   const solved = answer => { last.innerHTML = `Right. To keep it in this notebook, type <code>answer("${told.number}", ${answer})</code> in the cell.`; };
   const line = 'color: inherit; border: 1px solid #8a8a8a; border-radius: 8px; font: inherit;';
 
+  if (!told.choices) last.firstChild.data = 'Type your answer here or in the cell. ';
   if (told.choices) {
     const opened = new Set(), buttons = {};
     const show = letter => {
