@@ -301,6 +301,11 @@ def test_a_run_remembers_what_has_passed_in_the_courses_own_folder_and_lab_skips
     assert opened() == "02_second.ipynb"  # all are solved
 
 
+def test_a_notebook_that_progress_runs_shows_no_cards_wherever_it_is_called(monkeypatch, tmp_path):
+    monkeypatch.setenv("JPY_SESSION_NAME", "lesson.ipynb")
+    assert "JPY_SESSION_NAME" not in progress.environment(tmp_path / "verdicts")
+
+
 def test_marks_have_colours_on_a_terminal_alone_and_not_against_the_readers_wish(monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
