@@ -107,7 +107,7 @@ UNUSED = ("answers.js", "mystnb", "furo-extensions", "doctools", "sphinx_highlig
 
 
 def lighten_the_start_page(app, page, template, context, doctree):
-    """The start page has no cells, questions or search words to mark: it needs neither their styles nor their scripts."""
+    """The start page has no cells, questions or search words to mark: it needs neither their styles nor scripts."""
     if page == "index":
         for kind in ("css_files", "script_files"):
             files = context.get(kind, [])
