@@ -28,9 +28,9 @@ myst_heading_slug_func = "anchors.slug"
 html_theme = "furo"
 html_favicon = html_logo = "static/favicon.svg"
 templates_path = ["templates"]
-html_static_path = ["static"]
+html_static_path = ["static", "../transformer_lessons/exercises/questions/answers.js"]
 html_css_files = ["site.css"]
-html_js_files = ["site.js", "remember.js"]
+html_js_files = ["answers.js", "site.js", "remember.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_use_index = False
@@ -91,11 +91,23 @@ def name_folds(app, page, template, context, doctree):
         context["body"] = context["body"].replace('<summary aria-label="Toggle hidden content">', "<summary>")
 
 
-UNUSED = ("mystnb", "furo-extensions", "doctools", "sphinx_highlight", "documentation_options")
+ASIDES = {"sidebar-drawer": "Lessons and search", "toc-drawer": "On this page"}
+
+
+def name_asides(app, error):
+    """A page has two asides, which Furo does not name: whoever hears the page could not tell them apart."""
+    for path in Path(app.outdir).rglob("*.html"):
+        page = path.read_text(encoding="utf-8")
+        for kind, name in ASIDES.items():
+            page = page.replace(f'<aside class="{kind}', f'<aside aria-label="{name}" class="{kind}')
+        path.write_text(page, encoding="utf-8")
+
+
+UNUSED = ("answers.js", "mystnb", "furo-extensions", "doctools", "sphinx_highlight", "documentation_options")
 
 
 def lighten_the_start_page(app, page, template, context, doctree):
-    """The start page has no cells and no search words to mark, so it needs neither their styles nor their scripts."""
+    """The start page has no cells, questions or search words to mark: it needs neither their styles nor scripts."""
     if page == "index":
         for kind in ("css_files", "script_files"):
             files = context.get(kind, [])
@@ -106,6 +118,7 @@ def setup(app):
     app.connect("html-page-context", lighten_the_start_page, priority=950)  # after all that add files
     app.connect("html-page-context", open_here_alone, priority=400)  # before Furo
     app.connect("html-page-context", name_folds)
+    app.connect("build-finished", name_asides)
     app.connect("html-page-context", describe, priority=900)
     setup_formulas(app)
     app.connect("html-page-context", name_levels, priority=900)  # after Furo

@@ -19,11 +19,16 @@ from poster import poster
 from verdicts import verdict
 
 from transformer_lessons.exercises import check
+from transformer_lessons.inspection.explorer import PAGES
 
 PROMISE = (
     "**Build the Transformer from a weighted average, every step from scratch, every step checked.** A free course in "
     "Jupyter notebooks, for anyone who knows some Python and linear algebra."
 )
+
+
+def lines_of_the_model():
+    return len((PAGES / "live" / "model.js").read_text(encoding="utf-8").splitlines())
 
 
 def front_page(lessons):
@@ -47,7 +52,7 @@ def front_page(lessons):
         "no\u00a0GPU\u00a0· MIT\u00a0licence\n\n</div></div>\n\n"
         f"{poster()}\n\n"
         "This is what you will have built: lesson 8 trains such a model, and lesson 11 looks inside. Its code here is "
-        '<a href="beside/live/model.js">the Transformer in 150 lines of JavaScript</a>, the same as in the '
+        f'<a href="beside/live/model.js">the Transformer in {lines_of_the_model()} lines of JavaScript</a>, as in the '
         "[finished implementation](reference/models.md), line by line.\n\n"
         "## One step of attention, by hand\n\n"
         "“Bank” means one thing beside a river and another beside savings. This is how a Transformer works it out, in "

@@ -1,6 +1,8 @@
 import gc
+import os
 import random
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -46,6 +48,8 @@ def pytest_report_header(config):
 
 
 def pytest_configure(config):
+    config.own_folder = tempfile.TemporaryDirectory()
+    os.environ["TRANSFORMER_LESSONS_SOLVED"] = os.path.join(config.own_folder.name, "solved.txt")  # not the learner's
     config.option.loadscopereorder = False  # else xdist starts with the files that hold most tests
     gc.set_threshold(50_000, 20, 100)  # collecting garbage as often as usual would take a tenth of the time
 

@@ -16,6 +16,8 @@ Everything else lives in a folder named for what it does.
 
     tools.atomic               atomic writes: a file holds all of the old content or all of the new
     tools.chat_model           the chat model's file: kept outside the clone, downloaded once, verified
+    tools.terminal             colour for a command's marks, where a terminal has it
+    tools.memory               what a learner has solved, and what comes next
     tasks.reversal             the reversal task
     tasks.repeats              repeated random blocks: a task for induction heads
     tasks.mock_play            an invented play of known entropy: the corpus that needs no download

@@ -10,12 +10,12 @@ import sys
 
 from transformer_lessons.tools import chat_model, doctor, install
 
-USAGE = """Usage: python3 -m transformer_lessons COMMAND [ARGUMENTS]
+USAGE = f"""usage: {install.COMMAND} COMMAND [ARGUMENTS]
 
   lab       make the environment if need be, and open the first unfinished lesson in JupyterLab
   test      make the environment if need be, and run the tests, notebooks included
   doctor    show what is installed, what is missing, and the command that fixes it
-  progress  show which exercises are solved, in notebooks or in another folder
+  progress  show what you have solved, and what comes next
   reset     replace a lesson, by its number or name, with a fresh copy; yours is kept beside it
   train     train a language model on Shakespeare, or on any text
   generate  let a model write; the course's own needs no training
@@ -72,7 +72,7 @@ def with_pytorch(command, name):
             return command(name, arguments)
         if install.works():
             return install.run_to_its_end(install.PYTHON, "-m", "transformer_lessons", name, *arguments)
-        say("Nothing is installed: run python3 -m transformer_lessons lab.")
+        say(f"Nothing is installed: run {install.COMMAND} lab.")
         return explain(name) if asks_for_help(arguments) else 1
 
     return call
@@ -90,7 +90,7 @@ def asks_for_help(arguments):
 def explain(name):
     """Prints a command's line from the usage, and where its arguments go."""
     does = next(line.split(None, 1)[1] for line in USAGE.splitlines() if line.startswith(f"  {name} "))
-    print(f"Usage: python3 -m transformer_lessons {name} [ARGUMENTS]\n\n{does[0].upper()}{does[1:]}.")
+    print(f"usage: {install.COMMAND} {name} [ARGUMENTS]\n\n{does[0].upper()}{does[1:]}.")
     if name in PASSED_ON:
         print(f"Arguments go to {PASSED_ON[name]}")
         print(f"{install.WITHOUT_MODEL} leaves out the chat model, a download of {chat_model.MEGABYTES} MB.")
@@ -161,5 +161,10 @@ def silence(stream):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-if __name__ == "__main__":
+def command():
+    """What the command transformer-lessons calls."""
     sys.exit(exit_code(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    command()

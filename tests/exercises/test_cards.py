@@ -1,6 +1,8 @@
 """Where HTML is shown, a verdict is a card: the same words, with the numbers that differ marked."""
 
+import base64
 import html
+import json
 import re
 import subprocess
 import sys
@@ -12,7 +14,11 @@ import torch
 
 from transformer_lessons.exercises import answer, check, hint, solution
 from transformer_lessons.exercises.checker import card, comparison
+from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.report import WIDTH
+from transformer_lessons.exercises.questions import clicked
+from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.tools import memory
 
 TABLE = re.compile("<table.*?</table>", re.DOTALL)
 
@@ -26,6 +32,7 @@ def letters(text):
 
 
 def text_of(page):
+    page = re.sub("(?s)<script>.*</script>", "", page)
     return html.unescape(re.sub(r"<[^>]+>", " ", page))
 
 
@@ -74,7 +81,7 @@ def test_a_card_says_what_the_plain_text_says(number, cards, capsys):
     ((text, page),) = cards
     assert capsys.readouterr().out == ""
     if number == len(SAYINGS) - 1:  # a solution has a heading besides
-        assert " ".join(words(text)) in " ".join(words(text_of(page)))
+        assert letters(text) in letters(text_of(page))
         return
     text, said, around = (letters(one) for one in (text, text_of(page), text_of(TABLE.sub(" ", page))))
     assert sorted(said) == sorted(text)
@@ -165,3 +172,109 @@ def test_a_table_whose_lines_are_broken_keeps_its_words_and_becomes_no_table():
     page = card.card_of("failed", text)
     assert "<table" not in page
     assert words(text_of(page)) == words(text)
+
+
+# --- what is remembered ---
+
+
+@pytest.fixture
+def solved(tmp_path, monkeypatch):
+    """The file that remembers, and an open copy of lesson 1 in JupyterLab."""
+    monkeypatch.setenv(memory.ELSEWHERE, str(tmp_path / "solved.txt"))
+    monkeypatch.setenv("JPY_SESSION_NAME", "/somewhere/01_self_attention.mine.ipynb")
+    return tmp_path / "solved.txt"
+
+
+def right(name):
+    """The right answer of the page, as a learner defines it: under the exercise's name."""
+    answer_of_page = EXERCISES[name].right.answer
+    return types.FunctionType(answer_of_page.__code__, answer_of_page.__globals__, name)
+
+
+def test_a_pass_says_how_much_of_the_lesson_is_solved_and_links_what_comes_next(cards, solved):
+    check("softmax", right("softmax"))
+    page = cards[-1][1]
+    assert "1 of 2 exercises in this lesson solved. Next: question 1.6" in " ".join(words(text_of(page)))
+    (step,) = [step for step in memory.steps(memory.lessons()[0]) if step.name == "1.6"]
+    assert f'href="01_self_attention.mine.ipynb#cell-id={step.cell}"' in page
+    assert 'Other right ways to write it: <code>solution("softmax")</code>' in page
+    answer("1.1", 4)
+    assert "1 of 9 questions in this lesson answered. Next: question 1.2" in " ".join(words(text_of(cards[-1][1])))
+    memory.remember(["self_attention", *(f"1.{number}" for number in range(2, 9))])
+    answer("1.9", "A weighted average.")
+    said = " ".join(words(text_of(cards[-1][1])))
+    assert "This lesson is solved , with every exercise and question. Next: lesson 2, question 2.1" in said
+    assert 'href="02_queries_keys_values.ipynb#' in cards[-1][1]
+    assert solved.read_text().split()[:2] == ["softmax", "1.1"]
+
+
+def test_what_fails_and_what_bears_another_name_is_not_remembered(cards, solved):
+    check("softmax", lambda scores: scores)
+    answer("1.1", 14)
+    check("softmax", types.FunctionType(right("softmax").__code__, right("softmax").__globals__, "fixed"))
+    assert "0 of 2" in text_of(cards[-1][1])
+    assert memory.solved() == []
+
+
+def test_the_plain_text_never_depends_on_what_is_remembered_and_without_a_card_nothing_is(capsys, solved):
+    check("softmax", right("softmax"))
+    answer("1.1", 4)
+    solution("softmax")
+    before = capsys.readouterr().out
+    assert not solved.exists()
+    memory.remember(["softmax", "1.1"])
+    check("softmax", right("softmax"))
+    answer("1.1", 4)
+    solution("softmax")
+    assert capsys.readouterr().out == before
+
+
+def test_a_solution_is_coloured_and_offers_other_styles_once_the_exercise_is_solved(cards, solved):
+    solution("softmax")
+    memory.remember(["softmax"])
+    solution("softmax")
+    (_, before), (_, after) = cards
+    styles = EXERCISES["softmax"].page.styles
+    assert "<details>" not in before
+    assert re.findall("<summary.*?>Also right: (.*?)</summary>", after) == [card.marked_up(style) for style in styles]
+    assert all(source in html.unescape(re.sub("<[^>]+>", "", after)) for source in styles.values())
+    assert "overflow-x: auto" in before
+    assert ">return</span>" in before
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_coloured_code_is_the_code(name):
+    for source in (EXERCISES[name].solution_text(), *EXERCISES[name].page.styles.values()):
+        assert html.unescape(re.sub("<[^>]+>", "", card.coloured(source))) == source
+
+
+def test_a_question_that_waits_can_be_clicked_and_one_that_is_answered_or_free_cannot(cards, solved):
+    for given in (["1.2"], ["1.2", "..."], ["1.1"], ["1.9"], ["1.2", "a"], ["1.2", "z"]):
+        answer(*given)
+    assert ["<script>" in page for _, page in cards] == [True, True, True, False, False, False]
+    told = json.loads(base64.b64decode(re.search('data-told="(.*?)"', cards[0][1])[1]))
+    assert [choice["letter"] for choice in told["choices"] if choice["right"]] == ["c"]
+    assert "9, more than the 5" not in text_of(cards[0][1])  # nothing is given away
+
+
+@pytest.mark.parametrize("number", all_questions())
+def test_what_a_script_is_told_of_a_question_is_what_python_judges(number):
+    question, told = all_questions()[number], clicked.what_is_told(all_questions()[number])
+    if told is None:
+        assert question.kind == "free text"
+    elif "choices" in told:
+        letters = "".join(choice["letter"] for choice in told["choices"] if choice["right"])
+        assert question.judge(question.read(letters))[0]
+    else:
+        given = json.loads(json.dumps(told))
+        assert question.judge(question.read(given["right"]))[0]
+        for value, why in given["slips"]:
+            passed, said = question.judge(question.read(value))
+            assert (passed, card.marked_up(said[-1])) == (False, why)
+
+
+def test_a_mistyped_exercise_in_the_list_of_mistakes_is_one_sentence():
+    command = [sys.executable, "-X", "utf8", "-m", "transformer_lessons.exercises", "softmx"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    said = "There is no exercise called softmx. Did you mean softmax or online_softmax or masked_softmax?\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)

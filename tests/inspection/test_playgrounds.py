@@ -57,3 +57,10 @@ def test_a_playground_takes_less_than_270_lines_with_its_frame(playground):
     lines = [len((PAGES / file).read_text(encoding="utf-8").splitlines()) for file in files]
     assert sum(lines) < 270
     assert len(playground.html) < 40_000
+
+
+def test_a_playground_declares_no_name_that_its_frame_has_declared(playground):
+    frame, page = ((PAGES / name).read_text(encoding="utf-8") for name in ("frame.html", f"{name_of(playground)}.js"))
+    declared = [re.findall(r"(?m)^  (?:const|let|function) (\w+)", code) for code in (frame, page)]
+    more = re.findall(r"(?m)^  let .*?, (\w+) = ", page)
+    assert set(declared[0]).isdisjoint(declared[1] + more)

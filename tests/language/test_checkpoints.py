@@ -22,6 +22,7 @@ from transformer_lessons.language.checkpoints import BLANK, NAME, START
 from transformer_lessons.language.sampling import generate
 from transformer_lessons.language.tokenization import Vocabulary
 from transformer_lessons.models import Config, LanguageModel
+from transformer_lessons.tools import atomic
 
 LETTERS = Vocabulary("abcde")
 CONTENT = {"step": 3, "losses": [0.5, 0.1], "model": {"weight": torch.arange(600.0).reshape(20, 30)}}
@@ -480,8 +481,8 @@ def test_what_is_no_lock_of_ours_stays_as_it_is(path):
 
 def test_a_lock_that_its_holder_has_just_removed_is_none(path, monkeypatch):
     """The other process lets go between our opening of the file and our asking for it."""
-    ask = checkpoints.hold
-    monkeypatch.setattr(checkpoints, "hold", lambda file: Path(f"{path}.lock").unlink() or ask(file))
+    ask = atomic.hold
+    monkeypatch.setattr(atomic, "hold", lambda file: Path(f"{path}.lock").unlink() or ask(file))
     with pytest.raises(ValueError, match="has just released"), checkpoints.locked(path):
         pass
     assert os.listdir(path.parent) == []

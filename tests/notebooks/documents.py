@@ -33,6 +33,8 @@ def dead_links(text, folder):
         file = Path(folder) / path
         if re.match(r"https://\S+$", target):
             continue
+        if workflow := re.match(r"\.\./\.\./actions/workflows/(\w+\.yml)(?:/badge\.svg)?$", target):
+            file = Path(folder) / ".github/workflows" / workflow[1]  # GitHub shows how its runs went
         if not file.exists():
             complaints.append(f"{target}: no such file")
         elif anchor and (not path or file.suffix in (".ipynb", ".md")):

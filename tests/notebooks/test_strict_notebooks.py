@@ -151,3 +151,10 @@ def test_pictures_that_look_alike_are_near_and_others_far(where):
     assert allowed(RISING)[where] == TOLERANCE[where]
     assert picture_distances(STRIPES, MOVED_STRIPES)[where] < allowed(STRIPES)[where]
     assert picture_distances(STRIPES, SWAPPED_STRIPES)[where] > 2 * allowed(STRIPES)[where]
+
+
+def test_kernels_print_verdicts_even_if_pytest_is_run_from_a_notebook():
+    """In a notebook, verdicts are cards, which say what the learner has solved: they must not be compared."""
+    code = "import os, strict_notebooks; print(os.environ.get('JPY_SESSION_NAME'))"
+    settings = os.environ | {"JPY_SESSION_NAME": "lesson.ipynb", "PYTHONPATH": str(Path(__file__).parent)}
+    assert subprocess.check_output([sys.executable, "-c", code], env=settings, text=True) == "None\n"

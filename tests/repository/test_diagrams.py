@@ -396,3 +396,20 @@ def test_the_verdict_is_what_check_says(capsys):
     exec(draw.WRONG_ANSWER, namespace)
     assert capsys.readouterr().out.rstrip("\n") == draw.VERDICT, "copy what check says to imgs/draw.py"
     assert [text.replace("\u00a0", " ") for text in texts("verdict")][-8:] == draw.VERDICT.split("\n")
+
+
+# --- The picture that moves ---------------------------------------------------------------------------------
+
+
+def test_the_picture_that_moves_shows_what_the_courses_model_writes_and_how_likely_each_token_is(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    import animate
+
+    saved, drawn = animate.PATH.read_text(encoding="utf-8"), animate.svg()
+    number = r"[\d.]+(?=\"| %<)"
+    assert re.sub(number, "#", saved) == re.sub(number, "#", drawn)
+    for one, other in zip(re.findall(number, saved), re.findall(number, drawn), strict=True):
+        assert abs(float(one) - float(other)) <= 1.5  # a percent, on another processor
+    ElementTree.fromstring(saved)
+    assert len(saved) < 30_000
+    assert saved.count('<g class="last">') == 1  # what is shown where nothing moves

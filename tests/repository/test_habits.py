@@ -92,9 +92,12 @@ def test_the_version_to_cite_is_the_packages():
     assert citation["version"] == install.version()
 
 
-@pytest.mark.parametrize("place", ["colab.research.google.com/github/", "mybinder.org/v2/gh/", "codespaces.new/"])
+@pytest.mark.parametrize(
+    "place",
+    ["colab.research.google.com/github/", "mybinder.org/v2/gh/", "codespaces.new/", "git clone https://github.com/"],
+)
 def test_a_workflow_makes_the_readmes_links_lead_to_this_repository(place):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     pattern = re.search(r"places='(.+)'", WORKFLOWS["links.yml"])[1]
-    filled = re.sub(rf"({pattern})[^/]+/[^/?)]+", r"\1ada/lessons", readme)
-    assert re.findall(re.escape(place) + r"([^/]+/[^/?)]+)", filled) == ["ada/lessons"]
+    filled = re.sub(rf"({pattern})[^/]+/[^/?) ]+", r"\1ada/lessons", readme)
+    assert re.findall(re.escape(place) + r"([^/]+/[^/?)\s]+)", filled) == ["ada/lessons"]

@@ -17,12 +17,15 @@ PACKAGE = ROOT / "transformer_lessons"
 MODULES = re.findall(r"^    ([\w.]+)  ", transformer_lessons.__doc__, flags=re.MULTILINE)  # in reading order
 IMPLEMENTATION = ["masks", "attention", "positions", "layers", "modern", "models"]
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "TEACHING.md", "SECURITY.md", "CHANGELOG.md")),
+    *(
+        ROOT / name
+        for name in ("README.md", "CONTRIBUTING.md", "TEACHING.md", "SECURITY.md", "CHANGELOG.md", "MEASUREMENTS.md")
+    ),
     *sorted((ROOT / "transformer_lessons").rglob("*.md")),
     *sorted((ROOT / ".github").rglob("*.md")),
 ]
 TOP_LEVEL = {"README.md", "CONTRIBUTING.md", "TEACHING.md", "SECURITY.md", "CHANGELOG.md", "LICENSE", "CITATION.cff"}
-TOP_LEVEL |= {"pyproject.toml", "requirements.txt"}
+TOP_LEVEL |= {"MEASUREMENTS.md", "pyproject.toml", "requirements.txt"}
 TOP_LEVEL |= {"notebooks", "transformer_lessons", "imgs", "tests"}
 
 

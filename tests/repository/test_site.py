@@ -438,6 +438,14 @@ def test_every_page_is_built_and_every_picture_has_alternative_text(site, writte
 
 
 @needs_sphinx
+def test_the_asides_of_a_page_have_names_of_their_own(site):
+    for path in site.rglob("*.html"):
+        asides = re.findall(r"<aside[^>]*>", path.read_text(encoding="utf-8"))
+        names = [re.search(r'aria-label="(.+?)"', aside)[1] for aside in asides]
+        assert len(set(names)) == len(asides), path
+
+
+@needs_sphinx
 def test_no_built_page_loads_anything_from_elsewhere(site):
     for path in [*site.rglob("*.html"), *site.rglob("*.css")]:
         text = re.sub(r"<a [^>]*>", "", path.read_text(encoding="utf-8"))

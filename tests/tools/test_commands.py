@@ -78,7 +78,7 @@ def test_train_says_what_it_does_shows_how_far_it_is_and_prints_the_result(call,
     result = re.fullmatch(r"validation: (\d\.\d{4}) nats per token, (\d\.\d{4}) bits per character\n", printed)
     first, *rest, last = said.splitlines()
     assert last == (
-        "The model is in run and best and model. To let it write: python -m transformer_lessons generate --model run"
+        "The model is in run and best and model. To let it write: python3 -m transformer_lessons generate --model run"
     )
     assert re.fullmatch(
         r"play: [\d,]+ tokens to learn from, [\d,]+ to validate on, 3\d\d different\. "
@@ -235,6 +235,10 @@ def test_generate_prints_the_prompt_and_what_follows(call, model):
         assert call("generate", line) == (0, expected.encode(errors="replace").decode() + "\n", "")
 
 
+def test_in_a_prompt_a_backslash_and_an_n_are_a_line_break(call, model):
+    assert call("generate", f"'\\nALDRIC.\\n' --model {model} --length 0") == (0, "\nALDRIC.\n\n", "")
+
+
 def test_generate_writes_200_tokens_of_the_courses_own_model_by_default(call, model, monkeypatch):
     monkeypatch.setattr(commands, "SHIPPED", model)
     asked = []
@@ -363,7 +367,7 @@ def test_an_unknown_option_is_exit_code_2(call, line):
     name, options = line.split(maxsplit=1)
     code, printed, said = call(name, options)
     assert (code, printed) == (2, "")
-    assert said.startswith("usage: python -m transformer_lessons ")
+    assert said.startswith("usage: python3 -m transformer_lessons ")
     assert f"transformer_lessons {name}: error: " in said.splitlines()[-1]
 
 

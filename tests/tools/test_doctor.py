@@ -15,7 +15,8 @@ from transformer_lessons.tools import doctor, install
 
 PACKAGE = Path(doctor.__file__).parents[1]
 # what runs where nothing is installed
-STARTING = ["__init__", "__main__", "tools/__init__", "tools/chat_model", "tools/install", "tools/doctor"]
+TOOLS = ("__init__", "atomic", "chat_model", "terminal", "memory", "install", "doctor")
+STARTING = ["__init__", "__main__", *(f"tools/{name}" for name in TOOLS)]
 
 
 def tells(finding):
@@ -52,7 +53,10 @@ def test_a_bare_python_beside_a_working_environment_says_so_and_lets_that_one_re
     monkeypatch.setattr(install, "works", lambda: True)
     monkeypatch.setattr(install, "run_to_its_end", lambda *command: handed.append(command) or 7)
     assert doctor.show_findings([]) == 7
-    assert handed == [(install.PYTHON, "-m", "transformer_lessons", "doctor")]
+    assert capsys.readouterr().out == ""
+    assert doctor.show_findings(["--all"]) == 7
+    command = (install.PYTHON, "-m", "transformer_lessons", "doctor")
+    assert handed == [command, (*command, "--all")]
     assert capsys.readouterr().out == (f"✓ {install.VENV} is there, and its Python starts: it reports the rest\n")
 
 
@@ -63,13 +67,26 @@ def test_an_environment_of_its_own_reports_itself_though_another_works(monkeypat
 
 
 def test_where_all_is_well_no_line_has_a_cross(capsys):
-    assert doctor.show_findings([]) == 0
+    assert doctor.show_findings(["--all"]) == 0
     said = capsys.readouterr().out
     assert "✗" not in said
-    assert said.endswith("All is well.\n")
+    assert re.search(r"\n\n✓ All is well: \d+ checks, in .*\. doctor --all lists them\.\n$", said)
     assert "✓ torch 2.8 (" in said
     assert "✓ the kernel python3 starts" in said
     assert "✓ torch runs on" in said
+
+
+def test_where_all_is_well_there_is_one_line_and_what_is_worth_knowing_comes_before_it(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "own_environment", lambda: True)
+    monkeypatch.setattr(doctor, "examine", lambda: [("✓", "this"), ("✓", "that", None)])
+    assert doctor.show_findings([]) == 0
+    assert capsys.readouterr().out == f"✓ All is well: 2 checks, in {sys.prefix}. doctor --all lists them.\n"
+    monkeypatch.setattr(doctor, "examine", lambda: [("✓", "this"), ("○", "that", "a command")])
+    assert doctor.show_findings([]) == 0
+    assert capsys.readouterr().out.startswith("○ that\n      a command\n\n✓ All is well: 2 checks")
+    monkeypatch.setattr(doctor, "examine", lambda: [("✓", "this"), ("✗", "that", "a command")])
+    assert doctor.show_findings([]) == 1
+    assert capsys.readouterr().out == "✗ that\n      a command\n\n1 to fix.\n"
 
 
 @pytest.mark.parametrize("name", ["torch", "nbval"])

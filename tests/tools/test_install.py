@@ -295,10 +295,10 @@ def test_test_runs_all_tests_with_coverage_or_those_asked_for(last_command):
 
 def test_no_command_gets_the_usage(capsys):
     assert __main__.main([]) == 2
-    assert "Usage: python3 -m transformer_lessons COMMAND" in capsys.readouterr().err
+    assert "usage: python3 -m transformer_lessons COMMAND" in capsys.readouterr().err
     for asked in ("--help", "-h", "help"):
         assert __main__.main([asked]) == 0
-        assert capsys.readouterr().out.startswith("Usage: python3 -m transformer_lessons COMMAND")
+        assert capsys.readouterr().out.startswith("usage: python3 -m transformer_lessons COMMAND")
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("Train", "train"), ("generates", "generate")])
@@ -311,7 +311,7 @@ def test_a_mistyped_command_is_named_with_the_nearest_one(capsys, typed, meant):
 def test_a_command_unlike_any_is_named_and_gets_the_usage(capsys):
     assert __main__.main(["xyzzy"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("There is no command 'xyzzy'.\n\nUsage: ")
+    assert said.startswith("There is no command 'xyzzy'.\n\nusage: ")
 
 
 COMMANDS = re.findall(r"^  (\w+) ", __main__.USAGE, re.MULTILINE)
@@ -335,8 +335,22 @@ def test_where_nothing_is_installed_help_says_what_a_command_does(monkeypatch, c
     monkeypatch.setattr(install, "works", lambda: False)
     assert __main__.main([name, "--help"]) == 0
     said = capsys.readouterr()
-    assert said.out.startswith(f"Usage: python3 -m transformer_lessons {name} ")
+    assert said.out.startswith(f"usage: python3 -m transformer_lessons {name} ")
     assert said.err == "Nothing is installed: run python3 -m transformer_lessons lab.\n"
+
+
+def test_pip_makes_a_command_that_calls_what_the_module_calls(monkeypatch):
+    settings = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
+    module, function = re.search(r'^transformer-lessons = "(.+):(.+)"$', settings, re.MULTILINE).groups()
+    assert (module, function) == (__main__.__name__, __main__.command.__name__)
+    monkeypatch.setattr(sys, "argv", ["transformer-lessons", "--version"])
+    with pytest.raises(SystemExit, match="0"):
+        __main__.command()
+    code = (
+        f"import sys; sys.argv = ['/x/{install.SCRIPT}']; from transformer_lessons.__main__ import USAGE; print(USAGE)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=PACKAGE.parent)
+    assert said.stdout.startswith("usage: transformer-lessons COMMAND")
 
 
 def test_the_version_is_that_of_the_clone_or_of_the_installed_package(monkeypatch, tmp_path, capsys):

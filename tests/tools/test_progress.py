@@ -12,7 +12,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from transformer_lessons.exercises.checker.exercise import EXERCISES
-from transformer_lessons.tools import install, progress
+from transformer_lessons.tools import install, memory, progress, terminal
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("??_*.ipynb"))
 IMPORTS = "import torch\nfrom transformer_lessons.exercises import answer, check"
@@ -77,7 +77,7 @@ def told(tmp_path_factory):
     for name, text in {"numbers.txt": "1 2 3", "data/more.txt": "4", "helper.py": ""}.items():
         (folder / name).write_text(text)
     before = state(folder)
-    command = [sys.executable, "-X", "utf8", "-m", "transformer_lessons", "progress", folder]
+    command = [sys.executable, "-X", "utf8", "-m", "transformer_lessons", "progress", "--run", folder]
     result = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=install.ROOT)
     assert result.stderr == ""
     *tables, total = result.stdout.strip().split("\n\n")
@@ -236,11 +236,13 @@ def test_a_missing_folder_and_one_without_exercises_are_two_sentences(tmp_path, 
 def test_help_names_the_folder_and_its_default(capsys, monkeypatch, tmp_path):
     with pytest.raises(SystemExit, match="0"):
         progress.show_progress(["--help"])
-    usage = "usage: python -m transformer_lessons progress [-h] [--limit SECONDS] [FOLDER]\n"
+    usage = f"usage: {install.COMMAND} progress [-h] [--run] [--forget] [--limit SECONDS] [FOLDER]\n"
     assert capsys.readouterr().out.startswith(usage)
     monkeypatch.setattr(install, "ROOT", tmp_path)
-    assert progress.show_progress([]) == 1
+    assert progress.show_progress(["--run"]) == 1
     assert capsys.readouterr().err.startswith(f"{tmp_path / 'notebooks'} is not there")
+    assert progress.show_progress([]) == 1
+    assert capsys.readouterr().err.startswith(f"{tmp_path / 'notebooks'} has no lessons")
 
 
 @pytest.mark.parametrize("limit", ["-1", "0", "nan", "inf", "soon"])
@@ -250,31 +252,70 @@ def test_a_limit_that_is_none_is_refused(capsys, limit):
     assert f"{limit}" in capsys.readouterr().err.splitlines()[-1]
 
 
-def test_lab_skips_what_progress_finds_solved(tmp_path, monkeypatch):
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A clone of two lessons whose learner has solved nothing, and what is remembered of them."""
     monkeypatch.setattr(install, "ROOT", tmp_path)
-    monkeypatch.setattr(install, "VENV", tmp_path / ".venv")
-    notebooks = tmp_path / "notebooks"
-    notebooks.mkdir()
-    names = ["01_self_attention.ipynb", "02_queries_keys_values.ipynb", "10_modern.ipynb"]
-    for name in [*names, "01_self_attention.mine.ipynb", "glossary.md"]:
-        (notebooks / name).touch()
+    monkeypatch.setattr(memory, "ROOT", tmp_path)
+    monkeypatch.setenv(memory.ELSEWHERE, str(tmp_path / "solved.txt"))
+    (tmp_path / "notebooks").mkdir()
+    ask = 'answer("1.1")', 'report = check("softmax", softmax)', 'check("softmax", fixed)', 'answer("1.2")'
+    write(tmp_path / "notebooks", "01_first.ipynb", *ask)
+    write(tmp_path / "notebooks", "02_second.ipynb", 'check("attention", attention)', 'answer("2.1")')
+    write(tmp_path / "notebooks", "01_first.mine.ipynb", 'check("attention", attention)')
+    return tmp_path
 
+
+def test_progress_shows_at_once_what_is_remembered_and_ends_in_the_next_step(clone, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "run_cells", None)  # which cannot be called
+    monkeypatch.setattr(install, "has", lambda module: False)
+    assert progress.show_progress([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "○ 01_first                 exercises 0 of 1   questions  0 of 2",
+        "○ 02_second                exercises 0 of 1   questions  0 of 1",
+    ]
+    assert lines[3] == f"Begin: question 1.1, below “A lesson”, in {Path('notebooks/01_first.ipynb')}"
+    memory.remember(["1.1", "softmax"])
+    assert progress.show_progress([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "✓ 01_first                 exercises 1 of 1   questions  1 of 2"
+    assert lines[3] == f"Next: question 1.2, below “A lesson”, in {Path('notebooks/01_first.ipynb')}"
+    memory.remember(["1.2", "attention", "2.1"])
+    progress.show_progress([])
+    assert "You have solved everything in this course." in capsys.readouterr().out
+    assert progress.show_progress(["--forget"]) == 0
+    assert memory.solved() == []
+
+
+def test_a_run_remembers_what_has_passed_in_the_courses_own_folder_and_lab_skips_what_is_solved(clone):
     def opened():
         return Path(install.jupyterlab()[2]).name
 
-    progress.note_solved(notebooks / names[0], True)  # without an environment there is no lab
-    assert opened() == names[0]
-    install.VENV.mkdir()
-    for solved in (True, True, False, True):
-        progress.note_solved(notebooks / names[0], solved)
-        assert opened() == names[solved]
-    progress.note_solved(tmp_path / "elsewhere" / names[1], True)
-    assert opened() == names[1]
-    for name in names:
-        progress.note_solved(notebooks / name, True)
-    assert opened() == names[2]  # all are solved
-    (install.VENV / install.SOLVED).write_bytes(b"\xff")
-    assert opened() == names[0]
+    assert opened() == "01_first.ipynb"
+    progress.note_solved(clone / "elsewhere" / "01_first.ipynb", ["softmax"])
+    assert opened() == "01_first.ipynb"
+    progress.note_solved(clone / "notebooks" / "01_first.ipynb", ["softmax"])
+    assert opened() == "02_second.ipynb"
+    progress.note_solved(clone / "notebooks" / "02_second.ipynb", ["attention"])
+    assert opened() == "02_second.ipynb"  # all are solved
+
+
+def test_a_notebook_that_progress_runs_shows_no_cards_wherever_it_is_called(monkeypatch, tmp_path):
+    monkeypatch.setenv("JPY_SESSION_NAME", "lesson.ipynb")
+    assert "JPY_SESSION_NAME" not in progress.environment(tmp_path / "verdicts")
+
+
+def test_marks_have_colours_on_a_terminal_alone_and_not_against_the_readers_wish(monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert terminal.marked("✗") == "\033[31m✗\033[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert terminal.marked("✗") == "✗"
+    monkeypatch.setenv("NO_COLOR", "")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: False)
+    assert terminal.marked("✗") == "✗"
 
 
 @pytest.mark.parametrize(
@@ -297,7 +338,7 @@ def test_a_python_without_jupyter_hands_over_to_the_environment(tmp_path, monkey
     monkeypatch.setattr(install, "has", lambda module: False)
     monkeypatch.setattr(install, "run_to_its_end", lambda *command: handed.append(command) or 0)
     monkeypatch.setattr(install, "PYTHON", tmp_path / "python")
-    assert progress.show_progress([]) == 1
+    assert progress.show_progress(["--run"]) == 1
     assert capsys.readouterr().err.startswith("Nothing is installed yet: run python3 -m transformer_lessons lab")
     install.PYTHON.touch()
     monkeypatch.setattr(install, "VENV", tmp_path)

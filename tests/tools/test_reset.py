@@ -146,11 +146,20 @@ def test_a_fresh_lesson_is_left_alone(clone, capsys):
     assert texts(clone) == before
 
 
-@pytest.mark.parametrize("name", ["9", "03_scalling", "mine.ipynb"])
-def test_no_lesson_of_that_name_changes_nothing(clone, name, capsys):
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("9", "There is no lesson 9: the course has lessons 1 to 3.\n"),
+        ("03_scalling", "The course has no 03_scalling.ipynb: did you mean 03_scaling?\n"),
+        ("mine.ipynb", "The course has no mine.ipynb: name a lesson by its number, 1 to 3.\n"),
+    ],
+)
+def test_no_lesson_of_that_name_is_one_line_that_says_which_there_are_and_changes_nothing(
+    clone, name, sentence, capsys
+):
     before = texts(clone)
     assert reset.reset_lesson([name]) == 1
-    assert LESSON in capsys.readouterr().err  # which there are
+    assert capsys.readouterr().err == sentence
     assert texts(clone) == before
 
 

@@ -4,7 +4,7 @@ import sys
 
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
-from transformer_lessons.exercises.checker.verdict import Draws, judge
+from transformer_lessons.exercises.checker.verdict import Draws, judge, names_like
 
 
 def verdicts(exercise, seed=0):
@@ -19,6 +19,10 @@ def verdicts(exercise, seed=0):
 
 def main(names):
     """Prints the verdicts for the named exercises, or for all of them, and the totals."""
+    for name in names:
+        if name not in EXERCISES:
+            print(f"There is no exercise called {name}. {names_like(name)}", file=sys.stderr)
+            return 2
     mistakes = named = right = accepted = 0
     for name in names or EXERCISES:
         exercise = EXERCISES[name]

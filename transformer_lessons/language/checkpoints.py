@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
@@ -107,7 +106,7 @@ def lock(path):
         holder = file.read(20).decode(errors="replace")
         if holder.strip("0123456789"):
             raise ValueError(f"{beside} already exists, and is not a lock of this course")
-        if not hold(file):
+        if not atomic.hold(file):
             raise ValueError(f"another run, process {holder}, is writing {path}")
         if not (beside.exists() and os.path.samestat(os.fstat(file.fileno()), beside.stat())):
             raise ValueError(f"another run has just released {path}: try again")
@@ -119,25 +118,6 @@ def lock(path):
             with contextlib.suppress(OSError):  # Windows cannot remove open files: an empty one stays
                 file.truncate(0)
                 beside.unlink(missing_ok=True)
-
-
-def hold(file):
-    """Locks an open file until it is closed or the process ends. Returns False if another process has locked it."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            file.seek(1000)  # a place beyond what others read
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    except OSError:  # a file system without locks: then nobody can be kept out
-        return True
-    return True
 
 
 def check_apart(**paths):

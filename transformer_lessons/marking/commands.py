@@ -5,6 +5,8 @@ import os
 import sys
 from pathlib import Path
 
+from transformer_lessons.tools.install import COMMAND
+
 MARK = """Mark a class: a folder or a zip file, as downloaded from your learning system. Students' code runs in separate
 processes, without access to your files or the network if the system can prevent it; what it prints proves nothing."""
 
@@ -121,7 +123,7 @@ def sample(arguments):
 
     verdicts.course()
     sample.write(options.out, options.students)
-    print(f"{options.students} students: python3 -m transformer_lessons mark {options.out}")
+    print(f"{options.students} students: {COMMAND} mark {options.out}")
     return 0
 
 
@@ -168,7 +170,7 @@ def key(arguments):
 
 
 def parser_for(name, description):
-    return argparse.ArgumentParser(prog=f"python3 -m transformer_lessons {name}", description=description)
+    return argparse.ArgumentParser(prog=f"{COMMAND} {name}", description=description)
 
 
 def refuse(sentence):

@@ -5,6 +5,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 from pathlib import Path
 
 
@@ -34,3 +35,22 @@ def tidy(path):
     for left in path.parent.iterdir():
         if re.fullmatch(rf"{re.escape(path.name)}\.[0-9a-f]{{8}}\.part", left.name):
             left.unlink()
+
+
+def hold(file):
+    """Locks an open file until it is closed or the process ends. Returns False if another process has locked it."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(1000)  # a place beyond what others read
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # a file system without locks: then nobody can be kept out
+        return True
+    return True

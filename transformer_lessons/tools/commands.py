@@ -17,7 +17,7 @@ from transformer_lessons.inspection import live
 from transformer_lessons.language import checkpoints, gguf_model, pretrained, sampling, training
 from transformer_lessons.language.chat import Conversation, default_system
 from transformer_lessons.tasks import shakespeare
-from transformer_lessons.tools import chat_model
+from transformer_lessons.tools import chat_model, install
 from transformer_lessons.validation import check_sizes, check_split
 
 SHIPPED = checkpoints.SHIPPED
@@ -189,7 +189,7 @@ def report(model, data, progress, options):
     if kept:
         say(
             f"The model is in {' and '.join(kept)}. To let it write: "
-            f"python -m transformer_lessons generate --model {shlex.quote(kept[0])}"
+            f"{install.COMMAND} generate --model {shlex.quote(kept[0])}"
         )
 
 
@@ -293,7 +293,7 @@ def new_parser(command, description, epilog=None):
             return action.help if action.default in (None, False) else super()._get_help_string(action)
 
     return argparse.ArgumentParser(
-        prog=f"python -m transformer_lessons {command}", description=description, epilog=epilog, formatter_class=Help
+        prog=f"{install.COMMAND} {command}", description=description, epilog=epilog, formatter_class=Help
     )
 
 
@@ -309,17 +309,18 @@ def generate(arguments):
     else:
         model, vocabulary = load_pretrained(options.pretrained)
     sampling.lay_out(model)  # in place, or the cache would make a second copy of all weights
+    prompt = options.prompt.replace("\\n", "\n")  # in most shells, a line break is hard to type
     pieces = sampling.stream(
         model,
         vocabulary,
-        options.prompt,
+        prompt,
         options.length,
         options.temperature,
         options.top_k,
         options.top_p,
         options.seed,
     )
-    for piece in itertools.chain([options.prompt], pieces, ["\n"]):
+    for piece in itertools.chain([prompt], pieces, ["\n"]):
         print(piece, end="", flush=True)
 
 
@@ -343,7 +344,12 @@ def load_pretrained(name):
 def generate_parser():
     parser = new_parser("generate", "Let a model write. Without --model, the one that comes with the course.")
     add = parser.add_argument
-    add("prompt", nargs="?", default="", help="what the text begins with, for example $'\\n\\nHAMLET.\\n'")
+    add(
+        "prompt",
+        nargs="?",
+        default="",
+        help="what the text begins with, for example '\\n\\nHAMLET.\\n': \\n is a line break",
+    )
     add("--model", type=filename, metavar="FILE", help="a file that train has written")
     add(
         "--pretrained",

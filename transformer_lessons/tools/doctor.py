@@ -13,40 +13,44 @@ import sys
 import tempfile
 from pathlib import Path
 
-from transformer_lessons.tools import chat_model, install
+from transformer_lessons.tools import chat_model, install, terminal
 
-DESCRIPTION = """Show what is installed, what is missing, and the command that fixes it: in your own
+DESCRIPTION = """Show what is missing or worth knowing, and the command that fixes it: in your own
 environment if you use one, otherwise in .venv, which lab and test make. A line begins with a tick (fine), a
-circle (worth knowing) or a cross (to be fixed: then the exit code is 1)."""
+circle (worth knowing) or a cross (to be fixed: then the exit code is 1). Where all is well, that is the only line."""
 OLDEST, NEWEST = (3, 10), (3, 14)  # of the Pythons that the tests run with
 EXTRAS = ("lab", "test")  # what requirements.txt installs beyond the package's own needs
 WHERE = "import ipykernel, transformer_lessons; print(transformer_lessons.__file__)"
 DOWNLOAD = "from transformer_lessons.tasks import shakespeare; shakespeare.load()"
 FETCH = "from transformer_lessons.tools import chat_model; chat_model.fetch()"
-LAB = "python3 -m transformer_lessons lab" if os.name != "nt" else "py -m transformer_lessons lab"
+LAB = f"{install.COMMAND} lab"
 
 
 def show_findings(arguments):
-    parser = argparse.ArgumentParser(prog="python -m transformer_lessons doctor", description=DESCRIPTION)
-    parser.parse_args(arguments)
+    parser = argparse.ArgumentParser(prog=f"{install.COMMAND} doctor", description=DESCRIPTION)
+    parser.add_argument("--all", action="store_true", help="list what is fine, too")
+    options = parser.parse_args(arguments)
     if not own_environment() and install.works():
-        tell("✓", f"{install.VENV} is there, and its Python starts: it reports the rest")
-        return install.run_to_its_end(install.PYTHON, "-m", "transformer_lessons", "doctor")
+        if options.all:
+            tell("✓", f"{install.VENV} is there, and its Python starts: it reports the rest")
+        return install.run_to_its_end(install.PYTHON, "-m", "transformer_lessons", "doctor", *arguments)
     findings = examine() if own_environment() else [none_yet()]
-    for finding in findings:
+    shown = findings if options.all else [finding for finding in findings if finding[0] != "✓"]
+    for finding in shown:
         tell(*finding)
+    if shown:
+        print()
     wrong = sum(finding[0] == "✗" for finding in findings)
-    print(f"\n{wrong} to fix." if wrong else "\nAll is well.")
+    if wrong:
+        print(f"{wrong} to fix.")
+    else:
+        tell("✓", f"All is well: {len(findings)} checks, in {sys.prefix}. doctor --all lists them.")
     return 1 if wrong else 0
 
 
 def tell(mark, what, command=None):
     """Prints a line and, below it, the command."""
-    try:
-        mark.encode(sys.stdout.encoding or "ascii")
-    except UnicodeEncodeError:
-        mark = {"✓": "OK", "✗": "X", "○": "O"}[mark]
-    print(f"{mark} {what}" + (f"\n      {command}" if command else ""), flush=True)
+    print(f"{terminal.marked(mark)} {what}" + (f"\n      {command}" if command else ""), flush=True)
 
 
 def own_environment():

@@ -26,7 +26,7 @@ def terms_of(notebook):
         texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     except (ValueError, KeyError, TypeError, RecursionError):
         name = Path(notebook).name
-        message = f"{name} is not a notebook, or is damaged: python -m transformer_lessons reset {name} puts it right"
+        message = f"{name} is not a notebook, or is damaged: {install.COMMAND} reset {name} puts it right"
         raise ValueError(message) from None
     lists = [text.partition(NEW_WORDS)[2].partition("**Further reading")[0] for text in texts if NEW_WORDS in text]
     return [
@@ -46,7 +46,7 @@ def glossary(notebooks):
 
 def write(arguments):
     """Writes notebooks/glossary.md of the clone that holds this package."""
-    parser = argparse.ArgumentParser(prog="python -m transformer_lessons glossary", description=DESCRIPTION)
+    parser = argparse.ArgumentParser(prog=f"{install.COMMAND} glossary", description=DESCRIPTION)
     parser.parse_args(arguments)
     folder = install.ROOT / "notebooks"
     try:

@@ -13,13 +13,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from transformer_lessons.tools import chat_model
+from transformer_lessons.tools import chat_model, memory
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = Path(os.environ.get("TRANSFORMER_LESSONS_VENV") or ROOT / ".venv").absolute()
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+PYTHON_3 = "py" if os.name == "nt" else "python3"
+SCRIPT = "transformer-lessons"  # which pip puts beside its Python
+COMMAND = SCRIPT if Path(sys.argv[0]).stem == SCRIPT else f"{PYTHON_3} -m transformer_lessons"  # as it was typed
 STAMP = VENV / "transformer-lessons.txt"  # what this environment was made from, written last
-SOLVED = "solved-lessons.txt"  # beside it: the lessons that `progress` has found solved
 UNFINISHED = "unfinished"
 WITHOUT_MODEL = "--without-model"  # an option of lab and test
 CONSTRAINTS = ".ci/constraints.txt"
@@ -37,9 +39,9 @@ def lab(arguments):
 
 def jupyterlab():
     """Arguments for Python. Without a root, JupyterLab would serve only the lesson's folder, and find no pictures."""
-    names = sorted(path.name for path in ROOT.glob("notebooks/*") if re.match(r"\d\d_\w+\.ipynb$", path.name))
-    left = [name for name in names if name not in solved_lessons()] or names[-1:]
-    first = [Path("notebooks", name) for name in left[:1]]
+    lessons, known = memory.lessons(ROOT), memory.solved()
+    left = [lesson for lesson in lessons if not memory.is_done(lesson, known)] or lessons[-1:]
+    first = [lesson.relative_to(ROOT) for lesson in left[:1]]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     return ["-m", "jupyterlab", *first, f"--ServerApp.root_dir={ROOT}", *as_root]
 
@@ -47,14 +49,6 @@ def jupyterlab():
 def passed_on(arguments):
     """What JupyterLab or pytest gets of the arguments."""
     return [argument for argument in arguments if argument != WITHOUT_MODEL]
-
-
-def solved_lessons():
-    """The names of the lessons in which `progress` has found every exercise solved."""
-    try:
-        return (VENV / SOLVED).read_text(encoding="utf-8").split()
-    except (OSError, ValueError):
-        return []
 
 
 def let_waiting_threads_sleep():

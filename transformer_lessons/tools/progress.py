@@ -15,43 +15,55 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from transformer_lessons.tools import atomic, install, reset
+from transformer_lessons.tools import install, memory, reset, terminal
 
-DESCRIPTION = """Run copies of the notebooks in a folder, or of one notebook, and show which exercises are solved.
-Only the cells that ask for a verdict run, with all that they need; if one of them fails, an answer is wrong or an
-exercise is missing, the whole notebook runs, and that counts. Your files stay as they are: the copies run in a
-folder of their own, with copies of the files beside them. The exit code is 1 if anything has failed or is broken."""
+DESCRIPTION = """Show what you have solved, as your notebooks' verdicts remember it, and what comes next. With --run,
+or with a folder or a notebook: run copies of the notebooks, and show which exercises are solved in them. Only the
+cells that ask for a verdict run, with all that they need; if one of them fails, an answer is wrong or an exercise is
+missing, the whole notebook runs, and that counts. Your files stay as they are: the copies run in a folder of their
+own, with copies of the files beside them. The exit code is 1 if anything has failed or is broken."""
 ON_PURPOSE = "wrong-on-purpose"  # the tag of a cell that shows a wrong answer to its reader
 MARKS = {"passed": "✓", "failed": "✗", "not attempted": "○"}
 ROOM = 500_000_000  # bytes of files copied with a notebook, at most
 
 
 def show_progress(arguments):
-    """The command. It needs Jupyter and PyTorch: if one is missing, the course's environment does the work."""
-    parser = argparse.ArgumentParser(prog="python -m transformer_lessons progress", description=DESCRIPTION)
+    """The command."""
+    parser = argparse.ArgumentParser(prog=f"{install.COMMAND} progress", description=DESCRIPTION)
     add = parser.add_argument
     add(
         "folder",
         nargs="?",
         type=Path,
-        default=install.ROOT / "notebooks",
         metavar="FOLDER",
-        help="a folder of notebooks, or one notebook (default: notebooks)",
+        help="a folder of notebooks, or one notebook, to run (with --run, by default: notebooks)",
     )
+    add("--run", action="store_true", help="run copies of the notebooks")
+    add("--forget", action="store_true", help="forget what you have solved")
     add("--limit", type=seconds, default=120, metavar="SECONDS", help="time limit for one cell (default: 120)")
     options = parser.parse_args(arguments)
+    if options.forget:
+        memory.forget(memory.solved())
+        print("Forgotten.")
+        return 0
+    if not options.run and options.folder is None:
+        return show_remembered()
+    return run_and_show(options.folder or install.ROOT / "notebooks", options.limit)
+
+
+def run_and_show(folder, limit):
+    """It needs Jupyter and PyTorch: if one is missing, the course's environment does the work."""
     if not (install.has("nbclient") and install.has("torch")):
         if not install.PYTHON.exists() or Path(sys.prefix) == install.VENV:
-            return refuse("Nothing is installed yet: run python3 -m transformer_lessons lab.")
-        again = ["progress", options.folder.absolute(), "--limit", options.limit]
+            return refuse(f"Nothing is installed yet: run {install.COMMAND} lab.")
+        again = ["progress", folder.absolute(), "--limit", limit]
         return install.run_to_its_end(install.PYTHON, "-m", "transformer_lessons", *again)
-    folder = options.folder
     if not folder.exists():
         return refuse(f"{folder} is not there: name a folder of notebooks, or a notebook.")
     if not folder.is_dir() and not folder.is_file():
         return refuse(f"{folder} is neither a folder nor a notebook.")
     paths = sorted(folder.glob("[!.]*.ipynb")) if folder.is_dir() else [folder]
-    results = [tell(path, options.limit) for path in paths]
+    results = [tell(path, limit) for path in paths]
     if not any(results):
         return refuse(f"{folder} holds no notebook with exercises.")
     return sum_up([result for result in results if result])
@@ -67,6 +79,45 @@ def seconds(text):
 def refuse(sentence):
     print(sentence, file=sys.stderr)
     return 1
+
+
+# --- what is remembered ---------------------------------------------------------------------------------
+
+
+def show_remembered():
+    """A line for each lesson, and the next step; nothing runs."""
+    known = set(memory.solved())
+    lessons = [(path, memory.steps(path)) for path in memory.lessons(install.ROOT)]
+    if not lessons:
+        return refuse(f"{install.ROOT / 'notebooks'} has no lessons: name a folder of notebooks, or a notebook.")
+    for path, steps in lessons:
+        exercises = [step.name for step in steps if not memory.is_question(step.name)]
+        questions = [step.name for step in steps if memory.is_question(step.name)]
+        solved, answered = known.intersection(exercises), known.intersection(questions)
+        mark = "✓" if memory.is_done(path, known) else "○"
+        print(
+            f"{terminal.marked(mark)} {path.stem:<24} exercises {len(solved)} of {len(exercises)}"
+            f"   questions {len(answered):>2} of {len(questions)}"
+        )
+    step = memory.next_step(known, after=last_of(known, lessons))
+    begin = "Begin" if not known else "Next"
+    print(f"\n{begin}: {place_of(step)}" if step else "\nYou have solved everything in this course.")
+    print(f"So your verdicts remember it. To run the notebooks, and see what passes: {install.COMMAND} progress --run")
+    return 0
+
+
+def last_of(known, lessons):
+    """The step solved last; None if there is none."""
+    names = {step.name for _, steps in lessons for step in steps}
+    return next((name for name in reversed(memory.solved()) if name in names), None)
+
+
+def place_of(step):
+    """question 1.2, below “Softmax turns any scores into weights”, in notebooks/01_self_attention.ipynb."""
+    kind = "question" if memory.is_question(step.name) else "exercise"
+    heading = step.heading.replace("`", "").replace("*", "")
+    below = f", below “{heading}”" if kind == "question" else ""
+    return f"{kind} {step.name}{below}, in {Path('notebooks', step.lesson)}"
 
 
 # --- what a notebook holds ----------------------------------------------------------------------------------
@@ -236,7 +287,8 @@ def what_stopped(client, errors, cell):
 def environment(verdicts):
     """A kernel's environment: checks write their verdicts to this file, and figures are not shown."""
     package = [str(install.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return os.environ | {
+    inherited = {name: value for name, value in os.environ.items() if name != "JPY_SESSION_NAME"}  # nobody looks at it
+    return inherited | {
         "MPLBACKEND": "Agg",
         "TRANSFORMER_LESSONS_REPORTS": str(verdicts),
         "PYTHONPATH": os.pathsep.join(package),
@@ -303,13 +355,13 @@ def tell(path, limit):
     if left_out:
         troubles.append(f"! not copied, so not there for its cells: {', '.join(left_out[:5])}")
     for (name, subject), (mark, words) in rows.items():
-        print(f"  {mark} {name if subject == name else f'{name}, as {subject}':<50} {words}")
+        print(f"  {terminal.marked(mark)} {name if subject == name else f'{name}, as {subject}':<50} {words}")
     if questions:
         print(f"    {count_of(questions)}")
     print("".join(f"  {trouble}\n" for trouble in troubles), end="", flush=True)
     marks = {name: mark for (name, subject), (mark, _) in rows.items() if subject == name}
     wrong = [mark for mark, _ in rows.values()] + list(questions.values())
-    note_solved(path, expected and all(marks[name] == "✓" for name in expected))
+    note_solved(path, [name for name, mark in (marks | questions).items() if mark == "✓"])
     return marks, wrong.count("✗") + len(troubles)
 
 
@@ -364,8 +416,7 @@ def sum_up(results):
     return 1 if any(wrong for _, wrong in results) else 0
 
 
-def note_solved(path, solved):
-    """Notes whether a lesson is solved, for `lab`, which opens the first one that is not."""
-    if path.absolute().parent == install.ROOT / "notebooks" and install.VENV.is_dir():
-        names = [name for name in install.solved_lessons() if name != path.name] + ([path.name] if solved else [])
-        atomic.write(install.VENV / install.SOLVED, "".join(f"{name}\n" for name in names).encode())
+def note_solved(path, names):
+    """Remembers what is solved in the course's own folder: `lab` opens the first lesson that is not."""
+    if path.absolute().parent == install.ROOT / "notebooks":
+        memory.remember(names)

@@ -1,6 +1,7 @@
 """A fresh copy of a lesson, the learner's kept beside it: python -m transformer_lessons reset."""
 
 import argparse
+import difflib
 import json
 import re
 import shutil
@@ -9,7 +10,7 @@ import sys
 from pathlib import Path
 
 from transformer_lessons.tools import atomic
-from transformer_lessons.tools.install import ROOT
+from transformer_lessons.tools.install import COMMAND, ROOT
 
 DESCRIPTION = """Put a fresh copy of a lesson in its place. What was there is kept beside it: 03_scaling.ipynb
 becomes 03_scaling.mine.ipynb, and the next time 03_scaling.mine-2.ipynb. The fresh copy is the newest version
@@ -18,7 +19,7 @@ its history lacks the lesson, nothing changes."""
 
 
 def reset_lesson(arguments):
-    parser = argparse.ArgumentParser(prog="python -m transformer_lessons reset", description=DESCRIPTION)
+    parser = argparse.ArgumentParser(prog=f"{COMMAND} reset", description=DESCRIPTION)
     parser.add_argument("notebook", help="a lesson's number, its name, or the path of your copy")
     options = parser.parse_args(arguments)
     try:
@@ -47,7 +48,7 @@ def find(notebook):
     if notebook.isdecimal():
         named = [name for name in lessons() if int(name[:2]) == int(notebook)]
         if not named:
-            raise ValueError(f"There is no lesson {notebook}: the course has {', '.join(lessons())}.")
+            raise ValueError(f"There is no lesson {notebook}: the course has lessons {first_and_last()}.")
         return folder / named[0]
     path = Path(notebook if notebook.endswith(".ipynb") else notebook + ".ipynb")
     return path if path.exists() or path.name != str(path) else folder / path
@@ -60,11 +61,22 @@ def lessons():
     return sorted({path.name for path in paths if re.fullmatch(r"\d\d_\w+\.ipynb", path.name)})
 
 
+def first_and_last():
+    """1 to 12"""
+    numbers = [int(name[:2]) for name in lessons()]
+    if not numbers:
+        raise ValueError(f"There are no lessons in {ROOT / 'notebooks'}.")
+    return f"{numbers[0]} to {numbers[-1]}"
+
+
 def fresh_copy(name):
     """The newest untouched version of a lesson in the clone's history."""
     commits = git("log", "--full-history", "--format=%H", "--", f"notebooks/{name}").decode().split()
     if not commits and name not in lessons():
-        raise ValueError(f"The course has no {name}. Its lessons are {', '.join(lessons())}.")
+        stems = [lesson.removesuffix(".ipynb") for lesson in lessons()]
+        near = difflib.get_close_matches(name.removesuffix(".ipynb"), stems, 1)
+        hint = f"did you mean {near[0]}?" if near else f"name a lesson by its number, {first_and_last()}."
+        raise ValueError(f"The course has no {name}: {hint}")
     if not commits:
         raise ValueError(f"{ROOT} has no git history of {name}, so nothing was changed. A clone of the course has one.")
     for commit in commits:

@@ -5,13 +5,19 @@ lost in a notebook that is not trusted, or when the page is read aloud.
 """
 
 import html
+import io
+import keyword
 import os
 import re
 import sys
+import tokenize
+from collections.abc import Sequence
 
 COLOURS = {"passed": "#1b9e77", "failed": "#d55e00"}  # safe for colour-blind eyes; everything else is grey
 GREY = "#8a8a8a"
 SPOKEN = {"✓": "passed", "✗": "not right", "○": "not attempted"}  # by screen readers
+COLOURS_OF_CODE = {"keyword": "#00803f", "string": "#c0392b", "comment": "#5f7a7a", "number": "#2e7d4f"}
+KINDS = {tokenize.STRING: "string", tokenize.COMMENT: "comment", tokenize.NUMBER: "number"}
 HEADER = re.compile(r"yours: (?P<label>.*?)\s{2,}(?=expected$)")
 VALUE = re.compile(r"(yours|expected)  ")
 BEGINNING = re.compile(r"yours[: ]|expected  |at the line: |With |That was with ")  # begins another block
@@ -42,8 +48,11 @@ def card(status: str, heading: str, blocks: list[str]) -> str:
     return "\n".join([f'<div style="{style}">', f"<p><strong>{heading}</strong></p>", *blocks, "</div>"])
 
 
-def card_of(status: str, text: str, ruled_out: int = 0) -> str:
-    """The card for a verdict's plain text, in which sentences are indented by two spaces and numbers by four."""
+def card_of(status: str, text: str, ruled_out: int = 0, below: Sequence[str] = ()) -> str:
+    """The card for a verdict's plain text, in which sentences are indented by two spaces and numbers by four.
+
+    Below it stand further blocks, which are HTML.
+    """
     first, *lines = text.splitlines()
     while lines and not first.startswith("✓") and not first.endswith((".", "?", ")")):
         first += " " + lines.pop(0).strip()
@@ -54,7 +63,7 @@ def card_of(status: str, text: str, ruled_out: int = 0) -> str:
         while lines and lines[0].startswith("    ") == numbers and not (block and is_start(lines[0])):
             block.append(lines.pop(0)[4 if numbers else 2 :])
         blocks += evidence(block, COLOURS.get(status, GREY)) if numbers else [paragraph(" ".join(block))]
-    return card(status, first, blocks)
+    return card(status, first, [*blocks, *below])
 
 
 def is_start(line: str) -> bool:
@@ -118,6 +127,37 @@ def paragraph(text: str) -> str:
 def preformatted(text: str) -> str:
     style = "margin: 0 0 12px; white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere"
     return f'<pre style="{style}">{html.escape(text)}</pre>'
+
+
+def code(source: str) -> str:
+    """Python code as an editor shows it: in colours, and in lines that are not broken."""
+    style = "margin: 0 0 12px; overflow-x: auto; white-space: pre"
+    return f'<pre style="{style}">{coloured(source)}</pre>'
+
+
+def coloured(source: str) -> str:
+    """The code, escaped, in JupyterLab's own colours where it has any, and elsewhere in such as suit any background."""
+    lines, parts, end = source.splitlines(keepends=True), [], (1, 0)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        parts.append(html.escape(between(lines, end, token.start), quote=False))
+        text, kind = html.escape(between(lines, token.start, token.end), quote=False), kind_of(token)
+        colour = f"var(--jp-mirror-editor-{kind}-color, {COLOURS_OF_CODE.get(kind)})"
+        parts.append(f'<span style="color: {colour}">{text}</span>' if kind else text)
+        end = token.end
+    return "".join(parts)
+
+
+def between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+    """The text from one place to another, each a line, counted from 1, and a column."""
+    rows = [line[: end[1]] if row == end[0] else line for row, line in enumerate(lines[: end[0]], 1)][start[0] - 1 :]
+    return rows[0][start[1] :] + "".join(rows[1:]) if rows else ""
+
+
+def kind_of(token: tokenize.TokenInfo) -> str | None:
+    """What an editor gives a colour to."""
+    if token.type == tokenize.NAME:
+        return "keyword" if keyword.iskeyword(token.string) else None
+    return KINDS.get(token.type)
 
 
 def marked_up(text: str) -> str:

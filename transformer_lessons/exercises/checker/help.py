@@ -4,6 +4,7 @@ from transformer_lessons.exercises.checker import card
 from transformer_lessons.exercises.checker.exercise import EXERCISES, Exercise
 from transformer_lessons.exercises.checker.report import say
 from transformer_lessons.exercises.checker.verdict import names_like
+from transformer_lessons.tools import memory
 
 given = {}  # exercise → how many hints have been asked for
 
@@ -30,11 +31,24 @@ def hint(name: str, number: int | None = None) -> None:
 
 
 def solution(name: str) -> None:
-    """Prints the source of a right answer, which runs on its own."""
+    """Prints the source of a right answer, which runs on its own.
+
+    Where it is shown as a card, other right answers follow if the learner has solved the exercise.
+    """
     exercise = find(name)
     if exercise is not None:
         text = exercise.solution_text()
-        say(text, card.card("solution", f"{exercise.name}: a right answer", [card.preformatted(text)]))
+        others = other_styles(exercise) if card.is_shown() and exercise.name in memory.solved() else []
+        say(text, card.card("solution", f"{exercise.name}: a right answer", [card.code(text), *others]))
+
+
+def other_styles(exercise: Exercise) -> list[str]:
+    """The page's other right answers, each folded below its name."""
+    pointer = 'style="cursor: pointer"'
+    return [
+        f"<details><summary {pointer}>Also right: {card.marked_up(style)}</summary>{card.code(source)}</details>"
+        for style, source in exercise.page.styles.items()
+    ]
 
 
 def find(name: object) -> Exercise | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from transformer_lessons.exercises.checker import sandbox
+from transformer_lessons.exercises.checker import onward, sandbox
 from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.card import card_of
 from transformer_lessons.exercises.checker.contract import (
@@ -52,8 +52,11 @@ def check(name: str, answer: object = MISSING, *, limits: Limits = LIMITS) -> Re
             f"○ {str(name)[:60]}: could not be checked.\n  The check itself failed, and that is a "
             f"fault in the course, not in your answer.\n  ({sandbox.name_error(error)})",
         )
-    ruled_out = len(EXERCISES[name].mistakes) if report.status == "passed" else 0
-    say(report.message, card_of(report.status, report.message, ruled_out))
+    ruled_out, below = 0, []
+    if report.status == "passed":
+        ruled_out = len(EXERCISES[name].mistakes)
+        below = onward.below(name, defined_as=getattr(answer, "__name__", ""))
+    say(report.message, card_of(report.status, report.message, ruled_out, below))
     note(report)
     return report
 

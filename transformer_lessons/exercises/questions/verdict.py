@@ -3,8 +3,10 @@
 import re
 import textwrap
 
+from transformer_lessons.exercises.checker import onward
 from transformer_lessons.exercises.checker.card import card, paragraph
 from transformer_lessons.exercises.checker.report import WIDTH, Report, note, say
+from transformer_lessons.exercises.questions import clicked
 from transformer_lessons.exercises.questions.finding import find
 from transformer_lessons.exercises.questions.kinds import Question
 from transformer_lessons.exercises.questions.reading import Unreadable, is_blank
@@ -23,11 +25,13 @@ def answer(number: object = None, *values: object) -> Report:
     except Unreadable as reason:
         return tell("?", "not attempted", "○ No such question", [str(reason)])
     status, said = verdict(question, value)
+    is_shown = said == question.shown()
     ending = {"passed": f": {question.praise}", "failed": ": not yet", "not attempted": ""}[status]
     if status != "passed":
         invitation = "Try again" if status == "failed" else "Answer"
         said.append(f'{invitation} with {question.asks_for}: answer("{question.number}", {question.blank})')
-    return tell(question.number, status, f"{MARKS[status]} {question.number} {question.title}{ending}", said)
+    heading = f"{MARKS[status]} {question.number} {question.title}{ending}"
+    return tell(question.number, status, heading, said, question if is_shown else None)
 
 
 def verdict(question: Question, value: object) -> tuple[str, list[str]]:
@@ -44,14 +48,19 @@ def verdict(question: Question, value: object) -> tuple[str, list[str]]:
     return ("passed" if passed else "failed"), said
 
 
-def tell(number: str, status: str, heading: str, paragraphs: list[str]) -> Report:
-    """Prints the report, and returns it."""
+def tell(number: str, status: str, heading: str, paragraphs: list[str], shown: Question | None = None) -> Report:
+    """Prints the report, and returns it; on a card, a question that is shown can be clicked."""
     lines = [line for text in paragraphs for line in text.splitlines()]
     wrapped = [heading]
     for line in lines:
         hanging = " " * len(re.match(r"[a-z]\) |- | *", line)[0])
         wrapped += textwrap.wrap(line, WIDTH, subsequent_indent=hanging, break_on_hyphens=False)
     report = Report(number, status, "\n".join(wrapped))
-    say(report.message, card(status, heading, [paragraph(line) for line in lines]))
+    blocks = [paragraph(line) for line in lines]
+    if shown:
+        blocks = clicked.blocks(shown, blocks)
+    elif status == "passed":
+        blocks += onward.below(number)
+    say(report.message, card(status, heading, blocks))
     note(report)
     return report

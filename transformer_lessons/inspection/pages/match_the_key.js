@@ -35,7 +35,7 @@
     make('p', {className: 'name', textContent: caption}, numbers);
     return table(caption, ['', ...data.words.map(word => `k ${word}`)], data.words.map(word => `q ${word}`), numbers);
   });
-  let before = null, last = null;
+  let earlier = null, last = null;
 
   function placeOf(event) {
     const box = plane.getBoundingClientRect(), scale = 340 / box.width;
@@ -61,11 +61,11 @@
       const cells = [tables[0][query][key], tables[1][query][key]];
       cells[0].textContent = two(score);
       cells[1].textContent = two(weights[query][key]);
-      cells[0].classList.toggle('moved', before !== null && Math.abs(before[query][key] - score) > 1e-9);
+      cells[0].classList.toggle('moved', earlier !== null && Math.abs(earlier[query][key] - score) > 1e-9);
       cells[1].style.background = `color-mix(in srgb, var(--weight) ${Math.round(45 * weights[query][key])}%, transparent)`;
     }));
     const told = data.words.map((word, query) => `“${word}” gives ${data.words.map((other, key) => `“${other}” ${two(weights[query][key])}`).join(', ')}`);
     said.textContent = `${last === null ? '' : `The ${handles[last].name} is (${vectors[last].map(two).join(', ')}). `}${told.join('; ')}.`;
-    before = scores;
+    earlier = scores;
   }
   show();

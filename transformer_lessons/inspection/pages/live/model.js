@@ -1,4 +1,4 @@
-// The Transformer in 150 lines of JavaScript: models.py, layers.py, attention.py and positions.py again, for one token
+// The Transformer in plain JavaScript: models.py, layers.py, attention.py and positions.py again, for one token
 // at a time. A vector is a Float32Array; a matrix is one too, row after row. `globalThis.lessons` holds what is used.
 globalThis.lessons = (() => {
   // F.linear for one vector: its dot products with the rows of the weight. Four at a time, so that none waits for another.

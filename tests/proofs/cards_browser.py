@@ -1,0 +1,186 @@
+"""Uses the verdicts' cards in JupyterLab in a real browser: python tests/proofs/cards_browser.py
+
+As browser.py it needs Chromium, its driver and selenium. A small notebook of the first lesson's name runs. A question
+is clicked, by mouse and by keyboard, and one is filled in; both are remembered when the page is loaded again. A verdict
+that passes says how much of the lesson is solved, and its link leads to what comes next. Nothing is asked for from
+elsewhere. With AXE, the path of axe.min.js (npm pack axe-core), axe-core finds nothing in the cards, light and dark.
+Screenshots go to the folder that SCREENSHOTS names.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import nbformat
+from browser import click_menu, free_port, kernels_busy, requests_elsewhere, start_browser, start_lab
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.tools import memory
+
+NAME = "01_self_attention.ipynb"
+IMPORTS = "from transformer_lessons.exercises import answer, check, solution"
+CELLS = ['answer("1.2")', 'answer("1.1")', 'check("softmax", softmax)', 'solution("softmax")', 'check("softmax", abs)']
+PATIENCE = 240  # seconds
+CARD = ".jp-OutputArea-output > div[style*='border-left']"
+
+
+def write_notebook(folder):
+    """The cells, and far below them a cell for each step of the lesson, with the lesson's id."""
+    steps = memory.steps(memory.ROOT / "notebooks" / NAME)
+    cells = [new_markdown_cell("# Cards"), *(new_code_cell(source) for source in (IMPORTS, solution(), *CELLS))]
+    for step in steps:
+        cells += [new_markdown_cell("Text.\n\n" * 40), new_markdown_cell(f"## Here is {step.name}", id=step.cell)]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(new_notebook(cells=cells, metadata=kernel), folder / "notebooks" / NAME)
+
+
+def solution():
+    return EXERCISES["softmax"].solution_text()
+
+
+class Cards:
+    """The notebook, open in JupyterLab, and what is wrong with it."""
+
+    def __init__(self, browser, port):
+        self.browser, self.port, self.faults = browser, port, []
+
+    def open(self):
+        self.browser.get(f"http://127.0.0.1:{self.port}/lab/tree/notebooks/{NAME}?reset")
+        self.until(lambda: len(self.browser.find_elements(By.CSS_SELECTOR, ".jp-Notebook .jp-Cell")) > 5)
+        time.sleep(3)
+
+    def until(self, condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            if time.monotonic() > end:
+                raise SystemExit("JupyterLab is not ready, or a card did not come")
+            time.sleep(0.2)
+
+    def cards(self):
+        return self.browser.find_elements(By.CSS_SELECTOR, CARD)
+
+    def expect(self, true, sentence):
+        if not true:
+            self.faults.append(sentence)
+
+    def run_all(self):
+        click_menu(self.browser, "Run", "Run All Cells")
+        self.until(lambda: len(self.cards()) == len(CELLS) and not kernels_busy(self.port))
+        time.sleep(1)
+
+    def save(self):
+        ActionChains(self.browser).key_down(Keys.CONTROL).send_keys("s").key_up(Keys.CONTROL).perform()
+        time.sleep(2)
+
+    def click_the_choices(self):
+        card = self.cards()[0]
+        buttons = card.find_elements(By.CSS_SELECTOR, "button")
+        self.expect(len(buttons) == 4, f"question 1.2 has {len(buttons)} buttons, not 4")
+        self.expect("9, more than the 5" not in card.text, "an explanation is seen before the click")
+        buttons[0].click()
+        self.expect("✗ No. It points in exactly the same direction" in card.text, "a wrong choice is not explained")
+        self.expect("answer" not in card.text.split("✗ No.")[1] or 'answer("1.2", "..."' in card.text, "told too early")
+        self.browser.execute_script("arguments[0].focus()", buttons[2])
+        ActionChains(self.browser).send_keys(Keys.SPACE).perform()
+        self.expect("✓ Right. 1 × 3 + 2 × 3 = 9" in card.text, "the keyboard does not open a choice")
+        self.expect('type answer("1.2", "c") in the cell' in card.text, "what to type is not said")
+
+    def fill_in_the_number(self):
+        card = self.cards()[1]
+        for typed, said in (
+            ("14", "✗ No. You added the values"),
+            ("8/2", "✓ Right. 0.5 × 2"),
+            ("four", "○ Please type"),
+        ):
+            field = card.find_element(By.CSS_SELECTOR, "input")
+            field.clear()
+            field.send_keys(typed, Keys.ENTER)
+            self.expect(said in card.text, f"{typed}: {said!r} is not in {card.text!r}")
+        field.clear()
+        field.send_keys("8/2", Keys.ENTER)
+        self.expect('type answer("1.1", "8/2") in the cell' in card.text, "the number to type is not said")
+
+    def look_again(self):
+        first, second = self.cards()[:2]
+        self.expect("✓ Right. 1 × 3" in first.text, "the click is not remembered")
+        self.expect("✗ No. It points" in first.text, "the first click is not remembered")
+        self.expect("✓ Right. 0.5 × 2" in second.text, "the number is not remembered")
+
+    def follow_the_link(self):
+        card = self.cards()[2]
+        self.expect("1 of 2 exercises in this lesson solved." in card.text, f"how much is solved: {card.text}")
+        link = card.find_element(By.CSS_SELECTOR, "a")
+        self.expect(link.text == "question 1.6", f"next comes {link.text}")
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", link)
+        link.click()
+        time.sleep(5)
+        headings = self.browser.find_elements(By.CSS_SELECTOR, ".jp-Notebook h2")
+        places = [heading for heading in headings if "Here is 1.6" in heading.text]
+        top = places and self.browser.execute_script("return arguments[0].getBoundingClientRect().top", places[0])
+        height = self.browser.execute_script("return innerHeight")
+        self.expect(places and -5 < top < height, f"the link leads nowhere: {top}")
+        tabs = self.browser.find_elements(By.CSS_SELECTOR, "#jp-main-dock-panel .lm-TabBar-tab")
+        self.expect(len(tabs) == 1, f"{len(tabs)} tabs are open")
+
+    def find_faults_of_axe(self):
+        if not os.environ.get("AXE"):
+            return
+        self.browser.execute_script(Path(os.environ["AXE"]).read_text(encoding="utf-8"))
+        code = """const done = arguments[0];
+        axe.run({include: [['.jp-OutputArea-output']]}).then(result => done(result.violations.map(
+          one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 90)).join(' | ')}`)));"""
+        self.faults += [f"axe: {fault}" for fault in self.browser.execute_async_script(code)]
+
+    def picture(self, name):
+        if os.environ.get("SCREENSHOTS"):
+            self.browser.save_screenshot(str(Path(os.environ["SCREENSHOTS"]) / f"cards_{name}.png"))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, port = Path(temporary), free_port()
+        os.environ[memory.ELSEWHERE] = str(folder / "solved.txt")
+        lab = start_lab(folder, port)
+        write_notebook(folder)
+        browser = start_browser(folder)
+        page = Cards(browser, port)
+        try:
+            sharp = {"width": 1300, "height": 1000, "deviceScaleFactor": 2, "mobile": False}
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", sharp)
+            page.open()
+            page.run_all()
+            page.click_the_choices()
+            page.fill_in_the_number()
+            page.find_faults_of_axe()
+            page.picture("answered")
+            page.save()
+            page.open()
+            page.look_again()
+            page.follow_the_link()
+            page.picture("followed")
+            themes = folder / "config/lab/user-settings/@jupyterlab/apputils-extension/themes.jupyterlab-settings"
+            themes.parent.mkdir(parents=True)
+            themes.write_text(json.dumps({"theme": "JupyterLab Dark"}), encoding="utf-8")
+            page.open()
+            page.look_again()
+            page.find_faults_of_axe()
+            page.picture("dark")
+            page.expect(memory.solved() == ["softmax"], f"remembered: {memory.solved()}")
+            page.faults += [f"a request to {host}" for host in sorted(requests_elsewhere(browser))]
+        finally:
+            browser.quit()
+            lab.terminate()
+            lab.wait()
+    print("\n".join(page.faults) if page.faults else "✓ cards")
+    return 1 if page.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,24 @@
+"""Colour for a command's marks, where a terminal has it.
+
+Uses only the standard library, in syntax that an old Python can read: `doctor` runs where nothing is installed.
+"""
+
+import os
+import sys
+
+COLOURS = {"✓": 32, "✗": 31, "○": 33, "!": 31}  # green, red, yellow
+
+
+def marked(mark):
+    """The mark, in its colour on a terminal, unless NO_COLOR is set (no-color.org); in letters where it has no sign."""
+    try:
+        mark.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return {"✓": "OK", "✗": "X", "○": "O"}[mark]
+    return f"\033[{COLOURS[mark]}m{mark}\033[0m" if has_colour() else mark
+
+
+def has_colour():
+    """Whether somebody reads this on a terminal that shows colours, and wants them."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in (None, "dumb")
+    return wanted and sys.stdout.isatty()
