@@ -152,27 +152,63 @@ def counterparts(name: str) -> list[str]:
 
 
 def one_edit_away(source: str) -> list[str]:
-    """The programs that differ from this one in a single edit, without repetition."""
+    """The programs that differ from this one in a single edit, without repetition.
+
+    Left out are those that read a name before any line sets it, which Python itself reports.
+    """
     tree = ast.parse(source)
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     attributes = attributes_of(tree)
     made = {}
-    for function in functions:
-        names, nodes = names_in(function), list(ast.walk(ast.Module(function.body, [])))
-        for node in nodes[1:]:
-            others = [*replacements(node), *alternatives(node, names), *other_attributes(node, attributes)]
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        known = names_set_before(function)
+        inside = set()  # of a number with a sign, which is one number
+        for node in ast.walk(ast.Module(function.body, [])):
+            if node in inside:
+                continue
             if isinstance(node, ast.UnaryOp) and number_of(node) is not None:
-                nodes.remove(node.operand)  # −1 is one number
-            for replacement in others:
-                made.setdefault(with_replacement(tree, node, replacement))
+                inside.add(node.operand)
+            names = known.get(node, [])
+            others = [*replacements(node), *alternatives(node, names), *other_attributes(node, attributes)]
+            if isinstance(node, ast.Assign) and not set(names_of(node)) <= set(names):
+                others = [other for other in others if not isinstance(other, ast.Pass)]
+            made.update((with_replacement(tree, node, other), None) for other in others)
     made.pop(ast.unparse(tree), None)
     return [text for text in made if compiles(text)]
 
 
+def names_set_before(function: ast.FunctionDef) -> dict:
+    """Node → the names that are set when it runs: the arguments, and what the lines above set."""
+    names = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg) and node.arg != "self"]
+    known = {}
+
+    def visit(statement):
+        for node in ast.walk(statement):
+            known[node] = list(names)
+        inner = [one for block in ("body", "orelse") for one in getattr(statement, block, [])]
+        if isinstance(statement, ast.For):
+            names.extend(names_of(statement.target))
+        for one in inner:
+            visit(one)
+        names.extend(name for name in names_of(statement) if name not in names)
+
+    for statement in function.body:
+        visit(statement)
+    return known
+
+
+def names_of(node: ast.AST) -> list[str]:
+    """The names that a piece of code sets, without those inside comprehensions."""
+    inner = {one for part in ast.walk(node) if isinstance(part, ast.comprehension) for one in ast.walk(part.target)}
+    return [
+        part.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part not in inner
+    ]
+
+
 def with_replacement(tree: ast.AST, node: ast.AST, replacement: ast.AST) -> str:
     """The source with another node in the place of one."""
-    # deepcopy of the tree with the replacement in it, by way of the text: a transformer changes the tree in place
-    memo: dict = {id(node): replacement}
+    memo: dict = {id(node): replacement}  # what copy takes for the node's copy
     return ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree, memo)))
 
 
@@ -182,13 +218,6 @@ def compiles(source: str) -> bool:
     except SyntaxError:
         return False
     return True
-
-
-def names_in(function: ast.FunctionDef) -> list[str]:
-    """The arguments of a function and the names that it sets."""
-    arguments = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg) and node.arg != "self"]
-    sets = [node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
-    return list(dict.fromkeys([*arguments, *sets]))
 
 
 def attributes_of(tree: ast.AST) -> dict[str, str]:

@@ -29,13 +29,15 @@ from types import ModuleType
 
 import torch
 import torch.nn.functional as F
+from measured import put_on_the_page
+from processor_time import run
 from torch import nn
 
 from transformer_lessons.attention import merge_heads, split_heads
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.exercise import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import Outcome, run_safely, standard_state
+from transformer_lessons.exercises.checker.sandbox import Outcome, standard_state
 from transformer_lessons.language.byte_pairs import apply_merges, count_pairs, merge
 from transformer_lessons.masks import causal_mask
 
@@ -150,7 +152,7 @@ def gated(answer: Callable) -> type:
 
 
 def rotating(answer: Callable) -> Callable:
-    return lambda q, k: tuple(answer(x, torch.arange(x.shape[-2])) for x in (q, k))
+    return lambda q, k: tuple(answer(x, torch.arange(x.shape[-2])).to(x.dtype) for x in (q, k))
 
 
 def sampling(answer: Callable) -> Callable:
@@ -232,7 +234,7 @@ def probe_speculating(decode):
     return *first, shares(lambda: len(decode(target, draft, torch.tensor([0, 1]))), 3)
 
 
-def shares(sample, number, times=300):
+def shares(sample, number, times=150):
     counts = Counter(sample() for _ in range(times))
     if set(counts) - set(range(number)):
         raise ValueError("no such token")
@@ -643,7 +645,7 @@ def minbpe_answers(modules: list) -> dict:
 
 def ran(call: Callable) -> Outcome:
     with contextlib.redirect_stdout(io.StringIO()):
-        return run_safely(call, seconds=20)
+        return run(call, seconds=20)
 
 
 def shown_by(task: Task, adapted: Callable, right: object) -> bool:
@@ -664,39 +666,47 @@ def wrong_answers(name: str) -> Iterator[tuple[str, Callable]]:
             yield mistake.name, mistake.variants[0].answer
 
 
-def report_on(peer: Peer, shows_names: bool) -> None:
-    print(
-        f"\n{peer.name}\n\n| task | our exercise | mistakes that count | refused | passed |\n"
-        "| --- | --- | ---: | ---: | ---: |"
-    )
-    total, refused_total = 0, 0
+def report_on(peer: Peer, shows_names: bool, summaries: list) -> None:
+    """Prints a table of the peer's tasks, and adds a line on all of them to the summaries."""
+    print(f"\n{peer.name}\n\n| task | our exercise | mistakes that count | refused |\n| --- | --- | ---: | ---: |")
+    total, refused = 0, 0
     for task in peer.tasks:
         right = task.adapt(EXERCISES[task.exercise].right.answer)
         with standard_state():
             torch.manual_seed(0)
             expected = task.probe(right)
             if peer.refuses(task, right):
-                print(f"| {task.test} | `{task.exercise}` | our right answer is refused |")
+                print(f"| {task.test} | `{task.exercise}` | our right answer is refused | |")
                 continue
-            counted, passed = 0, []
-            for name, answer in wrong_answers(task.exercise):
-                outcome = ran(partial(task.adapt, answer))
-                if outcome.ok and not shown_by(task, outcome.value, expected):
-                    continue
-                counted += 1
-                if outcome.ok and not peer.refuses(task, outcome.value):
-                    passed.append(name)
-        total, refused_total = total + counted, refused_total + counted - len(passed)
-        print(f"| {task.test} | `{task.exercise}` | {counted} | {counted - len(passed)} | {len(passed)} |", flush=True)
+            counted, passed = counted_and_passed(peer, task, expected)
+        total, refused = total + counted, refused + counted - len(passed)
+        print(f"| {task.test} | `{task.exercise}` | {counted} | {counted - len(passed)} |", flush=True)
         for name in passed if shows_names else ():
-            print(f"    passed: {name}")
-    print(f"| all | | {total} | {refused_total} ({refused_total / max(total, 1):.0%}) | {total - refused_total} |")
+            print(f"    passes: {name}")
+    share = f"{refused:,} ({refused / max(total, 1):.0%})"
+    print(f"| all | | {total:,} | {share} |")
     for line in peer.not_run:
         print(f"    not run: {line}")
+    verdicts = []
     for name, answer in peer.answers.items():
         with contextlib.redirect_stdout(io.StringIO()):
-            verdict = check(name, answer)
-        print(f"    its right answer to `{name}` in our check: {verdict.message}")
+            verdicts.append(check(name, answer))
+        print(f"    its right answer to `{name}`, in our check: {verdicts[-1].message}")
+    ours = f"{sum(verdict.status != 'passed' for verdict in verdicts)} of {len(verdicts)}" if verdicts else "none given"
+    summaries.append(f"| {peer.name} | {len(peer.tasks)} | {total:,} | {share} | {ours} |")
+
+
+def counted_and_passed(peer: Peer, task: Task, expected: object) -> tuple[int, list]:
+    """How many mistakes count in a task, and the names of those that its tests let pass."""
+    counted, passed = 0, []
+    for name, answer in wrong_answers(task.exercise):
+        outcome = ran(partial(task.adapt, answer))
+        if outcome.ok and not shown_by(task, outcome.value, expected):
+            continue
+        counted += 1
+        if outcome.ok and not peer.refuses(task, outcome.value):
+            passed.append(name)
+    return counted, passed
 
 
 def main() -> None:
@@ -704,6 +714,7 @@ def main() -> None:
     for name in ("torchcode", "cs336", "minbpe"):
         parser.add_argument(f"--{name}", type=Path, metavar="FOLDER", help=f"a clone of {name}")
     parser.add_argument("--names", action="store_true", help="list the mistakes that pass there")
+    parser.add_argument("--write", action="store_true", help="put a table on the page .site/evidence.md")
     arguments = parser.parse_args()
     folders = {name: folder.resolve() for name, folder in vars(arguments).items() if isinstance(folder, Path)}
     if not folders:
@@ -712,11 +723,16 @@ def main() -> None:
         if not folder.is_dir():
             parser.error(f"there is no folder {folder}")
     torch.set_num_threads(1)
+    summaries: list = []
+    report = partial(report_on, shows_names=arguments.names, summaries=summaries)
     if "torchcode" in folders:
-        report_on(torchcode(folders["torchcode"]), arguments.names)
+        report(torchcode(folders["torchcode"]))
     for name, begin in (("cs336", cs336), ("minbpe", minbpe)):
         if name in folders:
-            begin(folders[name], partial(report_on, shows_names=arguments.names))
+            begin(folders[name], report)
+    if arguments.write:
+        head = "| course | tasks | our mistakes that count | refused | its right answers that we refuse |"
+        put_on_the_page("peers", [head, "| --- | ---: | ---: | ---: | ---: |", *summaries])
 
 
 if __name__ == "__main__":
