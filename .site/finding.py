@@ -22,6 +22,13 @@ def found(pages):
             f"Install the course (git clone) and run it in {places}; to download a notebook, open its lesson. "
             "Python 3.10 or later, no GPU, MIT licence (license).",
         ],
+        [
+            "start",
+            "How sharp are the checks?",
+            "evidence.html",
+            "What has been measured of the checks (evidence: mutants, other courses' tests, published faults), and "
+            "what has not.",
+        ],
         ["start", "Present a page to a class", "index.html#the-path", "Press p to show it one screen at a time."],
     ]
     for path in LESSONS:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from diagrams import with_zoom
+from evidence import evidence_page
 from exercises import EXERCISES, exercise_page, exercises_page
 from facts import LESSONS, ROOT
 from finding import found
@@ -35,6 +36,7 @@ def write(folder):
         "reference/index.md": reference_page(),
         "notebooks/glossary.md": glossary_page(),
         "teaching.md": teaching_page(),
+        "evidence.md": evidence_page(),
     }
     pages |= {f"exercises/{name}.md": exercise_page(exercise) for name, exercise in EXERCISES.items()}
     pages |= {f"reference/{module}.md": module_page(module) for module in MODULES}

@@ -63,6 +63,7 @@ def front_page(lessons):
         f"They know {number_of_mistakes():,} mistakes, run them on the same "
         "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
         f"check says.\n\n{answers_and_verdicts()}\n\n"
+        "[How sharp are the checks?](evidence.md) has the measurements.\n\n"
         "## The path\n\nThe course is lessons 1 to 8, one after the other:\n\n"
         f'<ol class="path">\n{"".join(cards[:8])}</ol>\n\n'
         "Four more lessons go beyond it, in any order:\n\n"
@@ -88,7 +89,9 @@ def front_page(lessons):
         f"{' · last changed on ' + day if (day := repository.changed()) else ''}\n\n"
         '<script src="_static/start.js" defer></script>\n\n'
         + contents("Lessons", [f"notebooks/{path.stem}" for path in lessons])
-        + contents("To look things up", ["exercises/index", "notebooks/glossary", "reference/index", "teaching"])
+        + contents(
+            "To look things up", ["exercises/index", "notebooks/glossary", "reference/index", "teaching", "evidence"]
+        )
     )
 
 

@@ -18,7 +18,6 @@ and the same command resumes from there.
 import argparse
 import ast
 import compileall
-import copy
 import gc
 import inspect
 import json
@@ -42,6 +41,7 @@ import pytest
 import sympy  # noqa: F401
 import torch
 from known_mutations import EQUIVALENT, MISTAKES
+from one_edit import Replace, replacements
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ["validation", "masks", "attention", "positions", "layers", "models", "tasks/reversal"]
@@ -108,54 +108,6 @@ def described(source, mutated):
     pairs = enumerate(zip(source.splitlines(), mutated.splitlines(), strict=False), 1)
     number, pair = next(((number, pair) for number, pair in pairs if pair[0] != pair[1]), (None, None))
     return pair and (number, "  ->  ".join(line.strip() for line in pair), mutated)
-
-
-class Replace(ast.NodeTransformer):
-    def __init__(self, target, replacement):
-        self.target, self.replacement = target, replacement
-
-    def visit(self, node):
-        return self.replacement if node is self.target else self.generic_visit(node)
-
-
-def replacements(node):
-    """What could stand in this node's place, had its author left something out."""
-    if isinstance(node, ast.BinOp):
-        return [node.left, node.right]
-    if isinstance(node, ast.BoolOp):
-        return node.values
-    if isinstance(node, ast.If | ast.IfExp):
-        return [changed(node, test=ast.Constant(value)) for value in (True, False)]
-    if isinstance(node, ast.Slice):
-        return [changed(node, **{end: None}) for end in ("lower", "upper", "step") if getattr(node, end)]
-    if isinstance(node, ast.Call):
-        return list(other_calls(node))
-    if isinstance(node, ast.Assign | ast.Raise) or (
-        isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant)
-    ):
-        return [ast.Pass()]
-    return []
-
-
-def other_calls(call):
-    if isinstance(call.func, ast.Attribute):
-        yield call.func.value
-    if call.args:
-        yield call.args[0]
-    for place in range(len(call.args) - 1):
-        swapped = [*call.args[:place], call.args[place + 1], call.args[place], *call.args[place + 2 :]]
-        yield changed(call, args=swapped)
-    if len(call.args) > 1:
-        yield changed(call, args=call.args[:-1])
-    for keyword in call.keywords:
-        yield changed(call, keywords=[other for other in call.keywords if other is not keyword])
-
-
-def changed(node, **fields):
-    other = copy.copy(node)
-    for name, value in fields.items():
-        setattr(other, name, value)
-    return other
 
 
 # --- which tests notice ------------------------------------------------------------------------------------

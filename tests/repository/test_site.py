@@ -347,6 +347,19 @@ def test_every_note_on_the_implementation_stands_beside_exactly_one_line(module)
     assert {line: source.count(line) for line in notes} == dict.fromkeys(notes, 1)
 
 
+def test_the_evidence_names_scripts_and_mistakes_that_exist(written):
+    page = written["evidence.md"]
+    scripts = re.findall(r"python (tests/proofs/\w+\.py)", page)
+    assert len(set(scripts)) >= 2
+    assert all((ROOT / script).is_file() for script in scripts)
+    rows = [line for line in page.splitlines() if line.startswith("|") and "~" in line]
+    assert len(rows) == 4
+    for row in rows:
+        exercises_there = re.findall(r"`(\w+)`", row)
+        known = {mistake for name in exercises_there for mistake in EXERCISES[name].mistakes}
+        assert set(re.findall(r"\*([^*]+)\*", row)) <= known
+
+
 @pytest.mark.parametrize("module", reference.MODULES)
 def test_the_page_of_a_module_shows_every_line_of_its_source_in_order(module, written):
     path = reference.PACKAGE.joinpath(*module.split("."))
