@@ -141,7 +141,7 @@ def coloured(source: str) -> str:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         parts.append(html.escape(between(lines, end, token.start), quote=False))
         text, kind = html.escape(between(lines, token.start, token.end), quote=False), kind_of(token)
-        colour = f"var(--jp-mirror-editor-{kind}-color, {COLOURS_OF_CODE.get(kind)})"
+        colour = f"var(--jp-mirror-editor-{kind}-color, {COLOURS_OF_CODE.get(kind or '')})"
         parts.append(f'<span style="color: {colour}">{text}</span>' if kind else text)
         end = token.end
     return "".join(parts)
