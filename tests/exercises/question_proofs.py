@@ -1970,3 +1970,5 @@ def a_larger_vocabulary_makes_shorter_sequences():
         words = {tuple(merged_once(word, best)): count for word, count in words.items()}
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[-1] < lengths[0]
+    used = {part for word in words for part in word}
+    assert used == {"sing", "ring", "rings"}  # "ng" and "ing" were only steps on the way

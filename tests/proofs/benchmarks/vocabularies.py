@@ -1,4 +1,4 @@
-"""What the size of a vocabulary buys, in bits per character: lesson 9's table, on any text.
+"""What the size of a vocabulary buys, in bits per character, on any text.
 
     python tests/proofs/benchmarks/vocabularies.py tinyshakespeare.txt --seconds 60
 
