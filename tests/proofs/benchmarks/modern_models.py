@@ -1,7 +1,8 @@
 """What each change from GPT-2 to Llama does to loss, weights, cache and speed: the table of lesson 10.
 
-    python tests/proofs/benchmarks/modern_models.py                 all rows, seeds 0 and 1: 15 minutes on one core
+    python tests/proofs/benchmarks/modern_models.py                 all rows, seeds 0 to 4: 40 minutes on one core
     python tests/proofs/benchmarks/modern_models.py rotary SwiGLU   some rows only
+    python tests/proofs/benchmarks/modern_models.py GPT-2 rotary --steps 2000    a longer run, with the losses on its way
     python tests/proofs/benchmarks/modern_models.py --speed         processor time of a step, beside GPT-2's
 
 All models read the complete works (SHAKESPEARE_TXT names the file) as characters, and train with the same recipe on
@@ -61,15 +62,28 @@ def cached_numbers(model):
     return sum(2 * layer.attention.linear_k.out_features for layer in model.layers)
 
 
+def trained(change, data, seed, steps):
+    """A model after its training, and its validation losses: one every 100 steps of a long run, or only the last."""
+    model = model_with(change, data, seed)
+    recipe = replace(RECIPE, seed=seed, steps=steps, evaluate_every=100 if steps > RECIPE.steps else 0)
+    return model, training.train(model, data, recipe, quiet=True).evaluations
+
+
 def losses(changes, seeds, data):
     print(f"| changed | weights | cached numbers a token | {' | '.join(f'seed {seed}' for seed in seeds)} |")
     for change in changes:
         found = []
         for seed in seeds:
-            model = model_with(change, data, seed)
-            progress = training.train(model, data, replace(RECIPE, seed=seed), quiet=True)
-            found.append(f"{progress.evaluations[-1][1]:.4f}")
+            model, evaluations = trained(change, data, seed, RECIPE.steps)
+            found.append(f"{evaluations[-1][1]:.4f}")
         print(f"| {change} | {weights_of(model):,} | {cached_numbers(model)} | {' | '.join(found)} |", flush=True)
+
+
+def curves(changes, seeds, data, steps):
+    for seed in seeds:
+        for change in changes:
+            _, evaluations = trained(change, data, seed, steps)
+            print(f"| {change}, seed {seed} |", *(f"{step}: {loss:.3f}" for step, loss in evaluations), flush=True)
 
 
 def speed(changes, data, rounds=9):
@@ -94,7 +108,8 @@ def speed(changes, data, rounds=9):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("changes", nargs="*", help="rows of the table; by default all")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--steps", type=int, default=RECIPE.steps, help="more than 300 print a loss every 100 steps")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--text", help="another text than the complete works")
     options = parser.parse_args()
@@ -102,7 +117,12 @@ def main():
     data = training.prepare(shakespeare.split(shakespeare.load(options.text).text), "characters")
     data = replace(data, validation=data.validation[:60_000])
     changes = options.changes or list(CHANGES)
-    speed(changes, data) if options.speed else losses(changes, options.seeds, data)
+    if options.speed:
+        speed(changes, data)
+    elif options.steps > RECIPE.steps:
+        curves(changes, options.seeds, data, options.steps)
+    else:
+        losses(changes, options.seeds, data)
 
 
 if __name__ == "__main__":
