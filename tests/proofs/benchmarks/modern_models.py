@@ -2,7 +2,7 @@
 
     python tests/proofs/benchmarks/modern_models.py                 all rows, seeds 0 to 4: 40 minutes on one core
     python tests/proofs/benchmarks/modern_models.py rotary SwiGLU   some rows only
-    python tests/proofs/benchmarks/modern_models.py GPT-2 rotary --steps 2000    a longer run, with the losses on its way
+    python tests/proofs/benchmarks/modern_models.py --curves        smaller models for longer, the losses on their way
     python tests/proofs/benchmarks/modern_models.py --speed         processor time of a step, beside GPT-2's
 
 All models read the complete works (SHAKESPEARE_TXT names the file) as characters, and train with the same recipe on
@@ -41,13 +41,15 @@ CHANGES = {
 }
 
 
-def model_with(change, data, seed):
+SIZES = {"d_model": 128, "num_heads": 4, "d_hidden": 512, "num_layers": 4, "max_length": 64}
+
+
+def model_with(change, data, seed, sizes=SIZES):
     torch.manual_seed(seed)
-    sizes = {"d_model": 128, "num_heads": 4, "d_hidden": 512, "num_layers": 4, "max_length": 64}
-    gpt2 = Config(len(data.vocabulary), **sizes, gelu=True, std=128**-0.5)
+    gpt2 = Config(len(data.vocabulary), **sizes, gelu=True, std=sizes["d_model"] ** -0.5)
     model = LanguageModel(replace(gpt2, **CHANGES[change]))
     if change == "larger positions":
-        nn.init.normal_(model.positions.encoding, std=128**-0.5)  # as large as the embeddings
+        nn.init.normal_(model.positions.encoding, std=sizes["d_model"] ** -0.5)  # as large as the embeddings
     if change == "no positions":
         model.positions = None
     return model
@@ -62,27 +64,26 @@ def cached_numbers(model):
     return sum(2 * layer.attention.linear_k.out_features for layer in model.layers)
 
 
-def trained(change, data, seed, steps):
-    """A model after its training, and its validation losses: one every 100 steps of a long run, or only the last."""
-    model = model_with(change, data, seed)
-    recipe = replace(RECIPE, seed=seed, steps=steps, evaluate_every=100 if steps > RECIPE.steps else 0)
-    return model, training.train(model, data, recipe, quiet=True).evaluations
-
-
 def losses(changes, seeds, data):
     print(f"| changed | weights | cached numbers a token | {' | '.join(f'seed {seed}' for seed in seeds)} |")
     for change in changes:
         found = []
         for seed in seeds:
-            model, evaluations = trained(change, data, seed, RECIPE.steps)
-            found.append(f"{evaluations[-1][1]:.4f}")
+            model = model_with(change, data, seed)
+            progress = training.train(model, data, replace(RECIPE, seed=seed), quiet=True)
+            found.append(f"{progress.evaluations[-1][1]:.4f}")
         print(f"| {change} | {weights_of(model):,} | {cached_numbers(model)} | {' | '.join(found)} |", flush=True)
 
 
-def curves(changes, seeds, data, steps):
+def curves(changes, seeds, data):
+    """The losses of smaller models on the way to 2,000 steps, in batches of half the size, on 10,000 characters."""
+    sizes = {"d_model": 64, "num_heads": 4, "d_hidden": 256, "num_layers": 2, "max_length": 64}
+    recipe = replace(RECIPE, steps=2000, batch_size=8, evaluate_every=100)
+    data = replace(data, validation=data.validation[:10_000])
     for seed in seeds:
         for change in changes:
-            _, evaluations = trained(change, data, seed, steps)
+            model = model_with(change, data, seed, sizes)
+            evaluations = training.train(model, data, replace(recipe, seed=seed), quiet=True).evaluations
             print(f"| {change}, seed {seed} |", *(f"{step}: {loss:.3f}" for step, loss in evaluations), flush=True)
 
 
@@ -109,7 +110,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("changes", nargs="*", help="rows of the table; by default all")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--steps", type=int, default=RECIPE.steps, help="more than 300 print a loss every 100 steps")
+    parser.add_argument("--curves", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--text", help="another text than the complete works")
     options = parser.parse_args()
@@ -119,8 +120,8 @@ def main():
     changes = options.changes or list(CHANGES)
     if options.speed:
         speed(changes, data)
-    elif options.steps > RECIPE.steps:
-        curves(changes, options.seeds, data, options.steps)
+    elif options.curves:
+        curves(options.changes or ["GPT-2", "rotary"], options.seeds, data)
     else:
         losses(changes, options.seeds, data)
 
