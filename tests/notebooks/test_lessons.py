@@ -14,6 +14,7 @@ import torch
 from transformer_lessons import exercises
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.language import chat_cells
 from transformer_lessons.tools import progress
 from transformer_lessons.tools.glossary import glossary, terms_of
 
@@ -32,10 +33,10 @@ def notebook_of(exercise):
 
 
 def run(sources, namespace):
-    """What the cells print, run one after the other; the longest training is left to nbval."""
+    """What the cells print, run one after the other; long training and the chat model are left to nbval."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        for source in sources:
+        for source in [source for source in sources if not source.startswith(chat_cells.NEEDED)]:
             exec(compile(re.sub(r"\bsteps=\d+", "steps=6", source), "cell", "exec"), namespace)
     return printed.getvalue()
 
