@@ -1,7 +1,8 @@
 """What each change from GPT-2 to Llama does to loss, weights, cache and speed: the table of lesson 10.
 
-    python tests/proofs/benchmarks/modern_models.py                 all rows, seeds 0 and 1: 15 minutes on one core
+    python tests/proofs/benchmarks/modern_models.py                 all rows, seeds 0 to 4: 40 minutes on one core
     python tests/proofs/benchmarks/modern_models.py rotary SwiGLU   some rows only
+    python tests/proofs/benchmarks/modern_models.py --curves        smaller models for longer, the losses on their way
     python tests/proofs/benchmarks/modern_models.py --speed         processor time of a step, beside GPT-2's
 
 All models read the complete works (SHAKESPEARE_TXT names the file) as characters, and train with the same recipe on
@@ -40,13 +41,15 @@ CHANGES = {
 }
 
 
-def model_with(change, data, seed):
+SIZES = {"d_model": 128, "num_heads": 4, "d_hidden": 512, "num_layers": 4, "max_length": 64}
+
+
+def model_with(change, data, seed, sizes=SIZES):
     torch.manual_seed(seed)
-    sizes = {"d_model": 128, "num_heads": 4, "d_hidden": 512, "num_layers": 4, "max_length": 64}
-    gpt2 = Config(len(data.vocabulary), **sizes, gelu=True, std=128**-0.5)
+    gpt2 = Config(len(data.vocabulary), **sizes, gelu=True, std=sizes["d_model"] ** -0.5)
     model = LanguageModel(replace(gpt2, **CHANGES[change]))
     if change == "larger positions":
-        nn.init.normal_(model.positions.encoding, std=128**-0.5)  # as large as the embeddings
+        nn.init.normal_(model.positions.encoding, std=sizes["d_model"] ** -0.5)  # as large as the embeddings
     if change == "no positions":
         model.positions = None
     return model
@@ -72,6 +75,18 @@ def losses(changes, seeds, data):
         print(f"| {change} | {weights_of(model):,} | {cached_numbers(model)} | {' | '.join(found)} |", flush=True)
 
 
+def curves(changes, seeds, data):
+    """The losses of smaller models on the way to 2,000 steps, in batches of half the size, on 10,000 characters."""
+    sizes = {"d_model": 64, "num_heads": 4, "d_hidden": 256, "num_layers": 2, "max_length": 64}
+    recipe = replace(RECIPE, steps=2000, batch_size=8, evaluate_every=100)
+    data = replace(data, validation=data.validation[:10_000])
+    for seed in seeds:
+        for change in changes:
+            model = model_with(change, data, seed, sizes)
+            evaluations = training.train(model, data, replace(recipe, seed=seed), quiet=True).evaluations
+            print(f"| {change}, seed {seed} |", *(f"{step}: {loss:.3f}" for step, loss in evaluations), flush=True)
+
+
 def speed(changes, data, rounds=9):
     """Processor time of a training step, by turns, as medians beside the first row's."""
     batch = training.Batches(data.train, RECIPE)(0)
@@ -94,7 +109,8 @@ def speed(changes, data, rounds=9):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("changes", nargs="*", help="rows of the table; by default all")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--curves", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--text", help="another text than the complete works")
     options = parser.parse_args()
@@ -102,7 +118,12 @@ def main():
     data = training.prepare(shakespeare.split(shakespeare.load(options.text).text), "characters")
     data = replace(data, validation=data.validation[:60_000])
     changes = options.changes or list(CHANGES)
-    speed(changes, data) if options.speed else losses(changes, options.seeds, data)
+    if options.speed:
+        speed(changes, data)
+    elif options.curves:
+        curves(options.changes or ["GPT-2", "rotary"], options.seeds, data)
+    else:
+        losses(changes, options.seeds, data)
 
 
 if __name__ == "__main__":

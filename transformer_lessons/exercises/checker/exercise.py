@@ -244,7 +244,7 @@ EXERCISES = Exercises(
         *("layer_norm", "FeedForward", "EncoderLayer", "DecoderLayer", "training_step"),
         *("tokenize", "make_sequences", "bits_per_character", "sample_next"),
         *("merge", "count_pairs", "train_bpe", "apply_merges"),
-        *("rms_norm", "swiglu", "grouped_query_attention", "from_gpt2"),
+        *("rms_norm", "swiglu", "neighbours_to_halves", "grouped_query_attention", "from_gpt2"),
         *("previous_token_score", "induction_score", "ablate_head", "logit_lens", "copying_matrix"),
         *("attend_with_cache", "sliding_window_mask", "online_softmax", "tiled_attention", "speculate"),
     )
