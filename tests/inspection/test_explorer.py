@@ -119,6 +119,11 @@ def test_a_dict_of_attentions_has_words_of_its_own_for_queries_and_keys():
     assert "encoder, layer 0, cross, layer 0, cross, layer 1" in explorer.picture.alt
 
 
+def test_a_name_that_tells_its_layer_stands_alone_in_the_picture():
+    hidden = {"layer 18": some_weights(2, 5, 5), "layer 18, sink hidden": some_weights(2, 5, 5)}
+    assert "2 heads across, layer 18, layer 18, sink hidden down:" in explore(hidden, WORDS).picture.alt
+
+
 def test_a_transformer_is_read_in_its_three_attentions_and_left_in_training():
     model = models.Transformer(10, d_model=8, **SIZES).train()
     source, target = torch.tensor([1, 2, 3]), torch.tensor([0, 3])

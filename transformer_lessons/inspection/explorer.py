@@ -177,7 +177,12 @@ def picture(groups, title):
 
 
 def row_name(name, layer):
-    """“layer 0”, “encoder,⏎layer 0”, and “layer 0 with⏎head 1 of layer 0⏎silenced” for a run without heads."""
+    """“layer 0”, “encoder,⏎layer 0”, and “layer 0 with⏎head 1 of layer 0⏎silenced” for a run without heads.
+
+    A name that tells the layer itself, as “layer 18”, stays as it is.
+    """
+    if name.startswith("layer "):
+        return name
     stack, *heads = name.split(", without ")
     row = f"{stack},\nlayer {layer}".removeprefix("attention,\n")
     return f"{row} with\n{', '.join(heads)}\nsilenced" if heads else row
