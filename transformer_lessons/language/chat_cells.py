@@ -11,9 +11,9 @@ def skip_without_model():
     """From now on, a cell that begins with NEEDED says INSTEAD where the file is missing, and does nothing else."""
     from IPython import get_ipython
 
-    transformers = get_ipython().input_transformers_cleanup
-    if run_or_say not in transformers:
-        transformers.append(run_or_say)
+    shell = get_ipython()
+    if shell is not None and run_or_say not in shell.input_transformers_cleanup:  # None: the cells run outside Jupyter
+        shell.input_transformers_cleanup.append(run_or_say)
 
 
 def run_or_say(lines):
