@@ -13,6 +13,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image, ImageDraw
 from strict_notebooks import TOLERANCE, allowed, picture_distances
 
+from transformer_lessons.language import chat_cells
+
 ROOT = Path(__file__).resolve().parents[2]
 DRAW = """from IPython.display import Image, display
 import base64
@@ -151,3 +153,7 @@ def test_pictures_that_look_alike_are_near_and_others_far(where):
     assert allowed(RISING)[where] == TOLERANCE[where]
     assert picture_distances(STRIPES, MOVED_STRIPES)[where] < allowed(STRIPES)[where]
     assert picture_distances(STRIPES, SWAPPED_STRIPES)[where] > 2 * allowed(STRIPES)[where]
+
+
+def test_cells_that_run_outside_jupyter_have_nothing_to_skip():
+    assert chat_cells.skip_without_model() is None
