@@ -13,6 +13,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from PIL import Image, ImageDraw
 from strict_notebooks import TOLERANCE, allowed, picture_distances
 
+from transformer_lessons.language import chat_cells
+
 ROOT = Path(__file__).resolve().parents[2]
 DRAW = """from IPython.display import Image, display
 import base64
@@ -158,3 +160,7 @@ def test_kernels_print_verdicts_even_if_pytest_is_run_from_a_notebook():
     code = "import os, strict_notebooks; print(os.environ.get('JPY_SESSION_NAME'))"
     settings = os.environ | {"JPY_SESSION_NAME": "lesson.ipynb", "PYTHONPATH": str(Path(__file__).parent)}
     assert subprocess.check_output([sys.executable, "-c", code], env=settings, text=True) == "None\n"
+
+
+def test_cells_that_run_outside_jupyter_have_nothing_to_skip():
+    assert chat_cells.skip_without_model() is None

@@ -246,7 +246,7 @@ EXERCISES = Exercises(
         *("merge", "count_pairs", "train_bpe", "apply_merges"),
         *("rms_norm", "swiglu", "neighbours_to_halves", "grouped_query_attention", "from_gpt2"),
         *("previous_token_score", "induction_score", "ablate_head", "logit_lens", "copying_matrix"),
-        *("attend_with_cache", "sliding_window_mask", "online_softmax", "tiled_attention", "speculate"),
+        *("attend_with_cache", "dequantise", "sliding_window_mask", "online_softmax", "tiled_attention", "speculate"),
     )
 )
 
