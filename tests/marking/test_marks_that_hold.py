@@ -114,6 +114,7 @@ def test_the_courses_own_code_is_known_wherever_it_stands():
     ours = {
         "byte_pairs": "merge",
         "pretrained": "from_gpt2",
+        "gguf_model": "neighbours_to_halves",
         "experiments": "logit_lens",
         "long_context": "online_softmax",
     }
