@@ -1,6 +1,7 @@
 """Lesson 11's bug hunt: its test finds the lens that was published, accepts the fix, and nothing half-fixed."""
 
 import contextlib
+import copy
 import io
 from pathlib import Path
 
@@ -22,7 +23,13 @@ def hunt():
     test = next(source for source in code if "def check_lens" in source).replace("check_lens(suspicious_lens)", "")
     shipped, words = load_model()
     inputs = torch.randint(len(words), (2, 16), generator=torch.Generator().manual_seed(0))
-    names = {"torch": torch, "shipped": shipped, "inputs": inputs, "stages": residual_stream(shipped, inputs)}
+    names = {
+        "copy": copy,
+        "torch": torch,
+        "shipped": shipped,
+        "inputs": inputs,
+        "stages": residual_stream(shipped, inputs),
+    }
     exec(test, names)
     return published, names
 

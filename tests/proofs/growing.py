@@ -58,7 +58,7 @@ def main(seeds):
     held = all(one[0] > 3 * one[1] and one[3] > 0.95 and one[3] > one[9] + 0.1 for one in young)
     shown = [value for one in young for value in (one[0], one[1], one[3], one[9])]
     claims.report("at step 180", shown, "the model learns short blocks before long ones", held)
-    claims.check("one layer", [one["accuracy_alone"] for one in made], "in 0.28 to 0.30 of the cases")
+    claims.check("one layer", [one["accuracy_alone"] for one in made], "in 0.29 to 0.30 of the cases")
     fixed = [list(one["accuracies"].values()) for one in made]
     held = all(one[0] > 0.99 and one[1] < 0.4 and one[2] > 0.6 and one[3] < 0.2 for one in fixed)
     claims.report("trained on one period", [value for one in fixed for value in one], "periods 4 and 6", held)
