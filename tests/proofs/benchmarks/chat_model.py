@@ -5,7 +5,13 @@
 Each number is that of the fastest of eight steps, in turns. On two shared cores of an AMD EPYC (AVX2, no
 instructions for bfloat16), torch 2.13.0:
 
-NUMBERS
+    float32, without a cache, after 90 tokens: 1.4
+     1 texts, 1 tokens a call: float32 11.2, 4-bit numbers 18.7, bfloat16 2.6
+     4 texts, 1 tokens a call: float32 24.5, 4-bit numbers 41.0
+    16 texts, 1 tokens a call: float32 67.0, 4-bit numbers 68.1
+     1 texts, 8 tokens a call: float32 40.9, 4-bit numbers 56.4
+
+The machine was busy with other work, so another run may differ by a third.
 """
 
 import copy
