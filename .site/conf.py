@@ -91,6 +91,12 @@ def name_folds(app, page, template, context, doctree):
         context["body"] = context["body"].replace('<summary aria-label="Toggle hidden content">', "<summary>")
 
 
+def free_empty_heads(app, page, template, context, doctree):
+    """A table's cell with nothing in it heads nothing."""
+    if "body" in context:
+        context["body"] = context["body"].replace('<th class="head"><p></p></th>', "<td></td>")
+
+
 ASIDES = {"sidebar-drawer": "Lessons and search", "toc-drawer": "On this page"}
 
 
@@ -118,6 +124,7 @@ def setup(app):
     app.connect("html-page-context", lighten_the_start_page, priority=950)  # after all that add files
     app.connect("html-page-context", open_here_alone, priority=400)  # before Furo
     app.connect("html-page-context", name_folds)
+    app.connect("html-page-context", free_empty_heads)
     app.connect("build-finished", name_asides)
     app.connect("html-page-context", describe, priority=900)
     setup_formulas(app)

@@ -14,10 +14,10 @@ from transformer_lessons.language import checkpoints, sampling
 
 PATH = Path(__file__).with_name("writing.svg")
 PROMPT, LENGTH, SEED, TEMPERATURE = "HAMLET.\n", 20, 1, 0.8
-WIDTH, HEIGHT = 760, 300
+WIDTH, HEIGHT = 620, 256
 ROWS = 5  # of tokens with their probabilities
 SECONDS, REST = 0.7, 4  # for a frame, and for the last one
-TITLE = "The language model that you train in lesson 8 writes a play, token by token"
+TITLE = "The course's language model writes a play, token by token"
 SIGNS = str.maketrans({" ": "␣", "\n": "⏎"})
 
 STYLE = f"""
@@ -26,10 +26,10 @@ svg {{ font-family: {SANS}; color-scheme: light dark; --paper: #fdfdfb; --line: 
 @media (prefers-color-scheme: dark) {{
   svg {{ --paper: #15181d; --line: #3d444d; --ink: #e6edf3; --quiet: #9aa4af; --bar: #56a8dc; --chosen: #ff9a57; }}
 }}
-text {{ fill: var(--ink); font-size: 15px; white-space: pre; }}
-.quiet {{ fill: var(--quiet); font-size: 13px; }}
-.token {{ font-family: {MONO}; font-size: 14px; }}
-.play {{ font-size: 19px; font-family: Georgia, 'Times New Roman', serif; }}
+text {{ fill: var(--ink); font-size: 16px; white-space: pre; }}
+.quiet {{ fill: var(--quiet); font-size: 15px; }}
+.token {{ font-family: {MONO}; font-size: 17px; }}
+.play {{ font-size: 22px; font-family: Georgia, 'Times New Roman', serif; }}
 .bar {{ fill: var(--bar); }}
 .chosen {{ fill: var(--chosen); font-weight: bold; }}
 .frame {{ opacity: 0; animation: turn TOTALs step-end infinite; }}
@@ -74,9 +74,9 @@ def svg():
         f'<desc id="told">{escape(told)}</desc>\n<style>{style}</style>\n'
         f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="12" fill="var(--paper)" '
         'stroke="var(--line)"/>\n'
-        '<text class="quiet" x="28" y="34">Your model writes …</text>\n'
-        '<text class="quiet" x="448" y="34">… one token at a time: how likely is each?</text>\n'
-        '<path d="M424 22V278" stroke="var(--line)"/>\n' + "\n".join(parts) + "\n</svg>\n"
+        '<text class="quiet" x="24" y="34">The model writes …</text>\n'
+        '<text class="quiet" x="348" y="34">How likely is each next token?</text>\n'
+        '<path d="M324 20V236" stroke="var(--line)"/>\n' + "\n".join(parts) + "\n</svg>\n"
     )
 
 
@@ -89,18 +89,18 @@ def text_so_far(text, drawn):
 
 
 def row_of(row, content):
-    return f'<text class="play" x="28" y="{72 + 27 * row}">{content}</text>'
+    return f'<text class="play" x="24" y="{76 + 31 * row}">{content}</text>'
 
 
 def bars(names, drawn):
     rows = []
     for row, (name, probability) in enumerate(names.items()):
-        y, long, kind = 72 + 42 * row, 130 * probability, "chosen" if name == drawn else "bar"
+        y, long, kind = 76 + 38 * row, 90 * probability, "chosen" if name == drawn else "bar"
         rows.append(
-            f'<text class="token {"chosen" * (name == drawn)}" x="540" y="{y}" text-anchor="end">'
+            f'<text class="token {"chosen" * (name == drawn)}" x="452" y="{y}" text-anchor="end">'
             f"{escape(name.translate(SIGNS))}</text>"
-            f'<rect class="{kind}" x="552" y="{y - 14}" width="{max(1, long):.1f}" height="18" rx="3"/>'
-            f'<text class="quiet" x="{562 + long:.1f}" y="{y}">{100 * probability:.0f} %</text>'
+            f'<rect class="{kind}" x="464" y="{y - 14}" width="{max(1, long):.1f}" height="18" rx="3"/>'
+            f'<text class="quiet" x="{474 + long:.1f}" y="{y}">{100 * probability:.0f} %</text>'
         )
     return "\n".join(rows)
 

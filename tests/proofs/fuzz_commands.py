@@ -27,7 +27,7 @@ from kill import processes, tiny_data, tiny_model, train_in
 from transformer_lessons import __main__
 from transformer_lessons.language import checkpoints
 from transformer_lessons.tasks import mock_play
-from transformer_lessons.tools import install, reset
+from transformer_lessons.tools import install, memory, reset
 
 PATIENCE = 60  # seconds until a line is interrupted, and then until it must have ended
 NUMBERS = [
@@ -128,9 +128,11 @@ OPTIONS = {
     "progress": {
         "": ["notebooks", "lessons", "lessons/no.ipynb", "nowhere", "play", "junk"],
         "--limit": ["5", *NUMBERS[:2], "nan", "x"],
+        "--run": None,
+        "--forget": None,
     },
     "reset": {"": ["3", "03_scaling", "notebooks/03_scaling.ipynb", "9", "x", "", "-1"], "--remembr": None},
-    "doctor": {"": ["x"], "--x": None},
+    "doctor": {"": ["x"], "--x": None, "--all": None},
     "glossary": {"": ["x"]},
 }
 STRAY = ["--help", "-h", "stray", "--haeds", "--", "-", "--version", "\udcff"]
@@ -167,10 +169,13 @@ def run_line(line, folder, outputs, size):
         torch.set_num_threads(1)
         (folder.parent / "started").touch()
         os.chdir(folder)
-        install.ROOT = reset.ROOT = folder
+        install.ROOT = reset.ROOT = memory.ROOT = folder
         install.VENV = folder / ".venv"
         os.environ.update(
-            SHAKESPEARE_TXT="play", XDG_CACHE_HOME=str(folder / "cache"), https_proxy="http://127.0.0.1:9"
+            TRANSFORMER_LESSONS_SOLVED=str(folder.parent / "solved.txt"),
+            SHAKESPEARE_TXT="play",
+            XDG_CACHE_HOME=str(folder / "cache"),
+            https_proxy="http://127.0.0.1:9",
         )
         for number, name in enumerate(("stdout", "stderr"), 1):
             path = "/dev/full" if outputs.get(name) == "full" else folder.parent / name

@@ -79,9 +79,9 @@ def change(new):
 # --- what there is to solve ---------------------------------------------------------------------------------
 
 
-def lessons(root=ROOT):
-    """The paths of the lessons, in order."""
-    return sorted(path for path in root.glob("notebooks/*.ipynb") if re.match(r"\d\d_\w+\.ipynb$", path.name))
+def lessons(root=None):
+    """The paths of the lessons, in order, in this clone or in another."""
+    return sorted(path for path in (root or ROOT).glob("notebooks/*.ipynb") if re.match(r"\d\d_\w+\.ipynb$", path.name))
 
 
 def steps(lesson):

@@ -44,6 +44,8 @@ def show_progress(arguments):
     options = parser.parse_args(arguments)
     if options.forget:
         memory.forget(memory.solved())
+        if memory.solved():
+            return refuse(f"{memory.path()} cannot be written.")
         print("Forgotten.")
         return 0
     if not options.run and options.folder is None:
