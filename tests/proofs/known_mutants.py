@@ -19,6 +19,9 @@ WITHIN_THE_CONTRACT: dict = {
     "sinusoidal_encoding": {
         "pair = torch.arange(d_model // 2, dtype=torch.float64)  ->  pair = torch.arange(d_model // 2)": SINGLE,
     },
+    "rotate": {
+        "exponents = torch.arange(0, d, 2, dtype=torch.float64) / d  ->  exponents = torch.arange(0, d, 2) / d": SINGLE,
+    },
     "shift_matrix": {
         "exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model  ->  "
         "exponents = torch.arange(0, d_model, 2) / d_model": SINGLE,
