@@ -1,4 +1,31 @@
 """Mutants that `check` accepts although some numbers differ, and why they keep the contract: for mutants.py."""
 
-# exercise: the line that is changed: why it is right all the same
-WITHIN_THE_CONTRACT: dict = {}
+OF_ANY_SIZE = "weights for scores of any size are asked for in `softmax`, not here"
+SINGLE = "computed in single precision, which every check accepts"
+FITTED = "wrong by less than 0.001, which is allowed so that a matrix fitted to the encoding passes"
+
+# exercise: the line that is changed: why it is accepted
+WITHIN_THE_CONTRACT: dict = {
+    "self_attention": {
+        f"exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))  ->  exponentials = {other}": OF_ANY_SIZE
+        for other in (
+            "np.exp(scores)",
+            "np.exp(scores + scores.max(axis=1, keepdims=True))",
+            "np.exp(scores - scores.max(keepdims=True))",
+            "np.exp(scores - scores.min(axis=1, keepdims=True))",
+            "np.exp(scores - x.max(axis=1, keepdims=True))",
+        )
+    },
+    "sinusoidal_encoding": {
+        "pair = torch.arange(d_model // 2, dtype=torch.float64)  ->  pair = torch.arange(d_model // 2)": SINGLE,
+    },
+    "rotate": {
+        "exponents = torch.arange(0, d, 2, dtype=torch.float64) / d  ->  exponents = torch.arange(0, d, 2) / d": SINGLE,
+    },
+    "shift_matrix": {
+        "exponents = torch.arange(0, d_model, 2, dtype=torch.float64) / d_model  ->  "
+        "exponents = torch.arange(0, d_model, 2) / d_model": SINGLE,
+        "frequencies = 10000 ** (-exponents)  ->  frequencies = 10001 ** (-exponents)": FITTED,
+        "frequencies = 10000 ** (-exponents)  ->  frequencies = 9999 ** (-exponents)": FITTED,
+    },
+}

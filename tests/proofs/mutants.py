@@ -35,6 +35,7 @@ from transformer_lessons.exercises.checker.unknown import CONTRACT
 from transformer_lessons.exercises.checker.verdict import judge
 
 KINDS = ["named", "only rejected", "stops with an error", "accepted", "the same answer"]
+QUICK_KINDS = ["rejected", *KINDS[2:]]
 NAMELESS = {None, "raises an error", *ERRORS.values(), *(name for _, name in CONTRACT.values())}
 
 
@@ -57,17 +58,19 @@ def is_wrong_at_once(exercise: Exercise, answer: Callable) -> bool:
         outcome = observe(exercise, answer, case, draws.dtype, run)
         if outcome.ok and compare(exercise, outcome.value, expected):
             return True
+        if outcome.kind == "endless":
+            break
     return False
 
 
 def verdict_on(exercise: Exercise, source: str, quickly: bool = False) -> tuple[str, str]:
-    """(one of KINDS, what the verdict's first line says). Quickly: a name is not looked for."""
+    """(one of KINDS, what the verdict's first line says). Quickly: one of QUICK_KINDS, as no name is looked for."""
     try:
         answer = defined(exercise, source)
     except Exception as error:
         return "stops with an error", str(error)
     if quickly and is_wrong_at_once(exercise, answer):
-        return "only rejected", ""
+        return "rejected", ""
     draws, outcomes = observe_all(first_draws(exercise), answer, run, seconds=600)
     if all(outcome.kind in ("raised", "endless") for outcome in outcomes):
         return "stops with an error", outcomes[0].error or "never ends"
@@ -76,7 +79,7 @@ def verdict_on(exercise: Exercise, source: str, quickly: bool = False) -> tuple[
     if report.status == "passed":
         how = where_it_differs(exercise, answer)
         return ("accepted", f"differs from the right answer {how}") if how else ("the same answer", "")
-    return ("only rejected" if report.mistake in NAMELESS else "named"), headline
+    return ("rejected" if quickly else "only rejected" if report.mistake in NAMELESS else "named"), headline
 
 
 # Is an accepted one the same answer?
@@ -148,7 +151,7 @@ def audit(exercise: Exercise, most: int | None = None, quickly: bool = False) ->
 
 
 def row(name: str, counts: dict) -> str:
-    return f"| {name} | " + " | ".join(f"{counts[kind]:,}" for kind in KINDS) + " |"
+    return f"| {name} | " + " | ".join(f"{count:,}" for count in counts.values()) + " |"
 
 
 def main() -> int:
@@ -162,30 +165,30 @@ def main() -> int:
     if unknown := set(arguments.names) - set(EXERCISES):
         sys.exit(f"there is no exercise {unknown.pop()}")
     resource.setrlimit(resource.RLIMIT_AS, (16 * 2**30, resource.getrlimit(resource.RLIMIT_AS)[1]))
-    total, holes = dict.fromkeys(KINDS, 0), []
-    table = ["| exercise | " + " | ".join(KINDS) + " |", "| --- |" + " ---: |" * len(KINDS)]
+    kinds = QUICK_KINDS if arguments.accepted else KINDS
+    total, holes = dict.fromkeys(kinds, 0), []
+    table = ["| exercise | " + " | ".join(kinds) + " |", "| --- |" + " ---: |" * len(kinds)]
     print(*table, sep="\n")
     for name in arguments.names or EXERCISES:
         results = audit(EXERCISES[name], arguments.most, arguments.accepted)
-        counts = {kind: sum(one == kind for one, _, _ in results) for kind in KINDS}
-        total = {kind: total[kind] + counts[kind] for kind in KINDS}
+        counts = {kind: sum(one == kind for one, _, _ in results) for kind in kinds}
+        total = {kind: total[kind] + counts[kind] for kind in kinds}
         table.append(row(f"`{name}`", counts))
         print(table[-1], flush=True)
         known = WITHIN_THE_CONTRACT.get(name, {})
         for kind, line, said in results:
             if kind == "accepted" and line not in known:
                 holes.append(f"{name}: {line}\n    {said}")
-            shown = kind in ("accepted", "the same answer") or (kind != "named" and not arguments.accepted)
-            if shown and (arguments.list or arguments.names):
+            if (arguments.list or arguments.names) and kind not in ("named", "rejected"):
                 print(f"    {kind}: {line}\n        {known.get(line, said)}", flush=True)
-    table.append(row("**all**", total))
-    wrong = total["named"] + total["only rejected"] + len(holes)
+    wrong = sum(total[kind] for kind in ("named", "only rejected", "rejected") if kind in total) + len(holes)
     table += [
+        row("**all**", total),
         "",
-        f"Of {wrong:,} wrong answers that run, {1 - len(holes) / max(wrong, 1):.1%} are rejected, and "
-        f"{total['named'] / max(wrong, 1):.1%} by name.",
+        f"Of {wrong:,} wrong answers that run, {wrong - len(holes):,} are rejected"
+        + (f", {total['named']:,} of them by name." if "named" in total else "."),
     ]
-    print(table[-3], *([] if arguments.accepted else table[-1:]), sep="\n")
+    print(*table[-3:], sep="\n")
     print(*(f"accepted, and not in known_mutants.py: {hole}" for hole in holes), sep="\n")
     if arguments.write:
         put_on_the_page("mutants", table)

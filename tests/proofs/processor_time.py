@@ -6,7 +6,7 @@ from collections.abc import Callable
 from transformer_lessons.exercises.checker.sandbox import Outcome, Stop, attempt
 
 
-def run(call: Callable, seconds: float = 3) -> Outcome:
+def run(call: Callable, seconds: float = 1) -> Outcome:
     """The call's outcome; "endless" if it takes longer."""
     signal.signal(signal.SIGVTALRM, stop)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)

@@ -352,6 +352,7 @@ def test_the_evidence_names_scripts_and_mistakes_that_exist(written):
     scripts = re.findall(r"python (tests/proofs/\w+\.py)", page)
     assert len(set(scripts)) >= 2
     assert all((ROOT / script).is_file() for script in scripts)
+    assert "](../" not in page
     rows = [line for line in page.splitlines() if line.startswith("|") and "~" in line]
     assert len(rows) == 4
     for row in rows:
