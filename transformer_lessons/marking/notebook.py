@@ -37,7 +37,9 @@ def sources_of(data):
     for cell in cells if isinstance(cells, list) else []:
         if isinstance(cell, dict) and cell.get("cell_type") == "code":
             source = cell.get("source", cell.get("input", ""))
-            found.append(source if isinstance(source, str) else "".join(map(str, source or ())))
+            found.append(
+                source if isinstance(source, str) else "".join(map(str, source)) if isinstance(source, list) else ""
+            )
     return found
 
 
