@@ -371,6 +371,7 @@ DAMAGES = {
             ],
         }
     ),
+    "a source that is no text": changed(lambda cells: cells.insert(1, cell("") | {"source": True})),
     "much output": changed(lambda cells: cells[0].update(outputs=[{"text": "x" * 10**6}])),
     "an older attempt above": changed(lambda cells: cells.insert(1, cell("def causal_mask(length):\n    return 1"))),
 }

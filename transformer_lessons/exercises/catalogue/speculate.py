@@ -17,6 +17,8 @@ ROWS = [  # p, q and three drafted tokens: a group of rows for each
     ([0.58, 0.03, 0.20, 0.19], [0.14, 0.66, 0.02, 0.18], (1, 0, 3)),
     ([0.00, 0.73, 0.05, 0.22], [0.20, 0.65, 0.13, 0.02], (0, 2, 3)),
     ([0.58, 0.03, 0.20, 0.19], [0.58, 0.03, 0.20, 0.19], (2, 0, 3)),
+    ([0.30, 0.35, 0.05, 0.30], [0.00, 0.05, 0.75, 0.20], (2, 1, 3)),  # the draft gives a token no chance at all
+    ([0.10, 0.00, 0.55, 0.35], [0.62, 0.18, 0.20, 0.00], (0, 1, 2)),
 ]
 
 
@@ -348,7 +350,7 @@ def shares(weights):
 
 
 setup = Setup(
-    sizes=[{"first": 0, "few": 3}, {"first": 0}, {"first": 2}, {"first": 4}, {"first": 0, "few": 1}],
+    sizes=[{"first": 0, "few": 3}, {"first": 0}, {"first": 2}, {"first": 4}, {"first": 6}, {"first": 0, "few": 1}],
     draw=draw,
     returns="tokens",
     shapes={"tokens": "(batch,)"},
