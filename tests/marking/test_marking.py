@@ -777,3 +777,29 @@ def test_a_table_shows_no_formula_and_no_hidden_character():
     assert naming.cell("a‮b\0c") == "abc"
     assert len(naming.cell("x" * 10_000)) == 200
     assert report.safe("<b>&") == "&lt;b&gt;&amp;"
+
+
+def test_an_assertion_elsewhere_is_nothing_that_an_answer_needs():
+    book = Notebook(
+        bytes_of(
+            hostile.notebook(
+                "import torch",
+                "def trained():\n    while True:\n        pass",
+                "torch.manual_seed(3)",
+                "torch.testing.assert_close(trained(), 1)",
+                hostile.HONEST["causal_mask"],
+            )
+        )
+    )
+    needed = [one.source for one in book.work_on("causal_mask", "causal_mask")]
+    assert not any("trained" in source for source in needed)
+    assert "torch.manual_seed(3)" in needed
+
+
+def test_no_exercise_waits_for_a_training():
+    for lesson in ("02", "05", "07", "08"):
+        name = next(one for one in reset.lessons() if one.startswith(lesson))
+        book = Notebook(reset.original(name))
+        for exercise, subject in verdicts.course()[str(int(lesson))]["items"]:
+            run = [one.source for one in book.work_on(exercise, subject) if not one.source.startswith(("def", "class"))]
+            assert not any(re.search(r"\btrain\w*\(", source) for source in run), subject
