@@ -472,7 +472,7 @@ def test_to_find_the_line_of_an_error_in_a_long_file_does_not_count(monkeypatch)
 def test_many_slow_calls_are_given_up_together():
     report = verdict(slow, limits=Limits(check=1.5))
     assert report.mistake == "endless"
-    assert "2 calls took more than" in " ".join(report.message.split()).lower()
+    assert "It took more than" in " ".join(report.message.split())
 
 
 def test_after_a_call_that_never_ends_no_other_is_made():
@@ -485,7 +485,7 @@ def test_after_a_call_that_never_ends_no_other_is_made():
     report = judge(EXERCISES[NAME], right, run=run)
     assert (report.mistake, len(calls)) == ("endless", 2)
     words = " ".join(report.message.split())
-    assert "2 calls took more than" in words
+    assert "It took more than" in words
     assert "It could not be stopped and is still running in the background" in words
 
 

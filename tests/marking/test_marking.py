@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import random
 import re
 import shutil
 import socket
@@ -371,6 +372,7 @@ DAMAGES = {
             ],
         }
     ),
+    "a source that is no text": changed(lambda cells: cells.insert(1, cell("") | {"source": True})),
     "much output": changed(lambda cells: cells[0].update(outputs=[{"text": "x" * 10**6}])),
     "an older attempt above": changed(lambda cells: cells.insert(1, cell("def causal_mask(length):\n    return 1"))),
 }
@@ -776,3 +778,30 @@ def test_a_table_shows_no_formula_and_no_hidden_character():
     assert naming.cell("a‮b\0c") == "abc"
     assert len(naming.cell("x" * 10_000)) == 200
     assert report.safe("<b>&") == "&lt;b&gt;&amp;"
+
+
+def test_an_assertion_elsewhere_is_nothing_that_an_answer_needs():
+    book = Notebook(
+        bytes_of(
+            hostile.notebook(
+                "import torch",
+                "def trained():\n    while True:\n        pass",
+                "torch.manual_seed(3)",
+                "torch.testing.assert_close(trained(), 1)",
+                hostile.HONEST["causal_mask"],
+            )
+        )
+    )
+    needed = [one.source for one in book.work_on("causal_mask", "causal_mask")]
+    assert not any("trained" in source for source in needed)
+    assert "torch.manual_seed(3)" in needed
+
+
+def test_no_exercise_waits_for_a_training():
+    for lesson in ("02", "05", "07", "08"):
+        name = next(one for one in reset.lessons() if one.startswith(lesson))
+        solved = sample.filled(json.loads(reset.original(name)), random.Random(1), diligence=1, skill=1)
+        book = Notebook(bytes_of(solved))
+        for exercise, subject in verdicts.course()[str(int(lesson))]["items"]:
+            run = [one.source for one in book.work_on(exercise, subject) if not one.source.startswith(("def", "class"))]
+            assert not any(re.search(r"\btrain\w*\(", source) for source in run), subject

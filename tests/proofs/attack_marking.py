@@ -57,20 +57,23 @@ def main(jobs, write_table):
         for row in after
         if row["student"].startswith("attack") and row["item"] == "padding_mask" and row["status"] != "passed"
     ]
+    same = before == [row for row in after if row["student"].startswith("honest")]
     leaked = [path for path in (folder / "again").rglob("*") if path.is_file() and b"SECRET-OF" in path.read_bytes()]
     print(f"{len(names)} attacks: {len(raised)} marks raised {raised}; honest answers beside them lost: {lost}")
-    print("honest rows the same:", before == [row for row in after if row["student"].startswith("honest")])
-    print(
-        "canary intact:",
-        canary.read_text() == "SECRET-OF-THE-TEACHER",
-        "touched:",
-        Path(f"{canary}.touched").exists(),
-        "leaked:",
-        leaked,
-        "floods:",
-        list(Path("/tmp").glob("flood*")),
-    )
-    print("TCP:", reached(tcp.accept), "UDP:", reached(lambda: udp.recv(10)), "processes left:", left())
+    print("honest rows the same:", same)
+    broken = {
+        "marks raised": raised,
+        "honest rows changed": not same,
+        "the teacher's file changed": not canary.exists() or canary.read_text() != "SECRET-OF-THE-TEACHER",
+        "a program started": Path(f"{canary}.touched").exists(),
+        "the teacher's file in": leaked,
+        "files written": list(Path("/tmp").glob("flood*")),
+        "TCP reached": reached(tcp.accept),
+        "UDP reached": reached(lambda: udp.recv(10)),
+        "processes left": left(),
+    }
+    broken = {what: found for what, found in broken.items() if found}
+    print("broken promises:", broken or "none")
     results = {
         names[int(row["student"][6:])]: row
         for row in after
@@ -85,7 +88,6 @@ def main(jobs, write_table):
         lines.append(f"| {name} | {mark} | {beside} |")
     print("\n".join(lines))
     if write_table:
-        same = before == [row for row in after if row["student"].startswith("honest")]
         sentence = (
             f"{len(names)} attacks among 30 honest notebooks: {len(raised)} marks raised; "
             f"the honest rows are {'the same bytes' if same else 'NOT the same'} with and without them."
@@ -95,6 +97,7 @@ def main(jobs, write_table):
         above, _, rest = path.read_text(encoding="utf-8").partition(begin)
         below = rest.partition(end)[2]
         path.write_text(f"{above}{begin}{sentence}\n\n" + "\n".join(lines) + f"\n{end}{below}", encoding="utf-8")
+    return 1 if broken else 0
 
 
 def write(folder, book):
@@ -127,4 +130,4 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", default="2")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    main(options.jobs, options.write)
+    sys.exit(main(options.jobs, options.write))

@@ -7,6 +7,7 @@ python tests/proofs/fuzz_marking.py --without-torch   through what reads files a
 
 import argparse
 import contextlib
+import copy
 import io
 import json
 import random
@@ -22,7 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "marking")]
 
 import hostile  # noqa: E402
 
-from transformer_lessons.marking import policy, sheets, submissions  # noqa: E402
+from transformer_lessons.marking import notebook, policy, sheets, submissions  # noqa: E402
 
 FILE = "06_masking.ipynb"
 NAMES = ["", "/", "a/", "../x.ipynb", "/etc/x.ipynb", "C:x.ipynb", "a\\b.ipynb", "\u202e.ipynb", "x" * 3000 + ".ipynb"]
@@ -112,7 +113,7 @@ def a_notebook(draw):
         while isinstance(place, (dict, list)) and place:
             key = draw.choice(list(place) if isinstance(place, dict) else range(len(place)))
             if draw.random() < 0.3 or not isinstance(place[key], (dict, list)):
-                place[key] = draw.choice(VALUES)
+                place[key] = copy.deepcopy(draw.choice(VALUES))
                 break
             place = place[key]
     data = json.dumps(book).encode(errors="replace")
@@ -135,17 +136,28 @@ def tried(what, call, *arguments):
     return 0
 
 
+def read_notebook(data):
+    """As a student's process does, where a traceback would end that process, too."""
+    with contextlib.suppress(notebook.Unreadable):
+        book = notebook.Notebook(data)
+        book.lesson({"6": {"items": [["causal_mask", "causal_mask"]]}})
+        work = book.work_on("causal_mask", "causal_mask")
+        if work is not None:
+            notebook.shape_of(notebook.excerpt_of(work, "causal_mask"))
+
+
 def read_all(source):
     for work in submissions.find(source)[0]:
         work.read()
 
 
 def files_alone(folder, number, draw):
-    """Zips and tables through the functions that read them."""
+    """Zips, notebooks and tables through the functions that read them."""
     failed = 0
     for count in range(number):
         (folder / f"{count}.zip").write_bytes(a_zip(draw))
         failed += tried(f"zip {count}", read_all, folder / f"{count}.zip")
+        failed += tried(f"notebook {count}", read_notebook, a_notebook(draw))
         name = draw.choice(list(TABLES))
         path = folder / str(count) / name
         path.parent.mkdir()

@@ -36,13 +36,15 @@ def main():
         os.kill(run.pid, signal.SIGKILL)
         run.wait()
     assert mark(folder, folder / "killed").wait() == 0
-    print("the same bytes:", contents(folder / "whole") == contents(folder / "killed"))
+    same = contents(folder / "whole") == contents(folder / "killed")
+    print("the same bytes:", same)
     time.sleep(1)
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout.count(
         str(ROOT / "transformer_lessons" / "marking" / "child.py")
     )
     print("processes left:", left)
+    return 0 if same and not left else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

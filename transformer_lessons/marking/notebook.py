@@ -37,7 +37,9 @@ def sources_of(data):
     for cell in cells if isinstance(cells, list) else []:
         if isinstance(cell, dict) and cell.get("cell_type") == "code":
             source = cell.get("source", cell.get("input", ""))
-            found.append(source if isinstance(source, str) else "".join(map(str, source or ())))
+            found.append(
+                source if isinstance(source, str) else "".join(map(str, source)) if isinstance(source, list) else ""
+            )
     return found
 
 
@@ -111,12 +113,13 @@ class Statement:
 
 
 def changed_in(node):
-    """What a statement changes in place: x.a = …, x[0] = …, x.method()."""
+    """What a statement changes in place: x.a = …, x[0] = …, x.method(); an assertion changes nothing."""
     for one in ast.walk(node):
         if isinstance(one, (ast.Attribute, ast.Subscript)) and not isinstance(one.ctx, ast.Load):
             yield one
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-        yield node.value.func
+    called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+    if isinstance(called, ast.Attribute) and not called.attr.startswith("assert"):
+        yield called
 
 
 def root_of(node):

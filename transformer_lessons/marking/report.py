@@ -148,7 +148,7 @@ class Report:
             item for n, item in enumerate(self.items) if n == 0 or self.items[item] != list(self.items.values())[n - 1]
         }
         groups = "".join(
-            f'<th class="lesson" colspan="{count}" scope="colgroup">{title_of(lesson) if count > 3 else lesson}</th>'
+            f'<th class="lesson" colspan="{count}" scope="colgroup">{title_of(lesson) if count > 4 else lesson}</th>'
             for lesson, count in lessons.items()
         )
         labels = "".join(

@@ -128,11 +128,12 @@ def leaks_seen(observed, expected, model, tokens):
     )
 
 
-MAY_BE_THE_SAME = "a token replaced by one that may be the same"
+MAY_BE_THE_SAME = "a token that may stay the same"
 
 
 OF_THE_SAME = (
-    "The token that replaces another may be the same one. Then nothing changes, and a leak from there is missed."
+    "A token can stay as it was: it is replaced by the same one, or not at all. Then nothing changes, and a leak from "
+    "there is missed."
 )
 
 

@@ -23,7 +23,7 @@ def draw(generator, batch, heads, key_heads, length, d_head, scale=1.3, leads=()
         query[:, :, 1] = 0.0
     if far:
         query[..., 0], query[:, 1::2, :, 0] = math.sqrt(d_head), -math.sqrt(d_head)
-        key[..., 0] = far_below(generator, batch, key_heads, length).sort().values / 2**9  # millions from 0
+        key[..., 0] = far_below(generator, batch, key_heads, length).sort().values
     if leads:  # multiples of 1/64, which float32 keeps exactly even at 1000
         query, key = (query * 8).round() / 8, (key * 8).round() / 8
         rows = torch.arange(batch * heads * length).reshape(batch, heads, length)

@@ -9,12 +9,13 @@ from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 
 
-def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), leads=(), zeros=False):
+def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), leads=(), zeros=False, spread=False):
     """Scores, and a mask that broadcasts to them; every row of it allows at least one key, and forbids one.
 
     `empty` lists the rows of the mask in which nothing is allowed. The numbers of `far` move the rows in turn. The
     numbers of `leads` move only the forbidden scores of the rows, in turn; all scores are then close together, so
-    that these are the leads. With `zeros`, one allowed score of each row is exactly 0.
+    that these are the leads. With `zeros`, one allowed score of each row is exactly 0. With `spread`, one is about 1000
+    and another about -1000.
     """
     scores = 2 * normal(generator, *shape)
     rows = torch.arange(math.prod(shape[:-1])).reshape(*shape[:-1], 1)
@@ -27,8 +28,10 @@ def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), l
     order = torch.rand(mask, generator=generator).argsort(-1)
     allowed = torch.rand(mask, generator=generator) < 0.5
     allowed = torch.where(order == 0, True, torch.where(order == 1, False, allowed))
-    if far:  # two are allowed in every row: a score that has been cut off shows only beside another
+    if far or spread:  # two are allowed in every row: a score that has been cut off shows only beside another
         allowed |= order == 2
+    if spread:
+        scores = scores + 1000 * (1.0 * (order == 0) - 1.0 * (order == 2))
     for place in empty:
         allowed[place] = False
     if leads:
@@ -175,6 +178,7 @@ setup = Setup(
         {"shape": (2, 4, 3), "mask": (4, 3), "far": (1000, -1000, 0, -22, -54, -98, -305, -700)},
         {"shape": (3, 5), "mask": (3, 5), "leads": (30, 720, 1000)},  # e⁷²⁰ is infinite, but e⁻⁷²⁰ is not 0
         {"shape": (3, 4), "mask": (3, 4), "zeros": True},
+        {"shape": (2, 5), "mask": (2, 5), "spread": True},
         {"shape": (1, 2, 1, 4), "mask": (1, 1, 1, 4)},
     ],
     draw=draw_masked_scores,

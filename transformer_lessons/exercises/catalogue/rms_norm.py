@@ -1,5 +1,6 @@
 """rms_norm, of lesson 10: every vector divided by its root mean square, times a gain."""
 
+import torch
 import torch.nn.functional as F
 
 from transformer_lessons.exercises.checker.exercise import Setup, normal
@@ -21,6 +22,19 @@ def size_of_rows(observed, expected, x, gain, epsilon=1e-5):
     return f"Divided by gain, one vector of your result has a mean square of {shown}; it should be {right}."
 
 
+def keeps_its_precision(call, x, gain, *epsilon):
+    """The numbers are right; are they of the kind that x has, in both precisions?"""
+    for dtype in (x.dtype, torch.float32):
+        made = call(x.to(dtype), gain.to(dtype), *epsilon).dtype
+        if made != dtype:
+            names = str(dtype).removeprefix("torch."), str(made).removeprefix("torch.")
+            return ANOTHER, "For x in {}, the result holds {}: `F.rms_norm` keeps the dtype.".format(*names), LOOK_TYPE
+    return None
+
+
+ANOTHER, LOOK_TYPE = "another precision", "which line turns x into another dtype, and which turns the result back?"
+
+
 setup = Setup(
     sizes=[
         {"shape": (2, 3)},
@@ -38,5 +52,6 @@ setup = Setup(
     draw=draw,
     reference=lambda x, gain, epsilon=1e-5: F.rms_norm(x, gain.shape, gain, epsilon),
     gradients=True,
+    checks=(keeps_its_precision,),
     symptoms=(size_of_rows,),
 )

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from transformer_lessons.exercises.checker.comparison import capital, freeze, kind_of
+from transformer_lessons.exercises.checker.comparison import freeze, kind_of
 from transformer_lessons.exercises.checker.draws import Draws, Finding, inputs_for, make, observe, same
 from transformer_lessons.exercises.checker.exercise import Exercise, of_the_contract, parameters
 from transformer_lessons.exercises.checker.sandbox import Outcome
@@ -334,17 +334,16 @@ def at_line(outcome):
     return (f"at the line: {outcome.line}",) if outcome.line else ()
 
 
-def too_long(outcome: Outcome, calls: int, seconds: float) -> Finding:
+def too_long(outcome: Outcome, seconds: float) -> Finding:
     rest = (
         " It could not be stopped and is still running in the background: restart the kernel if things get slow."
         if outcome.stuck
         else ""
     )
-    what = f"{calls} calls took" if calls > 1 else "one call took"
     return Finding(
         "it did not finish in time.",
         "endless",
-        f"{capital(what)} more than {seconds:.0f} seconds, when a few thousandths should be "
+        f"It took more than {seconds:.0f} seconds, when a few thousandths should be "
         f"plenty, so the check gave up.{rest}",
         (),
         "in every `while`, what makes the condition false? In every `for`, does the thing it loops over "

@@ -269,6 +269,11 @@ def in_package(trace):
     return trace.tb_frame.f_code.co_filename.startswith(PACKAGE)
 
 
+def in_implementation(trace):
+    """Is this what the learner has called, and not the checks, which may watch the call?"""
+    return in_package(trace) and not trace.tb_frame.f_code.co_filename.startswith(os.path.join(PACKAGE, "exercises"))
+
+
 def line_of(error):
     """The last line of the learner's own code, with the function it is in or the package's call that raised."""
     frames = frames_of(error)
@@ -279,7 +284,7 @@ def line_of(error):
             continue
         if number != own[0] and frame.f_code is not frames[own[0]].tb_frame.f_code:
             text += named(", in", frame)
-        called = next((trace.tb_frame for trace in frames[number + 1 :] if in_package(trace)), None)
+        called = next((trace.tb_frame for trace in frames[number + 1 :] if in_implementation(trace)), None)
         return text + (named(", in the call of", called) if called and text.count("(") > 1 else "")
     if own:  # no source is available, for instance after `exec`
         return f"number {frames[own[-1]].tb_lineno}" + named(", in", frames[own[-1]].tb_frame)

@@ -93,7 +93,7 @@ SLIPS = [  # name, how to undo it, what it is, where to look
         "transposed",
         transposed,
         "The last two dimensions of the result are swapped.",
-        "which dimension asks (rows) and which answers (columns)?",
+        "what should a row of the result stand for, and what a column?",
     ),
 ]
 

@@ -124,7 +124,7 @@ def judge(
             return failed(exercise, unfinished(called))
         return untouched(exercise)
     if outcomes[-1].kind == "endless":
-        return failed(exercise, too_long(outcomes[-1], len(outcomes), limits.call), outcomes)
+        return failed(exercise, too_long(outcomes[-1], limits.call), outcomes)
     differences = [
         compare(exercise, outcome.value, expected) if outcome.ok else None
         for outcome, expected in zip(outcomes, draws.expected, strict=True)
