@@ -33,10 +33,10 @@ def notebook_of(exercise):
 
 
 def run(sources, namespace):
-    """What the cells print, run one after the other; long training and the chat model are left to nbval."""
+    """What the cells print, run one after the other; the longest training is left to nbval."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        for source in [source for source in sources if not source.startswith(chat_cells.NEEDED)]:
+        for source in sources:
             exec(compile(re.sub(r"\bsteps=\d+", "steps=6", source), "cell", "exec"), namespace)
     return printed.getvalue()
 
@@ -179,8 +179,11 @@ def concerned(sources, exercises):
 
 
 def solve(sources, solutions):
-    """What the concerned cells print, one after the other, with the solutions in the place of the stubs."""
-    solved = []
+    """What the concerned cells print, one after the other, with the solutions in the place of the stubs.
+
+    The cells that need the chat model are left to nbval.
+    """
+    sources, solved = [source for source in sources if not source.startswith(chat_cells.NEEDED)], []
     for source, take in zip(sources, concerned(sources, solutions), strict=True):
         name = next((name for name in solutions if is_stub(source, name)), None)
         solved += [solutions.get(name, source)] * take
