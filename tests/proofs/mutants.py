@@ -181,11 +181,11 @@ def main() -> int:
                 holes.append(f"{name}: {line}\n    {said}")
             if (arguments.list or arguments.names) and kind not in ("named", "rejected"):
                 print(f"    {kind}: {line}\n        {known.get(line, said)}", flush=True)
-    wrong = sum(total[kind] for kind in ("named", "only rejected", "rejected") if kind in total) + len(holes)
+    rejected = sum(total.get(kind, 0) for kind in ("named", "only rejected", "rejected"))
     table += [
         row("**all**", total),
         "",
-        f"Of {wrong:,} wrong answers that run, {wrong - len(holes):,} are rejected"
+        f"Of {rejected + total['accepted']:,} mutants that run and are not the right answer, {rejected:,} are rejected"
         + (f", {total['named']:,} of them by name." if "named" in total else "."),
     ]
     print(*table[-3:], sep="\n")
