@@ -14,7 +14,7 @@ ROWS = [  # p, q and three drafted tokens: a group of rows for each
     ([0.50, 0.07, 0.14, 0.29], [0.84, 0.10, 0.03, 0.03], (0, 1, 2)),
     ([0.03, 0.48, 0.03, 0.46], [0.20, 0.02, 0.76, 0.02], (0, 2, 3)),
     ([0.00, 0.51, 0.34, 0.15], [0.32, 0.02, 0.56, 0.10], (0, 2, 1)),
-    ([0.40, 0.06, 0.25, 0.29], [0.10, 0.70, 0.00, 0.20], (1, 0, 3)),  # the draft gives token 2 no chance at all
+    ([0.58, 0.03, 0.20, 0.19], [0.14, 0.66, 0.02, 0.18], (1, 0, 3)),
     ([0.00, 0.73, 0.05, 0.22], [0.20, 0.65, 0.13, 0.02], (0, 2, 3)),
     ([0.58, 0.03, 0.20, 0.19], [0.58, 0.03, 0.20, 0.19], (2, 0, 3)),
 ]
@@ -257,6 +257,25 @@ def never_forbidden(call, p, q, token, u):
     )
 
 
+def draws_what_the_draft_never_gives(call, p, q, token, u, rows=60):
+    """The distribution is right; is a token drawn whose q is 0? All rows reject token 0; token 1 takes 2/3 of them."""
+    if len(token) < GROUPS:
+        return None
+    mine, theirs = (
+        torch.tensor([one], dtype=p.dtype).repeat(rows, 1) for one in ([0.2, 0.4, 0.3, 0.1], [0.8, 0.0, 0.1, 0.1])
+    )
+    made = call(mine, theirs, torch.zeros(rows, dtype=torch.int64), torch.full((rows,), 0.9, dtype=p.dtype))
+    if isinstance(made, Chances) or bool((torch.as_tensor(made) == 1).any()):
+        return None
+    return "tokens whose q is 0 are left out", LEFT_OUT, LOOK_LEFT_OUT
+
+
+LEFT_OUT = "After a rejection, a token whose q is 0 is never drawn, although its p is above 0."
+
+
+LOOK_LEFT_OUT = "what is max(p - q, 0) for a token whose q is 0, and what becomes of it in your code?"
+
+
 EQUAL = (
     "A token whose p is 0 comes back when u is 0: it is accepted when u equals p / q, but it should be accepted "
     "only when u is less than that."
@@ -354,7 +373,7 @@ setup = Setup(
     shapes={"tokens": "(batch,)"},
     observe=judged,
     same=same_results,
-    checks=[decided_by_u, never_forbidden],
+    checks=[decided_by_u, never_forbidden, draws_what_the_draft_never_gives],
     symptoms=[what_the_draws_show],
     signs=signs_of_the_parts,
     names_steps=False,
