@@ -13,7 +13,7 @@ processes, without access to your files or the network if the system can prevent
 
 def mark(arguments):
     """The command `mark`, with `mark fill SHEET.csv` and `mark sample FOLDER`."""
-    special = {"fill": fill, "sample": sample}.get(arguments[0] if arguments else None)
+    special = {"fill": fill, "sample": sample}.get(arguments[0] if arguments else "")
     if special:
         return special(arguments[1:])
     parser = parser_for("mark", MARK)

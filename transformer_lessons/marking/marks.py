@@ -251,10 +251,11 @@ def read_back(known: Class, policy: dict) -> None:
     for row in known.rows:
         read = texts.get((row["item"], known.pseudonym(row["student"]), cell(row["answer"], 20_000)), {})
         points = [number(read.get(name)) for name in ("p1", "p2", "p3")]
-        if row["kind"] == "text" and row["status"] == "given" and None not in points:
+        known_points = [one for one in points if one is not None]
+        if row["kind"] == "text" and row["status"] == "given" and len(known_points) == 3:
             row |= {
                 "status": "read",
-                "points": in_time(round(min(sum(points), 3) / 3 * row["max"], 2), row, policy),
+                "points": in_time(round(min(sum(known_points), 3) / 3 * row["max"], 2), row, policy),
                 "message": row["message"] + f"\n  {read.get('comment') or ''}",
             }
         change = changes.get((cell(row["student"]), row["item"]), {})

@@ -46,10 +46,12 @@ def sources_of(data):
 def whole_cells(text):
     """The cells before the place where a file breaks off."""
     start, cells, decoder = re.search(r'"cells"\s*:\s*\[', text), [], json.JSONDecoder()
+    between = re.compile(r"[\s,]+")
     place = start.end() if start else len(text)
     with contextlib.suppress(ValueError, RecursionError):
         while True:
-            cell, place = decoder.raw_decode(text, re.compile(r"[\s,]*").match(text, place).end())
+            gap = between.match(text, place)
+            cell, place = decoder.raw_decode(text, gap.end() if gap else place)
             cells.append(cell)
     return cells
 
@@ -229,8 +231,9 @@ def shape_of(source):
         for node in ast.walk(tree):
             plain = {"annotation": None, "returns": None, "decorator_list": []}
             vars(node).update({name: value for name, value in plain.items() if hasattr(node, name)})
-            if isinstance(getattr(node, "body", None), list):
-                node.body = [one for one in node.body if not is_text(one)]
+            body = getattr(node, "body", None)
+            if isinstance(body, list):
+                vars(node)["body"] = [one for one in body if not is_text(one)]
         nodes = [one for one in ast.walk(tree) if not isinstance(one, ast.expr_context)]
         lines = [digest_of(one) for one in nodes if isinstance(one, ast.stmt) and not hasattr(one, "body")]
         return digest_of(tree), len(nodes), sorted(lines)[:400]

@@ -11,7 +11,7 @@ import zlib
 from transformer_lessons.exercises import sealing
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
-from transformer_lessons.exercises.questions.kinds import FreeText
+from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
 from transformer_lessons.exercises.questions.pages import MODEL, POINTS
 from transformer_lessons.tools import atomic, reset
 from transformer_lessons.tools.install import ROOT
@@ -152,12 +152,12 @@ def key():
     for number, question in all_questions().items():
         if isinstance(question, FreeText):
             text = f"{question.model}\n\n" + "".join(f"- {point}\n" for point in question.points)
-        elif hasattr(question, "right_letters"):
+        elif isinstance(question, Choices):
             text = "".join(
                 f"- **{letter})** {question.lettered[letter].text} {question.lettered[letter].why}\n"
                 for letter in sorted(question.right_letters)
             )
-        else:
+        elif isinstance(question, Value):
             text = f"**{question.say(question.right)}** {question.why}\n"
         text = f"## {number} {question.title}\n\n{question.text}\n\n{text}"
         lessons.setdefault(int(number.split(".")[0]), []).append(text)

@@ -6,7 +6,7 @@ import re
 
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
-from transformer_lessons.exercises.questions.kinds import FreeText, Value
+from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
 from transformer_lessons.tools import reset
 
 NAMES = """Ada Alan Amara Anna Ben Chen Chloe Diego Elif Emma Farid Femi Grace Hana Igor Ines Jonas Kofi Lea Liam Lucia
@@ -108,6 +108,6 @@ def reply(found, draw, skill):
         value = " ".join(question.model.split(". ")[: 1 + 2 * right]) if draw.random() < 0.5 else question.points[0]
     elif isinstance(question, Value):
         value = question.right if right or not question.slips else draw.choice(list(question.slips))
-    else:
+    elif isinstance(question, Choices):
         value = "".join(sorted(question.right_letters)) if right else draw.choice(list(question.lettered))
     return f'answer("{found[1]}", {value!r})'

@@ -12,6 +12,7 @@ import zipfile
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from transformer_lessons.marking.naming import as_seen, slug
@@ -131,11 +132,15 @@ class Archives:
     """
 
     def __init__(self) -> None:
-        self.opened, self.process = OrderedDict(), os.getpid()
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        self.opened: OrderedDict = OrderedDict()
+        self.process = os.getpid()
 
     def archive(self, place: tuple) -> zipfile.ZipFile:
         if self.process != os.getpid():
-            self.__init__()
+            self.start_anew()
         if place not in self.opened:
             path, *inside = place
             self.opened[place] = zipfile.ZipFile(io.BytesIO(self.content(place)) if inside else path)
@@ -187,7 +192,7 @@ def files_in_zip(archives: Archives, place: tuple, above: tuple, zips: frozenset
             inside = (*above, *parts[:-1], parts[-1][:-4])
             yield from files_in_zip(archives, (*place, number), inside, zips | {len(inside) - 1}, unread)
         else:
-            yield Work((*above, *parts), lambda number=number: archives.content((*place, number)), zips)
+            yield Work((*above, *parts), partial(archives.content, (*place, number)), zips)
 
 
 # Whose each file is

@@ -2,13 +2,14 @@
 
 import contextlib
 import hashlib
-import importlib.util
 import json
 import re
 import sys
 from collections import Counter
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 
 from transformer_lessons.exercises import check  # noqa: F401 - the catalogue is loaded with it
 from transformer_lessons.exercises.checker.draws import Draws, compare, observe_all
@@ -94,9 +95,10 @@ def load_variants(folder):
     names = []
     for path in sorted(folder.glob("*.md")):
         setup = path.with_suffix(".py")
-        spec = importlib.util.spec_from_file_location(f"variant_{path.stem}", setup)
-        module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        loader = SourceFileLoader(f"variant_{path.stem}", str(setup))
+        module = sys.modules[loader.name] = ModuleType(loader.name)
+        module.__file__ = str(setup)
+        loader.exec_module(module)
         VARIANTS.extend([path, setup])
         exercise = Exercise(read_page(path), module.setup)
         if exercise.name in EXERCISES:
@@ -197,8 +199,8 @@ class Marker:
         except Remote as error:
             kind = type(error).__name__
             said = in_short(kind if kind.isidentifier() else "Exception", str(error))
-            report = f"✗ {subject}: its cell does not run.\n  {said}"
-            return {**row, "status": "failed", "mistake": "does not run", "message": report}
+            message = f"✗ {subject}: its cell does not run.\n  {said}"
+            return {**row, "status": "failed", "mistake": "does not run", "message": message}
         except (Endless, Broken) as error:
             why = "it does not finish in time" if isinstance(error, Endless) else f"its cell ends Python ({error})"
             return {**row, "status": "failed", "mistake": "does not run", "message": f"✗ {subject}: {why}."}

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import struct
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import islice, pairwise
 
@@ -45,8 +46,8 @@ class Lines:
 
     def send(self, message, wait=lambda sends: None):
         """Sends a frame; `wait` is called before each write, and may raise an exception."""
-        data = message if isinstance(message, bytes) else json.dumps(message).encode()
-        data = memoryview(struct.pack("<I", len(data)) + data)
+        content = message if isinstance(message, bytes) else json.dumps(message).encode()
+        data = memoryview(struct.pack("<I", len(content)) + content)
         try:
             while data:
                 wait(True)
@@ -241,7 +242,7 @@ def read_generator(node):
     return generator
 
 
-READERS = {
+READERS: dict[str, Callable] = {
     "int": lambda text: int(text[:LONG], 16),
     "float": float.fromhex,
     "bytes": base64.b64decode,

@@ -37,7 +37,8 @@ class Worker:
         self.process = context.Process(target=work, args=(theirs, ours, waiting, out), daemon=True)
         self.process.start()
         theirs.close()
-        self.number, self.begun, self.before = None, time.monotonic(), 0.0
+        self.number: int | None = None  # of the notebook that it marks
+        self.begun, self.before = time.monotonic(), 0.0
 
     def give(self, number: int) -> None:
         self.number, self.begun, self.before = number, time.monotonic(), self.used()
