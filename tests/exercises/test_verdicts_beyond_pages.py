@@ -122,7 +122,7 @@ def test_a_token_drawn_by_what_no_seed_reaches_is_called_that_or_different_every
         other = np.random.default_rng().integers(0, int(tokens.max()) + 1, tokens.shape)
         return style(model, tokens, torch.from_numpy(other))
 
-    names = {"a token replaced by one that may be the same", "different every time"}
+    names = {"a token that may stay the same", "different every time"}
     assert named("future_leak", future_leak, seed) in names
 
 

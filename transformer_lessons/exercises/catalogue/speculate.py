@@ -264,7 +264,8 @@ def draws_what_the_draft_never_gives(call, p, q, token, u, rows=60):
     mine, theirs = (
         torch.tensor([one], dtype=p.dtype).repeat(rows, 1) for one in ([0.2, 0.4, 0.3, 0.1], [0.8, 0.0, 0.1, 0.1])
     )
-    made = call(mine, theirs, torch.zeros(rows, dtype=torch.int64), torch.full((rows,), 0.9, dtype=p.dtype))
+    rejecting = torch.linspace(0.3, 0.95, rows, dtype=p.dtype)  # above p / q, and not all alike: it may serve twice
+    made = call(mine, theirs, torch.zeros(rows, dtype=torch.int64), rejecting)
     if isinstance(made, Chances) or bool((torch.as_tensor(made) == 1).any()):
         return None
     return "tokens whose q is 0 are left out", LEFT_OUT, LOOK_LEFT_OUT
