@@ -187,11 +187,16 @@ UNCOUNTED = 30.0  # seconds at most
 def excused(thread):
     """Is the thread in the middle of an import, or of finding the line of an error?"""
     frame = sys._current_frames().get(thread.ident)
-    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
-        if frame.f_code is line_of.__code__:
+    for _ in range(NEAR):
+        if frame is None:
+            return False
+        if frame.f_code is line_of.__code__ or frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             return True
         frame = frame.f_back
-    return frame is not None
+    return False
+
+
+NEAR = 500  # calls: a recursion without end has millions, and walking through them can crash Python 3.11
 
 
 runaways = []
