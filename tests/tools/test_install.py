@@ -288,7 +288,7 @@ def test_a_chat_model_that_cannot_be_had_gets_a_sentence_and_stops_nothing(last_
 
 def test_test_runs_all_tests_with_coverage_or_those_asked_for(last_command):
     assert __main__.main(["test"]) == 0
-    assert last_command() == "-m pytest --cov --durations=15 --numprocesses=auto --dist=loadfile"
+    assert last_command() == "-m pytest --cov --durations=15 --numprocesses=auto --dist=loadfile --max-worker-restart=0"
     assert __main__.main(["test", "tests/implementation/test_masks.py", "-x"]) == 0
     assert last_command() == "-m pytest tests/implementation/test_masks.py -x"
 

@@ -74,7 +74,7 @@ def version():
 def test(arguments):
     """Run the tests asked for; without arguments, all of them on every core, with coverage."""
     make_environment(with_model=WITHOUT_MODEL not in arguments)
-    everything = ["--cov", "--durations=15", "--numprocesses=auto", "--dist=loadfile"]
+    everything = ["--cov", "--durations=15", "--numprocesses=auto", "--dist=loadfile", "--max-worker-restart=0"]
     return run_to_its_end(PYTHON, "-m", "pytest", *(passed_on(arguments) or everything))
 
 
