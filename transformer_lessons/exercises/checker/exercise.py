@@ -11,7 +11,8 @@ import zlib
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from itertools import combinations, islice, zip_longest
+from itertools import combinations, count, islice
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -153,10 +154,14 @@ class Exercise(Setup):
 
         The plainest come first, as on the page and in each family, and only so many are tried.
         """
-        own = [item for item in self.page.mistakes if isinstance(item, Entry)]
-        families = [included(item) for item in self.page.mistakes if isinstance(item, Include)]
-        in_turn = (entry for entries in zip_longest(own, *families) for entry in entries if entry)
-        firsts = [(mistake, mistake.variants[0]) for mistake in (self.mistakes[entry.name] for entry in in_turn)]
+        places, own = [], count()
+        for item in self.page.mistakes:
+            if isinstance(item, Entry):
+                places.append((next(own), item.name))
+            else:
+                places += [(place, entry.name) for place, entry in enumerate(included(item))]
+        ordered = [self.mistakes[name] for _, name in sorted(places, key=itemgetter(0))]
+        firsts = [(mistake, mistake.variants[0]) for mistake in ordered]
         two = sorted(combinations(range(len(firsts)), 2), key=lambda pair: (pair[0] + 1) * (pair[1] + 1))
         pairs = (self.pair(firsts[one], firsts[other]) for one, other in two)
         return list(islice(filter(None, pairs), MOST_PAIRS))
