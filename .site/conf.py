@@ -101,7 +101,7 @@ ASIDES = {"sidebar-drawer": "Lessons and search", "toc-drawer": "On this page"}
 
 
 def name_asides(app, error):
-    """A page has two asides, which Furo does not name: whoever hears the page could not tell them apart."""
+    """A page has two asides, which Furo does not name: read aloud by a screen reader, they would sound the same."""
     for path in Path(app.outdir).rglob("*.html"):
         page = path.read_text(encoding="utf-8")
         for kind, name in ASIDES.items():

@@ -1,6 +1,6 @@
 """Draws the picture that moves at the top of the README: `python imgs/animate.py` writes writing.svg.
 
-The course's own model goes on from a line, with seed 1 and nothing picked: each frame shows the text so far, and
+The course's own model continues a line, with seed 1 and nothing picked: each frame shows the text so far, and
 how likely the model finds the next token. The frames take turns by CSS alone; where nothing moves, the last is shown.
 """
 
