@@ -137,12 +137,18 @@ SET_RECURSION_LIMIT = sys.setrecursionlimit
 @contextlib.contextmanager
 def bounded_recursion():
     """While it is active, no recursion goes deeper than DEEPEST."""
-    SET_RECURSION_LIMIT(min(sys.getrecursionlimit(), DEEPEST))
+    set_recursion_limit(min(sys.getrecursionlimit(), DEEPEST))
     sys.setrecursionlimit = lambda limit: SET_RECURSION_LIMIT(min(limit, DEEPEST))
     try:
         yield
     finally:
         sys.setrecursionlimit = SET_RECURSION_LIMIT
+
+
+def set_recursion_limit(limit):
+    """Sets it, unless an answer still runs: a limit far below the depth of a running thread can end Python 3.11."""
+    if not any(thread.is_alive() for thread in runaways):
+        SET_RECURSION_LIMIT(limit)
 
 
 def start(work):
@@ -170,8 +176,9 @@ def wait(done, thread, seconds):
     end, uncounted = last + seconds, 0.0
     while not done.wait(min(0.05, max(0.0, end - last))):
         now = time.monotonic()
-        if sys.getrecursionlimit() > DEEPEST:  # set by a function that was kept from before
-            SET_RECURSION_LIMIT(DEEPEST)
+        if sys.getrecursionlimit() > DEEPEST and sum(1 for _ in near(thread)) == NEAR:
+            stop(thread, seconds=10.0)  # the limit was set by a function kept from before; leaving takes its time
+            return False, uncounted
         if uncounted < UNCOUNTED and excused(thread):
             uncounted += now - last
             end += now - last
@@ -186,17 +193,20 @@ UNCOUNTED = 30.0  # seconds at most
 
 def excused(thread):
     """Is the thread in the middle of an import, or of finding the line of an error?"""
+    return any(code is line_of.__code__ or code.co_filename == "<frozen importlib._bootstrap>" for code in near(thread))
+
+
+NEAR = 500  # calls: a recursion without end has millions
+
+
+def near(thread):
+    """The code of the thread's innermost calls."""
     frame = sys._current_frames().get(thread.ident)
     for _ in range(NEAR):
         if frame is None:
-            return False
-        if frame.f_code is line_of.__code__ or frame.f_code.co_filename == "<frozen importlib._bootstrap>":
-            return True
+            return
+        yield frame.f_code
         frame = frame.f_back
-    return False
-
-
-NEAR = 500  # calls: a recursion without end has millions, and walking through them can crash Python 3.11
 
 
 runaways = []
@@ -568,7 +578,7 @@ SETTINGS = [  # how to read it, how to write it
     (torch_print_options, set_torch_print_options),
     (np.geterr, lambda saved: np.seterr(**saved)),
     (np.get_printoptions, lambda saved: np.set_printoptions(**saved)),
-    (sys.getrecursionlimit, sys.setrecursionlimit),
+    (sys.getrecursionlimit, set_recursion_limit),
     (os.getcwd, os.chdir),
     (lambda: dict(os.environ), set_environment),
     (hooks, set_hooks),
