@@ -76,15 +76,18 @@ def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
 
     def work():
         sink = sinks[threading.get_ident()] = [0]
-        try:
+        try:  # noqa: SIM105 - another Stop could hit `suppress`
             box["outcome"] = attempt(call)
         except BaseException:  # a Stop that came late: nobody is waiting any more
             pass
-        finally:
-            BUILTINS.update(SAVED_BUILTINS)  # first of all: what follows needs them
-            box["printed"] = sink[0]
-            del sinks[threading.get_ident()]
-            done.set()
+        while True:
+            try:
+                BUILTINS.update(SAVED_BUILTINS)  # first of all: what follows needs them
+                box["printed"] = sink[0]
+                sinks.pop(threading.get_ident(), None)
+                return done.set()
+            except Stop:  # another one, thrown before the first was caught
+                continue
 
     stop_runaways()
     with captured(), GlobalState(), bounded_recursion():
