@@ -17,7 +17,8 @@ from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.draws import Draws, observe, same
 from transformer_lessons.exercises.checker.exercise import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
+from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge
 
 ALWAYS = range(5)

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker import sandbox
+from transformer_lessons.exercises.checker import errors, redefinition, sandbox
 from transformer_lessons.exercises.checker.draws import Finding
 from transformer_lessons.exercises.checker.edits import RightAnswer, recorded
 from transformer_lessons.exercises.checker.sandbox import Outcome
@@ -78,7 +78,7 @@ def test_what_has_no_source_is_found_by_its_number_and_what_has_no_line_by_calli
 
 
 def test_the_package_is_known_by_its_folder_and_not_by_a_name_like_it(monkeypatch):
-    beside = sandbox.PACKAGE.rstrip(os.sep) + "_and_mine" + os.sep + "cells.py"
+    beside = errors.PACKAGE.rstrip(os.sep) + "_and_mine" + os.sep + "cells.py"
     source = "def mine(query, key, value):\n    return query @ missing\n"
     monkeypatch.setitem(linecache.cache, beside, (len(source), None, source.splitlines(True), beside))
     made = {}
@@ -194,7 +194,7 @@ def run():
     """Runs cells in a real kernel, one after the other, and returns what the last one prints."""
     manager = pytest.importorskip("jupyter_client").KernelManager(kernel_name="python3")
     manager.start_kernel(
-        env={**os.environ, "PYTHONPATH": os.path.dirname(sandbox.PACKAGE.rstrip(os.sep)), "OMP_NUM_THREADS": "1"}
+        env={**os.environ, "PYTHONPATH": os.path.dirname(errors.PACKAGE.rstrip(os.sep)), "OMP_NUM_THREADS": "1"}
     )
     client = manager.client()
     client.start_channels()
@@ -282,9 +282,9 @@ def test_the_last_definition_is_known_in_the_same_way(shell, case):
 def test_to_read_a_cell_gives_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert sandbox.attempt_at("words", 'def words(text):\n    return text.split("\\d")') == "defined"
+        assert redefinition.attempt_at("words", 'def words(text):\n    return text.split("\\d")') == "defined"
 
 
 def test_outside_a_notebook_there_is_no_history_to_read():
-    assert sandbox.failed_redefinition("causal_mask", test_outside_a_notebook_there_is_no_history_to_read) is None
-    assert sandbox.failed_redefinition("causal_mask", 7) is None
+    assert redefinition.failed_redefinition("causal_mask", test_outside_a_notebook_there_is_no_history_to_read) is None
+    assert redefinition.failed_redefinition("causal_mask", 7) is None

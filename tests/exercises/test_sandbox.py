@@ -24,7 +24,7 @@ from torch import nn
 
 from transformer_lessons import attention, masks
 from transformer_lessons.exercises import check, hint, solution
-from transformer_lessons.exercises.checker import distributions, help, sandbox
+from transformer_lessons.exercises.checker import distributions, errors, global_state, help, sandbox
 from transformer_lessons.exercises.checker.comparison import alike, beside, close, difference
 from transformer_lessons.exercises.checker.contract import some
 from transformer_lessons.exercises.checker.draws import shown_inputs
@@ -354,7 +354,7 @@ def test_an_answer_that_calls_a_stub_is_told_so_and_a_stub_itself_is_not_attempt
     ],
 )
 def test_what_is_cut_off_an_error_ends_in_dots(text, shown):
-    assert sandbox.name_error(ValueError(text)) == f"ValueError: {shown}"
+    assert errors.name_error(ValueError(text)) == f"ValueError: {shown}"
 
 
 def test_an_answer_runs_on_one_thread_and_the_threads_come_back():
@@ -422,7 +422,7 @@ def test_a_call_that_cannot_be_stopped_is_left_behind_silent_and_the_verdict_say
         told = told or verdict(sleeper, limits=QUICK).message
         told = told if "is still running in the background" in " ".join(told.split()) else ""
     assert "It could not be stopped and is still running in the background" in " ".join(told.split())
-    for thread in sandbox.runaways:
+    for thread in global_state.runaways:
         thread.join()
     assert verdict(right).status == "passed"
     assert "good morning" not in capsys.readouterr().out
@@ -463,8 +463,8 @@ def test_an_import_that_never_ends_is_given_up(tmp_path, monkeypatch):
 
 
 def test_to_find_the_line_of_an_error_in_a_long_file_does_not_count(monkeypatch):
-    find = sandbox.statement
-    monkeypatch.setattr(sandbox, "statement", lambda *place: time.sleep(0.8) or find(*place))
+    find = errors.statement
+    monkeypatch.setattr(errors, "statement", lambda *place: time.sleep(0.8) or find(*place))
     outcome = sandbox.run_safely(lambda: 1 / 0, seconds=0.4)
     assert (outcome.kind, outcome.error) == ("raised", "ZeroDivisionError: division by zero")
 
@@ -690,13 +690,13 @@ def test_builtins_are_whole_again_before_the_check_itself_needs_them():
 
 def test_what_one_call_has_replaced_is_back_before_the_next():
     original = masks.causal_mask
-    with sandbox.standard_state():
+    with global_state.standard_state():
         sandbox.run_safely(lambda: setattr(masks, "causal_mask", None))
         assert masks.causal_mask is original
 
 
 def test_classes_of_the_package_and_of_pytorch_are_restored_with_their_methods(monkeypatch):
-    namespaces = sandbox.Namespaces()
+    namespaces = global_state.Namespaces()
     namespaces.extend()
     methods = [
         (attention.MultiHeadAttention, "forward"),
@@ -733,7 +733,7 @@ def test_what_an_answer_draws_does_not_depend_on_what_was_drawn_before():
     def draw():
         return torch.rand(1).item(), np.random.rand(), random.random()
 
-    with sandbox.GlobalState():
+    with global_state.GlobalState():
         first = sandbox.run_safely(draw).value
         for seed in (torch.manual_seed, np.random.seed, random.seed):
             seed(7)

@@ -11,7 +11,7 @@ from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.distributions import Chances
 from transformer_lessons.exercises.checker.draws import first_draws
 from transformer_lessons.exercises.checker.exercise import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import standard_state
+from transformer_lessons.exercises.checker.global_state import standard_state
 
 FIRST = {"function": 1.0, "module": 2.0}  # seconds of an unknown wrong answer, where pace.work takes pace.SECONDS
 AGAIN = {"function": 0.15, "module": 0.4}  # and of a second check in the same process

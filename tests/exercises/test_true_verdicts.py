@@ -24,7 +24,8 @@ from transformer_lessons.exercises.checker.comparison import close, freeze
 from transformer_lessons.exercises.checker.draws import compare, inputs_for, make, same
 from transformer_lessons.exercises.checker.edits import RETURN
 from transformer_lessons.exercises.checker.exercise import EXERCISES
-from transformer_lessons.exercises.checker.sandbox import attempt, standard_state
+from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.steps import Trace, certain, made_ready, sentence_on_steps
 
 

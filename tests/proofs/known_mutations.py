@@ -343,6 +343,9 @@ EQUIVALENT = {
     "exercises/checker/draws": {
         "mistake: str = None": "an annotation",
     },
+    "exercises/checker/emptiness": {
+        "maxsize= 999": "what is forgotten sooner is worked out again",
+    },
     "exercises/checker/exercise": {
         "observe: Callable = None": "an annotation",
     },
@@ -350,7 +353,6 @@ EQUIVALENT = {
         "self.kind >= 'value'": "of the four kinds this is the last in the alphabet",
         "max(end - time.monotonic(), 0.0)": "a maximum does not care about order",
         "time.monotonic() > end": "later by one tick of the clock",
-        "maxsize= 999": "what is forgotten sooner is worked out again",
     },
     "exercises/checker/steps": {
         "close(wanted, one, tolerance)": "the scale is that of the other array: a tolerance 1.00002 times as large",

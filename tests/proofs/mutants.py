@@ -26,7 +26,7 @@ from measured import put_on_the_page
 from one_edit import changed_line, one_edit_away
 from processor_time import run
 
-from transformer_lessons.exercises.checker import sandbox
+from transformer_lessons.exercises.checker import global_state
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.contract import ERRORS
 from transformer_lessons.exercises.checker.draws import compare, first_draws, observe, observe_all
@@ -141,7 +141,7 @@ def chosen(mutants: list[str], most: int | None) -> list[str]:
 def audit(exercise: Exercise, most: int | None = None, quickly: bool = False) -> list[tuple[str, str, str]]:
     """[(one of KINDS, the line that is changed, what the verdict says)]."""
     source = exercise.right.source
-    with sandbox.standard_state():
+    with global_state.standard_state():
         torch.set_num_threads(1)
         return [
             (kind, changed_line(source, mutant), said)

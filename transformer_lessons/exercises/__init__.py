@@ -5,8 +5,8 @@
 `hint` and `solution` help. Each exercise is a page in catalogue/, whose README.md explains the form.
 """
 
+from transformer_lessons.exercises.checker.global_state import namespaces
 from transformer_lessons.exercises.checker.help import hint, solution
-from transformer_lessons.exercises.checker.sandbox import namespaces
 from transformer_lessons.exercises.checker.verdict import check
 from transformer_lessons.exercises.questions.verdict import answer
 

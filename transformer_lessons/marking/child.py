@@ -105,7 +105,7 @@ def main(number):
     load()
     torch.set_num_threads(1)
     tempfile.tempdir = "/"  # it is never written to, and looking for one would fail
-    sys.modules[f"{EXERCISES}.checker.sandbox"].namespaces.extend()
+    sys.modules[f"{EXERCISES}.checker.global_state"].namespaces.extend()
     watch_threads()
     control.sendall(b"\0" * 8)
     while True:
@@ -222,10 +222,11 @@ class Child:
     """Reads one notebook, and runs what it is asked to run."""
 
     def __init__(self, lines, data=b""):
-        from transformer_lessons.exercises.checker import sandbox
+        from transformer_lessons.exercises.checker import emptiness, errors, global_state, sandbox
         from transformer_lessons.marking import lending, notebook, wire
 
-        self.lines, self.sandbox, self.notebook, self.lending, self.wire = lines, sandbox, notebook, lending, wire
+        self.emptiness, self.errors, self.global_state, self.sandbox = emptiness, errors, global_state, sandbox
+        self.lines, self.notebook, self.lending, self.wire = lines, notebook, lending, wire
         self.data, self.targets, self.scope, self.key, self.randomness = data, {}, None, None, None
         self.borrowing = Borrowing("")
 
@@ -261,14 +262,14 @@ class Child:
         except BaseException:
             text = ""
         kind = next(one.__name__ for one in type(error).__mro__ if vars(builtins).get(one.__name__) is one)
-        empty = self.sandbox.is_not_implemented(error)
+        empty = self.errors.is_not_implemented(error)
         return {
             "error": type(error).__name__,
             "kind": kind,
             "text": text,
-            "line": self.sandbox.line_of(error),
+            "line": self.errors.line_of(error),
             "empty": empty,
-            "unfinished": self.sandbox.unfinished(error) if empty else "",
+            "unfinished": self.errors.unfinished(error) if empty else "",
         }
 
     def read(self, head):
@@ -297,7 +298,7 @@ class Child:
     def run(self, work):
         """A fresh namespace in which these statements have run, and the last error that one of them raised."""
         space, problem = {"__name__": "__main__", "__builtins__": builtins}, None
-        self.sandbox.namespaces.restore()
+        self.global_state.namespaces.restore()
         for number, one in enumerate(work):
             name = f"<cell {one.cell}, {number}>"
             linecache.cache[name] = len(one.source), None, one.source.splitlines(keepends=True), name
@@ -389,7 +390,7 @@ class Child:
     def constant(self, value):
         """What a function returns if it does nothing else, as text; otherwise "more"."""
         try:
-            code, found = self.sandbox.code_within(value), self.sandbox.only_returns(value)
+            code, found = self.emptiness.code_within(value), self.emptiness.only_returns(value)
             word = str(found) if found is None else "..." if found is ... else "more"
             return [word, bool(code and code.co_name == "<lambda>"), code.co_argcount if code else 0]
         except Exception:
@@ -401,7 +402,7 @@ class Child:
         scope = self.scope = self.lending.Scope(self.ask)
         sink = sandbox.sinks[threading.get_ident()] = [0]
         watch = nn.modules.module.register_module_parameter_registration_hook
-        with sandbox.captured(), sandbox.GlobalState(), self.borrowing:
+        with sandbox.captured(), self.global_state.GlobalState(), self.borrowing:
             try:
                 self.seed(head)
                 if "own" in head:

@@ -17,7 +17,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes, _get_current_dispatch_mode_stack
 
-from transformer_lessons.exercises.checker import sandbox
+from transformer_lessons.exercises.checker import errors
 from transformer_lessons.exercises.checker.exercise import weights
 from transformer_lessons.exercises.checker.sandbox import Limits, Outcome
 from transformer_lessons.marking import confinement
@@ -348,7 +348,7 @@ class Student:
         if about.get("empty"):
             return Outcome("empty", unfinished=str(about["unfinished"])[:80])
         return Outcome(
-            "raised", error=sandbox.name_error(error), line=str(about.get("line", ""))[:200], printed=self.printed
+            "raised", error=errors.name_error(error), line=str(about.get("line", ""))[:200], printed=self.printed
         )
 
 

@@ -7,8 +7,8 @@ import torch
 
 from transformer_lessons import positions
 from transformer_lessons.exercises.checker.comparison import alike, close, comparable, difference, numbers
+from transformer_lessons.exercises.checker.errors import name_error
 from transformer_lessons.exercises.checker.exercise import Setup
-from transformer_lessons.exercises.checker.sandbox import name_error
 
 TOLERANCE = 1e-3  # a fit is never exact
 SHAPES = {"matrix": "(d_model, d_model)"}

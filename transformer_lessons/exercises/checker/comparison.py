@@ -163,8 +163,9 @@ def close(actual, expected, tolerance, exact_zeros=False):
     if actual.dtype.kind not in "biufc" or expected.dtype.kind not in "biufc":
         return bool((actual == expected).all())
     scale = np.abs(expected).max(initial=0.0)
-    if scale < 1e300 and not exact_zeros:  # nearly always, and fast: nothing overflows
-        return bool(np.abs(actual - expected).max(initial=0.0) <= tolerance * max(1e-3, scale))
+    if scale < 1e300:  # nearly always, and fast: nothing overflows
+        is_near = bool(np.abs(actual - expected).max(initial=0.0) <= tolerance * max(1e-3, scale))
+        return is_near and (not exact_zeros or bool(((actual == 0) == (expected == 0)).all()))
     return bool(near(actual, expected, tolerance, exact_zeros).all())
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from transformer_lessons.exercises.checker import sandbox
+from transformer_lessons.exercises.checker import emptiness, sandbox
 from transformer_lessons.exercises.checker.comparison import (
     Difference,
     alike,
@@ -108,7 +108,7 @@ def observe(
     outcome.changed_inputs = seen.get("changed", ())
     target = seen.get("target", answer)
     body = type(target).forward if isinstance(target, nn.Module) else target
-    if ((outcome.ok and outcome.value is None) or outcome.kind == "raised") and sandbox.is_empty(body):
+    if ((outcome.ok and outcome.value is None) or outcome.kind == "raised") and emptiness.is_empty(body):
         outcome.kind = "empty"
     return outcome
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from transformer_lessons.exercises.checker import onward, sandbox
+from transformer_lessons.exercises.checker import emptiness, errors, global_state, onward, redefinition, sandbox
 from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.card import card_of
 from transformer_lessons.exercises.checker.contract import (
@@ -38,19 +38,19 @@ def check(name: str, answer: object = MISSING, *, limits: Limits = LIMITS) -> Re
     try:
         report = misused(name, answer)
         if report is None:
-            with sandbox.standard_state():
+            with global_state.standard_state():
                 torch.set_num_threads(1)  # tiny operations take longer on several; restored with the rest
                 exercise = EXERCISES[name]
                 run = partial(sandbox.run_safely, seconds=limits.call)
                 report = judge(exercise, answer, first_draws(exercise), run=run, limits=limits)
-            later = sandbox.failed_redefinition(name, answer)
+            later = redefinition.failed_redefinition(name, answer)
             report = outdated(report, *later) if later else report
     except Exception as error:  # a fault of ours must not look like one of the learner's
         report = Report(
             str(name)[:60],
             "not attempted",
             f"○ {str(name)[:60]}: could not be checked.\n  The check itself failed, and that is a "
-            f"fault in the course, not in your answer.\n  ({sandbox.name_error(error)})",
+            f"fault in the course, not in your answer.\n  ({errors.name_error(error)})",
         )
     ruled_out, below = 0, []
     if report.status == "passed":
@@ -107,8 +107,8 @@ def judge(
     if is_stub(exercise, answer):
         return untouched(exercise)
     finding = misfit(exercise, answer)
-    if not exercise.is_module and sandbox.gives_none(answer):
-        takes_others = finding is not None and sandbox.code_within(answer).co_argcount > 0
+    if not exercise.is_module and emptiness.gives_none(answer):
+        takes_others = finding is not None and emptiness.code_within(answer).co_argcount > 0
         finding = finding if takes_others else nothing_returned()
     if finding:
         return failed(exercise, finding)

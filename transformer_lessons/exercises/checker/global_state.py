@@ -1,0 +1,210 @@
+"""Everything global that an answer could change: saved before it runs, and restored afterwards."""
+
+import contextlib
+import os
+import random
+import sys
+import types
+import warnings
+
+import numpy as np
+import torch
+from torch import nn
+
+runaways = []  # the threads of answers that could not be stopped
+
+
+# How deep an answer may recurse
+
+DEEPEST = 20_000  # levels of recursion at most, whatever limit an answer sets: deeper ones fill the memory
+SET_RECURSION_LIMIT = sys.setrecursionlimit
+
+
+@contextlib.contextmanager
+def bounded_recursion():
+    """While it is active, no recursion goes deeper than DEEPEST."""
+    set_recursion_limit(min(sys.getrecursionlimit(), DEEPEST))
+    sys.setrecursionlimit = lambda limit: SET_RECURSION_LIMIT(min(limit, DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit = SET_RECURSION_LIMIT
+
+
+def set_recursion_limit(limit):
+    """Sets it, unless an answer still runs: a limit far below the depth of a running thread can end Python 3.11."""
+    if not any(thread.is_alive() for thread in runaways):
+        SET_RECURSION_LIMIT(limit)
+
+
+# Settings
+
+
+def torch_print_options():
+    return dict(vars(torch._tensor_str.PRINT_OPTS))
+
+
+def set_torch_print_options(options):
+    vars(torch._tensor_str.PRINT_OPTS).update(options)
+
+
+def set_environment(environment):
+    for name in set(os.environ) - set(environment):
+        del os.environ[name]
+    os.environ.update({name: value for name, value in environment.items() if os.environ.get(name) != value})
+
+
+def hooks():
+    module = torch.nn.modules.module
+    return {
+        name: dict(value)
+        for name, value in vars(module).items()
+        if name.startswith("_global_") and isinstance(value, dict)
+    }
+
+
+def set_hooks(saved):
+    for name, value in saved.items():
+        table = getattr(torch.nn.modules.module, name)
+        table.clear()
+        table.update(value)
+
+
+SETTINGS = [  # how to read it, how to write it
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    (
+        lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
+        lambda saved: torch.use_deterministic_algorithms(saved[0], warn_only=saved[1]),
+    ),
+    (
+        lambda: (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()),
+        lambda saved: torch.autograd.set_detect_anomaly(*saved),
+    ),
+    (torch.is_grad_enabled, torch.set_grad_enabled),
+    (torch_print_options, set_torch_print_options),
+    (np.geterr, lambda saved: np.seterr(**saved)),
+    (np.get_printoptions, lambda saved: np.set_printoptions(**saved)),
+    (sys.getrecursionlimit, set_recursion_limit),
+    (os.getcwd, os.chdir),
+    (lambda: dict(os.environ), set_environment),
+    (hooks, set_hooks),
+    (lambda: list(warnings.filters), lambda saved: warnings.filters.__setitem__(slice(None), saved)),
+]
+
+
+class GlobalState:
+    """Everything global that a call could change: saved before it and restored after it."""
+
+    def __enter__(self):
+        self.settings = [read() for read, _ in SETTINGS]
+        self.random = torch.get_rng_state(), np.random.get_state(), random.getstate()
+        self.threads = torch.get_num_threads()
+
+    def __exit__(self, *error):
+        for (read, write), saved in zip(SETTINGS, self.settings, strict=True):
+            try:
+                now = read()
+            except OSError:
+                now = None  # the current folder no longer exists
+            if now != saved:
+                write(saved)
+        torch.set_num_threads(self.threads)  # always, since another thread's setting cannot be read from here
+        torch.set_rng_state(self.random[0])
+        np.random.set_state(self.random[1])
+        random.setstate(self.random[2])
+        namespaces.restore()
+
+
+@contextlib.contextmanager
+def standard_state():
+    """While a check runs, PyTorch's defaults hold and the package is as imported; afterwards everything is restored."""
+    namespaces.extend()
+    here = namespaces.now()
+    try:
+        with GlobalState(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            namespaces.restore()
+            torch.set_default_dtype(torch.float32)
+            elsewhere = torch.get_default_device().type != "cpu"
+            device = torch.device("cpu") if elsewhere else contextlib.nullcontext()
+            with device, torch.inference_mode(False), torch.enable_grad():
+                yield
+    finally:
+        namespaces.restore(here)
+
+
+class Namespaces:
+    """The names in the package, PyTorch and NumPy, and the code of the package's functions."""
+
+    LIBRARIES = ("torch", "torch.nn", "torch.nn.functional", "torch.linalg", "numpy", "math", "random", "builtins")
+    MACHINERY = ("__annotations__", "__annotations_cache__", "__doc__", "__abstractmethods__", "_abc_impl")
+
+    def __init__(self):
+        self.saved = {}
+
+    def extend(self):
+        """Adds what has been imported since."""
+        package = __name__.split(".")[0]
+        for name, module in list(sys.modules.items()):
+            wanted = name in self.LIBRARIES or name == package or name.startswith(package + ".")
+            if wanted and isinstance(module, types.ModuleType) and module not in self.saved:
+                self.take(module)
+        for cls in (torch.Tensor, nn.Module):
+            self.take(cls)
+
+    def take(self, owner):
+        if owner in self.saved:
+            return
+        self.saved[owner] = names = dict(vars(owner))
+        for value in names.values():
+            if isinstance(value, types.FunctionType):
+                self.saved[value] = code_of(value)
+            elif isinstance(value, type) and (owner is nn or value.__module__.startswith(__name__.split(".")[0])):
+                self.take(value)
+
+    def now(self):
+        """A copy of the current state of everything that was added."""
+        return {
+            owner: code_of(owner) if isinstance(owner, types.FunctionType) else dict(vars(owner))
+            for owner in self.saved
+        }
+
+    def restore(self, saved=None):
+        """Restores what has been replaced."""
+        for owner, names in (self.saved if saved is None else saved).items():
+            if isinstance(owner, types.FunctionType):
+                code, defaults, keywords = names
+                if (
+                    owner.__code__ is not code
+                    or owner.__defaults__ is not defaults
+                    or owner.__kwdefaults__ is not keywords
+                ):
+                    owner.__code__, owner.__defaults__, owner.__kwdefaults__ = names
+                continue
+            if unchanged_names(owner, names):
+                continue
+            current = vars(owner)
+            for name, value in names.items():
+                if name not in current or current[name] is not value:
+                    with contextlib.suppress(AttributeError, TypeError):
+                        setattr(owner, name, value)
+            if isinstance(owner, type) and len(current) > len(names):
+                for name in set(current) - set(names) - set(self.MACHINERY):
+                    with contextlib.suppress(AttributeError, TypeError):
+                        delattr(owner, name)
+
+
+def unchanged_names(owner, names):
+    """Does a module or class hold the very same objects? Equality checks identity first, and so is fast."""
+    try:
+        return vars(owner) == names
+    except Exception:  # something has become an object whose == raises, such as a tensor
+        return False
+
+
+def code_of(function):
+    return function.__code__, function.__defaults__, function.__kwdefaults__
+
+
+namespaces = Namespaces()
