@@ -98,14 +98,15 @@ def test_numbers_are_left_out_of_the_squares_on_request(monkeypatch):
     assert written == [4, 0]
 
 
-def test_the_largest_weight_in_each_row_is_outlined_on_request(monkeypatch):
+def test_the_largest_weights_in_each_row_are_outlined_on_request(monkeypatch):
     frames = []
     monkeypatch.setattr(
         plots, "Picture", lambda figure, alt: frames.append([frame.get_xy() for frame in figure.axes[0].patches])
     )
     plots.show_weights([[0.9, 0.1], [0.7, 0.3]], "title")
     plots.show_weights([[0.9, 0.1], [0.7, 0.3]], "title", outline=True)
-    assert frames == [[], [(-0.5, -0.5), (-0.5, 0.5)]]
+    plots.show_weights([[0.4, 0.2, 0.4]], "title", outline=True)
+    assert frames == [[], [(-0.5, -0.5), (-0.5, 0.5)], [(-0.5, -0.5), (1.5, -0.5)]]
 
 
 def test_a_chart_may_do_without_a_legend(monkeypatch):

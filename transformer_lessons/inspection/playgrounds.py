@@ -47,8 +47,11 @@ def drag_the_query():
     query = np.array([-0.3, -0.6])
     weights = softmax(keys @ query)
     output = weights @ keys
-    title = "The output stays inside the polygon of the values, wherever the query points"
-    picture = plots.show_arrows(np.array([*keys, query, output]), title, [*"abcd", "query", "output"], keys)
+    title = "The output stays inside the polygon of a to d, wherever the query points"
+    colours = ["#7a5200"] * 4 + ["#8a2f63", "#d55e00"]  # the keys, the query and the output
+    picture = plots.show_arrows(
+        np.array([*keys, query, output]), title, [*"abcd", "query", "output"], keys, colours=colours
+    )
     words = f"The query (-0.3, -0.6) gives a, b, c, d the weights {said(weights)}; the output is ({said(output)})."
     data = {"keys": keys.tolist(), "names": list("abcd"), "query": query.tolist()}
     return Playground("drag_the_query", title, words, picture, data)

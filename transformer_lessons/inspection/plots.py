@@ -73,8 +73,8 @@ def show_weights(
 ):
     """Attention weights (query, key), or one panel per head (heads, query, key), in Blues from 0 to 1.
 
-    With outline, a frame marks the largest weight in each row. Each of notes is a point_at in the last panel, where
-    the point is (key, query).
+    With outline, a frame marks the largest weight in each row, or several that are equal. Each of notes is a point_at
+    in the last panel, where the point is (key, query).
     """
     weights = as_array(weights)
     alt = alt or f"Heat map of attention weights, queries down, keys across: {title}."
@@ -233,7 +233,8 @@ def heat_maps(
         axis.set_xlabel(column_label if index == 0 or count <= 4 else "")
         few = height * width <= 40 and (count <= 3 or count * width <= 20)
         separate_squares(axis, height, width)
-        for row, column in enumerate(numbers[index].argmax(axis=1) if outline else []):
+        largest = np.isclose(numbers[index], numbers[index].max(axis=1, keepdims=True))  # more than one in a tie
+        for row, column in np.argwhere(largest) if outline else []:
             axis.add_patch(
                 Rectangle(
                     (column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=COLOURS[1], lw=1.8, zorder=3, clip_on=False
