@@ -155,9 +155,11 @@ def lesson_7():
     shares = reversed_without("norms") + reversed_without("feed_forward")
     claims.report("without norms or feed-forward", shares, "it does very well without **norms**", min(shares) > 0.95)
 
-    def memorised(d_hidden, shared):
-        return [space["fraction_memorised"](d_hidden, shared, seed) for seed in range(8)]
+    def memorised(d_hidden, shared, depth=4):
+        return [space["fraction_memorised"](d_hidden, shared, seed, depth) for seed in range(8)]
 
+    none = memorised(16, False, depth=0)
+    claims.report("no feed-forward layer", none, "no more than 0.29 of the labels right", max(none) < 0.29 + SLACK)
     claims.report("four separate layers", four := memorised(16, False), "memorise all of them", min(four) > 0.99)
     claims.check("one shared layer", memorised(16, True), "memorises 0.57 to 0.74 of the labels")
     claims.check("a wide shared layer", memorised(64, True), "memorises as much: 0.98 to 1.00")
