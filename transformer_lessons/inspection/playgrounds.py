@@ -64,10 +64,10 @@ def match_the_key():
     words = ["fluffy", "cat"]
     queries, keys = np.array([[1.6, -0.6], [-0.8, 1.8]]), np.array([[-1.0, 1.2], [2.0, 0.4]])
     weights = softmax(queries @ keys.T)  # (query, key)
-    title = "Who asks and who answers are different: a query changes a row of scores, a key a column"
+    title = "A query changes a row of scores, and a key changes a column"
     names = [f"{role} of {word}" for role in ("query", "key") for word in words]
     alt = f"Arrows from the origin: {', '.join(names)}. {title}."
-    colours = ["#8a2f63", "#bd7ba2", "#7a5200", "#ad8445"]
+    colours = ["#8a2f63", "#b0578a", "#7a5200", "#96702c"]
     picture = plots.show_arrows(np.concatenate([queries, keys]), title, names, alt=alt, colours=colours)
     told = "; ".join(f"“{word}” gives them the weights {said(row)}" for word, row in zip(words, weights, strict=True))
     data = {"words": words, "queries": queries.tolist(), "keys": keys.tolist()}
