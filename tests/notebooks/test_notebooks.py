@@ -202,14 +202,9 @@ RULES = [
 ]
 
 
-TO_DO = ("08_",)  # lessons that train and print ticks: give numbers, and remove
-
-
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_in_this_notebook(path, rule, request):
-    if rule is a_cell_that_trains_prints_numbers_and_no_ticks and path.name.startswith(TO_DO):
-        request.applymarker(pytest.mark.xfail(reason="still to be gone over"))
+def test_in_this_notebook(path, rule):
     assert rule(nbformat.read(path, as_version=4)) == []
 
 
