@@ -32,12 +32,21 @@ def notebook_of(exercise):
     return next(path for path in NOTEBOOKS if int(path.name[:2]) == exercise.lesson)
 
 
+SHORTENED = {  # trainings whose results no check asks for; nbval runs them whole
+    r"\bsteps=\d+": "steps=6",
+    r"\bin range\(301\)": "in (0, 100, 300)",
+    r"\b(fit\(.*), 120\)": r"\1, 6)",
+}
+
+
 def run(sources, namespace):
-    """What the cells print, run one after the other; the longest training is left to nbval."""
+    """What the cells print, run one after the other."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         for source in sources:
-            exec(compile(re.sub(r"\bsteps=\d+", "steps=6", source), "cell", "exec"), namespace)
+            for whole, part in SHORTENED.items():
+                source = re.sub(whole, part, source)
+            exec(compile(source, "cell", "exec"), namespace)
     return printed.getvalue()
 
 
