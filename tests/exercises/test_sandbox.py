@@ -451,6 +451,36 @@ def test_an_import_is_neither_counted_nor_cut_off(tmp_path, monkeypatch):
     assert 0.5 < outcome.uncounted < 30
 
 
+@pytest.mark.parametrize(
+    ("worked", "kind"),
+    {"waits for the processor": (0.1, "value"), "sleeps": (0.0, "endless"), "works": (0.6, "endless")}.values(),
+)
+def test_only_a_call_that_waits_for_the_processor_is_given_more_time(monkeypatch, worked, kind):
+    monkeypatch.setattr(sandbox, "processor_time", lambda thread: worked)
+    assert sandbox.run_safely(lambda: time.sleep(0.6), seconds=0.3).kind == kind
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="only Linux says what a thread has worked")
+def test_the_processor_time_of_a_thread_is_known():
+    ended = threading.Event()
+
+    def work():
+        while time.thread_time() < 0.3:
+            pass
+        ended.wait()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    end = time.monotonic() + 60
+    while sandbox.processor_time(thread) < 0.25 and time.monotonic() < end:
+        time.sleep(0.01)
+    assert 0.25 <= sandbox.processor_time(thread) < 0.5
+    ended.set()
+    while sandbox.processor_time(thread) and time.monotonic() < end:  # until the system has cleared it away
+        time.sleep(0.01)
+    assert sandbox.processor_time(thread) == 0.0
+
+
 def test_the_time_of_an_import_is_not_counted_for_all_the_calls_either(tmp_path, monkeypatch):
     answer = importing(tmp_path, monkeypatch, 1)
     assert verdict(lambda *inputs: answer() and right(*inputs), limits=Limits(check=0.9)).status == "passed"

@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import functools
 import io
+import os
 import random
 import sys
 import threading
@@ -81,7 +82,7 @@ def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
         while True:
             try:
                 BUILTINS.update(SAVED_BUILTINS)  # first of all: what follows needs them
-                box["printed"] = sink[0]
+                box["printed"], box["worked"] = sink[0], time.thread_time()
                 sinks.pop(threading.get_ident(), None)
                 return done.set()
             except Stop:  # another one, thrown before the first was caught
@@ -89,13 +90,14 @@ def run_safely(call: Callable, seconds: float = Limits.call) -> Outcome:
 
     stop_runaways()
     with captured(), GlobalState(), bounded_recursion():
-        thread = start(work)
+        thread, began = start(work), time.monotonic()
         try:
             ended, uncounted = wait(done, thread, seconds)
             if not ended:
                 return Outcome("endless", stuck=not stop(thread), uncounted=uncounted)
             outcome = box["outcome"]
-            outcome.printed, outcome.uncounted = box["printed"], uncounted
+            outcome.printed = box["printed"]
+            outcome.uncounted = uncounted + starved(time.monotonic() - began - uncounted, box["worked"])
             return outcome
         except BaseException:  # Ctrl-C: the learner wants to stop waiting
             stop(thread)
@@ -150,24 +152,44 @@ def wait(done, thread, seconds):
 
     Imports are not counted, up to a limit of their own. PyTorch imports parts of itself when they are first needed,
     which takes seconds on a busy machine, and a module whose import is cut off stays broken for the whole process.
-    Nor is the time that this module itself takes to find the line of an error in a long file.
+    Nor is the time that this module itself takes to find the line of an error in a long file, or the time for which
+    a busy machine lets the thread wait.
     """
-    last = time.monotonic()
+    began = last = time.monotonic()
     end, uncounted = last + seconds, 0.0
     while not done.wait(min(0.05, max(0.0, end - last))):
         now = time.monotonic()
         if sys.getrecursionlimit() > DEEPEST and sum(1 for _ in near(thread)) == NEAR:
             stop(thread, seconds=10.0)  # the limit was set by a function kept from before; leaving takes its time
             return False, uncounted
-        if uncounted < UNCOUNTED and excused(thread):
-            uncounted += now - last
-            end += now - last
+        if uncounted < UNCOUNTED:
+            excess = now - last if excused(thread) else 0.0
+            if now >= end + excess:
+                excess += starved(now - began - uncounted, processor_time(thread))
+            uncounted += excess
+            end += excess
         if now >= end:
             return False, uncounted
         last = now
     return True, uncounted
 
 
+def starved(elapsed, worked):
+    """The seconds for which a call that works has waited for the processor; one that sleeps has waited for nothing."""
+    return max(0.0, elapsed - worked) if worked > 0.05 * elapsed else 0.0
+
+
+def processor_time(thread):
+    """The seconds that a thread has worked for; 0 where the system does not say."""
+    try:
+        with OPEN(f"/proc/self/task/{thread.native_id}/stat") as file:
+            user, system = file.read().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError):
+        return 0.0
+
+
+OPEN = open  # an answer may replace the built-in function
 UNCOUNTED = 30.0  # seconds at most
 
 
