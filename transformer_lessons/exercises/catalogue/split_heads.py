@@ -12,6 +12,7 @@ SIZES_OF_HEADS = [
     {"batch": 3, "length": 5, "num_heads": 4, "d_head": 2},
     {"batch": 5, "length": 4, "num_heads": 2, "d_head": 6},
     {"batch": 4, "length": 12, "num_heads": 4, "d_head": 3},
+    {"batch": 2, "length": 4, "num_heads": 1, "d_head": 5},
 ]
 
 
