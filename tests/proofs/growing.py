@@ -71,8 +71,9 @@ def main(seeds):
     held &= all(one[5] < 0.3 and one[8] > 0.8 for one in silenced)
     shown = [value for one in silenced for value in one[3:]]
     claims.report("loss, accuracy, score", shown, "Without layer 0's head, the model is worse than guessing", held)
+    held = all(3.65 < one[3] < 4.35 and 3.35 < one[6] < 3.65 for one in silenced)
     losses = [loss for one in silenced for loss in (one[3], one[6])]
-    claims.check("losses with one head silent", losses, "the losses are 3.7 to 4.3, and 3.4 to 3.6")
+    claims.report("losses with one head silent", losses, "the losses are 3.7 to 4.3, and 3.4 to 3.6", held)
     copying = [numbers(printed, "copying_0 = ") for _, printed in runs]
     held = all(min(one[:4]) > 0.9 for one in copying)  # the rest is a control
     claims.report("copying scores", [value for one in copying for value in one], "Both heads copy", held)
