@@ -129,6 +129,9 @@ def random_texts(claims, reader):
     claims.check(
         "sum of the eight ÷ all at once", shares[1:], "the sum is 0.48 to 0.60 of the cost of all eight at once"
     )
+    seven = costs([head for head in EIGHT if head != "17.4"])
+    added = [all_of_it - part for all_of_it, part in zip(together, seven, strict=True)]
+    claims.check("17.4, after the other seven", added[1:], "0.40 to 0.92 nats on three other random texts")
     controls = costs(OTHERS)
     claims.report("eight others", controls, "the eight others cost 0.7 nats or less", max(controls) < 0.7)
     generator = random.Random(0)
@@ -165,12 +168,14 @@ def pages(claims, reader):
 
 @torch.inference_mode()
 def capitals(claims, reader):
-    leaps, looks, worse, other, silenced, first = [], [], [], [], [], []
+    leaps, looks, worse, other, silenced, first, least = [], [], [], [], {}, [], []
+    answers = [reader.vocabulary.encode(capital)[0] for capital in CAPITALS.values()]
     for country, capital in CAPITALS.items():
         text, answer = reader.ids(f"The capital of {country} is"), reader.vocabulary.encode(capital)[0]
         stages = experiments.residual_stream(reader.model, text)[:, 0, -1]  # (stages, d_model)
         lens = experiments.logit_lens(stages, reader.model.norm, reader.model.embedding.weight)
         rank = (lens > lens[:, [answer]]).sum(dim=-1) + 1  # (stages)
+        least.append(rank[:24].min().item())
         leaps.append((rank[23] / rank[24]).item())
         first.append((rank == 1).nonzero().flatten().tolist())
         looks.append(reader.scores(text, lambda weights: weights[0, :, -1, 3])[places(["23.4"])].item())
@@ -179,13 +184,19 @@ def capitals(claims, reader):
             after = reader.last_logits(text, [f"23.{head}"])[0].log_softmax(-1)[answer].item()
             (worse if head == 4 else other).append(before - after)
         logits = reader.last_logits(text, [f"23.{head}" for head in range(9)])[0]
-        silenced.append((logits > logits[answer]).sum().item() + 1)
+        silenced[country] = ((logits > logits[answers, None]).sum(dim=-1) + 1).tolist()  # a rank for each capital
     held = min(leaps) > 2 and first == 5 * [[30]]
+    claims.report("least rank up to layer 22", least, "thousands of tokens rank above Paris", least[0] > 2000)
     claims.report("leap of the rank", leaps, "make a leap in layer 23, and come first only at the end", held)
     claims.check("weight of 23.4 on the country", looks, "gives the country 0.89 to 0.98 of its weight")
     claims.check("without 23.4", worse, "falls by 0.55 to 2.15 nats")
     claims.report("without another", other, "no other head of the layer costs more than 0.21", max(other) < 0.215)
-    claims.report("without all nine", silenced, "is still among the first ten tokens", max(silenced) <= 10)
+    right = [ranks[number] for number, ranks in enumerate(silenced.values())]
+    claims.report("without all nine", right, "is still among the first ten tokens", max(right) <= 10)
+    quotation = "so are Rome, Berlin, Madrid and Tokyo"
+    claims.report("without all nine, after France", silenced["France"], quotation, max(silenced["France"]) <= 10)
+    paris, rome, *_ = silenced["Italy"]
+    claims.report("without all nine, after Italy", [paris, rome], "Paris even ranks above Rome", paris < rome)
     quotation = "(Italy and France, Germany and Spain, Japan and Italy)"
     for clean, corrupted in (("France", "Italy"), ("Italy", "France"), ("Germany", "Spain"), ("Japan", "Italy")):
         country, last = (ahead(reader, clean, corrupted, position) for position in (3, 4))

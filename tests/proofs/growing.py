@@ -1,6 +1,6 @@
 """Does lesson 11 tell the truth about its tiny models for other seeds? Trains them anew for each, and compares.
 
-    python tests/proofs/growing.py            # the seeds 0 to 4, about half a minute of processor time each
+    python tests/proofs/growing.py            # the seeds 0 to 4, about twenty seconds of processor time each
     python tests/proofs/growing.py 5 6
 
 Each claim quotes the lesson, as in five_seeds.py. What the lesson says of the chat model is in chat_heads.py.
@@ -49,26 +49,33 @@ def main(seeds):
     made = [one for one, _ in runs]
     scores = [[score for layer in one["scores"](one["grown"]).values() for score in layer] for one in made]
     accuracies = [one["accuracy"] for one in made]
-    claims.report("accuracy", accuracies, "the accuracy is at least 0.999", min(accuracies) > 0.9985)
-    claims.check("previous token", [score[0] for score in scores], "layer 0's previous-token score is 0.59 to 0.76")
-    claims.check("induction", [score[3] for score in scores], "layer 1's induction score 0.90 to 0.98")
+    claims.report("accuracy", accuracies, "the accuracy is at least 0.996", min(accuracies) > 0.9955)
+    claims.check("previous token", [score[0] for score in scores], "layer 0's previous-token score is 0.61 to 0.78")
+    claims.check("induction", [score[3] for score in scores], "layer 1's induction score 0.85 to 0.95")
     falls = [steps_of_the_fall(one["log"]) for one in made]
-    claims.report("the fall, in steps", falls, "within a hundred steps, the loss drops", max(falls) <= 100)
+    claims.report("the fall, in steps", falls, "within 60 steps, the loss drops", max(falls) <= 60)
+    favoured = [numbers(printed, "seen = ") for _, printed in runs]  # four numbers a row: at steps 0, 20, 40, 60
+    held = all(one[15] > one[3] + 0.2 and one[14] < 0.12 for one in favoured)
+    shown = [value for one in favoured for value in one[3:16:4]]
+    claims.report("on tokens seen", shown, "the model learns to favour the tokens it has seen in the row", held)
     young = [numbers(printed, "young = ") for _, printed in runs]
     held = all(one[0] > 3 * one[1] and one[3] > 0.95 and one[3] > one[9] + 0.1 for one in young)
     shown = [value for one in young for value in (one[0], one[1], one[3], one[9])]
-    claims.report("at step 180", shown, "the model learns short blocks before long ones", held)
-    claims.check("one layer", [one["accuracy_alone"] for one in made], "in 0.29 to 0.30 of the cases")
+    claims.report("at step 120", shown, "the model learns short blocks before long ones", held)
+    claims.check("one layer", [one["accuracy_alone"] for one in made], "is right in 0.29 of the cases")
     fixed = [list(one["accuracies"].values()) for one in made]
-    held = all(one[0] > 0.99 and one[1] < 0.4 and one[2] > 0.6 and one[3] < 0.2 for one in fixed)
+    held = all(one[0] > 0.99 and one[1] < 0.4 and min(one[2:4]) > 0.6 and one[4] < 0.2 for one in fixed)
     claims.report("trained on one period", [value for one in fixed for value in one], "periods 4 and 6", held)
     silenced = [numbers(printed, 'print("silenced         loss') for _, printed in runs]
-    held = all(min(one[3], one[6]) > math.log(32) and max(one[4], one[7]) < 0.25 for one in silenced)
+    held = all(one[3] > math.log(32) and max(one[4], one[7]) < 0.25 for one in silenced)
     held &= all(one[5] < 0.3 and one[8] > 0.8 for one in silenced)
     shown = [value for one in silenced for value in one[3:]]
-    claims.report("loss, accuracy, score", shown, "With either head silent, the model is worse than guessing", held)
+    claims.report("loss, accuracy, score", shown, "Without layer 0's head, the model is worse than guessing", held)
+    held = all(3.65 < one[3] < 4.35 and 3.35 < one[6] < 3.65 for one in silenced)
+    losses = [loss for one in silenced for loss in (one[3], one[6])]
+    claims.report("losses with one head silent", losses, "the losses are 3.7 to 4.3, and 3.4 to 3.6", held)
     copying = [numbers(printed, "copying_0 = ") for _, printed in runs]
-    held = all(min(one) > 0.9 for one in copying)
+    held = all(min(one[:4]) > 0.9 for one in copying)  # the rest is a control
     claims.report("copying scores", [value for one in copying for value in one], "Both heads copy", held)
     matches = [numbers(printed, "for name, table in") for _, printed in runs]
     held = all(one[0] < 0.1 and one[1] < one[2] and one[3] > 0.99 for one in matches)
