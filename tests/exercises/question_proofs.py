@@ -1786,6 +1786,20 @@ def writing_fetches_a_weight_for_each_token():
 
 
 @proves("12.3")
+def a_byte_holds_the_numbers_of_two_weights():
+    byte, scale, minimum = 151, 0.5, -3
+    lower, upper = byte % 16, byte // 16
+    return [
+        scale * upper + minimum,
+        scale * lower + minimum,
+        scale * upper,
+        upper + minimum,
+        scale * 16 * upper + minimum,
+        scale * byte + minimum,
+    ]
+
+
+@proves("12.4")
 def a_cache_is_a_product_of_six_numbers():
     def mebibytes(layers=32, heads=8, d_head=128, length=8192, size=2, both=2):
         return prod([layers, heads, d_head, length, size, both]) / 2**20
@@ -1793,7 +1807,7 @@ def a_cache_is_a_product_of_six_numbers():
     return [mebibytes(), mebibytes(both=1), mebibytes(heads=32), mebibytes(size=4), mebibytes(layers=1)]
 
 
-@proves("12.4")
+@proves("12.5")
 def windows_of_layers_add_up():
     window, layers, length = 8, 4, 60
     place = torch.arange(length)
@@ -1805,7 +1819,7 @@ def windows_of_layers_add_up():
     return [back, one, layers * window, window, one**layers]
 
 
-@proves("12.5")
+@proves("12.6")
 def the_sum_is_brought_to_the_new_maximum():
     scores = torch.tensor([log(2), 0, log(4)]).double()
     total = (scores - scores.max()).exp().sum().item()
@@ -1813,7 +1827,7 @@ def the_sum_is_brought_to_the_new_maximum():
     return [total, first + 1, first * 2 + 1, scores.exp().sum().item(), first / 2]
 
 
-@proves("12.6")
+@proves("12.7")
 def tiles_grow_in_number_and_not_in_size():
     def tiles(length, block=128):
         return sum(1 for start in range(0, length, block) for _ in range(0, start + 1, block)), block * block
@@ -1829,7 +1843,7 @@ def tiles_grow_in_number_and_not_in_size():
     }
 
 
-@proves("12.7")
+@proves("12.8")
 def the_smaller_of_two_probabilities_is_accepted():
     p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.6, 0.2])
     accepted = (q * np.minimum(1, p / q)).sum()
@@ -1844,7 +1858,7 @@ def speculated(p, q):
     return accepted + (1 - accepted.sum()) * residual / residual.sum(), accepted.sum()
 
 
-@proves("12.8")
+@proves("12.9")
 def any_draft_gives_the_same_text():
     p, good, bad = np.array([0.6, 0.3, 0.1]), np.array([0.5, 0.3, 0.2]), np.full(3, 1 / 3)
     (with_good, many), (with_bad, few) = speculated(p, good), speculated(p, bad)
@@ -1852,7 +1866,7 @@ def any_draft_gives_the_same_text():
     return {"a": not unchanged, "b": with_bad[2] > p[2] + 1e-9, "c": not unchanged, "d": unchanged and few < many}
 
 
-@proves("12.9")
+@proves("12.10")
 def tiles_are_exact_and_quadratic():
     query, key, value = normal(3, 64, 4)
     scores = (query @ key.mT / 2).masked_fill(~causal(64), -torch.inf)
