@@ -157,7 +157,7 @@ def wait(done, thread, seconds):
     """
     began = last = time.monotonic()
     end, uncounted = last + seconds, 0.0
-    while not done.wait(min(0.05, max(0.0, end - last))):
+    while not done.wait(min(0.01, max(0.0, end - last))):
         now = time.monotonic()
         if sys.getrecursionlimit() > DEEPEST and sum(1 for _ in near(thread)) == NEAR:
             stop(thread, seconds=10.0)  # the limit was set by a function kept from before; leaving takes its time
