@@ -9,10 +9,10 @@ from transformer_lessons.validation import check_features, check_positions
 
 
 class RMSNorm(nn.RMSNorm):
-    """Divides each vector by its root mean square and multiplies it by a gain; in float32, as Llama does."""
+    """Divides each vector by its root mean square and multiplies it by a gain; at least in float32, as Llama does."""
 
     def forward(self, x):
-        wide = x.float()  # (batch, length, d_model)
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (batch, length, d_model)
         wide = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.eps)  # (batch, length, d_model)
         return self.weight * wide.to(x.dtype)
 

@@ -21,12 +21,16 @@ def tokens(batch=2, length=7):
     return torch.randint(GPT2.vocabulary_size, (batch, length))
 
 
-def test_rms_norm_is_pytorchs_in_float32():
+def test_rms_norm_is_pytorchs():
     norm = unit_scale(RMSNorm(24, 1e-5))
     x = torch.randn(2, 7, 24)
-    expected = F.rms_norm(x.float(), (24,), norm.weight.float(), 1e-5).double()
-    torch.testing.assert_close(norm(x), expected, rtol=1e-6, atol=1e-6)
-    assert norm(x).dtype == torch.float64
+    torch.testing.assert_close(norm(x), F.rms_norm(x, (24,), norm.weight, 1e-5), rtol=0, atol=1e-10)
+
+
+def test_rms_norm_averages_half_precision_in_float32():
+    norm = RMSNorm(24, 1e-5).bfloat16()
+    x = torch.randn(2, 7, 24).bfloat16()
+    assert torch.equal(norm(x), F.rms_norm(x.float(), (24,), eps=1e-5).bfloat16())
 
 
 def test_halves_are_neighbours_in_another_order():

@@ -69,10 +69,9 @@ def bytes_of(book):
     return json.dumps(book).encode()
 
 
-def npy(header, size):
-    """A file of NumPy's, with this header and so many bytes that are all ones."""
-    text = header.encode().ljust(117) + b"\n"
-    return wire.text_of(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + b"\xff" * size)
+def ones(dtype, shape, size):
+    """An array's parts, with so many bytes that are all ones."""
+    return [dtype, shape, "C", wire.text_of(b"\xff" * size)]
 
 
 def statuses(result):
@@ -99,6 +98,8 @@ def statuses(result):
         torch.arange(6.0).reshape(2, 3),
         torch.tensor(True),
         torch.ones(0, 3),
+        torch.arange(6.0).reshape(2, 3).T,
+        np.arange(24).reshape(2, 3, 4)[:, ::2],
         np.float32(1.5),
         np.array(["ab", "c"]),
         np.arange(4).reshape(2, 2),
@@ -123,13 +124,19 @@ def test_a_value_comes_over_the_wire_as_it_was(value):
     "node",
     [
         ["tensor", "float64", "AAAA", False],
-        ["tensor", "float64", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (9,)}", 8), False],
-        ["tensor", "float64", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", 8), False],
-        ["tensor", "bool", npy("{'descr': '|b1', 'fortran_order': False, 'shape': (8,)}", 8), False],
-        ["tensor", "float64", npy("{'descr': '<U2', 'fortran_order': False, 'shape': (1,)}", 8), False],
-        ["array", npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", 8), False],
-        ["array", npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", 8), False],
-        ["array", npy("__import__('os').abort()", 8), False],
+        ["tensor", "float64", ones("<f8", [9], 8), False],
+        ["tensor", "float64", ones("<f8", [1], 72), False],
+        ["tensor", "float64", ones("<f8", [-1], 8), False],
+        ["tensor", "float64", ones("<f8", [1.0], 8), False],
+        ["tensor", "float64", ones("<f8", [0, 1 << 62, 1 << 62], 0), False],
+        ["tensor", "float64", [*ones("<f8", [1], 8)[:2], "X", "AAAAAAAAAAA="], False],
+        ["tensor", "bool", ones("|b1", [8], 8), False],
+        ["tensor", "float64", ones("<U2", [1], 8), False],
+        ["array", ones("|O8", [1], 8), False],
+        ["array", ones("|O", [1], 8), False],
+        ["array", ones("f8,f8", [1], 16), False],
+        ["array", ones("|V8", [1], 8), False],
+        ["array", ones("<M8[s]", [1], 8), False],
         ["objects", [5], []],
         {},
         [],

@@ -8,6 +8,7 @@ import _thread
 import ast
 import builtins
 import contextlib
+import gc
 import importlib
 import inspect
 import linecache
@@ -108,6 +109,8 @@ def main(number):
     tempfile.tempdir = "/"  # it is never written to, and looking for one would fail
     sys.modules[f"{EXERCISES}.checker.global_state"].namespaces.extend()
     watch_threads()
+    gc.collect()
+    gc.freeze()  # or the collector of each fork would look at all that is loaded, and so copy its memory
     control.sendall(b"\0" * 8)
     while True:
         message, sockets, _, _ = socket.recv_fds(control, 8, 1)

@@ -14,6 +14,8 @@ from collections import Counter
 from transformer_lessons.tools.progress import names_in
 
 KEPT_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
+MAGIC = re.compile(r"^(\s*)(?:[%!?]|\w[\w.]*\?).*")  # a line for IPython
+NAMED = re.compile(r"\b(?:id|arg|name)='(\w+)'")  # a name in the dump of a tree
 LONGEST = 20_000  # characters of a text, or of an excerpt, that are kept
 
 
@@ -73,8 +75,8 @@ def python_of(source):
         if not lines[0].startswith(KEPT_MAGICS):
             return ""
         lines[0] = ""
-    if parsed("\n".join(lines)) is None:
-        lines = [re.sub(r"^(\s*)(?:[%!?]|\w[\w.]*\?).*", r"\1pass", line) for line in lines]
+    if any(map(MAGIC.match, lines)) and parsed("\n".join(lines)) is None:
+        lines = [MAGIC.sub(r"\1pass", line) for line in lines]
     return "\n".join(lines)
 
 
@@ -246,8 +248,8 @@ def is_text(node):
 
 def digest_of(tree):
     """A digest that is the same for trees that differ only in their names."""
-    names, named = {}, re.compile(r"\b(?:id|arg|name)='(\w+)'")
-    text = named.sub(lambda found: f"n{names.setdefault(found[1], len(names))}", ast.dump(tree))
+    names = {}
+    text = NAMED.sub(lambda found: f"n{names.setdefault(found[1], len(names))}", ast.dump(tree))
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:12]
 
 

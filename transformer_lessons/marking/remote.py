@@ -153,12 +153,14 @@ class Student:
             if self.large:
                 weights.cache_clear()  # among them are those for its modules
 
-    def patience(self, seconds):
+    def patience(self, seconds, first=None):
         """A function that waits for data, or until data can be sent.
 
-        It raises Endless after that many seconds of CPU time, or asleep, or CLOCK times as many by the clock.
+        It raises Endless after that many seconds of CPU time (since `first`, or now), or asleep, or CLOCK times as many
+        by the clock.
         """
-        first, asleep, before, end = self.used()[0], 0.0, 0.0, time.monotonic() + min(60, CLOCK * seconds)
+        first = self.used()[0] if first is None else first
+        asleep, before, end = 0.0, 0.0, time.monotonic() + min(60, CLOCK * seconds)
 
         def wait(sends=False):
             nonlocal asleep, before
@@ -188,7 +190,8 @@ class Student:
         if self.pid is None:
             self.start()
         seconds = seconds if head["do"] == "read" else min(seconds, max(LEAST, min(self.left, ALL - self.spent)))
-        wait, self.count, before = self.patience(seconds), self.count + 1, self.used()[0]
+        before, self.count = self.used()[0], self.count + 1
+        wait = self.patience(seconds, before)
         try:
             self.lines.send(head | {"count": self.count}, wait)
             for _ in range(ASKED):

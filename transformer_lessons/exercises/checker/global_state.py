@@ -6,6 +6,7 @@ import random
 import sys
 import types
 import warnings
+from operator import attrgetter
 
 import numpy as np
 import torch
@@ -131,7 +132,10 @@ def standard_state():
             with device, torch.inference_mode(False), torch.enable_grad():
                 yield
     finally:
-        namespaces.restore(here)
+        here.restore()
+
+
+CODE = attrgetter("__code__", "__defaults__", "__kwdefaults__")
 
 
 class Namespaces:
@@ -141,50 +145,44 @@ class Namespaces:
     MACHINERY = ("__annotations__", "__annotations_cache__", "__doc__", "__abstractmethods__", "_abc_impl")
 
     def __init__(self):
-        self.saved = {}
+        self.names, self.code = {}, {}  # of each module and class, and of each function
 
     def extend(self):
         """Adds what has been imported since."""
         package = __name__.split(".")[0]
         for name, module in list(sys.modules.items()):
             wanted = name in self.LIBRARIES or name == package or name.startswith(package + ".")
-            if wanted and isinstance(module, types.ModuleType) and module not in self.saved:
+            if wanted and isinstance(module, types.ModuleType):
                 self.take(module)
         for cls in (torch.Tensor, nn.Module):
             self.take(cls)
 
     def take(self, owner):
-        if owner in self.saved:
+        if owner in self.names:
             return
-        self.saved[owner] = names = dict(vars(owner))
+        self.names[owner] = names = dict(vars(owner))
         for value in names.values():
             if isinstance(value, types.FunctionType):
-                self.saved[value] = code_of(value)
+                self.code[value] = CODE(value)
             elif isinstance(value, type) and (owner is nn or value.__module__.startswith(__name__.split(".")[0])):
                 self.take(value)
 
     def now(self):
         """A copy of the current state of everything that was added."""
-        return {
-            owner: code_of(owner) if isinstance(owner, types.FunctionType) else dict(vars(owner))
-            for owner in self.saved
-        }
+        copy = Namespaces()
+        copy.names = {owner: dict(vars(owner)) for owner in self.names}
+        copy.code = {function: CODE(function) for function in self.code}
+        return copy
 
-    def restore(self, saved=None):
+    def restore(self):
         """Restores what has been replaced."""
-        for owner, names in (self.saved if saved is None else saved).items():
-            if isinstance(owner, types.FunctionType):
-                code, defaults, keywords = names
-                if (
-                    owner.__code__ is not code
-                    or owner.__defaults__ is not defaults
-                    or owner.__kwdefaults__ is not keywords
-                ):
-                    owner.__code__, owner.__defaults__, owner.__kwdefaults__ = names
-                continue
-            if unchanged_names(owner, names):
-                continue
+        if not same(list(map(CODE, self.code)), list(self.code.values())):  # all at once, since each call ends here
+            for function, (code, defaults, keywords) in self.code.items():
+                function.__code__, function.__defaults__, function.__kwdefaults__ = code, defaults, keywords
+        for owner, names in self.names.items():
             current = vars(owner)
+            if same(current, names):
+                continue
             for name, value in names.items():
                 if name not in current or current[name] is not value:
                     with contextlib.suppress(AttributeError, TypeError):
@@ -195,16 +193,12 @@ class Namespaces:
                         delattr(owner, name)
 
 
-def unchanged_names(owner, names):
-    """Does a module or class hold the very same objects? Equality checks identity first, and so is fast."""
+def same(now, before):
+    """Are these the very same objects? Equality checks identity first, and so is fast."""
     try:
-        return vars(owner) == names
+        return now == before
     except Exception:  # something has become an object whose == raises, such as a tensor
         return False
-
-
-def code_of(function):
-    return function.__code__, function.__defaults__, function.__kwdefaults__
 
 
 namespaces = Namespaces()
