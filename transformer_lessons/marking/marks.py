@@ -176,8 +176,7 @@ def gathered(known: Class, works: list, paths: dict, policy: dict, unmarked: dic
             known.unread += [(work.path, why) for work, _ in candidates]
             continue
         work, result = chosen
-        now = {paths[candidate.path] for candidate, _ in candidates}
-        before = earlier(paths[work.path].parent, lesson, now)
+        before = earlier(paths[work.path].parent, lesson, set(paths.values()))
         about = {"student": student, "lesson": lesson, "file": work.path, "mistake": "", "answer": ""}
         about["late"] = work.late or is_late(work.time, policy)
         for row in result["rows"]:

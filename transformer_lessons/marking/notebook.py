@@ -13,6 +13,7 @@ from collections import Counter
 
 from transformer_lessons.tools.progress import names_in
 
+ASKING = ("check", "answer")
 KEPT_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
 MAGIC = re.compile(r"^(\s*)(?:[%!?]|\w[\w.]*\?).*")  # a line for IPython
 NAMED = re.compile(r"\b(?:id|arg|name)='(\w+)'")  # a name in the dump of a tree
@@ -132,9 +133,11 @@ def root_of(node):
     return node.id if isinstance(node, ast.Name) else None
 
 
-def calls_in(node):
-    """(name, call) for each call that has arguments."""
-    for one in ast.walk(node):
+def asked_in(statement):
+    """(name, call) for each call of `check` or `answer` that has arguments."""
+    if not any(name in statement.source for name in ASKING):  # most statements need not be searched
+        return
+    for one in ast.walk(statement.node):
         if isinstance(one, ast.Call) and one.args:
             yield one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", None), one
 
@@ -155,7 +158,7 @@ class Notebook:
         for number, one in enumerate(self.statements):
             for name in one.made:
                 self.makers.setdefault(name, []).append(number)
-            for name, call in calls_in(one.node):
+            for name, call in asked_in(one):
                 first = call.args[0].value if isinstance(call.args[0], ast.Constant) else None
                 if name == "check" and len(call.args) == 2 and isinstance(first, str):
                     self.checks[first, ast.unparse(call.args[1])] = number

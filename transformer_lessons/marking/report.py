@@ -318,8 +318,10 @@ def write_feedback(known):
         about, told = known.students[student], as_told(known, student, rows)
         pages[about["slug"], f"lesson_{lesson}.html", about["folder"]] = page(title_of(lesson), feedback(told))
     for (who, name, _), data in pages.items():
-        (folder / who).mkdir(parents=True, exist_ok=True)
-        atomic.write(folder / who / name, data)
+        path = folder / who / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_bytes() != data:  # most stay as they are from one run to the next
+            atomic.write(path, data)
     written = {folder / who / name for who, name, _ in pages}
     for path in folder.glob("*/lesson_*.html"):
         if path not in written:
