@@ -2,9 +2,7 @@
 
 import math
 
-import numpy as np
-import torch
-
+from transformer_lessons.exercises.catalogue.plain_results import is_a_float
 from transformer_lessons.exercises.checker.comparison import numbers
 from transformer_lessons.exercises.checker.exercise import Setup, integers
 from transformer_lessons.language import tokenization
@@ -20,20 +18,6 @@ def draw_loss(generator, tokens, characters, nats=None):
 def ratio_of_bits(observed, expected, nats_per_token, tokens, characters):
     """How many times the expected number the result is."""
     return f"Your result is {float(numbers(observed)) / expected:.5g} times the expected number." if expected else None
-
-
-A_TENSOR = "a tensor, not a float"
-
-
-OF_A_TENSOR = "The number is right, but it comes in a tensor or an array; the exercise asks for a float."
-
-
-INTO_A_FLOAT = "how do you get the number out of a tensor that holds only one?"
-
-
-def is_a_plain_float(call, *inputs):
-    """The number is right; is it a float?"""
-    return (A_TENSOR, OF_A_TENSOR, INTO_A_FLOAT) if isinstance(call(*inputs), (torch.Tensor, np.ndarray)) else None
 
 
 def signs_of_bits(observed, expected, nats_per_token, tokens, characters):
@@ -60,7 +44,7 @@ setup = Setup(
     ],
     draw=draw_loss,
     reference=tokenization.bits_per_character,
-    checks=[is_a_plain_float],
+    checks=[is_a_float],
     symptoms=[ratio_of_bits],
     signs=signs_of_bits,
 )

@@ -20,7 +20,7 @@ def holds_any_length(call, length):
     """Is the mask cut from a table of fixed size? That takes equally long for every length; a loop does not."""
     if length < 200 or seconds(call, length) > 0.002 + 3 * seconds(call, 9) or len(call(1025)) == 1025:
         return None
-    return FIXED, "A text of 1,025 tokens gets a mask that is too small.", "how long a text can your code handle?"
+    return FIXED
 
 
 def numbers(observed, expected, length):

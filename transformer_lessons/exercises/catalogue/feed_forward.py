@@ -9,19 +9,12 @@ from transformer_lessons.exercises.checker.exercise import Setup, normal, parame
 LAYERS = [f"{layer}.{part}" for layer in ("linear_in", "linear_out") for part in ("weight", "bias")]
 
 
-LAST_DROPPED, FIRST_DROPPED = "dropout after linear_out", "dropout before linear_in"
-
-
-ONLY_HERE = "Dropout is allowed only between the ReLU and linear_out."
-
-
-OF_LAST = f"In training mode, numbers in the result are set to 0 after linear_out. {ONLY_HERE}"
-
-
-OF_FIRST = f"In training mode, numbers in x are set to 0 before linear_in reads them. {ONLY_HERE}"
-
-
-AFTER, FIRST_LINE = "what happens after linear_out?", "what happens to x before linear_in reads it?"
+OTHERWISE = (
+    "wrong in training mode",
+    "In training mode the result is not what linear_in, ReLU and linear_out give, "
+    "with or without dropout between ReLU and linear_out.",
+    "what does `forward` do only in training mode?",
+)
 
 
 def in_training(module, x, **weights):
@@ -46,12 +39,6 @@ def drops_only_after_relu(module, x):
 
     Dropout before the ReLU passes: it gives the same numbers as dropout after it.
     """
-    other = (
-        "wrong in training mode",
-        "In training mode the result is not what linear_in, ReLU and linear_out give, "
-        "with or without dropout between ReLU and linear_out.",
-        "what does `forward` do only in training mode?",
-    )
     generator = torch.Generator().manual_seed(0)
     hidden, features = parameters(module, LAYERS)["linear_in.weight"].shape
     seen = min(hidden, features)  # hidden feature i is read from x[i], and is the whole of output i
@@ -60,7 +47,7 @@ def drops_only_after_relu(module, x):
 
     left, factor = kept(in_training(module, x, linear_out_bias=c), c.expand(x.shape))
     if factor is None or not left.all() or abs(factor - 1) > 1e-4:
-        return (LAST_DROPPED, OF_LAST, AFTER) if factor and not left.all() else other
+        return "dropout after linear_out" if factor and not left.all() else OTHERWISE
 
     def hidden_features(x, sign=1.0, **weights):
         y = in_training(module, x, linear_out_weight=sign * written, linear_out_bias=sign * c, **weights)
@@ -68,19 +55,19 @@ def drops_only_after_relu(module, x):
 
     _, factor = kept(hidden_features(x, linear_in_bias=b), b[:seen].expand(*x.shape[:-1], seen))
     if factor is None or factor < 0:
-        return other
+        return OTHERWISE
     found = hidden_features(x, linear_in_weight=read, linear_in_bias=b)
     whole = x[..., :seen]
     here = found.abs() > 1e-5
     left, also = kept((found / factor - b[:seen])[here], whole[here])
     if also is None or not left.all() or abs(also - 1) > 1e-4:
-        return (FIRST_DROPPED, OF_FIRST, FIRST_LINE) if also and not left.all() else other
+        return "dropout before linear_in" if also and not left.all() else OTHERWISE
     x, b, mixed = (torch.randn(shape, generator=generator).to(x) for shape in (x.shape, b.shape, read.shape))
     wanted = factor * F.linear(x, mixed, b).relu()[..., :seen]
     for sign in (1.0, -1.0):
         found = hidden_features(x, sign, linear_in_weight=mixed, linear_in_bias=b)
         if ((found - wanted).abs().minimum(found.abs()) > 1e-4).any():
-            return other
+            return OTHERWISE
     return None
 
 

@@ -1,10 +1,10 @@
 """The exercise future_leak, its right answers and its known mistakes."""
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from transformer_lessons.exercises.catalogue.plain_results import is_a_float
 from transformer_lessons.exercises.checker.comparison import numbers
 from transformer_lessons.exercises.checker.exercise import Setup, integers
 
@@ -94,21 +94,6 @@ def neighbours(length):
 
 
 ROWS = ("0", "1", "largest", "middle", "same")
-
-
-A_TENSOR = "a tensor, not a float"
-
-
-OF_A_TENSOR = "The number is right, but it comes in a tensor or an array; the exercise asks for a float."
-
-
-INTO_A_FLOAT = "how do you get the number out of a tensor that holds only one?"
-
-
-def is_a_float(call, model, tokens):
-    """The number is right; is it a float?"""
-    wrong = isinstance(call(model, tokens), (torch.Tensor, np.ndarray))
-    return (A_TENSOR, OF_A_TENSOR, INTO_A_FLOAT) if wrong else None
 
 
 def leaks_seen(observed, expected, model, tokens):

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from transformer_lessons.exercises.catalogue.online_softmax import far_below
+from transformer_lessons.exercises.catalogue.stable_softmax import far_below
 from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 
@@ -136,10 +136,6 @@ def is_late(weights, right, scores):
             if len(small) and small.median() < 0.1 and torch.allclose(shares(small.median()), share, atol=1e-3):
                 return True
     return False
-
-
-def filled(which, number=-torch.inf):
-    return lambda scaled: scaled.masked_fill(which(torch.ones_like(scaled)) == 1, number)
 
 
 setup = Setup(

@@ -1,7 +1,5 @@
 """The exercise `make_sequences`: rows that do not overlap, and the token that follows each token."""
 
-import itertools
-
 import torch
 
 from transformer_lessons.exercises.checker.comparison import alike
@@ -50,60 +48,45 @@ def what_the_rows_show(observed, expected, ids, length):
     return None
 
 
-SIGNS = (
-    "overlapping rows",
-    "gaps between the rows",
-    "targets not shifted",
-    "targets shifted the wrong way",
-    "targets too far ahead",
-    "the last target of each row made up",
-    "the very last target made up",
-    "the tail padded, not dropped",
-)
-
-
 def signs_of_rows(observed, expected, ids, length):
     """What is wrong with rows that no known variant gives: where they start, and where their targets are."""
     if not isinstance(observed, (list, tuple)) or len(observed) != 2:
-        return
+        return []
     if all(isinstance(rows, (list, tuple)) for rows in observed):
         every = [row for rows in observed for row in rows]
         if not all(isinstance(row, (list, tuple, torch.Tensor)) and getattr(row, "ndim", 1) for row in every):
-            return
-        whole = {len(row) for row in every} == {length}
-        yield from ["not two tensors", "ragged rows"] if whole else ["ragged rows"]
-        return
-    if not all(isinstance(rows, torch.Tensor) and rows.ndim == 2 and not rows.is_meta for rows in observed):
-        return
+            return []
+        return ["not two tensors"] * ({len(row) for row in every} == {length}) + ["ragged rows"]
     if not all(rows.numel() for rows in observed):
-        yield from SIGNS  # no row, no sign
-        return
-    inputs, targets = (places(ids, one.long()) for one in observed)
-    starts = inputs[:, 0].tolist()
-    in_order = bool((inputs.diff(dim=1) == 1).all())
-    steps = {other - one for one, other in itertools.pairwise(starts)}
-    if in_order and inputs.shape[1] == length and starts[0] == 0:
-        if steps and (max(steps) < length or length == 1):
-            yield "overlapping rows"
-        if steps and min(steps) > length:
-            yield "gaps between the rows"
-    if inputs.shape == targets.shape:
-        ahead = targets - inputs
-        if (ahead == 0).all():
-            yield "targets not shifted"
-        known = targets >= 0
-        if (ahead[known] < 0).all() and (known.any() or length == 1):
-            yield "targets shifted the wrong way"
-        if (ahead > 1).all():
-            yield "targets too far ahead"
-        if (ahead[:, :-1] == 1).all() and (ahead[:, -1] != 1).all():
-            yield "the last target of each row made up"
-        if ahead.numel() > 1 and (ahead.flatten()[:-1] == 1).all() and ahead[-1, -1] != 1:
-            yield "the very last target made up"
-    if (inputs[-1] < 0).any() or (targets[-1] < 0).any():
-        whole = inputs[:-1].flatten()
-        if len(inputs) > len(expected[0]) and whole.equal(torch.arange(len(whole))):
-            yield "the tail padded, not dropped"
+        return None  # no row, no sign
+    inputs, targets = (places(ids, rows.long()) for rows in observed)
+    steps, whole = inputs[:, 0].diff(), inputs[:-1].flatten()
+    in_order = (inputs.diff(dim=1) == 1).all() and inputs.shape[1] == length and inputs[0, 0] == 0 and len(steps)
+    padded = (inputs[-1] < 0).any() or (targets[-1] < 0).any()
+    signs = (
+        ("overlapping rows", in_order and (steps.max() < length or length == 1)),
+        ("gaps between the rows", in_order and steps.min() > length),
+        *(signs_of_targets(targets - inputs, targets >= 0, length) if inputs.shape == targets.shape else ()),
+        (
+            "the tail padded, not dropped",
+            padded and len(inputs) > len(expected[0]) and whole.equal(torch.arange(len(whole))),
+        ),
+    )
+    return [name for name, shown in signs if shown]
+
+
+def signs_of_targets(ahead, known, length):
+    """(mistake, does it show?), by how far ahead each target is of its input, and which targets are in the text."""
+    return (
+        ("targets not shifted", (ahead == 0).all()),
+        ("targets shifted the wrong way", (ahead[known] < 0).all() and (known.any() or length == 1)),
+        ("targets too far ahead", (ahead > 1).all()),
+        ("the last target of each row made up", (ahead[:, :-1] == 1).all() and (ahead[:, -1] != 1).all()),
+        (
+            "the very last target made up",
+            ahead.numel() > 1 and (ahead.flatten()[:-1] == 1).all() and ahead[-1, -1] != 1,
+        ),
+    )
 
 
 setup = Setup(

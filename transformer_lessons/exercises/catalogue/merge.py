@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import torch
 
-from transformer_lessons.exercises.checker.comparison import alike
+from transformer_lessons.exercises.catalogue.plain_results import equal, is_a_list
 from transformer_lessons.exercises.checker.exercise import Setup
 from transformer_lessons.language import byte_pairs
 
@@ -25,47 +25,14 @@ def draw(generator, parts, pair, high=False):
     return spelled(parts, table), tuple(spelled(pair, table))
 
 
-def same_parts(one, other):
-    """The same parts in the same order; whether they are in a list is checked afterwards."""
-    return alike(one, other, 0)
-
-
 def is_a_new_list(call, parts, pair):
-    return (
-        ("the given list returned", SAME, "which list do you return if there is nothing to merge?")
-        if call(parts, pair) is parts
-        else None
-    )
+    return "the given list returned" if call(parts, pair) is parts else None
 
 
 def keeps_every_byte(call, parts, pair):
     """All the bytes as parts, with nothing to merge: are they all kept? Checked once, where parts is empty."""
     every = [bytes([byte]) for byte in (*range(256), 0)]
-    kept = parts or same_parts(call(list(every), (b"<", b"<")), every)
-    return None if kept else ("a byte for a mark", MARKED, LOOK_MARKED)
-
-
-MARKED = (
-    "Given each of the 256 bytes as a part and nothing to merge, your function returns different parts. That "
-    "happens, for instance, if the parts are joined with a byte between them and then split at that byte."
-)
-
-
-LOOK_MARKED = "do you put a byte between the parts, or replace one? What if the parts contain it already?"
-
-
-SAME = "The parts are right, but you return the very list that you were given; the exercise asks for a new one."
-
-
-def is_a_list(call, *inputs):
-    result = call(*inputs)
-    if isinstance(result, list):
-        return None
-    return (
-        "a tuple for the list",
-        f"The parts are right, but they come in a {type(result).__name__}, not in a list.",
-        "the brackets, and what `tuple` does.",
-    )
+    return None if parts or equal(call(list(every), (b"<", b"<")), every) else "a byte for a mark"
 
 
 def what_the_parts_show(observed, expected, parts, pair=None):
@@ -108,7 +75,7 @@ setup = Setup(
     draw=draw,
     reference=byte_pairs.merge,
     names_steps=False,
-    same=same_parts,
+    same=equal,
     checks=[is_a_list, is_a_new_list, keeps_every_byte],
     symptoms=[what_the_parts_show],
 )

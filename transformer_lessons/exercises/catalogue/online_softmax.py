@@ -2,6 +2,7 @@
 
 import torch
 
+from transformer_lessons.exercises.catalogue.stable_softmax import far_below, signs_of_lost_rows, slightly_off
 from transformer_lessons.exercises.checker.exercise import Setup, Watching, normal
 from transformer_lessons.language import long_context
 
@@ -15,11 +16,6 @@ def draw(generator, rows, sizes, rise=0.0, level=0.0, apart=0.0, far=0):
         return (list((-far * far_below(generator, *rows, sum(sizes))).split(sizes, dim=-1)),)
     level = level + apart * torch.arange(rows[-1] if rows else 1.0).reshape(rows[-1:] + (1,) if rows else (1,))
     return ([normal(generator, *rows, size) + rise * number + level for number, size in enumerate(sizes)],)
-
-
-def far_below(generator, *shape):
-    """Scores below -10¹⁰ in any order, so far apart that the largest of a row gets all its weight. Exact in float32."""
-    return -(2.0**32) * (4 + torch.rand(shape, generator=generator).argsort(dim=-1).double())
 
 
 SIZES = [
@@ -40,18 +36,8 @@ class Watch(Watching):
     """How often an answer reads each block, and the widest sum, maximum or softmax that it takes."""
 
     REDUCES = (
-        "sum",
-        "max",
-        "amax",
-        "_softmax",
-        "_log_softmax",
-        "logsumexp",
-        "cumsum",
-        "logcumsumexp",
-        "cummax",
-        "mean",
-        "sort",
-        "topk",
+        *("sum", "cumsum", "mean", "max", "amax", "cummax", "sort", "topk"),
+        *("_softmax", "_log_softmax", "logsumexp", "logcumsumexp"),
     )
 
     def __init__(self, blocks):
@@ -91,60 +77,19 @@ def made_anew(result, source):
 
 
 def in_blocks(call, blocks):
-    """The numbers are right; did the answer also keep to its blocks, and to two passes?"""
+    """Did the answer keep to its blocks, and to two passes?"""
     if len(blocks) < 3 or max(block.numel() for block in blocks) <= max(len(blocks) * blocks[0][..., 0].numel(), 4):
         return None
     with Watch(blocks) as watch:
         call(blocks)
     if watch.widest >= sum(block.numel() for block in blocks):
-        return ("all the scores at once", AT_ONCE, LOOK_AT_ONCE)
-    if watch.passes() > 2.9:
-        return ("three passes", THREE, LOOK_THREE)
-    return None
-
-
-AT_ONCE = (
-    "The numbers are right, but a softmax, a maximum, a sum or the like is taken over all the scores, or their "
-    "exponentials, put together. They come in blocks because there is no room for all of them at once."
-)
-
-
-LOOK_AT_ONCE = "when the next block comes, what do you need to know about those before it?"
-
-
-THREE = (
-    "The numbers are right, but blocks are read more than twice, as when the maximum, the sum and the weights "
-    "get a pass each. The maximum and the sum can be found in a single pass."
-)
+        return "all the scores at once"
+    return "three passes" if watch.passes() > 2.9 else None
 
 
 def sums_to_one(call, blocks):
-    """The numbers are right, but is anything added to the sum that float32 would show?"""
-    if len(blocks) > 1:
-        return None
-    weight = torch.as_tensor(call([blocks[0].new_zeros(1)]))
-    return None if bool((weight - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
-
-
-OFF = (
-    "The numbers are nearly right, but not exactly. A single score should get a weight of exactly 1, but it does "
-    "not, as when a small number such as 1e-6 is added to the sum."
-)
-
-
-LOOK_OFF = "the largest score adds exp(0) = 1 to the sum: can the sum ever be 0?"
-
-
-LOOK_THREE = "when a block raises the maximum, by which factor is the sum so far too large?"
-
-
-def signs_of_lost_rows(observed, expected):
-    """Are some rows NaN throughout, and all the others right?"""
-    if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape or not observed.dim():
-        return []
-    lost = observed.isnan().all(-1)
-    right = torch.allclose(observed[~lost].double(), expected[~lost].double(), atol=1e-6)
-    return ["rows of NaN"] * (bool(lost.any()) and right)
+    """Does a single score get a weight of exactly 1?"""
+    return None if len(blocks) > 1 else slightly_off(call([blocks[0].new_zeros(1)]))
 
 
 setup = Setup(
@@ -164,5 +109,5 @@ setup = Setup(
     names_steps=False,
     shapes={"weights": "(…, length)"},
     checks=[in_blocks, sums_to_one],
-    signs=lambda observed, expected, blocks: signs_of_lost_rows(observed, expected),
+    signs=signs_of_lost_rows,
 )

@@ -1,31 +1,21 @@
 """The exercise `sample_next`: drawing the next token. Draws are compared by their distribution."""
 
-import functools
 import re
-import sys
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch.overrides import TorchFunctionMode
 
+from transformer_lessons.exercises.catalogue.drawn_tokens import Drawn, exact_on_pages, is_table
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
-from transformer_lessons.exercises.checker.distributions import DRAWS, Chances, chances, plain, same_distribution
+from transformer_lessons.exercises.checker.distributions import DRAWS, Chances, plain, same_distribution
 from transformer_lessons.exercises.checker.exercise import Setup, integers
 
 GROUPS = 2  # rows of logits that take turns in a large batch
-
-
 LARGE = GROUPS * DRAWS
-
-
 TENS = 10  # a vocabulary larger than this is counted ten ids at a time
-
-
 NEAR = 8.0  # a temperature that is named must fit this well: four standard deviations, where a limit is over six
-
-
 SURELY_RANDOM = 0.5  # below this temperature two draws of 60 tokens may well be the same
 
 
@@ -53,68 +43,29 @@ def draw_logits(generator, batch, vocabulary, temperature, top_k, spread=0.6, le
     return torch.stack(rows) + level, temperature, top_k, torch.Generator().manual_seed(seed)
 
 
-class ExactOnPages(TorchFunctionMode):
-    """While it is active, `torch.multinomial` can give exact chances, free of noise, to an answer on the page."""
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        if function is torch.multinomial and sys._getframe(1).f_code.co_filename == "<sample_next>":
-            return Draw(result, chances(args[0]))
-        return result
-
-
-class Draw:
-    """What was drawn, whose only column gives the exact chances instead; a number can be added to all its ids."""
-
-    def __init__(self, ids, exact):
-        self.ids, self.exact = ids, exact
-
-    def __getitem__(self, place):
-        every_row = isinstance(place, tuple) and place == (slice(None), 0)
-        return self.exact if every_row else self.ids[place]
-
-    def __add__(self, number):
-        return Draw(self.ids + number, F.pad(plain(self.exact), (number, 0)).as_subclass(Chances))
-
-    def expand(self, *shape):
-        """One draw for all rows: chance decides which token they get, unless only one is possible."""
-        certain = bool((plain(self.exact).max(dim=-1).values > 1 - 1e-9).all())
-        exact = plain(self.exact).expand(shape[0], -1) * (1 if certain else torch.nan)
-        return Draw(self.ids.expand(*shape), exact.as_subclass(Chances))
-
-    def __getattr__(self, name):
-        return getattr(self.ids, name)
-
-    @classmethod
-    def __torch_function__(cls, function, types, args=(), kwargs=None):
-        return function(*(one.ids if isinstance(one, Draw) else one for one in args), **(kwargs or {}))
-
-
-def judged_draws(call, *inputs):
-    """What `call` draws; the exact chances of an answer on the page."""
-    with ExactOnPages():
-        return drawn_by(call, *inputs)
-
-
 def drawn_by(call, logits, temperature, top_k, generator):
-    """For a small batch, the tokens; for a large one, how often each is drawn from each of its distributions."""
+    """For a small batch, the tokens; for a large one, how often each is drawn from each of its distributions.
+
+    A page's answer gives exact chances; of a large batch, one row of each kind is enough for that.
+    """
     try:
-        if len(logits) > DRAWS:  # a known mistake gives its chances; one row of each kind is enough for that
-            first = call(logits[:GROUPS].clone(), temperature, top_k, generator.clone_state())
-            if isinstance(first, Chances):
-                return in_tens(first, vocabulary=logits.shape[1])
-        before = generator.get_state()
-        tokens = call(logits, temperature, top_k, generator)
-        drawn = not torch.equal(generator.get_state(), before)
+        with exact_on_pages(call):
+            if len(logits) > DRAWS:
+                first = call(logits[:GROUPS].clone(), temperature, top_k, generator.clone_state())
+                if isinstance(first, Drawn):
+                    return in_tens(first.chances, vocabulary=logits.shape[1])
+            before = generator.get_state()
+            tokens = call(logits, temperature, top_k, generator)
+            drawn = not torch.equal(generator.get_state(), before)
     except (RuntimeError, ValueError) as error:
         raise refused(error) from error
-    if isinstance(tokens, Chances):
-        certain = plain(tokens).max(dim=-1).values > 1 - 1e-9
-        return plain(tokens).argmax(dim=-1) if certain.all() else tokens
+    if isinstance(tokens, Drawn):
+        largest, likeliest = plain(tokens.chances).max(dim=-1)
+        return likeliest if (largest > 1 - 1e-9).all() else tokens.chances
     if len(logits) <= DRAWS:
         return tokens
     table = in_tens(frequencies_of(tokens, *logits.shape), vocabulary=logits.shape[1])
-    return table if drawn or not is_table(table) else table.as_subclass(WithoutTheGenerator)
+    return table if drawn or not is_table(table, GROUPS) else table.as_subclass(WithoutTheGenerator)
 
 
 class ChancesOfTens(Chances):
@@ -147,12 +98,8 @@ def refused(error):
     kind = next((kind for words, kind in kinds.items() if re.search(words, str(error))), None)
     if kind is None:
         return error
-    return error_type(f"{type(error).__name__} ({kind})")(str(error)).with_traceback(error.__traceback__)
-
-
-@functools.cache
-def error_type(name):
-    return type(name, (Exception,), {})
+    named = type(f"{type(error).__name__} ({kind})", (Exception,), {})
+    return named(str(error)).with_traceback(error.__traceback__)
 
 
 def frequencies_of(tokens, batch, vocabulary):
@@ -173,7 +120,9 @@ def same_draws(one, other):
     """Equal tokens; frequencies that agree; tokens that all have a chance."""
     one, other = (other, one) if isinstance(one, Chances) else (one, other)
     if not isinstance(other, Chances):
-        return same_distribution(one, other) if is_table(one) and is_table(other) else alike(one, other, 0)
+        return (
+            same_distribution(one, other) if is_table(one, GROUPS) and is_table(other, GROUPS) else alike(one, other, 0)
+        )
     if not isinstance(one, torch.Tensor) or one.is_meta:
         return False
     if plain(other).isnan().all():
@@ -182,19 +131,9 @@ def same_draws(one, other):
         fits = len(one) == len(other) and not one.is_floating_point()
         fits = fits and bool(((one >= 0) & (one < other.shape[1])).all())
         return fits and bool((plain(other).gather(1, one[:, None]) > 1e-6).all())
-    if is_table(one) and one.shape[1] < other.shape[1]:
+    if is_table(one, GROUPS) and one.shape[1] < other.shape[1]:
         one = F.pad(one, (0, other.shape[1] - one.shape[1]))  # for an id that is too large and was never drawn
     return same_distribution(one, other)
-
-
-def is_table(value):
-    return (
-        isinstance(value, torch.Tensor)
-        and not value.is_meta
-        and value.is_floating_point()
-        and value.ndim == 2
-        and len(value) == GROUPS
-    )
 
 
 def one_token_each(table):
@@ -207,35 +146,24 @@ def draws_from_the_generator(call, logits, temperature, top_k, generator):
     """The same state gives the same draws, whatever PyTorch's own generator does; and the state moves on."""
     if temperature < SURELY_RANDOM or len(logits) < DRAWS:
         return None
-    logits, state = logits[:60], generator.get_state()
-    torch.manual_seed(1)
-    first = call(logits, temperature, top_k, generator)
-    if isinstance(first, Chances):
-        return None
-    first = torch.as_tensor(first)
+
+    def drawn(seed):
+        torch.manual_seed(seed)
+        np.random.seed(seed)
+        return torch.as_tensor(call(logits[:60], temperature, top_k, generator))
+
+    state = generator.get_state()
+    first = drawn(seed=1)
     generator.set_state(state)
-    torch.manual_seed(2)
-    np.random.seed(2)
-    second = torch.as_tensor(call(logits, temperature, top_k, generator))
+    second = drawn(seed=2)
     if not torch.equal(first, second):
-        return (
-            "the generator not used",
-            "With the generator in the same state, two calls draw different tokens: at "
-            "least some of the randomness comes from elsewhere.",
-            "what does `torch.multinomial` take besides the probabilities?",
-        )
-    if torch.equal(torch.as_tensor(call(logits, temperature, top_k, generator)), second):
-        return (
-            "the same draw at every call",
-            "A second call with the same generator gives the same tokens again, as when every call sets the same seed.",
-            "where is a seed set, or a new generator made?",
-        )
-    return None
+        return "the generator not used"
+    return "the same draw at every call" if torch.equal(drawn(seed=2), second) else None
 
 
 def what_the_draws_show(observed, expected, logits, temperature, top_k, generator):
     """Which tokens should never be drawn, and which temperature the frequencies suggest."""
-    if not is_table(observed) or observed.shape != expected.shape:
+    if not is_table(observed, GROUPS) or observed.shape != expected.shape:
         return None
     expected, rows = plain(expected), logits[:GROUPS]
     impossible = (observed > 0) & (expected == 0)
@@ -311,7 +239,7 @@ setup = Setup(
     draw=draw_logits,
     returns="tokens",
     shapes={"tokens": "(batch,)"},
-    observe=judged_draws,
+    observe=drawn_by,
     same=same_draws,
     checks=[draws_from_the_generator],
     symptoms=[what_the_draws_show],

@@ -35,12 +35,7 @@ def signs_of_the_frequencies(observed, expected, length, d_model):
 
 def holds_any_length(call, length, d_model):
     """Is the encoding cut from a table of fixed size? Checked once, with as few columns as possible."""
-    if d_model > 2 or call(5001, 2).shape[0] == 5001:
-        return None
-    return FIXED, "A text of 5,001 positions gets too few rows.", "how long a text can your code handle?"
-
-
-FIXED = "a table of fixed size"
+    return None if d_model > 2 or call(5001, 2).shape[0] == 5001 else "a table of fixed size"
 
 
 def is_written(base):

@@ -4,12 +4,10 @@ import math
 
 import torch
 
-from transformer_lessons.exercises.catalogue.online_softmax import (
-    far_below,
-    signs_of_lost_rows,
-)
+from transformer_lessons.exercises.catalogue.stable_softmax import far_below, signs_of_lost_rows, slightly_off
+from transformer_lessons.exercises.catalogue.tensors_made import Largest
 from transformer_lessons.exercises.checker.comparison import comparable
-from transformer_lessons.exercises.checker.exercise import Setup, Watching, normal
+from transformer_lessons.exercises.checker.exercise import Setup, normal
 from transformer_lessons.language import long_context
 
 
@@ -43,83 +41,26 @@ SIZES = [
 ]
 
 
-class Largest(Watching):
-    """The size of the largest tensor that is made, and of the largest mask; the shapes of all that hold numbers."""
-
-    def __init__(self):
-        super().__init__()
-        self.numbers, self.mask, self.shapes = 0, 0, set()
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        for one in result if isinstance(result, (tuple, list)) else [result]:
-            if isinstance(one, torch.Tensor):
-                size = min(one.numel(), one.untyped_storage().nbytes() // one.element_size())
-                name = "mask" if one.dtype == torch.bool else "numbers"
-                setattr(self, name, max(getattr(self, name), size))
-                self.shapes |= {tuple(one.shape[-2:])} if one.is_floating_point() and one.ndim > 1 else set()
-        return result
-
-
 def never_the_whole_table(call, query, key, value, block):
-    """The numbers are right; is every tensor smaller than length × length, and every tile as small as the block?"""
+    """Is every tensor smaller than length × length, and every tile as small as the block?"""
     length = query.shape[-2]
     if length < 10 or query.ndim > 2:
         return None
     with Largest() as largest:
         call(query, key, value, block)
     if largest.numbers >= length**2:
-        return "a table of length × length", WHOLE, LOOK_WHOLE
+        return "a table of length × length"
     if largest.mask >= length**2:
-        return "a whole mask", MASK, LOOK_MASK
+        return "a whole mask"
     number = math.ceil(length / block)  # of tiles: something of each may be kept for all the queries
     tiles = [shape for shape in largest.shapes if min(shape) > block and number not in shape]
     features = query.shape[-1] + key.shape[-1] + value.shape[-1]  # all of them may stand side by side
-    return ("tiles larger than the block", LARGER, LOOK_LARGER) if tiles and features <= block else None
-
-
-WHOLE = (
-    "The numbers are right, but on the way a tensor of length × length elements or more is made, which is what "
-    "tiles are there to avoid."
-)
-
-
-LOOK_WHOLE = "which line makes a table whose size grows with the square of the length?"
-
-
-LARGER = (
-    "The numbers are right, but a tile is larger than `block` allows: one table has more than `block` rows and "
-    "more than `block` columns."
-)
-
-
-LOOK_LARGER = "how many queries and how many keys does one tile hold, and where do these numbers come from?"
-
-
-MASK = (
-    "The numbers are right, but a mask of length × length elements or more is made. It is no smaller than the "
-    "whole table of scores."
-)
-
-
-LOOK_MASK = "which tiles need a mask at all, and how large must it be for one of them?"
+    return "tiles larger than the block" if tiles and features <= block else None
 
 
 def sums_to_one(call, query, key, value, block):
-    """The numbers are right, but is anything added to the sum that float32 would show?"""
-    if query.shape[-2] > 1:
-        return None
-    output = torch.as_tensor(call(query, key, torch.ones_like(value), block))
-    return None if bool((output - 1).abs().max() < 3e-8) else ("a sum slightly off", OFF, LOOK_OFF)
-
-
-OFF = (
-    "The numbers are nearly right, but not exactly. In a sequence of length 1, the position should get its own "
-    "value, but it gets a little more or less, as when a small number such as 1e-6 is added to the sum."
-)
-
-
-LOOK_OFF = "the largest score adds exp(0) = 1 to the sum: can the sum ever be 0?"
+    """Does the only position of a sequence of length 1 get exactly its own value?"""
+    return None if query.shape[-2] > 1 else slightly_off(call(query, key, torch.ones_like(value), block))
 
 
 def scaling(observed, expected, query, key, value, block):
@@ -164,5 +105,5 @@ setup = Setup(
     names_steps=False,
     solves=scaling,
     checks=[never_the_whole_table, sums_to_one],
-    signs=lambda observed, expected, *inputs: signs_of_lost_rows(observed, expected),
+    signs=signs_of_lost_rows,
 )

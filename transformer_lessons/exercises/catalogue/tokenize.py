@@ -2,13 +2,14 @@
 
 import functools
 import itertools
+import os
 import re
 import string
 import unicodedata
 
 import torch
 
-from transformer_lessons.exercises.checker.comparison import alike
+from transformer_lessons.exercises.catalogue.plain_results import equal, is_a_list
 from transformer_lessons.exercises.checker.exercise import Setup, integers
 from transformer_lessons.language import tokenization
 
@@ -41,116 +42,99 @@ def iterator_type(name):
     return type(name, (str,), {})
 
 
-def same_tokens(one, other):
-    """Equal, string by string; a tuple, too, is compared by what it holds."""
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(alike(a, b, 0) for a, b in zip(one, other, strict=True))
-    return alike(one, other, 0)
-
-
-def is_a_list(call, text):
-    tokens = call(text)
-    if not isinstance(tokens, list):
-        return (
-            "a tuple for the list",
-            f"The tokens are right, but they come in a {type(tokens).__name__}, not in a list.",
-            "the brackets, and what `tuple` does.",
-        )
-    return None
-
-
 def cuts_long_texts(call, text):
     """One nested call for each token is too many for Python, if there are thousands of tokens; tried only once."""
     try:
         return None if text else call("ab, " * 2000) and None
     except RecursionError:
-        return (
-            ONE_CALL_EACH,
-            "A text of 2,000 words needs more nested calls than Python allows.",
-            "can a loop replace the recursion?",
-        )
-
-
-ONE_CALL_EACH = "one call for each token"
+        return "one call for each token"
 
 
 def what_the_tokens_show(observed, expected, text):
     """What is wrong with the tokens, shown with the learner's own tokens."""
     joined = "".join(observed)
     if joined != text:
-        place = next(
-            (n for n, (one, other) in enumerate(zip(joined, text, strict=False)) if one != other),
-            min(len(joined), len(text)),
-        )
+        place = len(os.path.commonprefix([joined, text]))
         return (
             f"Joined, the tokens do not give the text back: the two begin to differ after {place} "
             f"character{'s' * (place != 1)}, where the text goes on with {text[place : place + 5]!r}."
         )
-    if "" in observed:
-        return "There is an empty token."
-    for token in observed:
-        if len(re.findall(r"\w+|\W+", token)) > 1:
-            return f"There is a word boundary inside the token {token!r}."
-    for one, other in itertools.pairwise(observed):
-        if bool(re.match(r"\w", one)) == bool(re.match(r"\w", other)):
-            return f"There is no word boundary between the tokens {one!r} and {other!r}."
-    return None
+    whole = (token for token in observed if len(re.findall(r"\w+|\W+", token)) > 1)
+    kinds = [bool(re.match(r"\w", token)) for token in observed]
+    alike = (
+        pair for pair, (one, other) in zip(*map(itertools.pairwise, (observed, kinds)), strict=True) if one == other
+    )
+    return next(
+        itertools.chain(
+            ("There is an empty token." for token in observed if not token),
+            (f"There is a word boundary inside the token {token!r}." for token in whole),
+            (f"There is no word boundary between the tokens {one!r} and {other!r}." for one, other in alike),
+        ),
+        None,
+    )
 
 
 def signs_of_cutting(observed, expected, text):
     """What is wrong with tokens that no known variant gives: what they have lost, and where they are cut."""
     if isinstance(observed, list) and observed and all(isinstance(token, list) for token in observed):
-        yield "a list of lists"
-        return
-    if not isinstance(observed, (list, tuple)) or not all(isinstance(token, str) for token in observed):
-        return
+        return ["a list of lists"]
+    if not isinstance(observed, (list, tuple)):
+        return []
     joined = "".join(observed)
-    yield from (name for name, left in what_is_left(text) if joined == left != text)
     if joined != text:
-        if joined.casefold() == text.casefold():
-            yield "upper and lower case lost"
-        if sorted(observed) == sorted(expected):
-            yield "the order lost"
-        if len(set(observed)) == len(observed) and set(observed) == set(expected):
-            yield "repetitions lost"
-        rest = iter(text)
-        if all(character in rest for character in joined):
-            yield "part of the text lost"
-        if any(joined == unicodedata.normalize(form, text) for form in ("NFC", "NFD", "NFKC", "NFKD")):
-            yield "characters rewritten"
-        yield "the text changed"
-        return
-    if "" in observed:
-        yield "empty tokens kept"
+        return signs_of_loss(observed, expected, text, joined)
     cuts, right = (
         {place for place in itertools.accumulate(map(len, tokens)) if 0 < place < len(text)}
         for tokens in (observed, expected)
     )
-    yield from signs_of_cuts(text, cuts, cuts - right, right - cuts)
+    return ["empty tokens kept"] * ("" in observed) + signs_of_cuts(text, cuts, cuts - right, right - cuts)
+
+
+def signs_of_loss(observed, expected, text, joined):
+    """How the text that the tokens give differs from the one that was cut."""
+    rest = iter(text)
+    return [
+        *(name for name, left in what_is_left(text) if joined == left),
+        *(
+            name
+            for name, shown in (
+                ("upper and lower case lost", joined.casefold() == text.casefold()),
+                ("the order lost", sorted(observed) == sorted(expected)),
+                ("repetitions lost", len(set(observed)) == len(observed) and set(observed) == set(expected)),
+                ("part of the text lost", all(character in rest for character in joined)),
+                ("characters rewritten", joined in [unicodedata.normalize(form, text) for form in FORMS]),
+                ("the text changed", True),
+            )
+            if shown
+        ),
+    ]
+
+
+FORMS = "NFC", "NFD", "NFKC", "NFKD"
 
 
 def what_is_left(text):
-    """(mistake, what it leaves of a text)."""
-    yield from (
-        (name, re.sub(pattern, by, text))
-        for name, pattern, by in (
-            ("only the words kept", r"\W", ""),
-            ("only the words kept", r"[\W_]", ""),
-            ("only the words kept", r"[\W\d_]", ""),
-            ("white space lost", r"\s", ""),
-            ("white space lost", " ", ""),
-            ("punctuation lost", r"[^\w\s]", ""),
-            ("line breaks lost", "\n", ""),
-            ("line breaks lost", "[\r\n]", ""),
-            ("line breaks turned into spaces", "\n", " "),
-            ("line breaks turned into spaces", "\r\n|\n", " "),
-            ("runs of white space squeezed", r"\s+", " "),
-            ("runs of white space squeezed", " +", " "),
-        )
+    """(mistake, what it leaves of a text), for each that changes this text."""
+    patterns = (
+        ("only the words kept", r"\W", ""),
+        ("only the words kept", r"[\W_]", ""),
+        ("only the words kept", r"[\W\d_]", ""),
+        ("white space lost", r"\s", ""),
+        ("white space lost", " ", ""),
+        ("punctuation lost", r"[^\w\s]", ""),
+        ("line breaks lost", "\n", ""),
+        ("line breaks lost", "[\r\n]", ""),
+        ("line breaks turned into spaces", "\n", " "),
+        ("line breaks turned into spaces", "\r\n|\n", " "),
+        ("runs of white space squeezed", r"\s+", " "),
+        ("runs of white space squeezed", " +", " "),
     )
-    yield "line breaks turned into spaces", " ".join(text.splitlines())
-    yield from (("white space at the ends lost", left) for left in (text.strip(), text.lstrip(), text.rstrip()))
-    yield "runs of white space squeezed", " ".join(text.split())
+    return [
+        *((name, re.sub(pattern, by, text)) for name, pattern, by in patterns),
+        ("line breaks turned into spaces", " ".join(text.splitlines())),
+        *(("white space at the ends lost", left) for left in (text.strip(), text.lstrip(), text.rstrip())),
+        ("runs of white space squeezed", " ".join(text.split())),
+    ]
 
 
 def signs_of_cuts(text, cuts, more, missing):
@@ -159,26 +143,22 @@ def signs_of_cuts(text, cuts, more, missing):
     def beside(pattern, places):
         return bool(places) and all(re.search(pattern, text[place - 1 : place + 1]) for place in places)
 
-    if cuts and missing and not more and max(cuts) < min(missing):
-        yield "only the first cuts made"
-    if beside("['’-]", missing):
-        yield "apostrophes or hyphens count as letters"
-    if beside(r"_", more | missing):
-        yield "the underscore does not count as part of a word"
-    if more and beside(r"\d", more | missing) and not beside(r"\W", more):
-        yield "digits do not count as part of a word"
-    if beside(r"(?i)[^\W\da-z_]", more) and not missing:
-        yield "only a to z count as letters"
-    if more and not missing:
-        if beside(r"\s\S|\S\s", more):
-            yield "punctuation and white space cut apart"
-        yield "cuts where there is no word boundary"
-    if missing and cuts and beside(r"\s", cuts):
-        yield "cut only where white space is"
-    if missing and not more:
-        yield "word boundaries without a cut"
-    if more and missing:
-        yield "cut in the wrong places"
+    signs = (
+        ("only the first cuts made", cuts and missing and not more and max(cuts) < min(missing)),
+        ("apostrophes or hyphens count as letters", beside("['’-]", missing)),
+        ("the underscore does not count as part of a word", beside(r"_", more | missing)),
+        (
+            "digits do not count as part of a word",
+            more and beside(r"\d", more | missing) and not beside(r"\W", more),
+        ),
+        ("only a to z count as letters", beside(r"(?i)[^\W\da-z_]", more) and not missing),
+        ("punctuation and white space cut apart", beside(r"\s\S|\S\s", more) and not missing),
+        ("cuts where there is no word boundary", more and not missing),
+        ("cut only where white space is", missing and beside(r"\s", cuts)),
+        ("word boundaries without a cut", missing and not more),
+        ("cut in the wrong places", more and missing),
+    )
+    return [name for name, shown in signs if shown]
 
 
 setup = Setup(
@@ -199,7 +179,7 @@ setup = Setup(
     draw=draw_text,
     reference=tokenization.tokenize,
     observe=as_list,
-    same=same_tokens,
+    same=equal,
     checks=[is_a_list, cuts_long_texts],
     symptoms=[what_the_tokens_show],
     signs=signs_of_cutting,

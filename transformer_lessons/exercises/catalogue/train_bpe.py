@@ -1,7 +1,7 @@
 """train_bpe, of lesson 9: which pairs to merge, and in which order, learned from the words of a text."""
 
 from transformer_lessons.exercises.catalogue.merge import letters, spelled
-from transformer_lessons.exercises.checker.comparison import alike
+from transformer_lessons.exercises.catalogue.plain_results import equal
 from transformer_lessons.exercises.checker.exercise import Setup, integers
 from transformer_lessons.language import byte_pairs
 
@@ -20,21 +20,12 @@ def draw(generator, words, number, random=0):
     return spell, number
 
 
-def same_merges(one, other):
-    return alike(one, other, 0)
-
-
 def are_pairs(call, *inputs):
     """Whether the pairs are tuples, which can be keys of a dictionary, and are in a list."""
     merges = call(*inputs)
-    if isinstance(merges, list) and all(isinstance(pair, tuple) for pair in merges):
-        return None
-    kind = "pairs in lists" if isinstance(merges, list) else "a tuple for the list"
-    return (
-        kind,
-        "The merges are right, but they should be a list of tuples.",
-        ("the brackets round each pair, and round the list."),
-    )
+    if not isinstance(merges, list):
+        return "a tuple for the list"
+    return None if all(isinstance(pair, tuple) for pair in merges) else "pairs in lists"
 
 
 def what_the_merges_show(observed, expected, words, number):
@@ -125,7 +116,7 @@ setup = Setup(
     reference=byte_pairs.train_bpe,
     returns="merges",
     names_steps=False,
-    same=same_merges,
+    same=equal,
     checks=[are_pairs],
     symptoms=[what_the_merges_show],
     signs=which_limit,

@@ -3,11 +3,11 @@
 import copy
 import re
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from transformer_lessons.exercises.catalogue.plain_results import not_a_float
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 
 
@@ -125,24 +125,9 @@ def two_steps(call, rehearsal, sgd, *batches):
     return losses, torch.stack(weights), history
 
 
-A_TENSOR = "a tensor, not a float"
-
-
-OF_A_TENSOR = (
-    "The number is right, but it comes in a tensor or an array; the exercise asks for a float. A tensor "
-    "that still has its graph keeps all the intermediate results of the forward pass in memory for as long "
-    "as you keep the loss."
-)
-
-
-INTO_A_FLOAT = "how do you get the number out of a tensor that holds only one?"
-
-
 def is_a_float(call, rehearsal, sgd, tokens, *_):
-    """The loss is right; is it a float?"""
     model = rehearsal()
-    wrong = isinstance(call(model, sgd(model, []), tokens), (torch.Tensor, np.ndarray))
-    return (A_TENSOR, OF_A_TENSOR, INTO_A_FLOAT) if wrong else None
+    return not_a_float(call(model, sgd(model, []), tokens))
 
 
 def what_is_wrong(observed, expected, *_):

@@ -1,0 +1,69 @@
+"""What the exercises that draw tokens share: an answer on a page gives the exact chances of what it draws."""
+
+from contextlib import nullcontext
+
+import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
+
+from transformer_lessons.exercises.checker.distributions import Chances
+
+
+def exact_on_pages(call):
+    """While this is active, an answer on a page draws `Drawn` tokens; any other answer draws as always."""
+    code = getattr(call, "__code__", None)
+    return ExactDraws() if code and code.co_filename == f"<{code.co_name}>" else nullcontext()
+
+
+class ExactDraws(TorchFunctionMode):
+    """While it is active, `torch.multinomial` gives `Drawn` tokens."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        return Drawn(result, args[0]) if function is torch.multinomial else result
+
+
+class Drawn:
+    """Tokens, and the weights with which each row's was drawn; only what a page does with all rows keeps the weights."""
+
+    def __init__(self, ids, weights):
+        self.ids, self.weights = ids, weights
+
+    @property
+    def chances(self):
+        """The exact chances of each row's tokens, free of noise."""
+        return (self.weights / self.weights.sum(dim=-1, keepdim=True)).double().as_subclass(Chances)
+
+    def __getitem__(self, place):
+        every_row = isinstance(place, tuple) and place == (slice(None), 0)
+        return Drawn(self.ids[place], self.weights) if every_row else self.ids[place]
+
+    def __add__(self, number):
+        return Drawn(self.ids + number, F.pad(self.weights, (number, 0)))
+
+    def expand(self, rows, columns):
+        """One draw for all rows: chance decides which token they get, unless only one is possible."""
+        certain = bool(self.chances.max() > 1 - 1e-9)
+        weights = self.weights if certain else self.weights * torch.nan
+        return Drawn(self.ids.expand(rows, columns), weights.expand(rows, -1))
+
+    def __getattr__(self, name):
+        return getattr(self.ids, name)
+
+    def __int__(self):
+        return int(self.ids)
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        ids = [one.ids if isinstance(one, Drawn) else one for one in args]
+        result = function(*ids, **(kwargs or {}))
+        if function is torch.where and args[0].ndim == args[2].ndim == 1:  # in some rows, a token is certain
+            certain = F.one_hot(ids[1], args[2].weights.shape[1])
+            return Drawn(result, torch.where(args[0][:, None], certain, args[2].chances))
+        return result
+
+
+def is_table(value, groups):
+    """Does this hold the frequencies, or the chances, of each token in each of the groups of rows?"""
+    is_floating = isinstance(value, torch.Tensor) and not value.is_meta and value.is_floating_point()
+    return is_floating and value.ndim == 2 and len(value) == groups
