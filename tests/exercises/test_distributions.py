@@ -11,7 +11,8 @@ import torch
 import torch.nn.functional as F
 
 from transformer_lessons.exercises import catalogue, check
-from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, ExactOnPages, in_tens
+from transformer_lessons.exercises.catalogue.drawn_tokens import exact_on_pages
+from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, in_tens
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.distributions import (
     DRAWS,
@@ -36,10 +37,10 @@ def tables(seed):
         logits, temperature, top_k, generator = case.inputs
         large = len(logits) > DRAWS
         rows = logits[:GROUPS] if large else logits
-        with ExactOnPages():
-            table = sample_next.right.answer(rows, temperature, top_k, generator)
-        if temperature == 0:
-            table = F.one_hot(table, logits.shape[1]).double().as_subclass(Chances)
+        with exact_on_pages(sample_next.right.answer):
+            drawn = sample_next.right.answer(rows, temperature, top_k, generator)
+        certain = temperature == 0
+        table = F.one_hot(drawn, logits.shape[1]).double().as_subclass(Chances) if certain else drawn.chances
         assert isinstance(table, Chances)
         torch.testing.assert_close(distributions.plain(table), softmax_of_the_largest(rows, temperature, top_k))
         yield in_tens(table, logits.shape[1]) if large else table, large, temperature

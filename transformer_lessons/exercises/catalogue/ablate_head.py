@@ -6,11 +6,6 @@ from transformer_lessons.exercises.checker.exercise import Setup, normal
 from transformer_lessons.inspection import experiments
 
 
-def draw(generator, batch, heads, length, d_head, number, single=False):
-    drawn = normal(generator, batch, heads, length, d_head)
-    return drawn.float() if single else drawn, number
-
-
 def signs_of_what_is_left(observed, expected, heads, number):
     """If the other heads are unchanged: is part of this head left, or does something else stand in its place?"""
     if not isinstance(observed, torch.Tensor) or any(
@@ -39,9 +34,12 @@ setup = Setup(
         {"batch": 5, "heads": 6, "length": 8, "d_head": 7, "number": 4},
         {"batch": 4, "heads": 4, "length": 4, "d_head": 4, "number": 3},
         {"batch": 2, "heads": 1, "length": 4, "d_head": 3, "number": 0},
-        {"batch": 2, "heads": 3, "length": 2, "d_head": 4, "number": 2, "single": True},
+        {"batch": 2, "heads": 3, "length": 2, "d_head": 4, "number": 2, "dtype": torch.float32},
     ],
-    draw=draw,
+    draw=lambda generator, batch, heads, length, d_head, number, dtype=torch.float64: (
+        normal(generator, batch, heads, length, d_head).to(dtype),
+        number,
+    ),
     reference=lambda heads, number: experiments.ablate_head(heads, number),
     exact_zeros=True,
     names_steps=False,

@@ -6,13 +6,6 @@ from transformer_lessons import first_steps
 from transformer_lessons.exercises.catalogue.attention_scores import factor_of
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 
-
-def scaling(observed, expected, x):
-    """A number that the scores are multiplied by: the same for every size."""
-    factor = factor_of(observed, expected)
-    return factor and [("scaled by a fixed number", factor)]
-
-
 setup = Setup(
     build=("d_model", "d_head"),
     sizes=[
@@ -28,5 +21,7 @@ setup = Setup(
     reference=first_steps.AttentionHead,
     returns=("output", "weights"),
     shapes={"output": "(batch, query, d_head)", "weights": "(batch, query, key)"},
-    solves=scaling,
+    solves=lambda observed, expected, x: (
+        (factor := factor_of(observed, expected)) and [("scaled by a fixed number", factor)]
+    ),
 )

@@ -58,3 +58,11 @@ def divisor_sentence(observed: object, expected: tuple, wanted: float) -> str | 
     digits = 2 if abs(divisor - wanted) > 0.01 else 4
     wish = "they should not be divided here" if wanted == 1 else f"{wanted:.{digits}f} is expected"
     return f"`weights` is the softmax of scores divided by {divisor:.{digits}f}; {wish}."
+
+
+def solved_scaling(observed: object, expected: tuple, value: torch.Tensor, roots: dict) -> list | None:
+    """The number that the scores are divided by, as a multiple of each root in {mistake: root}."""
+    factor = factor_of(observed, expected)
+    if factor is None or not is_average(observed, value):
+        return None if factor is None else []
+    return [(mistake, root / factor) for mistake, root in roots.items()]

@@ -10,14 +10,13 @@ from transformer_lessons.language import tokenization
 
 def draw_loss(generator, tokens, characters, nats=None):
     """A loss, and how many tokens and characters it was measured on, drawn between two bounds."""
-    nats = int(integers(generator, 5000, 1, low=1000)) / 1000 if nats is None else nats
+    drawn = int(integers(generator, 5000, 1, low=1000)) / 1000 if nats is None else nats
     tokens = int(integers(generator, tokens[1], 1, low=tokens[0]))
-    return nats, tokens, tokens if characters is None else int(integers(generator, characters[1], 1, low=characters[0]))
-
-
-def ratio_of_bits(observed, expected, nats_per_token, tokens, characters):
-    """How many times the expected number the result is."""
-    return f"Your result is {float(numbers(observed)) / expected:.5g} times the expected number." if expected else None
+    return (
+        drawn,
+        tokens,
+        tokens if characters is None else int(integers(generator, characters[1], 1, low=characters[0])),
+    )
 
 
 def signs_of_bits(observed, expected, nats_per_token, tokens, characters):
@@ -26,7 +25,7 @@ def signs_of_bits(observed, expected, nats_per_token, tokens, characters):
         return ["a text for the number"]
     number = float(numbers(observed))
     rounded = ["the result rounded"] * any(number == round(expected, places) for places in range(6))
-    if not expected or not number or number < 0:
+    if not expected or number <= 0:
         return rounded
     constant = math.log(2) * expected / number
     name = "a rounded constant" if abs(constant / math.log(2) - 1) < 0.031 else "the wrong constant"
@@ -45,6 +44,10 @@ setup = Setup(
     draw=draw_loss,
     reference=tokenization.bits_per_character,
     checks=[is_a_float],
-    symptoms=[ratio_of_bits],
+    symptoms=[
+        lambda observed, expected, *_: (
+            expected and f"Your result is {float(numbers(observed)) / expected:.5g} times the expected number."
+        )
+    ],
     signs=signs_of_bits,
 )

@@ -7,29 +7,26 @@ import torch
 from transformer_lessons import masks
 from transformer_lessons.exercises.checker.exercise import Setup
 
-FIXED = "a table of fixed size"
-
-
-def seconds(call, length):
-    start = time.thread_time()
-    call(length)
-    return time.thread_time() - start
-
 
 def holds_any_length(call, length):
     """Is the mask cut from a table of fixed size? That takes equally long for every length; a loop does not."""
-    if length < 200 or seconds(call, length) > 0.002 + 3 * seconds(call, 9) or len(call(1025)) == 1025:
+
+    def seconds(length):
+        start = time.thread_time()
+        call(length)
+        return time.thread_time() - start
+
+    if length < 200 or seconds(length) > 0.002 + 3 * seconds(9):
         return None
-    return FIXED
+    return None if len(call(1025)) == 1025 else "a table of fixed size"
 
 
 def numbers(observed, expected, length):
     """A smaller square, or two numbers in place of True and False: whatever they are."""
-    if not isinstance(observed, torch.Tensor) or observed.ndim != 2 or not observed.numel():
-        return []
-    rows, columns = observed.shape
-    if rows == columns < length:
-        return [FIXED] if observed.dtype == torch.bool and observed.equal(expected[:rows, :rows]) else []
+    size = len(observed)
+    if observed.shape == (size, size) and 0 < size < length:
+        cut = observed.dtype == torch.bool and observed.equal(expected[:size, :size])
+        return ["a table of fixed size"] * cut
     return names_of_numbers(observed, expected)
 
 
@@ -40,12 +37,13 @@ def names_of_numbers(observed, expected):
     inside, outside = observed[expected].unique().tolist(), observed[~expected].unique().tolist()
     if len(inside) != 1 or len(outside) > 1:
         return []
-    names = []
-    if not outside or outside[0] < -100:
-        names += {0.0: ["a mask to be added"], 1.0: ["a mask to be added, with 1 for 0"]}.get(inside[0], [])
-    if inside[0] < -100 and outside in ([], [0.0]):
-        names.append("a mask to be added, and inverted")
-    return names
+    below = not outside or outside[0] < -100
+    signs = (
+        ("a mask to be added", below and inside == [0.0]),
+        ("a mask to be added, with 1 for 0", below and inside == [1.0]),
+        ("a mask to be added, and inverted", inside[0] < -100 and outside in ([], [0.0])),
+    )
+    return [name for name, shown in signs if shown]
 
 
 setup = Setup(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from transformer_lessons.exercises.catalogue.merge import letters, spelled
-from transformer_lessons.exercises.checker.comparison import alike
+from transformer_lessons.exercises.catalogue.plain_results import equal
 from transformer_lessons.exercises.checker.exercise import Setup, integers
 from transformer_lessons.language import byte_pairs
 
@@ -20,26 +20,15 @@ def draw_words(generator, words, high=False, falling=False, rare=False):
     return {tuple(spelled(word, table)): count for word, count in zip(words, counts, strict=True)}
 
 
-def draw(generator, words, **more):
-    return (draw_words(generator, words, **more),)
-
-
-def same_counts(one, other):
-    """Any kind of dictionary will do; a pair that does not occur must not be in it."""
-    both = isinstance(one, Mapping) and isinstance(other, Mapping)
-    return (both or type(one) is type(other)) and alike(one, other, 0)
-
-
 def what_the_counts_show(observed, expected, words):
     """Which pairs are missing, whether there are too many, or that only the counts are wrong."""
     if not isinstance(observed, Mapping):
         return None
-    for pair in expected:
-        if pair not in observed:
-            return f"The pair {pair} occurs in the words but is not in the result."
-    for pair in observed:
-        if pair not in expected:
-            return "The result has a key that is not a pair of neighbours in any of the words."
+    missing = [pair for pair in expected if pair not in observed]
+    if missing:
+        return f"The pair {missing[0]} occurs in the words but is not in the result."
+    if observed.keys() != expected.keys():
+        return "The result has a key that is not a pair of neighbours in any of the words."
     return "All the pairs are there, and no others, but not all of the counts are right."
 
 
@@ -48,15 +37,12 @@ def what_the_keys_show(observed, expected, words):
     if not isinstance(observed, Mapping) or not observed:
         return None
     ends = {pair[1] for pair in observed if isinstance(pair, tuple) and len(pair) == 2 and pair not in expected}
-    for end in ends if len(ends) == 1 else ():
-        if observed == byte_pairs.count_pairs({(*word, end): count for word, count in words.items()}):
-            return ["an end-of-word symbol"]
+    ended = ({(*word, end): count for word, count in words.items()} for end in ends if len(ends) == 1)
+    if any(observed == byte_pairs.count_pairs(one) for one in ended):
+        return ["an end-of-word symbol"]
     for few in (*expected.values(), *words.values()):
-        frequent = {word: count for word, count in words.items() if count > few}
-        if observed in (
-            {pair: count for pair, count in expected.items() if count > few},
-            byte_pairs.count_pairs(frequent),
-        ):
+        pairs, frequent = ({key: n for key, n in counts.items() if n > few} for counts in (expected, words))
+        if observed in (pairs, byte_pairs.count_pairs(frequent)):
             return ["rare pairs left out"]
     return []
 
@@ -87,11 +73,11 @@ setup = Setup(
         {"words": ["x y z", "z w z w", "y x", "w x y"], "rare": True},
         {"words": ["x x y", "y z z x"]},
     ],
-    draw=draw,
+    draw=draw_words,
     reference=lambda words: dict(byte_pairs.count_pairs(words)),
     returns="counts",
     names_steps=False,
-    same=same_counts,
+    same=equal,
     symptoms=[what_the_counts_show],
     signs=what_the_keys_show,
 )

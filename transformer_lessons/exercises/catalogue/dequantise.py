@@ -5,16 +5,13 @@ import torch
 from transformer_lessons.exercises.checker.exercise import Setup, integers, normal
 from transformer_lessons.language import gguf_file
 
-
-def draw(generator, blocks):
-    """Positive scales, as a file has them, minima of either sign, and bytes."""
-    scales = 0.2 + normal(generator, blocks, 1).abs()
-    return scales, 3 * normal(generator, blocks, 1), integers(generator, 256, blocks, 16).to(torch.uint8)
-
-
 setup = Setup(
     sizes=[{"blocks": blocks} for blocks in (1, 2, 3, 5, 16, 32, 40)],
-    draw=draw,
+    draw=lambda generator, blocks: (  # positive scales, as a file has them, minima of either sign, and bytes
+        0.2 + normal(generator, blocks, 1).abs(),
+        3 * normal(generator, blocks, 1),
+        integers(generator, 256, blocks, 16).to(torch.uint8),
+    ),
     reference=lambda scales, minima, nibbles: gguf_file.dequantise(scales, minima, nibbles),
     returns="weights",
     shapes={"weights": "(blocks, 32)"},

@@ -24,7 +24,7 @@ class ExactDraws(TorchFunctionMode):
 
 
 class Drawn:
-    """Tokens, and the weights with which each row's was drawn; only what a page does with all rows keeps the weights."""
+    """Tokens, and the weights with which each row's was drawn; what a page does with all rows keeps the weights."""
 
     def __init__(self, ids, weights):
         self.ids, self.weights = ids, weights

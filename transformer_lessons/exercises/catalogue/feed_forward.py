@@ -34,6 +34,14 @@ def kept(ours, whole):
     return left, float(factors[0]) if (factors - factors[0]).abs().max() < 1e-4 else None
 
 
+def dropped(ours, whole, mistake):
+    """The mistake if some of the numbers are set to 0; OTHERWISE if they are changed in another way."""
+    left, factor = kept(ours, whole)
+    if factor and not left.all():
+        return mistake
+    return OTHERWISE if factor is None or abs(factor - 1) > 1e-4 else None
+
+
 def drops_only_after_relu(module, x):
     """Looks for what training mode sets to 0 or multiplies, weight by weight: only hidden features may be.
 
@@ -45,30 +53,23 @@ def drops_only_after_relu(module, x):
     x, b, c = (1 + torch.rand(shape, generator=generator).to(x) for shape in ((2, 100, features), hidden, features))
     read, written = torch.eye(hidden, features).to(x), torch.eye(features, hidden).to(x)
 
-    left, factor = kept(in_training(module, x, linear_out_bias=c), c.expand(x.shape))
-    if factor is None or not left.all() or abs(factor - 1) > 1e-4:
-        return "dropout after linear_out" if factor and not left.all() else OTHERWISE
-
     def hidden_features(x, sign=1.0, **weights):
         y = in_training(module, x, linear_out_weight=sign * written, linear_out_bias=sign * c, **weights)
         return (sign * y - c)[..., :seen]
 
+    if last := dropped(in_training(module, x, linear_out_bias=c), c.expand(x.shape), "dropout after linear_out"):
+        return last
     _, factor = kept(hidden_features(x, linear_in_bias=b), b[:seen].expand(*x.shape[:-1], seen))
     if factor is None or factor < 0:
         return OTHERWISE
     found = hidden_features(x, linear_in_weight=read, linear_in_bias=b)
-    whole = x[..., :seen]
     here = found.abs() > 1e-5
-    left, also = kept((found / factor - b[:seen])[here], whole[here])
-    if also is None or not left.all() or abs(also - 1) > 1e-4:
-        return "dropout before linear_in" if also and not left.all() else OTHERWISE
+    if first := dropped((found / factor - b[:seen])[here], x[..., :seen][here], "dropout before linear_in"):
+        return first
     x, b, mixed = (torch.randn(shape, generator=generator).to(x) for shape in (x.shape, b.shape, read.shape))
     wanted = factor * F.linear(x, mixed, b).relu()[..., :seen]
-    for sign in (1.0, -1.0):
-        found = hidden_features(x, sign, linear_in_weight=mixed, linear_in_bias=b)
-        if ((found - wanted).abs().minimum(found.abs()) > 1e-4).any():
-            return OTHERWISE
-    return None
+    found = [hidden_features(x, sign, linear_in_weight=mixed, linear_in_bias=b) for sign in (1.0, -1.0)]
+    return OTHERWISE if any(((one - wanted).abs().minimum(one.abs()) > 1e-4).any() for one in found) else None
 
 
 setup = Setup(

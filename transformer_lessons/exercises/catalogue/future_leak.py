@@ -55,8 +55,7 @@ def draw_row(generator, row, length):
     """
     largest = 2 * int(integers(generator, 8, low=4))
     token = {"0": 0, "1": 1, "middle": largest // 2, "same": largest // 2 - 1, "largest": largest}[row]
-    first = 3 if row == "largest" else largest
-    tokens = torch.tensor([[first, *[token] * (length - 1)]])
+    tokens = torch.tensor([[3 if row == "largest" else largest, *[token] * (length - 1)]])
     return tokens.flip(1) if row == "same" else tokens
 
 
@@ -71,17 +70,16 @@ def draw_model(generator, batch, length, leaks, alone=False, bright=None, row=No
     """
     codes, ones = codes_of_tokens(generator, *((12, 14) if bright == 2 else (3, 6)))
     spread = torch.rand(length, length, generator=generator, dtype=torch.float64)
-    sizes = torch.full((length, length), 5.0, dtype=torch.float64).fill_diagonal_(3.0)
-    sizes[-1, 1:-1], sizes[1:, 0] = 4.0, 7.0
-    reads = (sizes + spread).tril()
+    reads = torch.full((length, length), 5.0, dtype=torch.float64).fill_diagonal_(3.0)
+    reads[-1, 1:-1], reads[1:, 0] = 4.0, 7.0
+    reads = (reads + spread).tril()
     for (position, token), size in leaks.items():
         reads[position, token] = size * (1 + (spread[position, token] if batch > 1 else spread[0, -1]) / 4)
     tokens = torch.stack([torch.randperm(12, generator=generator)[:length] for _ in range(batch)])
     if alone:
         tokens[1:, 0] = (tokens[0, 0] + 1) % 12
     tokens = tokens + 2 + (tokens + 2 >= ones)  # no token is the bright one yet
-    if row is not None:
-        tokens = draw_row(generator, row, length)
+    tokens = tokens if row is None else draw_row(generator, row, length)
     if bright is not None:
         tokens[:, bright] = ones
     known = codes[: tokens.max() + 1]  # a larger id is refused, as any embedding refuses it
@@ -93,36 +91,13 @@ def neighbours(length):
     return {(place, place + 1): 1 for place in range(length - 1)}
 
 
-ROWS = ("0", "1", "largest", "middle", "same")
-
-
 def leaks_seen(observed, expected, model, tokens):
-    """False alarm, missed, too much or too little."""
+    """Missed, too much or too little."""
     value, reads = float(numbers(observed)), model.reads
-    if expected == 0:
-        return (
-            f"This model cannot look ahead, yet you report a leak of {value:.2f}. Perhaps you compare positions "
-            "that may change, or change tokens that must not change."
-        )
     position, token = divmod(int(reads.triu(1).abs().argmax()), len(reads))
-    where = f"In this model position {position} reads token {token}, which comes later"
-    return where + (
-        ", but your code does not find this leak."
-        if value == 0
-        else f", and its output changes by {expected:.4g} at most when that token is replaced."
-    )
-
-
-MAY_BE_THE_SAME = "a token that may stay the same"
-
-
-OF_THE_SAME = (
-    "A token can stay as it was: it is replaced by the same one, or not at all. Then nothing changes, and a leak from "
-    "there is missed."
-)
-
-
-NOT_THE_SAME = "take a text of only 0s and 1s: print it, and then every text that the model gets in its place."
+    missed, changes = "but your code does not find this leak", f"and its output changes by {expected:.4g} at most"
+    found = f"{changes} when that token is replaced" if value else missed
+    return f"In this model position {position} reads token {token}, which comes later, {found}." if expected else None
 
 
 def text_of_two_tokens(generator):
@@ -143,23 +118,25 @@ def missed_among_two_tokens(call, text, place):
     if abs(leak - 1) < 1e-4:
         return None
     tried = {row[place] for asked in model.asked if asked.shape[1:] == text.shape[1:] for row in asked.tolist()}
-    if leak == 0 and len(tried) == 1:  # the token was never another one
-        return MAY_BE_THE_SAME, OF_THE_SAME, NOT_THE_SAME
-    return (
-        "wrong for two tokens",
-        f"For a text of only 0s and 1s, {text.tolist()}, you report a leak of {leak:.2f}; it should be 1.00.",
-        NOT_THE_SAME,
-    )
+    wrong = f"For a text of only 0s and 1s, {text.tolist()}, you report a leak of {leak:.2f}; it should be 1.00."
+    never_another = leak == 0 and len(tried) == 1
+    return "a token that may stay the same" if never_another else ("wrong for two tokens", wrong, NOT_THE_SAME)
+
+
+NOT_THE_SAME = "take a text of only 0s and 1s: print it, and then every text that the model gets in its place."
 
 
 def finds_leaks_among_two_tokens(call, model, tokens):
-    """In a text of two tokens, is each of them replaced by the other one?"""
+    """In a text of two tokens, is each of them replaced by the other one?
+
+    What fails may do so by chance: where the second token leaks, it shows whether a token may stay the same.
+    """
     generator = torch.Generator().manual_seed(int(tokens.sum()))
     text = text_of_two_tokens(generator)
     found = next(filter(None, (missed_among_two_tokens(call, text, place) for place in (1, 2, 3))), None)
-    if found and found[0] != MAY_BE_THE_SAME:  # perhaps by chance: where the second token leaks, it shows
+    if isinstance(found, tuple):
         more = (missed_among_two_tokens(call, text_of_two_tokens(generator), 1) for _ in range(20))
-        found = next((one for one in more if one and one[0] == MAY_BE_THE_SAME), found)
+        found = next((one for one in more if isinstance(one, str)), found)
     return found
 
 
@@ -175,7 +152,10 @@ setup = Setup(
         {"batch": 5, "length": 4, "leaks": {(0, 1): 1}, "alone": True},
         {"batch": 4, "length": 4, "leaks": {(0, 1): 1, (2, 3): 2}},
         {"batch": 1, "length": 4, "leaks": neighbours(4)},
-        *({"batch": 1, "length": 6, "leaks": neighbours(6), "row": row} for row in ROWS),
+        *(
+            {"batch": 1, "length": 6, "leaks": neighbours(6), "row": row}
+            for row in ("0", "1", "largest", "middle", "same")
+        ),
     ],
     draw=draw_model,
     returns="leak",

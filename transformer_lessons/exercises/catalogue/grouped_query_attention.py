@@ -4,8 +4,8 @@ import math
 
 import torch
 
+from transformer_lessons.exercises.catalogue import masked_softmax
 from transformer_lessons.exercises.catalogue.stable_softmax import far_below
-from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 
 
@@ -41,31 +41,28 @@ def group_of(query, key):
 
 def what_the_weights_show(observed, expected, query, key, value):
     """What is wrong with the weights, seen from the weights alone."""
-    weights = observed[1]
-    if float(weights.triu(1).abs().max()) > 1e-6:
-        return "A query gives weight to a key that comes after it."
-    row = (weights.sum(-1) - 1).abs()
-    if float(row.max()) > 1e-4:
-        return "A row of the weights does not sum to 1."
-    wrong = ((weights - expected[1]).abs().amax((0, 2, 3)) > 1e-6).nonzero().flatten().tolist()
-    if 0 < len(wrong) < query.shape[1]:
-        return f"Some heads are right. The first head whose weights are wrong is head {wrong[0]}."
-    return None
+    weights, heads = observed[1], range(query.shape[1])
+    wrong = [head for head in heads if (weights[:, head] - expected[1][:, head]).abs().max() > 1e-6]
+    sentences = (
+        ("A query gives weight to a key that comes after it.", weights.triu(1).abs().max() > 1e-6),
+        ("A row of the weights does not sum to 1.", (weights.sum(-1) - 1).abs().max() > 1e-4),
+        (
+            f"Some heads are right. The first head whose weights are wrong is head {min(wrong, default=None)}.",
+            0 < len(wrong) < len(heads),
+        ),
+    )
+    return next((sentence for sentence, fits in sentences if fits), None)
 
 
 def hidden_keys_count(call, query, key, value):
     """Weights of later keys that are too small to count as a difference, such as 1e-9, where the contract says 0."""
     largest = float(call(query, key, value)[1].detach().triu(1).abs().max())
-    return (
-        None
-        if largest == 0
-        else (
-            "a tiny weight on later keys",
-            f"A later key gets a weight of {largest:.0e}. That is little, but not 0.",
-            "which score has an exponential of exactly 0, whatever the others are? "
-            "Is anything added after the softmax?",
-        )
+    fault = (
+        "a tiny weight on later keys",
+        f"A later key gets a weight of {largest:.0e}. That is little, but not 0.",
+        "which score has an exponential of exactly 0, whatever the others are? Is anything added after the softmax?",
     )
+    return fault if largest else None
 
 
 def is_dropped(ours, right):
@@ -81,61 +78,16 @@ def is_dropped(ours, right):
 
 def signs_of_weight(observed, expected, query, key, value):
     """Dropout, and the traces of scores that were not masked strongly enough, or masked too late."""
-    if not comparable(observed, expected):
-        return []
-    weights = observed[1].double()
+    weights, right = observed[1], expected[1]
     scores = query @ key.repeat_interleave(group_of(query, key), 1).mT / math.sqrt(query.shape[-1])
-    hidden = torch.ones_like(scores).triu(1) == 1
-    part = 0 if torch.allclose(weights, expected[1], atol=1e-5) else 1
-    return [
-        name
-        for name, shown in (
-            ("dropout", is_dropped(observed[part], expected[part])),
-            ("a number too small", is_a_number(weights, scores, hidden)),
-            ("masked too late, then renormalised", is_late(weights, expected[1], scores)),
-        )
-        if shown
-    ]
+    part = 0 if torch.allclose(weights.double(), right, atol=1e-5) else 1
+    if is_dropped(observed[part], expected[part]):
+        return ["dropout"]
+    found = masked_softmax.signs_of_weight(weights, right, scores, torch.ones_like(scores).tril() == 1)
+    return found and [RENAMED.get(name, name) for name in found if name != "hidden scores that still count"]
 
 
-def is_a_number(weights, scores, hidden):
-    """Are these the weights if a number below 0 replaces the masked scores, or is added to them?"""
-    taken = weights.masked_fill(~hidden, 0.0).sum(-1)
-    own, others = (scores.masked_fill(~one, -torch.inf).logsumexp(-1) for one in (~hidden, hidden))
-    needed = weights.log() + (own - (1 - taken).log())[..., None]
-    shown = hidden & (weights > 1e-9) & (taken < 1 - 1e-6)[..., None]
-    rows, lost = others.isfinite(), taken > 0.5
-    leads = (others - own)[rows & lost], (others - own)[rows & ~lost].clamp(min=0)
-    if shown.any():
-        filled, moved = needed[shown].median(), (needed - scores)[shown].median()
-    elif len(leads[0]):
-        moved = -(leads[0].min() + (leads[1].max() if len(leads[1]) else 0.0)) / 2
-        filled = (own[rows & lost].max() + (own[rows & ~lost].min().clamp(max=0) if len(leads[1]) else 0.0)) / 2
-    else:
-        return False
-    made = [scores.masked_fill(hidden, filled)] if filled < 0 else []
-    made += [scores + moved * hidden] if moved < 0 else []
-    return any(torch.allclose(one.softmax(-1), weights, atol=1e-4) for one in made)
-
-
-def is_late(weights, right, scores):
-    """Is each row the right one times a share: what is left if a small number is added to its sum, or bounds it?"""
-    share = weights.sum(-1).nan_to_num(0.0)
-    if not torch.allclose(weights.nan_to_num(0.0), share[..., None] * right, atol=1e-5):
-        return False
-    between = (share > 1e-4) & (share < 1 - 1e-4)
-    for left in (scores.softmax(-1).tril().sum(-1), (scores - scores.amax(-1, keepdim=True)).exp().tril().sum(-1)):
-        lost, full = left[share <= 1e-4], left[share >= 1 - 1e-4]
-        if not between.any() and len(lost) and len(full) and lost.max() < 1e-9 and lost.max() < full.min():
-            return True
-        for shares, small in (
-            (lambda small, left=left: left / (left + small), left * (1 / share - 1)),
-            (lambda small, left=left: (left / small).clamp(max=1), left / share),
-        ):
-            small = small[between]
-            if len(small) and small.median() < 0.1 and torch.allclose(shares(small.median()), share, atol=1e-3):
-                return True
-    return False
+RENAMED = {"allowed weights lost to hidden scores": "masked too late, then renormalised"}
 
 
 setup = Setup(

@@ -4,11 +4,6 @@ from transformer_lessons.exercises.catalogue.previous_token_score import draw_ma
 from transformer_lessons.exercises.checker.exercise import Setup
 from transformer_lessons.inspection import attention_maps
 
-
-def draw(generator, period, **sizes):
-    return draw_maps(generator, **sizes), period
-
-
 setup = Setup(
     sizes=[
         {"batch": 2, "heads": 3, "length": 5, "period": 3},
@@ -22,7 +17,7 @@ setup = Setup(
         {"batch": 1, "heads": 1, "length": 6, "period": 3},
         {"batch": 3, "heads": 2, "length": 9, "period": 4, "back": 3},
     ],
-    draw=draw,
+    draw=lambda generator, period, **sizes: (draw_maps(generator, **sizes), period),
     reference=lambda weights, period: attention_maps.induction_score(weights, period),
     returns="scores",
     shapes={"scores": "(heads,)"},

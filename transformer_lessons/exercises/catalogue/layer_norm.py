@@ -17,18 +17,13 @@ def draw_features(generator, shape, scale=1.0, mean=0.5, eps=None):
 def row_not_normal(observed, expected, x, gain, bias, eps=1e-5):
     """Undoes gain and bias, and looks at the mean and variance of what is left."""
     inner = (observed.double() - bias) / gain
-    mean, variance = inner.mean(-1), inner.var(-1, correction=0)
+    mean, variance, spread = inner.mean(-1).flatten(), inner.var(-1, correction=0), x.var(-1, correction=0)
+    wanted, begin = spread / (spread + eps), "With bias subtracted and gain divided out, a vector has a"
     if float(mean.abs().max()) > 1e-3:
-        worst = float(mean.flatten()[mean.abs().argmax()])
-        return f"With bias subtracted and gain divided out, a vector has a mean of {worst:.3f} instead of 0."
-    wanted = x.var(-1, correction=0) / (x.var(-1, correction=0) + eps)
+        return f"{begin} mean of {float(mean[mean.abs().argmax()]):.3f} instead of 0."
     worst = (variance - wanted).abs().argmax()
-    if float((variance - wanted).abs().max()) > 1e-3:
-        return (
-            "With bias subtracted and gain divided out, a vector has a variance of "
-            f"{float(variance.flatten()[worst]):.3f} instead of {float(wanted.flatten()[worst]):.3f}."
-        )
-    return None
+    found, right = (float(one.flatten()[worst]) for one in (variance, wanted))
+    return f"{begin} variance of {found:.3f} instead of {right:.3f}." if abs(found - right) > 1e-3 else None
 
 
 def epsilon(observed, expected, x, gain, bias, eps=1e-5):

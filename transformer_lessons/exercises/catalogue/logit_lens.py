@@ -3,6 +3,7 @@
 import torch
 from torch import nn
 
+from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 from transformer_lessons.inspection import experiments
 
@@ -25,17 +26,12 @@ def draw(generator, stages, batch, length, d_model, vocabulary, epsilon=1e-5, fi
 
 def what_fits(observed, expected, residuals, norm, unembedding):
     """Which stages are right, where some are and others are not."""
-    try:
-        same = [
-            torch.allclose(one.double(), other.double(), atol=1e-4)
-            for one, other in zip(observed, expected, strict=True)
-        ]
-    except (RuntimeError, ValueError, TypeError, AttributeError):
+    if not comparable(observed, expected):
         return None
-    if not any(same) or all(same):
-        return None
+    same = [torch.allclose(*pair, atol=1e-4) for pair in zip(observed.double(), expected, strict=True)]
     right = [str(stage) for stage, fits in enumerate(same) if fits]
-    return f"Of stages 0 to {len(same) - 1}, only {', '.join(right)} {'are' if len(right) > 1 else 'is'} right."
+    are = f"{', '.join(right)} {'are' if len(right) > 1 else 'is'} right."
+    return f"Of stages 0 to {len(same) - 1}, only {are}" if any(same) and not all(same) else None
 
 
 setup = Setup(

@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_lessons.exercises.checker.comparison import alike
+from transformer_lessons.exercises.catalogue.plain_results import equal
 from transformer_lessons.exercises.checker.exercise import Setup
 from transformer_lessons.language import tokenization
 
@@ -14,38 +14,10 @@ def draw_ids(generator, count, length, counting=False):
     return torch.randperm(900, generator=generator)[:count] + 10, length
 
 
-def same_ids(one, other):
-    """Equal, as `alike` has it; quickly where both are plain tensors of ids."""
-    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
-        return all(map(same_ids, one, other))
-    plain_ids = all(type(ids) is torch.Tensor and ids.dtype == torch.int64 for ids in (one, other))
-    return torch.equal(one, other) if plain_ids else alike(one, other, 0)
-
-
 def places(ids, table):
     """Where in the text the tokens of a table stand; -1000 for anything that is not in the text."""
     known = {int(token): place for place, token in enumerate(ids)}
     return torch.tensor([[known.get(int(token), -1000) for token in row] for row in table])
-
-
-def what_the_rows_show(observed, expected, ids, length):
-    """How far the targets are ahead of the inputs, or the first target that is not the next token of the text."""
-    if observed[0].shape != observed[1].shape or observed[0].ndim != 2:
-        return None
-    inputs, targets = (places(ids, one) for one in observed)
-    in_text = (inputs >= 0) & (targets >= 0)
-    ahead = (targets - inputs)[in_text].unique().tolist()
-    if len(ahead) == 1 and ahead != [1]:
-        every = "Every target" if in_text.all() else "Where input and target are both in the text, every target"
-        where = "behind" if ahead[0] < 0 else "ahead of"
-        tokens = "1 token" if abs(ahead[0]) == 1 else f"{abs(ahead[0])} tokens"
-        return f"{every} is {tokens} {where} its input; it should be 1 ahead."
-    wrong = (inputs >= 0) & (inputs < len(ids) - 1) & (targets != inputs + 1)
-    if wrong.any():
-        row, column = wrong.nonzero()[0].tolist()
-        before, after = ids[inputs[row, column] :][:2].tolist()
-        return f"In the text, {before} is followed by {after}; here its target is {int(observed[1][row, column])}."
-    return None
 
 
 def signs_of_rows(observed, expected, ids, length):
@@ -108,7 +80,6 @@ setup = Setup(
     reference=tokenization.make_sequences,
     returns=("inputs", "targets"),
     shapes={"inputs": "(number, length)", "targets": "(number, length)"},
-    same=same_ids,
-    symptoms=[what_the_rows_show],
+    same=equal,
     signs=signs_of_rows,
 )

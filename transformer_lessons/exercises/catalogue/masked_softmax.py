@@ -26,12 +26,10 @@ def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), l
     if causal:
         return scores, masks.causal_mask(shape[-1])
     order = torch.rand(mask, generator=generator).argsort(-1)
-    allowed = torch.rand(mask, generator=generator) < 0.5
-    allowed = torch.where(order == 0, True, torch.where(order == 1, False, allowed))
+    allowed = (order == 0) | ((order > 1) & (torch.rand(mask, generator=generator) < 0.5))
     if far or spread:  # two are allowed in every row: a score that has been cut off shows only beside another
         allowed |= order == 2
-    if spread:
-        scores = scores + 1000 * (1.0 * (order == 0) - 1.0 * (order == 2))
+        scores = scores + spread * 1000 * (1.0 * (order == 0) - 1.0 * (order == 2))
     for place in empty:
         allowed[place] = False
     if leads:
@@ -39,29 +37,18 @@ def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), l
     return scores.masked_fill(order == 0, 0.0) if zeros else scores, allowed
 
 
-def score_of_forbidden(weights, allowed, scores):
-    """The score that each place would need to get its weight beside the allowed ones."""
-    level = (scores - weights.log()).masked_fill(~allowed, 0.0).sum(-1, keepdim=True)
-    return weights.log() + level / allowed.sum(-1, keepdim=True)
-
-
-def gives(filled, weights, allowed, scores):
-    """Do the weights come from filling the forbidden places with these scores?"""
-    return torch.allclose(torch.where(allowed, scores, filled).softmax(-1), weights, atol=1e-4)
-
-
 def filled_with_what(observed, expected, scores, mask):
     """One score for all forbidden places."""
     weights, allowed = observed.double(), mask.expand(scores.shape)
-    number = score_of_forbidden(weights, allowed, scores)[~allowed].median()
+    level = (scores - weights.log()).masked_fill(~allowed, 0.0).sum(-1, keepdim=True)
+    number = (weights.log() + level / allowed.sum(-1, keepdim=True))[~allowed].median()
+    gives = torch.allclose(torch.where(allowed, scores, number).softmax(-1), weights, atol=1e-4)
     sentence = f"Forbidden places get the weight that a score of {float(number):.2f} would get, not 0."
-    return sentence if gives(number, weights, allowed, scores) else None
+    return sentence if gives else None
 
 
 def signs_of_a_number(observed, expected, scores, mask):
     """Forbidden places get weight, as from one score for all, or from one number added to theirs."""
-    if not comparable(observed, expected):
-        return []
     weights, allowed = observed.double(), mask.expand(scores.shape)
     some = allowed.any(-1)
     if not weights.isfinite().all() or weights.min() < 0 or ((weights[some].sum(-1) - 1).abs() > 1e-4).any():
@@ -102,43 +89,36 @@ def turning_point(odds, share, curve=torch.sigmoid, inverse=torch.logit):
     return (low, high) if low <= high else None
 
 
-def up_to_one(x):
-    return x.exp().clamp(max=1)
-
-
 def signs_of_lost_weight(observed, expected, scores, mask):
     """The weights are right but for a factor in each row: what took the rest, before it was thrown away?"""
-    if not comparable(observed, expected):
-        return []
     allowed, ours = mask.expand(scores.shape), observed.double()
     share, none = ours.nan_to_num(0.0).sum(-1), ours.isnan().any(-1)
     rows, full = allowed.any(-1) & ~allowed.all(-1), allowed.all(-1)
-    if (
-        not torch.allclose(ours.nan_to_num(0.0), share[..., None] * expected, atol=1e-5)
-        or ((share - 1).abs() > 1e-4)[full].any()
-    ):
+    in_proportion = torch.allclose(ours.nan_to_num(0.0), share[..., None] * expected, atol=1e-5)
+    if not in_proportion or ((share - 1).abs() > 1e-4)[full].any():
         return []
     if not none[rows].any() and ((share - 1).abs() < 1e-6)[rows].all():
         return None  # nothing is lost, so this says nothing of what took it
-    share, none, scores, allowed = share[rows], none[rows], scores[rows].double(), allowed[rows]
+    return what_took_the_rest(share[rows], none[rows].any(), scores[rows].double(), allowed[rows])
+
+
+def what_took_the_rest(share, none, scores, allowed):
+    """A number in the place of hidden scores, or added to them; or hidden scores whose weight was thrown away late."""
     own, hidden = (scores.masked_fill(~one, -torch.inf).logsumexp(-1) for one in (allowed, ~allowed))
     filled, added = (turning_point(own - rest, share) for rest in ((~allowed).sum(-1).log(), hidden))
     left = [own - whole for whole in (torch.logaddexp(own, hidden), scores.amax(-1))]
-    late = [turning_point(one, share, *curve) for one in left for curve in ((), (up_to_one, torch.log))]
+    curves = (torch.sigmoid, torch.logit), (lambda x: x.exp().clamp(max=1), torch.log)
+    late = [turning_point(one, share, *curve) for one in left for curve in curves]
     late = [one for one in late if one and one[0] < math.log(1e-2)]
-    names = []
-    if not none.any() and (is_written(filled) or (is_written(added) and added[0] == added[1])):
-        names.append("a number too small")
     lost = ((share == 0) | (share > 0.5)).all()  # where a hidden score leads by far, to the last bit
     divided = filled and filled[0] == filled[1] < math.log(1e-2) and is_a_power_of_ten(filled[0])  # a sum, plus this
-    if divided or any(
-        none.any() or (is_a_power_of_ten(low) if low == high else lost and high < -650) for low, high in late
-    ):
-        names.append(LATE)
-    return names + ["hidden scores that still count"] * bool(late)
-
-
-LATE = "allowed weights lost to hidden scores"
+    thrown = (none or (is_a_power_of_ten(low) if low == high else lost and high < -650) for low, high in late)
+    signs = (
+        ("a number too small", not none and (is_written(filled) or (is_written(added) and added[0] == added[1]))),
+        ("allowed weights lost to hidden scores", divided or any(thrown)),
+        ("hidden scores that still count", late),
+    )
+    return [name for name, shown in signs if shown]
 
 
 def is_a_power_of_ten(logarithm):
@@ -154,17 +134,11 @@ def is_written(found):
 
 def signs_of_weight(observed, expected, scores, mask):
     """Where forbidden places get weight, and where they got it before it was taken from them again."""
+    if not comparable(observed, expected):
+        return []
     given = observed, expected, scores, mask
     number, lost = signs_of_a_number(*given), signs_of_lost_weight(*given)
     return None if lost is None and not number else [*number, *(lost or ())]
-
-
-def filled(number):
-    return lambda scores, allowed: scores.masked_fill(~allowed, number)
-
-
-def added(number):
-    return lambda scores, allowed: scores + number * ~allowed
 
 
 setup = Setup(

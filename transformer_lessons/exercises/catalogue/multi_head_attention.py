@@ -4,18 +4,6 @@ from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue.attention_scores import factor_of
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 
-
-def draw_roles(generator, batch, query, key, num_heads, d_model):
-    """One query, key and value; the numbers of heads and features are those of the module."""
-    return tuple(normal(generator, batch, length, d_model) for length in (query, key, key))
-
-
-def scaling(observed, expected, query, key, value):
-    """Any number that the right scores are multiplied by."""
-    factor = factor_of(observed, expected)
-    return ["scaled by another number"] if factor and factor > 0 else []
-
-
 setup = Setup(
     sizes=[  # no length is 1 and there is never just one head, for then much that is wrong elsewhere goes through
         {"batch": 1, "query": 2, "key": 3, "num_heads": 2, "d_model": 4},
@@ -24,10 +12,12 @@ setup = Setup(
         {"batch": 3, "query": 4, "key": 7, "num_heads": 2, "d_model": 10},
         {"batch": 5, "query": 6, "key": 4, "num_heads": 3, "d_model": 24},
     ],
-    draw=draw_roles,
+    draw=lambda generator, batch, query, key, num_heads, d_model: tuple(
+        normal(generator, batch, length, d_model) for length in (query, key, key)
+    ),
     build=("d_model", "num_heads"),
     reference=attention.MultiHeadAttention,
     returns=("output", "weights"),
     shapes={"output": "(batch, query, d_model)", "weights": "(batch, heads, query, key)"},
-    solves=scaling,
+    solves=lambda observed, expected, *_: ["scaled by another number"] * ((factor_of(observed, expected) or 0) > 0),
 )

@@ -42,24 +42,23 @@ class Watch(Watching):
 
     def __init__(self, blocks):
         super().__init__()
-        self.sizes = {block.untyped_storage().data_ptr(): block.numel() for block in blocks}
+        self.sizes = {place_of(block): block.numel() for block in blocks}
         self.visits, self.widest = [], 0  # of one block at a time: (its place, {part: how much of it})
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
         for one in args:
             if isinstance(one, torch.Tensor):
-                if one.untyped_storage().data_ptr() in self.sizes and made_anew(result, one):
-                    self.note(one)
+                if place_of(one) in self.sizes and place_of(result) != place_of(one):  # not a view, which reads nothing
+                    self.note(place_of(one), one)
                 if function.overloadpacket.__name__ in self.REDUCES:
                     self.widest = max(self.widest, one.numel())
         return result
 
-    def note(self, one):
-        place = one.untyped_storage().data_ptr()
+    def note(self, place, part):
         if not self.visits or self.visits[-1][0] != place:
             self.visits.append((place, {}))
-        self.visits[-1][1][one.storage_offset(), one.shape, one.stride()] = one.numel() / self.sizes[place]
+        self.visits[-1][1][part.storage_offset(), part.shape, part.stride()] = part.numel() / self.sizes[place]
 
     def passes(self):
         """How often the blocks are read, in whatever order: all but one of them, which may serve for a start."""
@@ -69,11 +68,9 @@ class Watch(Watching):
         return sorted(read.values())[-2]
 
 
-def made_anew(result, source):
-    """Is this a new tensor, and not a view, which reads nothing?"""
-    return not isinstance(result, torch.Tensor) or (
-        result.untyped_storage().data_ptr() != source.untyped_storage().data_ptr()
-    )
+def place_of(value):
+    """Where in memory a tensor's numbers are; None for anything else."""
+    return value.untyped_storage().data_ptr() if isinstance(value, torch.Tensor) else None
 
 
 def in_blocks(call, blocks):

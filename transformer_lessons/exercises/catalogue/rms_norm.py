@@ -17,22 +17,20 @@ def size_of_rows(observed, expected, x, gain, epsilon=1e-5):
     found, wanted = ((one.double() / gain).square().mean(-1).flatten() for one in (observed, expected))
     worst = (found - wanted).abs().argmax()
     shown, right = f"{float(found[worst]):.2f}", f"{float(wanted[worst]):.2f}"
-    if shown == right:
-        return None
-    return f"Divided by gain, one vector of your result has a mean square of {shown}; it should be {right}."
+    sentence = f"Divided by gain, one vector of your result has a mean square of {shown}; it should be {right}."
+    return None if shown == right else sentence
 
 
 def keeps_its_precision(call, x, gain, *epsilon):
     """The numbers are right; are they of the kind that x has, in both precisions?"""
+    look = "which line turns x into another dtype, and which turns the result back?"
     for dtype in (x.dtype, torch.float32):
         made = call(x.to(dtype), gain.to(dtype), *epsilon).dtype
+        names = (str(one).removeprefix("torch.") for one in (dtype, made))
         if made != dtype:
-            names = str(dtype).removeprefix("torch."), str(made).removeprefix("torch.")
-            return ANOTHER, "For x in {}, the result holds {}: `F.rms_norm` keeps the dtype.".format(*names), LOOK_TYPE
+            sentence = "For x in {}, the result holds {}: `F.rms_norm` keeps the dtype.".format(*names)
+            return "another precision", sentence, look
     return None
-
-
-ANOTHER, LOOK_TYPE = "another precision", "which line turns x into another dtype, and which turns the result back?"
 
 
 setup = Setup(

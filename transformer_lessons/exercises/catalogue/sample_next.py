@@ -1,6 +1,7 @@
 """The exercise `sample_next`: drawing the next token. Draws are compared by their distribution."""
 
 import re
+from contextlib import suppress
 
 import numpy as np
 import torch
@@ -104,11 +105,10 @@ def refused(error):
 
 def frequencies_of(tokens, batch, vocabulary):
     """How often each token is drawn; anything but token ids stays as it is. An id too large by one is let through."""
-    try:
+    good = False
+    with suppress(Exception):  # whatever cannot become a tensor
         ids = torch.as_tensor(tokens)
         good = ids.numel() > 0 and bool(((ids == ids.long()) & (ids >= 0) & (ids <= vocabulary)).all())
-    except Exception:
-        return tokens
     if not good:
         return tokens
     if ids.numel() != batch:
@@ -166,25 +166,20 @@ def what_the_draws_show(observed, expected, logits, temperature, top_k, generato
     if not is_table(observed, GROUPS) or observed.shape != expected.shape:
         return None
     expected, rows = plain(expected), logits[:GROUPS]
-    impossible = (observed > 0) & (expected == 0)
-    if impossible.any():
-        token = int(impossible.nonzero()[0, 1])
-        if temperature == 0:
-            return f"At temperature 0, token {token} is drawn, though its logit is not the largest in its row."
-        return f"Token {token} is drawn, though it is not among the {top_k} largest in its row."
+    impossible = ((observed > 0) & (expected == 0)).nonzero().tolist()
+    if impossible:
+        among = f"it is not among the {top_k} largest" if temperature else "its logit is not the largest"
+        begin = "Token" if temperature else "At temperature 0, token"
+        return f"{begin} {impossible[0][1]} is drawn, though {among} in its row."
     found = temperature and not one_token_each(observed) and fitting_temperature(observed, expected, rows)
     if found:
         about = f"{found:.1f}" if found > 0.1 else f"{found:.1g}"
         return f"Your tokens are drawn as often as they would be at a temperature of about {about}, not {temperature}."
-    never = (observed == 0) & (expected > 0.015)
-    if never.any():
-        row, column = never.nonzero()[0].tolist()
-        tens = expected.shape != rows.shape
-        missing = f"None of the ids {TENS * column} to {TENS * column + TENS - 1}" if tens else f"Token {column}"
-        return (
-            f"{missing} is{' ever' if tens else ' never'} drawn in some rows, though the probability there is "
-            f"{expected[row, column]:.2f}."
-        )
+    for row, column in ((observed == 0) & (expected > 0.015)).nonzero().tolist():
+        missing = f"Token {column} is never"
+        if expected.shape != rows.shape:
+            missing = f"None of the ids {TENS * column} to {TENS * column + TENS - 1} is ever"
+        return f"{missing} drawn in some rows, though the probability there is {expected[row, column]:.2f}."
     return "Some tokens are drawn too often and others too rarely: chance alone cannot explain this."
 
 
@@ -202,19 +197,16 @@ def fitting_temperature(observed, expected, rows):
 
 def signs_of_drawing(observed, expected, logits, temperature, top_k, generator):
     """What is wrong with draws that no known variant gives."""
-    if not isinstance(observed, torch.Tensor) or observed.is_meta or observed.shape != expected.shape:
-        return
+    if observed.is_meta or observed.shape != expected.shape:
+        return []
+    ids, another = observed.ndim == 1, "another temperature than the given one"
     if temperature == 0:
-        if observed.ndim == 1 or bool(((observed > 0) & (observed < 1)).any()):
-            yield "sampling at temperature 0"
-    elif observed.ndim == 1:
-        if top_k is None and len(observed.unique()) > 1:
-            yield "another temperature than the given one"
-    elif one_token_each(observed):
-        if not isinstance(observed, WithoutTheGenerator):
-            yield "one draw for the whole batch"
-    elif fitting_temperature(observed, expected, logits[:GROUPS]):
-        yield "another temperature than the given one"
+        return ["sampling at temperature 0"] * (ids or bool(((observed > 0) & (observed < 1)).any()))
+    if ids:
+        return [another] * (top_k is None and len(observed.unique()) > 1)
+    if one_token_each(observed):
+        return ["one draw for the whole batch"] * (not isinstance(observed, WithoutTheGenerator))
+    return [another] * bool(fitting_temperature(observed, expected, logits[:GROUPS]))
 
 
 setup = Setup(

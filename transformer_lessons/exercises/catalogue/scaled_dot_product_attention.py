@@ -3,13 +3,7 @@
 import math
 
 from transformer_lessons import attention
-from transformer_lessons.exercises.catalogue.attention_scores import (
-    SIZES,
-    divisor_sentence,
-    draw_roles,
-    factor_of,
-    is_average,
-)
+from transformer_lessons.exercises.catalogue.attention_scores import SIZES, divisor_sentence, draw_roles, solved_scaling
 from transformer_lessons.exercises.checker.exercise import Setup
 
 LARGE = {"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6}
@@ -28,14 +22,6 @@ def root_of(query):
     return math.sqrt(query.shape[-1])
 
 
-def scaling(observed, expected, query, key, value):
-    """A number that the scores are divided by, or √d times a number: the same for every size."""
-    factor = factor_of(observed, expected)
-    if factor is None or not is_average(observed, value):
-        return None if factor is None else []
-    return [("scaled by a fixed number", root_of(query) / factor), ("scaled by √d times a number", factor)]
-
-
 setup = Setup(
     sizes=[*SIZES, {**LARGE, "every_score": 20.0}, {**LARGE, "every_score": -20.0}],
     draw=draw_large,
@@ -44,5 +30,7 @@ setup = Setup(
     returns=("output", "weights"),
     shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
     symptoms=(lambda observed, expected, query, key, value: divisor_sentence(observed, expected, root_of(query)),),
-    solves=scaling,
+    solves=lambda observed, expected, query, key, value: solved_scaling(
+        observed, expected, value, {"scaled by a fixed number": root_of(query), "scaled by √d times a number": 1.0}
+    ),
 )

@@ -3,6 +3,7 @@
 import numpy as np
 
 from transformer_lessons.exercises.catalogue.softmax import factor_of
+from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 from transformer_lessons.first_steps import self_attention
 
@@ -18,17 +19,10 @@ def draw_vectors(generator, length, features, alike=False):
 
 def scale(observed, expected, x):
     """Any number that all the scores were multiplied by."""
-    if not isinstance(observed, tuple) or len(observed) != 2:
-        return []
     output, weights = observed
-    if not all(
-        isinstance(result, np.ndarray) and result.shape == right.shape
-        for result, right in zip(observed, expected, strict=True)
-    ):
+    if not comparable(observed, expected) or not (weights > 0).all() or not np.allclose(output, weights @ x, atol=1e-4):
         return []
-    if not (weights > 0).all() or not np.allclose(output, weights @ x, atol=1e-4):
-        return []
-    return ["the scores scaled"] if factor_of(weights, x @ x.T) else []
+    return ["the scores scaled"] * (factor_of(weights, x @ x.T) is not None)
 
 
 setup = Setup(

@@ -23,14 +23,16 @@ def table(frequency, length):
 def signs_of_the_frequencies(observed, expected, length, d_model):
     """Any base but 10000, and frequencies that grow: large angles have other sines in each kind of rounding."""
     if not comparable(observed, expected) or min(length, d_model / 2) < 2:
-        return
+        return []
     ours, exponents = numbers(observed), np.arange(0, d_model, 2) / d_model
     frequency = math.atan2(ours[1, 2], ours[1, 3])
     base = frequency ** (-d_model / 2) if 0 < frequency < 1 else 0
-    if is_written(base) and close(ours, table(base**-exponents, length), 1e-3):
-        yield "another base than 10000"
-    if np.mean(np.abs(ours - table(10000**exponents, length)) < 0.1) > 0.95:
-        yield "multiplied where it should be divided"
+    grown = np.abs(ours - table(10000**exponents, length)) < 0.1
+    signs = (
+        ("another base than 10000", is_written(base) and close(ours, table(base**-exponents, length), 1e-3)),
+        ("multiplied where it should be divided", np.mean(grown) > 0.95),
+    )
+    return [name for name, shown in signs if shown]
 
 
 def holds_any_length(call, length, d_model):

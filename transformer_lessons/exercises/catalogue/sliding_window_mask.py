@@ -7,17 +7,14 @@ from transformer_lessons.language import long_context
 SIZES = [(5, 2), (1, 1), (3, 3), (4, 1), (6, 9), (7, 3), (8, 5), (9, 4), (11, 6), (12, 7), (2, 3), (200, 40)]
 
 
-def numbers(observed, expected, length, window):
-    """Two numbers in place of True and False, whatever they are."""
-    return [name for name in names_of_numbers(observed, expected) if name == "a mask to be added"]
-
-
 setup = Setup(
     sizes=[{"length": length, "window": window} for length, window in SIZES],
     draw=lambda generator, length, window: (length, window),
     names_steps=False,
     reference=lambda length, window: long_context.sliding_window_mask(length, window),
     returns="mask",
-    solves=numbers,
+    solves=lambda observed, expected, *_: [
+        name for name in names_of_numbers(observed, expected) if name == "a mask to be added"
+    ],
     shapes={"mask": "(query, key)"},
 )

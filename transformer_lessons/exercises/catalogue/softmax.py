@@ -27,7 +27,7 @@ def numbers(observed, expected, scores):
     """The number that the scores were multiplied by, or e replaced by, or that was added to the sum."""
     if not isinstance(observed, np.ndarray) or observed.shape != scores.shape or not (observed >= 0).all():
         return []
-    if not observed.all() or not expected.all():
+    if not (observed.all() and expected.all()):
         return None
     shifted = scores - scores.max(-1, keepdims=True)
     added = np.exp(shifted).sum(-1, keepdims=True) * (expected / observed - 1)

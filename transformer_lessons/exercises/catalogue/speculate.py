@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 import torch
+import torch.nn.functional as F
 
 from transformer_lessons.exercises.catalogue.drawn_tokens import Drawn, exact_on_pages, is_table
 from transformer_lessons.exercises.catalogue.tensors_made import Largest
@@ -168,51 +169,43 @@ def what_the_draws_show(observed, expected, p, q, token, u):
     """Which token is drawn where it never should be."""
     if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape:
         return None
-    observed, expected = plain(observed), plain(expected)
-    impossible = ((observed > 0) & (expected == 0)).nonzero().tolist()
-    if not impossible:
-        return (
-            "Some tokens are drawn too often and others too rarely, by more than chance can explain if each row "
-            "has its own draw."
-        )
-    row, drawn = impossible[0]
-    drafted = int(token[row])
-    if drawn == drafted:
-        return f"Token {drawn} is drawn, although its p is 0."
-    if p[row, drafted] >= q[row, drafted]:
+    for row, drawn in ((plain(observed) > 0) & (plain(expected) == 0)).nonzero().tolist():
+        drafted = int(token[row])
+        if drawn == drafted:
+            return f"Token {drawn} is drawn, although its p is 0."
+        if p[row, drafted] < q[row, drafted]:
+            return f"Token {drawn} is drawn in place of token {drafted}, although its own p is not larger than its q."
         return f"Token {drawn} is drawn instead of token {drafted}, which must be kept: its p is not less than its q."
-    return f"Token {drawn} is drawn in place of token {drafted}, although its own p is not larger than its q."
+    return (
+        "Some tokens are drawn too often and others too rarely, by more than chance can explain if each row has its "
+        "own draw."
+    )
 
 
 def signs_of_the_parts(observed, expected, p, q, token, u):
     """The acceptance, the second draw, or one draw that all rows share; the numbers of the other part are right."""
-    if (
-        not isinstance(observed, torch.Tensor)
-        or observed.shape != expected.shape
-        or isinstance(observed, tuple(KINDS.values()))
-    ):
+    if isinstance(observed, tuple(KINDS.values())) or observed.shape != expected.shape:
         return []
-    p, q, token = p[:GROUPS], q[:GROUPS], token[:GROUPS]
+    p, q, token, table = p[:GROUPS], q[:GROUPS], token[:GROUPS], plain(observed)
     ratio = (of_token(p, token) / of_token(q, token)).clamp(max=1)
-    drafted, equal = torch.zeros_like(p).scatter(1, token[:, None], 1.0), (p == q).all(-1, keepdim=True)
-    again = of_token(plain(observed), token)  # how often the drafted token comes back
+    drafted, equal = F.one_hot(token, p.shape[1]), (p == q).all(-1, keepdim=True)
 
     def agrees(accepted, drawn):
         mixed = (accepted * drafted + (1 - accepted) * drawn).as_subclass(Chances)
         return bool(same_distribution(observed, mixed, DRAWS))
 
-    if any(agrees(ratio, one) for one in torch.eye(p.shape[1], dtype=p.dtype)):
-        return ["one draw for all rows"]
-    drawn = shares(torch.where(equal, plain(observed), (p - q).clamp(min=0)))
+    drawn = shares(torch.where(equal, table, (p - q).clamp(min=0)))
     missed = 1 - of_token(drawn, token)
-    accepted = torch.where(equal | (missed == 0), 0.0, 1 - (1 - again) / missed)
-    if agrees(accepted.clamp(min=0), drawn):
-        return ["accepted too often or too seldom"]
-    others = shares(plain(observed) * (1 - drafted))
-    single = torch.zeros_like(p).scatter(1, others.argmax(dim=1, keepdim=True), 1.0)
-    if agrees(ratio, torch.where(equal, others, single)):
-        return ["one draw for all rows"]
-    return ["the second draw not by max(p - q, 0)"] * agrees(ratio, others)
+    accepted = torch.where(equal | (missed == 0), 0.0, 1 - (1 - of_token(table, token)) / missed).clamp(min=0)
+    others = shares(table * (1 - drafted))
+    single = torch.where(equal, others, F.one_hot(others.argmax(dim=1), p.shape[1]))
+    signs = (
+        ("one draw for all rows", any(agrees(ratio, one) for one in torch.eye(p.shape[1], dtype=p.dtype))),
+        ("accepted too often or too seldom", agrees(accepted, drawn)),
+        ("one draw for all rows", agrees(ratio, single)),
+        ("the second draw not by max(p - q, 0)", agrees(ratio, others)),
+    )
+    return [name for name, shown in signs if shown][:1]
 
 
 def of_token(table, token):

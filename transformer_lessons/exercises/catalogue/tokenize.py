@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import os
 import re
 import string
 import unicodedata
@@ -54,7 +53,8 @@ def what_the_tokens_show(observed, expected, text):
     """What is wrong with the tokens, shown with the learner's own tokens."""
     joined = "".join(observed)
     if joined != text:
-        place = len(os.path.commonprefix([joined, text]))
+        places = enumerate(zip(joined, text, strict=False))
+        place = next((n for n, (one, other) in places if one != other), min(len(joined), len(text)))
         return (
             f"Joined, the tokens do not give the text back: the two begin to differ after {place} "
             f"character{'s' * (place != 1)}, where the text goes on with {text[place : place + 5]!r}."

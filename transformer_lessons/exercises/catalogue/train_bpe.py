@@ -33,27 +33,32 @@ def what_the_merges_show(observed, expected, words, number):
     if not isinstance(observed, (list, tuple)) or not all(isinstance(pair, (list, tuple)) for pair in observed):
         return None
     place = next(
-        (n for n, (one, other) in enumerate(zip(observed, expected, strict=False)) if not alike(one, other, 0)),
+        (n for n, pairs in enumerate(zip(observed, expected, strict=False)) if not equal(*pairs)),
         min(len(observed), len(expected)),
     )
-    if not observed or not expected:
-        return f"You return {how_many(len(observed))}; there should be {how_many(len(expected))}."
-    if place == 0:
-        return "Even the first merge is wrong."
     right = "The first merge is right" if place == 1 else f"The first {place} merges are right"
-    if place == len(observed):
-        return f"{right}, but there should be {len(expected)}."
-    if place == len(expected):
-        return f"{right}, but there should be no more."
-    return f"{right}; the next one is not."
+    sentences = (
+        (
+            f"You return {how_many(len(observed))}; there should be {how_many(len(expected))}.",
+            not observed or not expected,
+        ),
+        ("Even the first merge is wrong.", place == 0),
+        (f"{right}, but there should be {len(expected)}.", place == len(observed)),
+        (f"{right}, but there should be no more.", place == len(expected)),
+        (f"{right}; the next one is not.", True),
+    )
+    return next(sentence for sentence, fits in sentences if fits)
+
+
+def how_many(number):
+    return f"{number or 'no'} merge{'s' * (number != 1)}"
 
 
 def merges_among(words, number, allowed):
     """The merges if only the pairs may be merged for which allowed(pair, count) is true."""
     merges = []
-    while len(merges) < number:
-        counts = {pair: count for pair, count in byte_pairs.count_pairs(words).items() if allowed(pair, count)}
-        if not counts:
+    while counts := {pair: count for pair, count in byte_pairs.count_pairs(words).items() if allowed(pair, count)}:
+        if len(merges) == number:
             break
         merges.append(max(counts, key=lambda pair: (counts[pair], pair)))
         words = {tuple(byte_pairs.merge(word, merges[-1])): count for word, count in words.items()}
@@ -62,22 +67,14 @@ def merges_among(words, number, allowed):
 
 def which_limit(observed, expected, words, number):
     """The longest token, or the count up to which a pair is too rare."""
-    return [
-        *(("long tokens left out", size) for size in range(2, 33) if observed == only_short(words, number, size)),
-        *(("ended at rare pairs", few) for few in range(2, 8) if observed == only_frequent(words, number, few)),
+    limits = [
+        *(
+            ("long tokens left out", size, lambda pair, _, size=size: len(b"".join(pair)) <= size)
+            for size in range(2, 33)
+        ),
+        *(("ended at rare pairs", few, lambda _, count, few=few: count > few) for few in range(2, 8)),
     ]
-
-
-def only_short(words, number, size):
-    return merges_among(words, number, lambda pair, count: len(b"".join(pair)) <= size)
-
-
-def only_frequent(words, number, few):
-    return merges_among(words, number, lambda pair, count: count > few)
-
-
-def how_many(number):
-    return f"{number or 'no'} merge{'s' * (number != 1)}"
+    return [(name, limit) for name, limit, allowed in limits if observed == merges_among(words, number, allowed)]
 
 
 setup = Setup(

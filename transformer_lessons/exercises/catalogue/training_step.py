@@ -2,6 +2,7 @@
 
 import copy
 import re
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -11,42 +12,17 @@ from transformer_lessons.exercises.catalogue.plain_results import not_a_float
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 
 
-class Linear(nn.Module):
-    """nn.Linear with these numbers, but quicker to make."""
-
-    def __init__(self, weight, bias):
-        super().__init__()
-        self.weight, self.bias = nn.Parameter(weight), nn.Parameter(bias)
-
-    def forward(self, x):
-        return F.linear(x, self.weight, self.bias)
-
-
 class Reader(nn.Module):
     """A small causal model: position t outputs logits made of the tokens up to t. The mode shows in its outputs."""
 
-    def __init__(self, codes, weight, bias):
+    def __init__(self, *numbers):
         super().__init__()
-        self.embedding = nn.Embedding(*codes.shape, _weight=codes)
-        self.linear = Linear(weight, bias)
+        self.codes, self.weight, self.bias = map(nn.Parameter, numbers)
 
     def forward(self, tokens):
-        x = self.embedding(tokens)  # (batch, length, features)
+        x = F.embedding(tokens, self.codes)  # (batch, length, features)
         x = torch.tanh(x + 0.3 * x.cumsum(dim=1))  # (batch, length, features)
-        return self.linear(x if self.training else 0.5 * x)  # (batch, length, vocabulary)
-
-    def __deepcopy__(self, memo):
-        return Reader(*(one.detach().clone() for one in self.parameters()))
-
-
-class Rehearsal:
-    """A model as it was before the first step, copied afresh for each run."""
-
-    def __init__(self, model):
-        self.model = model
-
-    def __call__(self):
-        return copy.deepcopy(self.model).train()
+        return F.linear(x if self.training else 0.5 * x, self.weight, self.bias)  # (batch, length, vocabulary)
 
 
 class Sgd(torch.optim.Optimizer):
@@ -76,7 +52,7 @@ class Sgd(torch.optim.Optimizer):
 def noting_sgd(model, events):
     """An optimiser that notes "s" at each step, "S" at one without gradients; and "b" when gradients are computed."""
     optimizer = Sgd(model.parameters())
-    model.linear.weight.register_hook(lambda gradient: events.append("b"))
+    model.weight.register_hook(lambda gradient: events.append("b"))
 
     def note(*_):
         gradients = [one.grad for one in model.parameters()]
@@ -89,12 +65,9 @@ def noting_sgd(model, events):
 def draw_rehearsal(generator, batch, length, vocabulary, features):
     """A model, an optimiser, and the tokens of two steps, (batch, length) each. In each sequence all tokens differ."""
     tokens = torch.stack([torch.randperm(vocabulary, generator=generator)[:length] for _ in range(2 * batch)])
-    model = Reader(
-        normal(generator, vocabulary, features),
-        normal(generator, vocabulary, features),
-        normal(generator, vocabulary, scale=0.3),
-    )
-    return Rehearsal(model), noting_sgd, *tokens.split(batch)
+    sizes = (vocabulary, features), (vocabulary, features), (vocabulary,)
+    model = Reader(*(normal(generator, *size, scale=1.0 if len(size) > 1 else 0.3) for size in sizes))
+    return partial(copy.deepcopy, model), noting_sgd, *tokens.split(batch)  # a model afresh for each run
 
 
 HISTORY = {
@@ -132,9 +105,9 @@ def is_a_float(call, rehearsal, sgd, tokens, *_):
 
 def what_is_wrong(observed, expected, *_):
     """What happened, if something else should have."""
-    if observed[2] == expected[2]:
-        return None
-    return f"What happened in two calls: {'; '.join(observed[2])}. Expected both times: {expected[2][0]}."
+    same = observed[2] == expected[2]
+    happened = f"What happened in two calls: {'; '.join(observed[2])}. Expected both times: {expected[2][0]}."
+    return None if same else happened
 
 
 setup = Setup(
