@@ -55,7 +55,7 @@ class Drawn:
 
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
-        ids = [one.ids if isinstance(one, Drawn) else one for one in args]
+        ids = [value.ids if isinstance(value, Drawn) else value for value in args]
         result = function(*ids, **(kwargs or {}))
         if function is torch.where and args[0].ndim == args[2].ndim == 1:  # in some rows, a token is certain
             certain = F.one_hot(ids[1], args[2].weights.shape[1])

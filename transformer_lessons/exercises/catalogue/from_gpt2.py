@@ -4,7 +4,7 @@ import re
 
 import torch
 
-from transformer_lessons.exercises.checker.comparison import close, decimals_for, near, numbers, show
+from transformer_lessons.exercises.checker.comparison import alike, close, decimals_for, near, numbers, show
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 from transformer_lessons.language import pretrained
 
@@ -83,11 +83,8 @@ def the_numbers_alone(observed, expected, tensors):
 
 def same_entries(made, other):
     """The same names, and the same tensors under them?"""
-    if not isinstance(made, Translated) or not isinstance(other, Translated):
-        return made is other
-    return made.tensors.keys() == other.tensors.keys() and all(
-        close(one, other.tensors[name], TOLERANCE) for name, one in made.tensors.items()
-    )
+    both = isinstance(made, Translated) and isinstance(other, Translated)
+    return alike(made.tensors, other.tensors, TOLERANCE) if both else made is other
 
 
 def signs_of_names(observed, expected, tensors):

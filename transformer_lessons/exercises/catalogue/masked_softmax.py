@@ -104,12 +104,12 @@ def signs_of_lost_weight(observed, expected, scores, mask):
 
 def what_took_the_rest(share, none, scores, allowed):
     """A number in the place of hidden scores, or added to them; or hidden scores whose weight was thrown away late."""
-    own, hidden = (scores.masked_fill(~one, -torch.inf).logsumexp(-1) for one in (allowed, ~allowed))
+    own, hidden = (scores.masked_fill(~counted, -torch.inf).logsumexp(-1) for counted in (allowed, ~allowed))
     filled, added = (turning_point(own - rest, share) for rest in ((~allowed).sum(-1).log(), hidden))
     left = [own - whole for whole in (torch.logaddexp(own, hidden), scores.amax(-1))]
     curves = (torch.sigmoid, torch.logit), (lambda x: x.exp().clamp(max=1), torch.log)
-    late = [turning_point(one, share, *curve) for one in left for curve in curves]
-    late = [one for one in late if one and one[0] < math.log(1e-2)]
+    late = [turning_point(odds, share, *curve) for odds in left for curve in curves]
+    late = [found for found in late if found and found[0] < math.log(1e-2)]
     lost = ((share == 0) | (share > 0.5)).all()  # where a hidden score leads by far, to the last bit
     divided = filled and filled[0] == filled[1] < math.log(1e-2) and is_a_power_of_ten(filled[0])  # a sum, plus this
     thrown = (none or (is_a_power_of_ten(low) if low == high else lost and high < -650) for low, high in late)

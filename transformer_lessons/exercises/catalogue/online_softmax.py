@@ -18,20 +18,6 @@ def draw(generator, rows, sizes, rise=0.0, level=0.0, apart=0.0, far=0):
     return ([normal(generator, *rows, size) + rise * number + level for number, size in enumerate(sizes)],)
 
 
-SIZES = [
-    ((1,), (2, 2), 2.0),
-    ((2,), (3, 1, 2), 1.5),
-    ((3,), (4,), 0.0),
-    ((2, 3), (4, 4, 4, 2), 1.0),
-    ((2, 3), (4, 4, 4, 2), -1.0),
-    ((), (3, 5, 1), 2.0),
-    ((3,), (1, 1, 1, 1, 1), 0.5),
-    ((4,), (3, 3, 3), 0.0),
-    ((3,), (5, 5, 2), 40.0),
-    ((3,), (5, 5, 2), -40.0),
-]
-
-
 class Watch(Watching):
     """How often an answer reads each block, and the widest sum, maximum or softmax that it takes."""
 
@@ -90,7 +76,21 @@ def sums_to_one(call, blocks):
 
 
 setup = Setup(
-    sizes=[{"rows": rows, "sizes": sizes, "rise": rise} for rows, sizes, rise in SIZES]
+    sizes=[
+        {"rows": rows, "sizes": sizes, "rise": rise}
+        for rows, sizes, rise in (
+            ((1,), (2, 2), 2.0),
+            ((2,), (3, 1, 2), 1.5),
+            ((3,), (4,), 0.0),
+            ((2, 3), (4, 4, 4, 2), 1.0),
+            ((2, 3), (4, 4, 4, 2), -1.0),
+            ((), (3, 5, 1), 2.0),
+            ((3,), (1, 1, 1, 1, 1), 0.5),
+            ((4,), (3, 3, 3), 0.0),
+            ((3,), (5, 5, 2), 40.0),
+            ((3,), (5, 5, 2), -40.0),
+        )
+    ]
     + [
         {"rows": (3,), "sizes": (4, 4, 3), "rise": rise, "level": level}
         for rise, level in ((1.0, -1000.0), (-1.0, -1000.0), (1.0, 1000.0), (-1.0, 1000.0), (1000.0, 0.0))

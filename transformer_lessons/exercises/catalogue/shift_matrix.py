@@ -38,64 +38,49 @@ def same_shift(one, other):
     return close(numbers(one) @ encoding, numbers(other) @ encoding, TOLERANCE)
 
 
-def backwards(call, offset, d_model):
-    """A negative offset must shift backwards."""
-    called, wanted = f"shift_matrix({-offset}, {d_model})", shift(-offset, d_model)
-    try:
-        back = call(-offset, d_model)
-    except Exception as error:
-        return "an error for a negative offset", f"{called} raises {name_error(error)}", BELOW_0
-    if same_shift(back, wanted):
-        return None
+def right_at(kind, look, place, what_is_wrong):
+    """A check of another offset, and perhaps another d_model: place(offset, d_model) says which."""
+
+    def check(call, *inputs):
+        offset, d_model = place(*inputs)
+        called = f"shift_matrix({offset}, {d_model})"
+        try:
+            made = call(offset, d_model)
+        except Exception as error:
+            return f"an error for {kind}", f"{called} raises {name_error(error)}", look
+        return None if same_shift(made, shift(offset, d_model)) else what_is_wrong(made, offset, d_model, called)
+
+    return check
+
+
+def backwards(back, offset, d_model, called):
+    """What is wrong with the matrix of a negative offset."""
+    wanted, wrong = shift(offset, d_model), "wrong for a negative offset"
     found = difference(back, wanted, "matrix", SHAPES, 0.0, False)
     if found and found.sort in ("kind", "count", "dtype", "shape"):
-        return WRONG, f"With offset {-offset} and d_model {d_model}: {found.sentence}", BELOW_0
+        return wrong, f"With offset {offset} and d_model {d_model}: {found.sentence}", BELOW_0
     row, column = divmod(int((back.double() - wanted.double()).abs().argmax()), d_model)
-    numbers_there = f"{float(back[row, column]):.3f}; {float(wanted[row, column]):.3f} is expected."
+    shown = f"{float(back[row, column]):.3f}; {float(wanted[row, column]):.3f} is expected."
     signs = (
         ("NaN or infinity for a negative offset", not back.isfinite().all()),
-        ("the sign of the offset lost", same_shift(back, shift(offset, d_model))),
+        ("the sign of the offset lost", same_shift(back, shift(-offset, d_model))),
         ("negative offsets ignored", same_shift(back, shift(0, d_model))),
         ("zeros for a negative offset", not back.any()),
-        ((WRONG, f"Row {row}, column {column} of {called} is {numbers_there}", BELOW_0), True),
+        ((wrong, f"Row {row}, column {column} of {called} is {shown}", BELOW_0), True),
     )
-    return next(fault for fault, shown in signs if shown)
+    return next(fault for fault, fits in signs if fits)
 
 
-WRONG = "wrong for a negative offset"
 BELOW_0 = "each place that uses `offset`: what happens there when it is -2?"
+AT_0 = "what should a shift by 0 do to a vector, and what does your code do with an offset of 0?"
+FAR = "what is the matrix made from, and is that enough for 8 features and any offset?"
 
 
-def standing_still(call, offset, d_model):
-    """An offset of 0 must leave every vector as it is."""
-    called, look = (
-        f"shift_matrix(0, {d_model})",
-        "what should a shift by 0 do to a vector, and what does your code do with an offset of 0?",
-    )
-    try:
-        still = call(0, d_model)
-    except Exception as error:
-        return "an error for offset 0", f"{called} raises {name_error(error)}", look
-    right = same_shift(still, shift(0, d_model))
-    return None if right else ("wrong for offset 0", f"{called} does not leave every encoding as it is.", look)
-
-
-def far_on(call, offset, d_model):
-    """A large offset must be right too, with a larger d_model, and nothing may be rounded."""
-    called = f"shift_matrix({100 + offset}, 8)"
-    try:
-        far = call(100 + offset, 8)
-    except Exception as error:
-        look = "is there a table, and how long is it?"
-        return "an error for a large offset", f"{called} raises {name_error(error)}", look
-    if not same_shift(far, shift(100 + offset, 8)):
-        return (
-            "wrong for a large offset or d_model",
-            f"It is right for small ones, but {called} is not.",
-            "what is the matrix made from, and is that enough for 8 features and any offset?",
-        )
-    rounded = (numbers(far).astype(np.float16), numbers(far).round(4))
-    return "rounded numbers" if any(np.abs(numbers(far) - one).max() < 1e-7 for one in rounded) else None
+def is_rounded(call, offset, d_model):
+    """Are the numbers right to only three or four digits?"""
+    far = numbers(call(100 + offset, 8))
+    rounded = far.astype(np.float16), far.round(4)
+    return "rounded numbers" if any(np.abs(far - one).max() < 1e-7 for one in rounded) else None
 
 
 def signs_of_a_fit(observed, expected, offset, d_model):
@@ -119,6 +104,25 @@ setup = Setup(
     shapes=SHAPES,
     tolerance=TOLERANCE,
     same=same_shift,
-    checks=[backwards, standing_still, far_on],
+    checks=[
+        right_at("a negative offset", BELOW_0, lambda offset, d_model: (-offset, d_model), backwards),
+        right_at(
+            "offset 0",
+            AT_0,
+            lambda offset, d_model: (0, d_model),
+            lambda *made: ("wrong for offset 0", f"{made[-1]} does not leave every encoding as it is.", AT_0),
+        ),
+        right_at(
+            "a large offset",
+            "is there a table, and how long is it?",
+            lambda offset, d_model: (100 + offset, 8),
+            lambda *made: (
+                "wrong for a large offset or d_model",
+                f"It is right for small ones, but {made[-1]} is not.",
+                FAR,
+            ),
+        ),
+        is_rounded,
+    ],
     signs=signs_of_a_fit,
 )

@@ -4,11 +4,24 @@ from transformer_lessons.exercises.catalogue.causal_mask import names_of_numbers
 from transformer_lessons.exercises.checker.exercise import Setup
 from transformer_lessons.language import long_context
 
-SIZES = [(5, 2), (1, 1), (3, 3), (4, 1), (6, 9), (7, 3), (8, 5), (9, 4), (11, 6), (12, 7), (2, 3), (200, 40)]
-
-
 setup = Setup(
-    sizes=[{"length": length, "window": window} for length, window in SIZES],
+    sizes=[
+        {"length": length, "window": window}
+        for length, window in (
+            (5, 2),
+            (1, 1),
+            (3, 3),
+            (4, 1),
+            (6, 9),
+            (7, 3),
+            (8, 5),
+            (9, 4),
+            (11, 6),
+            (12, 7),
+            (2, 3),
+            (200, 40),
+        )
+    ],
     draw=lambda generator, length, window: (length, window),
     names_steps=False,
     reference=lambda length, window: long_context.sliding_window_mask(length, window),

@@ -28,7 +28,7 @@ TOKENS = torch.ones(1, 4).double().as_subclass(Chances)  # of a few rows, whiche
 def draw(generator, first, few=0):
     """A large batch in which the groups take turns, and a uniform number for each row; or a few rows."""
     groups = [(p, q, token) for p, q, tokens in ROWS[first : first + 2] for token in tokens]
-    p, q, token = (torch.tensor(one) for one in zip(*groups, strict=True))
+    p, q, token = map(torch.tensor, zip(*groups, strict=True))
     u = torch.rand(GROUPS * DRAWS, generator=generator, dtype=torch.float64)
     if few:
         return p.double()[:few], q.double()[:few], token[:few], u[:few]
@@ -49,12 +49,12 @@ def judged(call, p, q, token, u):
     A few rows show no frequencies: all that counts there is that tokens come back, in the right form.
     """
     with exact_on_pages(call):
-        first = call(*(one[:GROUPS].clone() for one in (p, q, token, u)))
+        first = call(*(rows[:GROUPS].clone() for rows in (p, q, token, u)))
         if isinstance(first, Drawn) and len(token) > GROUPS:
             steps = ((torch.arange(DRAWS, dtype=u.dtype) + 0.5) / DRAWS).repeat_interleave(GROUPS)
             exact = call(p.clone(), q.clone(), token.clone(), steps).chances.unflatten(0, (-1, GROUPS)).mean(dim=0)
             return of_its_kind(exact.as_subclass(Chances), call, p, q, token)
-    made, some = call(*(one[:GROUPS].clone() for one in (p, q, token, u))), token[:GROUPS]
+    made, some = call(*(rows[:GROUPS].clone() for rows in (p, q, token, u))), token[:GROUPS]
     if isinstance(made, torch.Tensor) and (
         made.shape == 2 * some.shape or (made.shape == some[:, None].shape and made.dtype == torch.int64)
     ):
@@ -72,11 +72,11 @@ def judged(call, p, q, token, u):
 def for_all(call, *inputs, some=60, part=600):
     """All rows in one call; in parts if it makes a table of rows × rows, which would be too large for all of them."""
     with Largest() as largest, torch.random.fork_rng(devices=[]):
-        call(*(one[:some].clone() for one in inputs))
+        call(*(rows[:some].clone() for rows in inputs))
     if max(largest.numbers, largest.mask) < some**2:
         return call(*inputs)
-    made = [call(*rows) for rows in zip(*(one.split(part) for one in inputs), strict=True)]
-    return torch.cat(made) if all(isinstance(one, torch.Tensor) and one.ndim == 1 for one in made) else made[0]
+    made = [call(*rows) for rows in zip(*(whole.split(part) for whole in inputs), strict=True)]
+    return torch.cat(made) if all(isinstance(ids, torch.Tensor) and ids.ndim == 1 for ids in made) else made[0]
 
 
 def of_its_kind(table, call, p, q, token):
@@ -88,7 +88,7 @@ def of_its_kind(table, call, p, q, token):
     places = ((ratio > 0.05) & (ratio < 0.95)).nonzero().flatten().tolist()
 
     def kept(*u):
-        rows = [one[places[:1]].repeat(len(u), *[1] * (one.ndim - 1)) for one in (p, q, token)]
+        rows = [torch.stack(len(u) * [every[places[0]]]) for every in (p, q, token)]
         return (torch.as_tensor(call(*rows, torch.tensor(u, dtype=p.dtype))) == rows[2]).tolist()
 
     low, high = 1e-4, 1 - 1e-4
@@ -96,7 +96,7 @@ def of_its_kind(table, call, p, q, token):
     with suppress(Exception):  # the answer's own, on batches as small as these; and there may be no such row
         if all((kept(low), kept(high)) == ([True], [False]) for _ in range(6)):
             pairs = [(kept(low, high), kept(high, low)) for _ in range(6)]
-            if all(one in ([True] * 2, [False] * 2) for one, _ in pairs):
+            if all(first in ([True] * 2, [False] * 2) for first, _ in pairs):
                 kind = "all rows or none"
             elif all(pair == ([True, False], [False, False]) for pair in pairs):
                 kind = "none after the first rejected"
@@ -123,7 +123,7 @@ def decided_by_u(call, p, q, token, u):
         return None
     ratio = (of_token(p, token) / of_token(q, token))[:200, 0]
     u = torch.cat([u[:200], 0.999 * ratio, 1.001 * ratio]).clamp(1e-4, 1 - 1e-4)
-    p, q, token, ratio = (torch.cat(3 * [one[:200]]) for one in (p, q, token, ratio))
+    p, q, token, ratio = (torch.cat(3 * [rows[:200]]) for rows in (p, q, token, ratio))
 
     def kept(u):
         return torch.as_tensor(call(p.clone(), q.clone(), token.clone(), u)) == token
@@ -132,7 +132,7 @@ def decided_by_u(call, p, q, token, u):
     more, fewer = bool((now & (u >= ratio)).any()), bool((~now & (u < ratio)).any())
     if not more or not fewer:
         return "too many drafts come back" if more else "too few drafts come back" if fewer else None
-    low, high = (kept(torch.full_like(u, one)).double().mean() for one in (1e-4, 1 - 1e-4))
+    low, high = (kept(torch.full_like(u, same)).double().mean() for same in (1e-4, 1 - 1e-4))
     return "another comparison" if abs(low - high) > 0.2 else "u does not decide"
 
 
@@ -149,7 +149,7 @@ def draws_what_the_draft_never_gives(call, p, q, token, u, rows=60):
     if len(token) < GROUPS:
         return None
     tables = ([0.2, 0.4, 0.3, 0.1], [0.8, 0.0, 0.1, 0.1])
-    mine, theirs = (torch.tensor([one], dtype=p.dtype).repeat(rows, 1) for one in tables)
+    mine, theirs = (torch.tensor([table], dtype=p.dtype).repeat(rows, 1) for table in tables)
     rejecting = torch.linspace(0.3, 0.95, rows, dtype=p.dtype)  # above p / q, and not all alike: it may serve twice
     made = call(mine, theirs, torch.zeros(rows, dtype=torch.int64), rejecting)
     return None if bool((torch.as_tensor(made) == 1).any()) else LEFT_OUT
@@ -200,7 +200,7 @@ def signs_of_the_parts(observed, expected, p, q, token, u):
     others = shares(table * (1 - drafted))
     single = torch.where(equal, others, F.one_hot(others.argmax(dim=1), p.shape[1]))
     signs = (
-        ("one draw for all rows", any(agrees(ratio, one) for one in torch.eye(p.shape[1], dtype=p.dtype))),
+        ("one draw for all rows", any(agrees(ratio, token) for token in torch.eye(p.shape[1], dtype=p.dtype))),
         ("accepted too often or too seldom", agrees(accepted, drawn)),
         ("one draw for all rows", agrees(ratio, single)),
         ("the second draw not by max(p - q, 0)", agrees(ratio, others)),

@@ -26,10 +26,15 @@ class Reader(nn.Module):
 
 
 class Sgd(torch.optim.Optimizer):
-    """Gradient descent with momentum. It has its own methods, because PyTorch's would load its compiler first."""
+    """Gradient descent with momentum. It has its own methods, because PyTorch's would load its compiler first.
 
-    def __init__(self, parameters):
-        super().__init__(parameters, {"lr": 0.5, "momentum": 0.5})
+    It notes "s" at each step, "S" at one without gradients; and "b" when gradients are computed.
+    """
+
+    def __init__(self, model, events):
+        super().__init__(model.parameters(), {"lr": 0.5, "momentum": 0.5})
+        self.events = events
+        model.weight.register_hook(lambda gradient: events.append("b"))
 
     def add_param_group(self, param_group):
         self.param_groups.append(self.defaults | {**param_group, "params": list(param_group["params"])})
@@ -42,24 +47,12 @@ class Sgd(torch.optim.Optimizer):
     def step(self, closure=None):
         with torch.enable_grad():
             loss = closure and closure()
-        for one in self.param_groups[0]["params"]:
-            if one.grad is not None:
-                self.state[one] = 0.5 * self.state.get(one, 0) + one.grad
-                one -= 0.5 * self.state[one]
+        known = [one for one in self.param_groups[0]["params"] if one.grad is not None]
+        for one in known:
+            self.state[one] = 0.5 * self.state.get(one, 0) + one.grad
+            one -= 0.5 * self.state[one]
+        self.events.append("s" if any(bool(one.grad.any()) for one in known) else "S")
         return loss
-
-
-def noting_sgd(model, events):
-    """An optimiser that notes "s" at each step, "S" at one without gradients; and "b" when gradients are computed."""
-    optimizer = Sgd(model.parameters())
-    model.weight.register_hook(lambda gradient: events.append("b"))
-
-    def note(*_):
-        gradients = [one.grad for one in model.parameters()]
-        events.append("s" if any(one is not None and bool(one.any()) for one in gradients) else "S")
-
-    optimizer.register_step_post_hook(note)
-    return optimizer
 
 
 def draw_rehearsal(generator, batch, length, vocabulary, features):
@@ -67,7 +60,7 @@ def draw_rehearsal(generator, batch, length, vocabulary, features):
     tokens = torch.stack([torch.randperm(vocabulary, generator=generator)[:length] for _ in range(2 * batch)])
     sizes = (vocabulary, features), (vocabulary, features), (vocabulary,)
     model = Reader(*(normal(generator, *size, scale=1.0 if len(size) > 1 else 0.3) for size in sizes))
-    return partial(copy.deepcopy, model), noting_sgd, *tokens.split(batch)  # a model afresh for each run
+    return partial(copy.deepcopy, model), Sgd, *tokens.split(batch)  # a model afresh for each run
 
 
 HISTORY = {
@@ -93,8 +86,7 @@ def two_steps(call, rehearsal, sgd, *batches):
         weights.append(torch.cat([one.detach().flatten() for one in model.parameters()]))
         kinds = re.sub(r"(.)\1+", r"\1", "".join(events))
         history.append(HISTORY.get(kinds, "gradients and steps in turn"))
-        if not model.training:
-            history.append("the model is left in eval mode")
+        history += ["the model is left in eval mode"] * (not model.training)
     return losses, torch.stack(weights), history
 
 
