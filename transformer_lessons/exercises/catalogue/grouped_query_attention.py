@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from transformer_lessons.exercises.catalogue import masked_softmax
 from transformer_lessons.exercises.catalogue.stable_softmax import far_below
+from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.exercise import Setup, normal
 
 
@@ -78,16 +78,61 @@ def is_dropped(ours, right):
 
 def signs_of_weight(observed, expected, query, key, value):
     """Dropout, and the traces of scores that were not masked strongly enough, or masked too late."""
-    weights, right = observed[1], expected[1]
+    if not comparable(observed, expected):
+        return []
+    weights = observed[1].double()
     scores = query @ key.repeat_interleave(group_of(query, key), 1).mT / math.sqrt(query.shape[-1])
-    part = 0 if torch.allclose(weights.double(), right, atol=1e-5) else 1
-    if is_dropped(observed[part], expected[part]):
-        return ["dropout"]
-    found = masked_softmax.signs_of_weight(weights, right, scores, torch.ones_like(scores).tril() == 1)
-    return found and [RENAMED.get(name, name) for name in found if name != "hidden scores that still count"]
+    hidden = torch.ones_like(scores).triu(1) == 1
+    part = 0 if torch.allclose(weights, expected[1], atol=1e-5) else 1
+    return [
+        name
+        for name, shown in (
+            ("dropout", is_dropped(observed[part], expected[part])),
+            ("a number too small", is_a_number(weights, scores, hidden)),
+            ("masked too late, then renormalised", is_late(weights, expected[1], scores)),
+        )
+        if shown
+    ]
 
 
-RENAMED = {"allowed weights lost to hidden scores": "masked too late, then renormalised"}
+def is_a_number(weights, scores, hidden):
+    """Are these the weights if a number below 0 replaces the masked scores, or is added to them?"""
+    taken = weights.masked_fill(~hidden, 0.0).sum(-1)
+    own, others = (scores.masked_fill(~one, -torch.inf).logsumexp(-1) for one in (~hidden, hidden))
+    needed = weights.log() + (own - (1 - taken).log())[..., None]
+    shown = hidden & (weights > 1e-9) & (taken < 1 - 1e-6)[..., None]
+    rows, lost = others.isfinite(), taken > 0.5
+    leads = (others - own)[rows & lost], (others - own)[rows & ~lost].clamp(min=0)
+    if shown.any():
+        filled, moved = needed[shown].median(), (needed - scores)[shown].median()
+    elif len(leads[0]):
+        moved = -(leads[0].min() + (leads[1].max() if len(leads[1]) else 0.0)) / 2
+        filled = (own[rows & lost].max() + (own[rows & ~lost].min().clamp(max=0) if len(leads[1]) else 0.0)) / 2
+    else:
+        return False
+    made = [scores.masked_fill(hidden, filled)] if filled < 0 else []
+    made += [scores + moved * hidden] if moved < 0 else []
+    return any(torch.allclose(one.softmax(-1), weights, atol=1e-4) for one in made)
+
+
+def is_late(weights, right, scores):
+    """Is each row the right one times a share: what is left if a small number is added to its sum, or bounds it?"""
+    share = weights.sum(-1).nan_to_num(0.0)
+    if not torch.allclose(weights.nan_to_num(0.0), share[..., None] * right, atol=1e-5):
+        return False
+    between = (share > 1e-4) & (share < 1 - 1e-4)
+    for left in (scores.softmax(-1).tril().sum(-1), (scores - scores.amax(-1, keepdim=True)).exp().tril().sum(-1)):
+        lost, full = left[share <= 1e-4], left[share >= 1 - 1e-4]
+        if not between.any() and len(lost) and len(full) and lost.max() < 1e-9 and lost.max() < full.min():
+            return True
+        for shares, small in (
+            (lambda small, left=left: left / (left + small), left * (1 / share - 1)),
+            (lambda small, left=left: (left / small).clamp(max=1), left / share),
+        ):
+            small = small[between]
+            if len(small) and small.median() < 0.1 and torch.allclose(shares(small.median()), share, atol=1e-3):
+                return True
+    return False
 
 
 setup = Setup(

@@ -37,7 +37,13 @@ def signs_of_the_frequencies(observed, expected, length, d_model):
 
 def holds_any_length(call, length, d_model):
     """Is the encoding cut from a table of fixed size? Checked once, with as few columns as possible."""
-    return None if d_model > 2 or call(5001, 2).shape[0] == 5001 else "a table of fixed size"
+    if d_model > 2 or call(5001, 2).shape[0] == 5001:
+        return None
+    return (
+        "a table of fixed size",
+        "A text of 5,001 positions gets too few rows.",
+        "how long a text can your code handle?",
+    )
 
 
 def is_written(base):

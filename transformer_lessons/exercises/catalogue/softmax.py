@@ -19,7 +19,7 @@ def of_integers(call, scores):
     """Do integer scores give integer weights, as they do in a copy of the scores? An error here tells us nothing."""
     with suppress(Exception):
         if scores.shape == (3,) and call(np.array([2, 1, 0])).dtype.kind in "iu":
-            return "the decimals lost"
+            return "the decimals lost", "If the scores are integers, so are the weights.", "the dtype of the result."
     return None
 
 
