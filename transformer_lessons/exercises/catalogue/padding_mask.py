@@ -29,7 +29,9 @@ setup = Setup(
     reference=masks.padding_mask,
     names_steps=False,
     solves=lambda observed, expected, *_: [
-        name for name in names_of_numbers(observed, expected) if name != "a mask to be added, with 1 for 0"
+        name
+        for name in names_of_numbers(observed, expected)
+        if name in ("a mask to be added", "a mask to be added, and inverted")
     ],
     returns="mask",
     shapes={"mask": "(batch, 1, 1, key)"},
