@@ -454,7 +454,7 @@ LESSON_11_CHAT = [
         lambda runs, seed: max(runs[seed].cost(by_layer([head])) for head in ("11.1", "16.8")) < 0.3,
         OTHERS,
     ),
-    Claim("17.3's score falls from 0.80 to 0.01", each(PREVIOUS, lambda *n: n[-3] < 0.015)),
+    Claim("17.3's score falls from 0.80 to 0.01", each(PREVIOUS, lambda *n: n[10] < 0.015)),
     Claim("0.40 to 0.92 nats on three other random texts", printed(COSTS, -2), OTHERS),
     Claim(
         "the sum is 0.48 to 0.60 of the cost of all eight", each(COSTS, lambda *n: 0.46 < n[8] / n[9] < 0.62), OTHERS
@@ -521,3 +521,4 @@ CLAIMS = {
     "12": LESSON_12,
 }
 NEED_THE_CHAT_MODEL = {"11": LESSON_11_CHAT}
+STEPS = {"05": 1, "11": 1}  # by how much each seed moves those of a lesson whose text speaks of 0 to 4; elsewhere, 1000

@@ -771,7 +771,10 @@ def cloned(folder: Path, repository: str, commit: str) -> Path:
     place = folder / repository
     if not place.exists():
         subprocess.run(["git", "clone", "--quiet", f"https://github.com/{repository}", place], check=True)
-    subprocess.run(["git", "-C", place, "checkout", "--quiet", "--detach", commit], check=True)
+        subprocess.run(["git", "-C", place, "checkout", "--quiet", "--detach", commit], check=True)
+    there = subprocess.check_output(["git", "-C", place, "rev-parse", "HEAD"], text=True).strip()
+    if there != commit:
+        raise SystemExit(f"{place} is at commit {there}; the tables are of {commit}.")
     return place
 
 

@@ -3,7 +3,8 @@
     python tests/proofs/training_claims.py            # every lesson whose cells state a tolerance, seeds 0 to 4
     python tests/proofs/training_claims.py 02 11      # lessons 2 and 11
 
-Each seed is added to every `manual_seed` of a lesson's cells; 0 leaves them as they are. These are failures:
+Each seed moves every `manual_seed` of a lesson's cells, by the steps in known_claims.py; 0 leaves them as they are.
+These are failures:
 
 - with any seed, an assertion that does not hold, or a ✓, ✗, True or False that is not the saved one;
 - with seed 0, numbers further from the saved ones than the cell's tolerance, as when nbval runs the lesson. A tolerance
@@ -23,7 +24,7 @@ from pathlib import Path
 
 import nbformat
 import torch
-from known_claims import CLAIMS, NEED_THE_CHAT_MODEL
+from known_claims import CLAIMS, NEED_THE_CHAT_MODEL, STEPS
 from strict_notebooks import DECIMAL, numbers_too_far, tolerance_of
 
 from transformer_lessons.language import chat_cells
@@ -36,11 +37,11 @@ SEEDS = range(5)
 class Run:
     """A lesson's cells, run with every seed moved. What they made is an attribute of its name."""
 
-    def __init__(self, cells, seed):
+    def __init__(self, cells, seed, step):
         self.made, self.printed, self.failures = {}, [], []
         torch.set_num_threads(1)
         for number, cell in enumerate(cells, start=1):
-            source = cell.source.replace("manual_seed(", f"manual_seed({seed} + ")
+            source = cell.source.replace("manual_seed(", f"manual_seed({step * seed} + ")
             source = "".join(chat_cells.run_or_say(source.splitlines(keepends=True)))
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 try:
@@ -113,7 +114,7 @@ def values_of(claim, runs):
     """What the claim measures, for each of its seeds; a measurement may give several numbers."""
     values = []
     for seed in claim.seeds:
-        measured = claim.measure(runs[seed] if claim.moved else runs[0], seed)
+        measured = claim.measure(runs, seed)
         values += list(measured) if isinstance(measured, list | tuple) else [measured]
     return [value if isinstance(value, bool) else float(value) for value in values]
 
@@ -132,7 +133,8 @@ def prove(path):
     """Reports on one lesson, and counts what does not hold."""
     notebook = nbformat.read(path, 4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    runs = [Run(cells, seed) for seed in SEEDS]
+    lesson = path.name[:2]
+    runs = [Run(cells, seed, STEPS.get(lesson, 1000)) for seed in SEEDS]
     print(f"=== {path.stem}, seeds {SEEDS[0]} to {SEEDS[-1]}")
     for number, cell in enumerate(cells):
         texts = [run.printed[number] for run in runs]
@@ -141,7 +143,7 @@ def prove(path):
     failures = [failure for run in runs for failure in run.failures]
     print(*(f"✗ {failure}" for failure in failures), sep="\n")
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    claims, lesson = CLAIMS.get(path.name[:2], []), path.name[:2]
+    claims = CLAIMS.get(lesson, [])
     if lesson in NEED_THE_CHAT_MODEL and chat_model.path().exists():
         claims = claims + NEED_THE_CHAT_MODEL[lesson]
     elif lesson in NEED_THE_CHAT_MODEL:
