@@ -121,7 +121,7 @@ def lab(folder):
     environment = {**os.environ, **own, "JUPYTER_PREFER_ENV_PATH": "1"}
     process = subprocess.Popen(command, cwd=folder, env=environment, **silent)
     try:
-        until(lambda: is_there(f"http://127.0.0.1:{port}/api/status"), "JupyterLab has started", seconds=60)
+        until(lambda: is_there(f"http://127.0.0.1:{port}/api/status"), "JupyterLab has started")
         yield port
     finally:
         process.terminate()
