@@ -52,8 +52,8 @@ LOCAL = ("127.0.0.1", "localhost")
 EXERCISE = "01_self_attention.ipynb", "softmax"
 TYPED = [  # what a learner types, and what the check must say first
     (
-        "def softmax(scores): return (powers := np.exp(scores - scores.max())) / powers.sum()",
-        "✗ softmax: sum over everything",
+        "def softmax(scores): return (powers := np.exp(scores - scores.max(-1, keepdims=True))) / powers.sum()",
+        "✗ softmax: sum over more than one row",
     ),
     (
         "def softmax(scores): return (powers := np.exp(scores - scores.max(-1, keepdims=True)))"
@@ -66,6 +66,7 @@ const [selector, done] = arguments;
 axe.run(selector, {resultTypes: ['violations'], preload: false})
   .then(found => done(found.violations), error => done(String(error)));
 """
+OUTPUTS = ".jp-OutputArea-output:not([data-mime-type='image/png'])"
 PATIENCE = 600  # seconds for one lesson: the eighth takes minutes on two slow cores
 LOOK = """
 const all = selector => [...document.querySelectorAll(selector)];
