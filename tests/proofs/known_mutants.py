@@ -5,6 +5,7 @@ SINGLE = "computed in single precision, which every check accepts"
 FITTED = "a hole: at the offsets tried, wrong by less than 0.001, which a matrix fitted to the encoding may be"
 
 NOTHING_ACCEPTED = [
+    "softmax",
     "attention",
     "scaled_dot_product_attention",
     "split_heads",
@@ -13,10 +14,17 @@ NOTHING_ACCEPTED = [
     "padding_mask",
     "masked_softmax",
     "layer_norm",
+    "FeedForward",
+    "tokenize",
     "make_sequences",
     "bits_per_character",
+    "count_pairs",
+    "apply_merges",
     "rms_norm",
     "swiglu",
+    "previous_token_score",
+    "ablate_head",
+    "logit_lens",
     "sliding_window_mask",
 ]
 
