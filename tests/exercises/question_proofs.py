@@ -1601,7 +1601,7 @@ def neither_head_is_of_use_alone():
         "a": alone[0] < neither - 1,
         "b": alone[1] < neither - 1,
         "c": together < 0.1 < min(alone) and neither - min(alone) < 0.5,
-        "d": False,  # for the lesson's own training, tests/proofs/growing.py looks at other seeds
+        "d": False,  # for the lesson's own training, tests/proofs/known_claims.py looks at other seeds
     }
 
 

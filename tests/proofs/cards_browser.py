@@ -3,19 +3,29 @@
 As browser.py it needs Chromium, its driver and selenium. A small notebook of the first lesson's name runs. A question
 is clicked, by mouse and by keyboard, and one is filled in; both are remembered when the page is loaded again. A verdict
 that passes says how much of the lesson is solved, and its link leads to what comes next. Nothing is asked for from
-elsewhere. With AXE, the path of axe.min.js (npm pack axe-core), axe-core finds nothing in the cards, light and dark.
-Screenshots go to the folder that SCREENSHOTS names.
+elsewhere, and axe-core finds nothing in the cards, light and dark.
 """
 
-import json
 import os
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import nbformat
-from browser import click_menu, free_port, kernels_busy, requests_elsewhere, start_browser, start_lab
+from browser import (
+    Page,
+    choose_theme,
+    click_menu,
+    inaccessible,
+    kernels_busy,
+    lab,
+    loud,
+    opened,
+    photograph,
+    press,
+    report,
+    see,
+    until,
+)
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -27,7 +37,6 @@ from transformer_lessons.tools import memory
 NAME = "01_self_attention.ipynb"
 IMPORTS = "from transformer_lessons.exercises import answer, check, solution"
 CELLS = ['answer("1.2")', 'answer("1.1")', 'check("softmax", softmax)', 'solution("softmax")', 'check("softmax", abs)']
-PATIENCE = 240  # seconds
 CARD = ".jp-OutputArea-output > div[style*='border-left']"
 
 
@@ -45,34 +54,24 @@ def solution():
     return EXERCISES["softmax"].solution_text()
 
 
-class Cards:
-    """The notebook, open in JupyterLab, and what is wrong with it."""
+class Cards(Page):
+    """The notebook, open in JupyterLab."""
 
     def __init__(self, browser, port):
-        self.browser, self.port, self.faults = browser, port, []
+        super().__init__(browser)
+        self.port = port
 
     def open(self):
         self.browser.get(f"http://127.0.0.1:{self.port}/lab/tree/notebooks/{NAME}?reset")
-        self.until(lambda: len(self.browser.find_elements(By.CSS_SELECTOR, ".jp-Notebook .jp-Cell")) > 5)
+        until(lambda: len(self.all(".jp-Notebook .jp-Cell")) > 5, "the notebook is open")
         time.sleep(3)
 
-    def until(self, condition):
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            if time.monotonic() > end:
-                raise SystemExit("JupyterLab is not ready, or a card did not come")
-            time.sleep(0.2)
-
     def cards(self):
-        return self.browser.find_elements(By.CSS_SELECTOR, CARD)
-
-    def expect(self, true, sentence):
-        if not true:
-            self.faults.append(sentence)
+        return self.all(CARD)
 
     def run_all(self):
         click_menu(self.browser, "Run", "Run All Cells")
-        self.until(lambda: len(self.cards()) == len(CELLS) and not kernels_busy(self.port))
+        until(lambda: len(self.cards()) == len(CELLS) and not kernels_busy(self.port), "every card has come")
         time.sleep(1)
 
     def save(self):
@@ -88,7 +87,7 @@ class Cards:
         self.expect("✗ No. It points in exactly the same direction" in card.text, "a wrong choice is not explained")
         self.expect("answer" not in card.text.split("✗ No.")[1] or 'answer("1.2", "..."' in card.text, "told too early")
         self.browser.execute_script("arguments[0].focus()", buttons[2])
-        ActionChains(self.browser).send_keys(Keys.SPACE).perform()
+        press(self.browser, Keys.SPACE)
         self.expect("✓ Right. 1 × 3 + 2 × 3 = 9" in card.text, "the keyboard does not open a choice")
         self.expect('type answer("1.2", "c") in the cell' in card.text, "what to type is not said")
 
@@ -121,65 +120,43 @@ class Cards:
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", link)
         link.click()
         time.sleep(5)
-        headings = self.browser.find_elements(By.CSS_SELECTOR, ".jp-Notebook h2")
+        headings = self.all(".jp-Notebook h2")
         places = [heading for heading in headings if "Here is 1.6" in heading.text]
         top = places and self.browser.execute_script("return arguments[0].getBoundingClientRect().top", places[0])
         height = self.browser.execute_script("return innerHeight")
         self.expect(places and -5 < top < height, f"the link leads nowhere: {top}")
-        tabs = self.browser.find_elements(By.CSS_SELECTOR, "#jp-main-dock-panel .lm-TabBar-tab")
+        tabs = self.all("#jp-main-dock-panel .lm-TabBar-tab")
         self.expect(len(tabs) == 1, f"{len(tabs)} tabs are open")
 
-    def find_faults_of_axe(self):
-        if not os.environ.get("AXE"):
-            return
-        self.browser.execute_script(Path(os.environ["AXE"]).read_text(encoding="utf-8"))
-        code = """const done = arguments[0];
-        axe.run({include: [['.jp-OutputArea-output']]}).then(result => done(result.violations.map(
-          one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 90)).join(' | ')}`)));"""
-        self.faults += [f"axe: {fault}" for fault in self.browser.execute_async_script(code)]
-
-    def picture(self, name):
-        if os.environ.get("SCREENSHOTS"):
-            self.browser.save_screenshot(str(Path(os.environ["SCREENSHOTS"]) / f"cards_{name}.png"))
+    def look_closely(self, name):
+        self.faults += inaccessible(self.browser, ".jp-OutputArea-output")
+        photograph(self.browser, f"cards_{name}")
 
 
 def main():
-    with tempfile.TemporaryDirectory() as temporary:
-        folder, port = Path(temporary), free_port()
+    with opened() as (browser, folder):
         os.environ[memory.ELSEWHERE] = str(folder / "solved.txt")
-        lab = start_lab(folder, port)
-        write_notebook(folder)
-        browser = start_browser(folder)
-        page = Cards(browser, port)
-        try:
-            sharp = {"width": 1300, "height": 1000, "deviceScaleFactor": 2, "mobile": False}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", sharp)
+        with lab(folder) as port:
+            write_notebook(folder)
+            see(browser, sharpness=2)
+            page = Cards(browser, port)
             page.open()
             page.run_all()
             page.click_the_choices()
             page.fill_in_the_number()
-            page.find_faults_of_axe()
-            page.picture("answered")
+            page.look_closely("answered")
             page.save()
             page.open()
             page.look_again()
             page.follow_the_link()
-            page.picture("followed")
-            themes = folder / "config/lab/user-settings/@jupyterlab/apputils-extension/themes.jupyterlab-settings"
-            themes.parent.mkdir(parents=True)
-            themes.write_text(json.dumps({"theme": "JupyterLab Dark"}), encoding="utf-8")
+            photograph(browser, "cards_followed")
+            choose_theme(folder, "Dark")
             page.open()
             page.look_again()
-            page.find_faults_of_axe()
-            page.picture("dark")
+            page.look_closely("dark")
             page.expect(memory.solved() == ["softmax"], f"remembered: {memory.solved()}")
-            page.faults += [f"a request to {host}" for host in sorted(requests_elsewhere(browser))]
-        finally:
-            browser.quit()
-            lab.terminate()
-            lab.wait()
-    print("\n".join(page.faults) if page.faults else "✓ cards")
-    return 1 if page.faults else 0
+            page.faults += loud(browser, "SEVERE")
+    return int(report("cards", page.faults))
 
 
 if __name__ == "__main__":

@@ -3,22 +3,29 @@
 Like browser.py it needs Chromium, its driver and selenium. The explorer is opened in nbconvert's page (light,
 dark, and as wide as a phone), and in JupyterLab (run; in the dark; and unrun in a fresh clone). The numbers
 shown are the weights, the tokens said to come next are the model's, with a head and without it, keys do not
-reach Jupyter, an answer takes less than 50 ms, no page asks for anything from elsewhere, and the console is
-empty. With AXE, the path of axe.min.js (npm pack axe-core), no finding is serious. Screenshots go to the
-folder that SCREENSHOTS names, where it is set.
+reach Jupyter, an answer takes less than 50 ms, no page asks for anything from elsewhere, the console has no
+error, and axe-core finds nothing.
 """
 
 import copy
-import json
-import os
 import sys
-import tempfile
 import time
-from pathlib import Path
 
 import nbformat
 import torch
-from browser import click_menu, free_port, kernels_busy, requests_elsewhere, start_browser, start_lab
+from browser import (
+    choose_theme,
+    click_menu,
+    inaccessible,
+    kernels_busy,
+    lab,
+    loud,
+    opened,
+    photograph,
+    press,
+    see,
+    until,
+)
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook
@@ -92,10 +99,6 @@ class Explorer:
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
         ActionChains(self.browser).move_to_element_with_offset(element, x, y).perform()
 
-    def press(self, *keys):
-        for key in keys:
-            ActionChains(self.browser).send_keys(key).perform()
-
 
 def shown(weights, decimals):
     return [f"{round(weight, decimals):.{decimals}f}" for weight in weights.tolist()]
@@ -135,7 +138,7 @@ def use(browser, truth):
     first.point(first.all("summary")[0])
     same(first.numbers(), shown(truth["causal"][2, 5, 39], 2), "after pointing, the chosen query")
     labels[11].click()
-    first.press(Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_LEFT)
+    press(browser, Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_LEFT)
     first.point(first.all("summary")[0])
     same(first.numbers(), shown(truth["causal"][2, 5, 12], 2), "a click on query 11, then the arrow keys")
     first.point(first.all(".map")[0], 3, 3)
@@ -143,7 +146,7 @@ def use(browser, truth):
     assert first.said().startswith("Query 20, "), first.said()
     labels[39].click()
     ActionChains(browser).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
-    first.press(Keys.ARROW_DOWN)
+    press(browser, Keys.ARROW_DOWN)
     first.point(first.all("summary")[0])
     same(first.numbers(), shown(truth["causal"][2, 6, 39], 2), "the next head by keyboard")
     same((second.numbers(), second.said()), untouched, "the second explorer, after use of the first")
@@ -161,7 +164,7 @@ def use(browser, truth):
     third.choose("Layer", 7)
     third.all("label.token")[5].click()
     browser.execute_script(TIMING)
-    third.press(*[Keys.ARROW_RIGHT] * 20)
+    press(browser, *[Keys.ARROW_RIGHT] * 20)
     time.sleep(0.5)
     times = browser.execute_script("return [window.laidOut, window.painted]")
     same([len(each) for each in times], [20, 20], "keys that were timed")
@@ -184,30 +187,16 @@ def use(browser, truth):
     return f"a key is answered in {laid_out:.0f} ms, and painted in {painted:.0f} ms"
 
 
-def silent(browser):
-    """No word on the console, and no request to elsewhere."""
-    loud = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
-    same([loud, requests_elsewhere(browser)], [[], set()], "console and requests")
-
-
-def accessible(browser):
-    """axe-core's serious and critical findings, within the explorers."""
-    if "AXE" in os.environ:
-        browser.execute_script(Path(os.environ["AXE"]).read_text(encoding="utf-8"))
-        open_tables = "document.querySelectorAll('.attention-explorer details').forEach(d => d.open = {})"
-        browser.execute_script(open_tables.format("true"))
-        found = browser.execute_async_script("axe.run('.attention-explorer').then(arguments[0])")
-        grave = [rule for rule in found["violations"] if rule["impact"] in ("serious", "critical")]
-        same([(rule["id"], rule["nodes"][0]["html"]) for rule in grave], [], "axe-core")
-        browser.execute_script(open_tables.format("false"))
-
-
-def photograph(browser, name):
-    if os.environ.get("SCREENSHOTS"):
-        for number in range(len(browser.find_elements(By.CSS_SELECTOR, ".attention-explorer"))):
-            Explorer(browser, number)
-            place = Path(os.environ["SCREENSHOTS"]) / f"explorer_{name}_{number}.png"
-            browser.save_screenshot(str(place))
+def look_closely(browser, name):
+    """No error on the console, no request to elsewhere, nothing that axe-core finds in the explorers; and pictures."""
+    same(loud(browser, "SEVERE"), [], "console and requests")
+    open_tables = "document.querySelectorAll('.attention-explorer details').forEach(d => d.open = {})"
+    browser.execute_script(open_tables.format("true"))
+    same(inaccessible(browser, ".attention-explorer"), [], "axe-core")
+    browser.execute_script(open_tables.format("false"))
+    for number in range(len(CELLS)):
+        Explorer(browser, number)  # scrolls there
+        photograph(browser, f"explorer_{name}_{number}")
 
 
 def in_pages(browser, notebook, folder, truth):
@@ -216,64 +205,48 @@ def in_pages(browser, notebook, folder, truth):
         exporter = HTMLExporter(theme=theme, mathjax_url="", require_js_url="")
         page = folder / f"{name}.html"
         page.write_text(exporter.from_notebook_node(notebook)[0], encoding="utf-8")
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        see(browser, width)
         browser.get(page.as_uri())
         wait_for(browser, ".attention-explorer form", len(CELLS))
         print(f"✓ nbconvert, {name}: {use(browser, truth)}")
         roots = browser.find_elements(By.CSS_SELECTOR, ".attention-explorer")
         out = browser.execute_script("return arguments[0].map(e => e.scrollWidth - e.clientWidth)", roots)
         same(out, len(CELLS) * [0], "pixels that stand out of the explorers")
-        accessible(browser)
-        silent(browser)
-        photograph(browser, name)
+        look_closely(browser, name)
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def in_lab(browser, notebook, folder, truth):
     """JupyterLab: as it comes in a fresh clone, then run, in the light and in the dark."""
-    port = free_port()
-    lab = start_lab(folder, port)
-    nbformat.write(notebook, folder / "notebooks" / "example.ipynb")
-    address = f"http://127.0.0.1:{port}/lab/tree/notebooks/example.ipynb"
-    settings = folder / "config/lab/user-settings"
-    themes = settings / "@jupyterlab/apputils-extension/themes.jupyterlab-settings"
-    themes.parent.mkdir(parents=True)
-    try:
+    with lab(folder) as port:
+        nbformat.write(notebook, folder / "notebooks" / "example.ipynb")
         for theme in ("Light", "Dark"):
-            themes.write_text(json.dumps({"theme": f"JupyterLab {theme}"}), encoding="utf-8")
-            browser.get(f"{address}?reset")
+            choose_theme(folder, theme)
+            browser.get(f"http://127.0.0.1:{port}/lab/tree/notebooks/example.ipynb?reset")
             wait_for(browser, ".attention-explorer details table", len(CELLS))
             time.sleep(2)
             if theme == "Light":
                 wait_for(browser, ".attention-explorer form", 0)  # scripts do not run, and all else is there
                 wait_for(browser, ".jp-OutputArea img", len(CELLS))
-                accessible(browser)
-                photograph(browser, "lab_fresh")
+                look_closely(browser, "lab_fresh")
             click_menu(browser, "Run", "Run All Cells")
             time.sleep(3)
-            while kernels_busy(port):
-                time.sleep(0.5)
+            until(lambda: not kernels_busy(port), "the kernel rests")
             wait_for(browser, ".attention-explorer form", len(CELLS))
             cells = browser.find_elements(By.CSS_SELECTOR, ".jp-Cell")
             print(f"✓ JupyterLab, {theme.lower()}: {use(browser, truth)}")
             Explorer(browser, 0).all("select")[1].click()
-            Explorer(browser, 0).press("d", "d", "a", "x", Keys.ESCAPE)
+            press(browser, "d", "d", "a", "x", Keys.ESCAPE)
             same(browser.find_elements(By.CSS_SELECTOR, ".jp-Cell"), cells, "cells after typing dd, a and x")
-            accessible(browser)
-            silent(browser)
-            photograph(browser, f"lab_{theme.lower()}")
-    finally:
-        lab.terminate()
-        lab.wait()
+            look_closely(browser, f"lab_{theme.lower()}")
 
 
 def wait_for(browser, selector, number):
-    for _ in range(200):
-        if len(browser.find_elements(By.CSS_SELECTOR, selector)) == number:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{selector}: {len(browser.find_elements(By.CSS_SELECTOR, selector))} of {number}")
+    until(
+        lambda: len(browser.find_elements(By.CSS_SELECTOR, selector)) == number,
+        f"{selector} is there {number} times",
+        seconds=20,
+    )
 
 
 def main():
@@ -282,14 +255,9 @@ def main():
         exec(cell, truth)
     notebook = new_notebook(cells=[new_code_cell(cell) for cell in CELLS])
     NotebookClient(notebook).execute()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        browser = start_browser(folder)
-        try:
-            in_pages(browser, notebook, folder, truth)
-            in_lab(browser, notebook, folder, truth)
-        finally:
-            browser.quit()
+    with opened() as (browser, folder):
+        in_pages(browser, notebook, folder, truth)
+        in_lab(browser, notebook, folder, truth)
 
 
 if __name__ == "__main__":

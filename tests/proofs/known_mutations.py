@@ -1,4 +1,4 @@
-"""What people get wrong in the implementation, and which mutations change nothing: for mutations.py."""
+"""What people get wrong in the implementation: for mutations.py."""
 
 # module: what stands there: what mistaken people would write
 MISTAKES = {
@@ -108,7 +108,6 @@ MISTAKES = {
     },
     "positions": {
         "torch.arange(length, dtype": ["torch.arange(1, length + 1, dtype"],
-        "torch.arange(length, dtype=torch.float64)": ["torch.arange(length, dtype=torch.float32)"],
         "base **": ["1000 **"],
         "(even / d_model)": ["(even / (d_model - 2))", "(2 * even / d_model)"],
         "[angles.sin(), angles.cos()]": ["[angles.cos(), angles.sin()]"],
@@ -302,63 +301,5 @@ MISTAKES = {
         ],
         "[start, source.flip(1)]": ["[source.flip(1), start]", "[start, source]"],
         "check_sizes(2, vocabulary_size=vocabulary_size)": ["check_sizes(vocabulary_size=vocabulary_size)"],
-    },
-}
-
-# Survivors that change nothing. module: what is new in the mutated line: why it is all the same
-EQUIVALENT = {
-    "validation": {
-        "reversed(shape))": "strict=False is what zip does anyway; ruff wants it said",
-        "tokens.min(), ": "a tensor of one number compares and prints like the number",
-        "tokens.max())": "a tensor of one number compares and prints like the number",
-    },
-    "masks": {
-        "masked_fill(empty, 1.0)": "any finite number will do: the row is zeroed after the softmax",
-        "masked_fill(empty, -1.0)": "any finite number will do: the row is zeroed after the softmax",
-    },
-    "attention": {
-        ".transpose(2, 1)": "two dimensions change places in either order",
-        ".transpose(-1, -2)": "two dimensions change places in either order",
-        "min(key.dim(), query.dim()": "a minimum does not care about order",
-        "min(query.dim(), value.dim()": "a minimum does not care about order",
-        "dropout=-1.0": "PyTorch's kernel takes a negative dropout for none, and the default is never used",
-    },
-    "positions": {
-        "torch.arange(length)": "the division by float64 is in float64, and whole numbers are exact in both",
-        "torch.arange(length, dtype=torch.float32)": "the same, for whole numbers below 16 777 216",
-        "torch.promote_types(torch.float32, x.dtype)": "the wider of two types does not care about order",
-    },
-    "exercises/checker/comparison": {
-        "alike(dict(old), dict(new), 0)": "with a tolerance of 0 it does not matter which of two comes first",
-        "-> tuple:": "an annotation",
-        "item[: 3]": "the second item is a different number in each, so none is compared by its third",
-    },
-    "exercises/checker/contract": {
-        "default= -1.0": "where there is no gradient to compare, nothing is measured by its scale",
-    },
-    "exercises/checker/diagnosis": {
-        "agrees == in_parts": "functions are equal only to themselves",
-        "differences: list[None]": "an annotation",
-    },
-    "exercises/checker/draws": {
-        "mistake: str = None": "an annotation",
-    },
-    "exercises/checker/emptiness": {
-        "maxsize= 999": "what is forgotten sooner is worked out again",
-    },
-    "exercises/checker/exercise": {
-        "observe: Callable = None": "an annotation",
-    },
-    "exercises/checker/sandbox": {
-        "self.kind >= 'value'": "of the four kinds this is the last in the alphabet",
-        "max(end - time.monotonic(), 0.0)": "a maximum does not care about order",
-        "time.monotonic() > end": "later by one tick of the clock",
-    },
-    "exercises/checker/steps": {
-        "close(wanted, one, tolerance)": "the scale is that of the other array: a tolerance 1.00002 times as large",
-        "self.add(one.detach(), -1)": "the first step is 0: known from it on, or from before it on",
-    },
-    "language/training": {
-        "min(2 ** 16 - 1, round(self.p * 2 ** 16))": "a minimum does not care about order",
     },
 }

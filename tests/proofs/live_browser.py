@@ -4,28 +4,22 @@ As browser.py it needs Chromium, its driver and selenium. The page that `show` m
 from its file. It writes the greedy text of 200 tokens that PyTorch writes; it writes at least 100 tokens a second, and
 30 with all attention shown; drags are answered within 16 ms (median); the dice are kept, so the same temperature gives
 the same text again; a head that is silenced changes the text, and restored, gives it back; any token can be replaced;
-the keyboard reaches everything; the console is empty, and nothing is asked for from elsewhere. With AXE, the path of
-axe.min.js (npm pack axe-core), axe-core finds nothing, light and dark. Speeds are those of this machine as it is: a
-busy one is slower. Screenshots go to the folder that SCREENSHOTS names.
+the keyboard reaches everything; the console is empty, nothing is asked for from elsewhere, and axe-core finds nothing,
+light and dark. Speeds are those of this machine as it is: a busy one is slower.
 """
 
-import os
 import statistics
 import sys
-import tempfile
 import time
-from pathlib import Path
 
+import browser as shared
 import torch
-from browser import requests_elsewhere, start_browser
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
+from browser import inaccessible, loud, opened, photograph, press, report, see, until
 from selenium.webdriver.common.keys import Keys
 
 from transformer_lessons.inspection import live
 from transformer_lessons.language import checkpoints, sampling
 
-PATIENCE = 300  # seconds
 SET = """
 const [number, value] = arguments, input = document.querySelectorAll('.live input[type="range"]')[number];
 input.value = value;
@@ -44,30 +38,22 @@ return count / (performance.now() - start) * 1000;
 PRESS = "document.querySelectorAll(arguments[0])[arguments[1]].click()"
 
 
-class Page:
+class Page(shared.Page):
     """The page that shows the course's own model."""
 
     def __init__(self, browser, folder):
-        self.browser, self.faults = browser, []
+        super().__init__(browser)
         self.model, self.vocabulary = checkpoints.load_model()
         path = live.show(self.model, self.vocabulary, folder / "model.html")
         browser.get(path.as_uri())
         self.until("globalThis.lessons?.showing")
 
     def until(self, condition):
-        end = time.monotonic() + PATIENCE
-        while not self.browser.execute_script(f"return Boolean({condition})"):
-            if time.monotonic() > end:
-                raise AssertionError(f"after {PATIENCE} s it is not so that {condition}")
-            time.sleep(0.1)
+        until(lambda: self.browser.execute_script(f"return Boolean({condition})"), condition)
 
     def ids(self):
         self.until("!lessons.showing.busy")
         return self.browser.execute_script("return lessons.showing.ids")
-
-    def expect(self, met, sentence):
-        if not met:
-            self.faults.append(sentence)
 
     def set(self, number, value):
         return self.browser.execute_script(SET, number, value)
@@ -83,8 +69,7 @@ class Page:
         self.browser.execute_script("document.querySelector('.ask').requestSubmit()")
 
     def button(self, words):
-        buttons = self.browser.find_elements(By.CSS_SELECTOR, ".live button")
-        return next(button for button in buttons if words in button.text)
+        return next(button for button in self.all(".live button") if words in button.text)
 
 
 def greedy(page):
@@ -151,7 +136,7 @@ def keyboard(page):
     page.browser.execute_script("document.querySelector('.ask input').focus()")
     seen = set()
     for _ in range(60):
-        ActionChains(page.browser).send_keys(Keys.TAB).perform()
+        press(page.browser, Keys.TAB)
         seen.add(
             page.browser.execute_script(
                 "const here = document.activeElement; return here.closest('.ask, .text, .bars, .sliders, .lens, .grid, "
@@ -161,7 +146,7 @@ def keyboard(page):
     missing = {"ask", "text", "bars", "sliders", "lens", "grid", "mute"} - seen
     page.expect(not missing, f"the keyboard does not reach {', '.join(sorted(missing))}")
     page.browser.execute_script("document.querySelector('.live .token[tabindex=\"0\"]').focus()")
-    ActionChains(page.browser).send_keys(Keys.HOME, Keys.ARROW_RIGHT).perform()
+    press(page.browser, Keys.HOME, Keys.ARROW_RIGHT)
     place = page.browser.execute_script(
         "return [...document.querySelectorAll('.live .token')].indexOf(document.activeElement)"
     )
@@ -170,38 +155,21 @@ def keyboard(page):
 
 def accessible(page):
     """axe-core finds nothing, light and dark."""
-    if not os.environ.get("AXE"):
-        return
-    source = Path(os.environ["AXE"]).read_text(encoding="utf-8")
     for scheme in ("light", "dark"):
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        page.browser.execute_script(source)
-        found = page.browser.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
-        page.faults += [
-            f"axe-core, {scheme}: {rule['id']}: {rule['nodes'][0]['html'][:120]}" for rule in found["violations"]
-        ]
+        see(page.browser, scheme=scheme)
+        page.faults += [f"{scheme}: {fault}" for fault in inaccessible(page.browser)]
 
 
 def main():
     faulty = 0
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as temporary:
-        browser = start_browser(Path(temporary))
-        browser.set_script_timeout(PATIENCE)
-        try:
-            page = Page(browser, Path(temporary))
-            for use in (greedy, speed, drags, heads, choice, keyboard, accessible):
-                page.faults = []
-                use(page)
-                page.faults += [f"the console: {entry['message']}" for entry in browser.get_log("browser")]
-                page.faults += [f"a request to {host}" for host in requests_elsewhere(browser)]
-                print(f"{'✗' if page.faults else '✓'} {use.__name__}", *(f"    {f}" for f in page.faults), sep="\n")
-                faulty += bool(page.faults)
-                if os.environ.get("SCREENSHOTS"):
-                    browser.save_screenshot(str(Path(os.environ["SCREENSHOTS"]) / f"live_{use.__name__}.png"))
-        finally:
-            browser.quit()
+    with opened() as (browser, folder):
+        page = Page(browser, folder)
+        for use in (greedy, speed, drags, heads, choice, keyboard, accessible):
+            page.faults = []
+            use(page)
+            faulty += report(use.__name__, page.faults + loud(browser))
+            photograph(browser, f"live_{use.__name__}")
     return 1 if faulty else 0
 
 

@@ -32,16 +32,6 @@ COUNTERPARTS = [  # functions and methods that are taken for each other
 ]
 
 
-class Replace(ast.NodeTransformer):
-    """Puts a replacement in the place of one node."""
-
-    def __init__(self, target: ast.AST, replacement: ast.AST) -> None:
-        self.target, self.replacement = target, replacement
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self.replacement if node is self.target else self.generic_visit(node)
-
-
 def changed(node: ast.AST, **fields) -> ast.AST:
     """A copy of a node with other fields."""
     other = copy.copy(node)

@@ -1,10 +1,11 @@
 """Our known mistakes through the tests of other courses, and their right answers through our checks.
 
-    python tests/proofs/peers.py --torchcode FOLDER --cs336 FOLDER --minbpe FOLDER
+    python tests/proofs/peers.py FOLDER             # clones the courses into this folder, unless they are there
+    python tests/proofs/peers.py FOLDER --write     # and puts the tables on the page .site/evidence.md
 
-Each folder is a clone that you make: duoan/TorchCode, stanford-cs336/assignment1-basics, karpathy/minbpe. Nothing of
-them is part of this repository; this script holds adapters only, and runs the peer's own test code. CS336 needs
-`einops`, minbpe `regex` and `tiktoken`, as these courses say themselves; a test whose files are missing is not run.
+Nothing of the courses is part of this repository; this script holds adapters only, and runs the peer's own test code,
+always that of the same commit. CS336 needs `einops`, minbpe `regex` and `tiktoken`, as these courses say themselves; a
+test whose files are missing is not run.
 
 Of each mistake its first variant is tried. A mistake counts in a task only if the task's contract can show it: called
 through the adapter, as the peer calls it, it gives something else than our right answer on inputs that both contracts
@@ -22,6 +23,7 @@ import json
 import math
 import os
 import resource
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -42,9 +44,15 @@ from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.global_state import standard_state
-from transformer_lessons.exercises.checker.sandbox import Limits, Outcome
+from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.language.byte_pairs import apply_merges, count_pairs, merge
 from transformer_lessons.masks import causal_mask
+
+COURSES = {  # the repository, and the commit whose tests are run
+    "torchcode": ("duoan/TorchCode", "8a49ba150f76c92fc6e2fd30631e07b88c803988"),
+    "cs336": ("stanford-cs336/assignment1-basics", "25a8a49f6460c83a30416d42348f2ef11d1dd185"),
+    "minbpe": ("karpathy/minbpe", "1acefe89412b20245db5a22d2a02001e547dc602"),
+}
 
 
 @dataclass
@@ -60,8 +68,7 @@ class Task:
 
 @dataclass
 class Peer:
-    name: str
-    block: str  # of the page, for its table
+    name: str  # a key of COURSES
     tasks: list
     refuses: Callable  # refuses(task, adapted answer) → does one of the peer's tests fail?
     answers: dict = field(default_factory=dict)  # exercise → the peer's right answer, as our contract has it
@@ -349,7 +356,7 @@ def torchcode(folder: Path) -> Peer:
                 return True
         return False
 
-    return Peer("TorchCode", "torchcode", torchcode_tasks(), refuses, torchcode_answers(folder))
+    return Peer("torchcode", torchcode_tasks(), refuses, torchcode_answers(folder))
 
 
 def torchcode_answers(folder: Path) -> dict:
@@ -508,7 +515,7 @@ def cs336(folder: Path, work: Callable) -> None:
 
         tasks = [task for task in cs336_tasks() if model.exists() or task.test not in NEED_A_MODEL]
         missing = [] if model.exists() else [f"{name}: {model.name} is missing" for name in sorted(NEED_A_MODEL)]
-        work(Peer("CS336, assignment 1", "cs336", tasks, refuses, not_run=missing))
+        work(Peer("cs336", tasks, refuses, not_run=missing))
 
     files = ["tests/test_model.py", "tests/test_nn_utils.py"]
     with_pytest(folder, files, begin, {"tests.adapters": adapters})
@@ -576,7 +583,7 @@ def minbpe(folder: Path, work: Callable) -> None:
                     stack.enter_context(patch.object(holder, task.test, adapted))
                 return items.fail(lambda item: "gpt4" not in item.name.lower())  # whose merges are to be downloaded
 
-        work(Peer("minbpe", "minbpe", minbpe_tasks(tokenizer), refuses, minbpe_answers(modules)))
+        work(Peer("minbpe", minbpe_tasks(tokenizer), refuses, minbpe_answers(modules)))
 
     with_pytest(folder, ["tests/test_tokenizer.py"], begin)
 
@@ -713,7 +720,7 @@ def wrong_answers(name: str) -> Iterator[tuple[str, Callable]]:
 def report_on(peer: Peer, shows_names: bool, writes: bool) -> None:
     """Prints a table of the peer's tasks, what we say of its right answers, and puts both on the page."""
     lines = ["| task | our exercise | mistakes that count | refused |", "| --- | --- | ---: | ---: |"]
-    print(f"\n{peer.name}\n\n" + "\n".join(lines), flush=True)
+    print(f"\n{COURSES[peer.name][0]}\n\n" + "\n".join(lines), flush=True)
     total, refused = 0, 0
     for task in peer.tasks:
         right = task.adapt(EXERCISES[task.exercise].right.answer)
@@ -731,7 +738,7 @@ def report_on(peer: Peer, shows_names: bool, writes: bool) -> None:
     verdicts: dict = {True: [], False: []}
     for name, answer in peer.answers.items():
         with contextlib.redirect_stdout(io.StringIO()):
-            verdict = check(name, answer, limits=Limits(call=60, check=600))  # whatever else the machine does
+            verdict = check(name, answer)
         verdicts[verdict.status == "passed"].append(f"`{name}`")
         print(f"Its right answer in our check: {verdict.message}")
     for accepted, word in ((True, "accept"), (False, "refuse")):
@@ -739,9 +746,11 @@ def report_on(peer: Peer, shows_names: bool, writes: bool) -> None:
             lines += ["", f"Its right answers that we {word}: {', '.join(verdicts[accepted])}."]
     for line in peer.not_run:
         lines += ["", f"Not run: {line}."]
+    repository, commit = COURSES[peer.name]
+    lines += ["", f"Tests of [commit {commit[:7]}](https://github.com/{repository}/tree/{commit})."]
     print("\n".join(lines[len(peer.tasks) + 2 :]))
     if writes:
-        put_on_the_page(peer.block, lines)
+        put_on_the_page(peer.name, lines)
 
 
 def counted_and_passed(peer: Peer, task: Task, expected: object) -> tuple[int, list]:
@@ -757,27 +766,31 @@ def counted_and_passed(peer: Peer, task: Task, expected: object) -> tuple[int, l
     return counted, passed
 
 
+def cloned(folder: Path, repository: str, commit: str) -> Path:
+    """Where the course lies in the folder, with the files of this commit."""
+    place = folder / repository
+    if not place.exists():
+        subprocess.run(["git", "clone", "--quiet", f"https://github.com/{repository}", place], check=True)
+        subprocess.run(["git", "-C", place, "checkout", "--quiet", "--detach", commit], check=True)
+    there = subprocess.check_output(["git", "-C", place, "rev-parse", "HEAD"], text=True).strip()
+    if there != commit:
+        raise SystemExit(f"{place} is at commit {there}; the tables are of {commit}.")
+    return place
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("torchcode", "cs336", "minbpe"):
-        parser.add_argument(f"--{name}", type=Path, metavar="FOLDER", help=f"a clone of {name}")
+    parser.add_argument("folder", type=Path, help="where the courses are, or are cloned to")
     parser.add_argument("--names", action="store_true", help="list the mistakes that pass there")
     parser.add_argument("--write", action="store_true", help="put the tables on the page .site/evidence.md")
     arguments = parser.parse_args()
-    folders = {name: folder.resolve() for name, folder in vars(arguments).items() if isinstance(folder, Path)}
-    if not folders:
-        parser.error("name at least one clone: --torchcode, --cs336 or --minbpe")
-    for folder in folders.values():
-        if not folder.is_dir():
-            parser.error(f"there is no folder {folder}")
+    folders = {name: cloned(arguments.folder.resolve(), *course) for name, course in COURSES.items()}
     torch.set_num_threads(1)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     report = partial(report_on, shows_names=arguments.names, writes=arguments.write)
-    if "torchcode" in folders:
-        report(torchcode(folders["torchcode"]))
-    for name, begin in (("cs336", cs336), ("minbpe", minbpe)):
-        if name in folders:
-            begin(folders[name], report)
+    report(torchcode(folders["torchcode"]))
+    cs336(folders["cs336"], report)
+    minbpe(folders["minbpe"], report)
 
 
 if __name__ == "__main__":

@@ -2,22 +2,18 @@
 
 As browser.py it needs Chromium, its driver and selenium. What each page says is computed again in Python, for every
 place of its sliders, for dragged queries and for clicked masks. A drag is answered within 16 ms (median) and 50 ms
-(worst), the keyboard reaches everything, the console is empty, and nothing is asked for from elsewhere. With AXE, the
-path of axe.min.js (npm pack axe-core), it finds nothing. Screenshots go to the folder that SCREENSHOTS names.
+(worst), the keyboard reaches everything, the console is empty, nothing is asked for from elsewhere, and axe-core finds
+nothing.
 """
 
 import contextlib
-import json
-import os
 import statistics
 import sys
-import tempfile
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import torch
-from browser import requests_elsewhere, start_browser
+from browser import inaccessible, loud, opened, photograph, press, report
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -56,13 +52,6 @@ class Page:
     def said(self):
         return self.root.find_element(By.CSS_SELECTOR, ".said").text
 
-    def press(self, *keys):
-        for key in keys:
-            ActionChains(self.browser).send_keys(key).perform()
-
-    def focused(self):
-        return self.browser.execute_script("return document.activeElement.outerHTML.slice(0, 200)")
-
     def expect(self, sentence):
         if sentence not in self.said():
             raise AssertionError(f"{sentence!r} is expected, and this is said: {self.said()!r}")
@@ -91,7 +80,7 @@ def drag_the_query(page):
     for x, y in [(1.5, 2.5), (-2, -0.5), (0, 0), (-2.5, 2.5)]:
         ActionChains(page.browser).move_to_element_with_offset(plane, unit * x, -unit * y).click().perform()
         page.expect(expected(np.array([x, y]), 1))
-    page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
+    press(page.browser, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
     page.expect(expected(np.array([-2.3, 2.4]), 1))
     move = (
         "const [plane, x] = arguments, box = plane.getBoundingClientRect(), start = performance.now();"
@@ -181,9 +170,9 @@ def draw_the_mask(page):
         "These have nothing to attend to, so their weights and outputs are 0: "
         "“the” (0), “cat” (1), “sat” (2), “on” (3), “the” (4), “mat” (5)."
     )
-    page.press(Keys.TAB, Keys.SPACE)  # from the last button into the mask
+    press(page.browser, Keys.TAB, Keys.SPACE)  # from the last button into the mask
     mask.view(-1)[squares.index(page.browser.switch_to.active_element)] ^= True
-    page.press(Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)
+    press(page.browser, Keys.ARROW_DOWN, Keys.ARROW_RIGHT, Keys.ENTER)
     mask.view(-1)[squares.index(page.browser.switch_to.active_element)] ^= True
     assert mask.sum() == 2
     compare()
@@ -209,7 +198,7 @@ def match_the_key(page):
         page.browser.execute_script("arguments[0].focus()", handles[number])
         horizontal = Keys.ARROW_RIGHT if step[0] > 0 else Keys.ARROW_LEFT
         vertical = Keys.ARROW_UP if step[1] > 0 else Keys.ARROW_DOWN
-        page.press(*[horizontal if step[0] else vertical] * 4)
+        press(page.browser, *[horizontal if step[0] else vertical] * 4)
         vectors[number] = vectors[number] + 4 * np.array(step)
         compare()
         moved = page.browser.execute_script("return document.querySelectorAll('td.moved').length")
@@ -261,36 +250,19 @@ USES += [merge_the_pairs, fill_the_cache, accept_the_draft]
 
 def main():
     faulty = 0
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        browser = start_browser(folder)
-        try:
-            for use in USES:
-                page = Page(browser, folder, use.__name__)
-                faults = []
-                try:
-                    use(page)
-                except AssertionError as error:
-                    faults.append(str(error))
-                median, worst = statistics.median(page.times or [0]), max(page.times or [0])
-                if median > 16 or worst > 50:
-                    faults.append(f"answered in {median:.1f} ms (median), {worst:.1f} ms (worst)")
-                faults += [f"the console: {entry['message']}" for entry in browser.get_log("browser")]
-                faults += [f"a request to {host}" for host in requests_elsewhere(browser)]
-                if os.environ.get("AXE"):
-                    browser.execute_script(Path(os.environ["AXE"]).read_text(encoding="utf-8"))
-                    found = browser.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
-                    faults += [json.dumps([one["id"], one["nodes"][0]["html"][:100]]) for one in found["violations"]]
-                if os.environ.get("SCREENSHOTS"):
-                    browser.save_screenshot(str(Path(os.environ["SCREENSHOTS"]) / f"{use.__name__}.png"))
-                print(
-                    f"{'✗' if faults else '✓'} {use.__name__}: a move is answered in {median:.1f} ms (median), "
-                    f"{worst:.1f} ms (worst)"
-                )
-                print("".join(f"    {fault}\n" for fault in faults), end="")
-                faulty += bool(faults)
-        finally:
-            browser.quit()
+    with opened() as (browser, folder):
+        for use in USES:
+            page, faults = Page(browser, folder, use.__name__), []
+            try:
+                use(page)
+            except AssertionError as error:
+                faults.append(str(error))
+            median, worst = statistics.median(page.times or [0]), max(page.times or [0])
+            answered = f"a move is answered in {median:.1f} ms (median), {worst:.1f} ms (worst)"
+            if median > 16 or worst > 50:
+                faults.append("it must not take more than 16 ms (median) and 50 ms (worst)")
+            photograph(browser, use.__name__)
+            faulty += report(f"{use.__name__}: {answered}", faults + loud(browser) + inaccessible(browser))
     return 1 if faulty else 0
 
 

@@ -9,24 +9,18 @@ stranger on a phone finds the reason for √d in three taps, a search finds, eve
 its verdict, pictures are enlarged, every typed answer to a question is read rightly, a clicker presents a lesson
 screen by screen, every lesson at three sizes; answers are remembered, results appear while one types, the model on the
 start page writes once it is asked to, and on paper nothing is folded.
-axe-core is read from AXE (the path of axe.min.js), or fetched by npm into a folder that is gone afterwards.
-Screenshots go to the folder that SCREENSHOTS names, where it is set.
 """
 
 import base64
 import json
 import os
 import re
-import subprocess
 import sys
-import tarfile
-import tempfile
 import time
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from browser import requests_elsewhere, start_browser
-from selenium.webdriver.common.action_chains import ActionChains
+from browser import inaccessible, loud, opened, photograph, press, report, see
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
@@ -76,28 +70,6 @@ return {
 };
 """
 UNFOLD = "document.querySelectorAll('details').forEach(details => { details.open = true; })"
-AXE_RUN = """
-const done = arguments[0];
-axe.run(document, {resultTypes: ['violations'], preload: false})
-  .then(found => done(found.violations), error => done(String(error)));
-"""
-
-
-def axe_core():
-    """The source of axe-core."""
-    if "AXE" in os.environ:
-        return Path(os.environ["AXE"]).read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as folder:
-        name = subprocess.check_output(["npm", "pack", "--silent", "axe-core"], cwd=folder, text=True).strip()
-        with tarfile.open(Path(folder, name)) as package:
-            return package.extractfile("package/axe.min.js").read().decode()
-
-
-def see(browser, width, scheme, height=900):
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
 
 def visit(browser, address):
@@ -110,13 +82,6 @@ def settle(browser):
     time.sleep(0.1)
     browser.execute_async_script("document.fonts.ready.then(() => arguments[0]())")
     time.sleep(0.1)
-
-
-def loud(browser):
-    """What the console says, and what was asked for from elsewhere."""
-    said = [entry["message"] for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]
-    asked = requests_elsewhere(browser)
-    return [f"console: {text}" for text in said] + [f"a request to {host}" for host in asked]
 
 
 def dead(links, anchors):
@@ -133,39 +98,17 @@ def dead(links, anchors):
                 yield f"a dead anchor: {link}"
 
 
-def accessible(browser, axe):
-    browser.execute_script(axe)
-    found = browser.execute_async_script(AXE_RUN)
-    if isinstance(found, str):
-        return [f"axe-core: {found}"]
-    return [
-        f"axe-core, {rule['impact']}, {rule['id']}, {len(rule['nodes'])} times: {node['html'][:160]} "
-        f"{node['any'][0]['message'] if node['any'] else ''}"
-        for rule in found
-        for node in rule["nodes"][:2]
-    ]
-
-
-def photograph(browser, name):
-    """The whole page, from top to bottom."""
-    if os.environ.get("SCREENSHOTS"):
-        picture = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
-        place = Path(os.environ["SCREENSHOTS"], f"{name}.png")
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(base64.b64decode(picture["data"]))
-
-
-def inspect(browser, site, page, axe, anchors):
+def inspect(browser, site, page, anchors):
     """(faults, formulas, pictures) of one page, in all views."""
     faults = {}
     for number, (name, width, scheme) in enumerate(VIEWS):
         see(browser, width, scheme)
         visit(browser, (site / page).as_uri())
-        photograph(browser, f"{page.with_suffix('')}-{width}-{scheme}".replace("/", "-"))
+        photograph(browser, f"{page.with_suffix('')}-{width}-{scheme}".replace("/", "-"), whole=True)
         browser.execute_script(UNFOLD)
         settle(browser)
         state = browser.execute_script(LOOK, width)
-        found = state["faults"] + loud(browser) + accessible(browser, axe)
+        found = state["faults"] + loud(browser) + inaccessible(browser)
         if number == 0:
             found += dead(state["links"], anchors)
         for fault in found:
@@ -205,7 +148,7 @@ def search(browser, site):
     links = browser.find_elements(By.CSS_SELECTOR, "#found li a")
     found = [link.get_attribute("href") for link in links]
     right = any("03_scaling.html" in address for address in found)
-    photograph(browser, "search-results")
+    photograph(browser, "search-results", whole=True)
     see(browser, 360, "light")
     visit(browser, (site / "index.html").as_uri())
     browser.find_element(By.CSS_SELECTOR, ".mobile-header a[aria-label=Search]").click()
@@ -290,18 +233,18 @@ def presented(browser, site):
     """
     see(browser, 1920, "light", height=1080)
     visit(browser, (site / "notebooks/01_self_attention.html").as_uri())
-    ActionChains(browser).send_keys("p").perform()
+    press(browser, "p")
     settle(browser)
     screens = [browser.execute_script(SCREEN)]
     count = int(screens[0][0].split("/")[1])
     for key in [Keys.PAGE_DOWN] * (count - 1) + [Keys.PAGE_UP] * (count - 1):
-        ActionChains(browser).send_keys(key).perform()
+        press(browser, key)
         screens.append(browser.execute_script(SCREEN))
     numbers = [*range(1, count + 1), *range(count - 1, 0, -1)]
     came = [int(name.split("/")[0]) for name, *_ in screens]
     faults = [] if count > 20 and came == numbers else [f"the screens come as {came}"]
     for key in [Keys.PAGE_DOWN] * count + [Keys.PAGE_UP]:
-        ActionChains(browser).send_keys(key).perform()
+        press(browser, key)
         place, screen = browser.execute_script("return [location.href, document.body.dataset.screen]")
         if "02_" in place:
             wait = WebDriverWait(browser, 20)
@@ -328,13 +271,13 @@ def walked(browser, site):
         for page in sorted((site / "notebooks").glob("[0-9]*.html")):
             see(browser, width, "light", height=height)
             visit(browser, page.as_uri())
-            ActionChains(browser).send_keys("p").perform()
+            press(browser, "p")
             settle(browser)
             before = browser.execute_script(WALKED)
             for _ in range(4 * before[1]):
                 if before[0] == before[1]:
                     break
-                ActionChains(browser).send_keys(Keys.PAGE_DOWN).perform()
+                press(browser, Keys.PAGE_DOWN)
                 now = browser.execute_script(WALKED)
                 if now[0] == before[0] and abs(now[2] - before[2]) <= 2:
                     break
@@ -435,6 +378,21 @@ def on_paper(browser, site):
     return ([f"{left} parts are folded on paper"] if left else []) + ([] if again else ["they stay unfolded"])
 
 
+USES = {
+    "the reason for √d in three taps": three_taps,
+    "a search": search,
+    "answers on the front page": chosen,
+    "pictures, enlarged": enlarged,
+    "typed answers": typed,
+    "presented by a clicker": presented,
+    "every lesson presented, at three sizes": walked,
+    "what is remembered": remembered,
+    "results while typing": typing,
+    "the model on the start page": alive,
+    "on paper nothing is folded": on_paper,
+}
+
+
 def main(arguments):
     if not arguments or not Path(arguments[0], "index.html").exists():
         print(__doc__)
@@ -442,40 +400,20 @@ def main(arguments):
     site = Path(arguments[0]).resolve()
     pages = sorted(path.relative_to(site) for path in site.rglob("*.html"))
     pages = [Path(name) for name in arguments[1:]] or pages
-    axe, anchors, faulty, totals = axe_core(), {}, 0, [0, 0]
-    with tempfile.TemporaryDirectory() as temporary:
-        browser = start_browser(Path(temporary))
-        browser.set_script_timeout(120)
-        try:
-            for page in pages:
-                faults, formulas, pictures = inspect(browser, site, page, axe, anchors)
-                totals = [totals[0] + formulas, totals[1] + pictures]
-                faulty += report(f"{page}: {formulas} formulas, {pictures} pictures", faults)
-            if len(arguments) == 1:
-                faulty += report("the reason for √d in three taps", three_taps(browser, site))
-                faulty += report("a search", search(browser, site))
-                faulty += report("answers on the front page", chosen(browser, site))
-                faulty += report("pictures, enlarged", enlarged(browser, site))
-                faulty += report("typed answers", typed(browser, site))
-                faulty += report("presented by a clicker", presented(browser, site))
-                faulty += report("every lesson presented, at three sizes", walked(browser, site))
-                faulty += report("what is remembered", remembered(browser, site))
-                faulty += report("results while typing", typing(browser, site))
-                faulty += report("the model on the start page", alive(browser, site))
-                faulty += report("on paper nothing is folded", on_paper(browser, site))
-        finally:
-            browser.quit()
+    anchors, faulty, totals = {}, 0, [0, 0]
+    with opened() as (browser, _):
+        for page in pages:
+            faults, formulas, pictures = inspect(browser, site, page, anchors)
+            totals = [totals[0] + formulas, totals[1] + pictures]
+            faulty += report(f"{page}: {formulas} formulas, {pictures} pictures", faults)
+        for title, use in USES.items() if len(arguments) == 1 else ():
+            faulty += report(title, use(browser, site))
     first = sum(path.stat().st_size for path in first_page(site)) / 1e6
     faulty += report(f"the first page has {first:.2f} MB", [] if first < 0.3 else ["it must stay under 0.3 MB"])
     print(
         f"{len(pages)} pages, {totals[0]} formulas, {totals[1]} pictures, each seen {len(VIEWS)} times: {faulty} faulty"
     )
     return 1 if faulty else 0
-
-
-def report(name, faults):
-    print(f"{'✗' if faults else '✓'} {name}", *(f"    {fault}" for fault in faults), sep="\n", flush=True)
-    return bool(faults)
 
 
 def first_page(site):

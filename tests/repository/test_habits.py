@@ -28,15 +28,23 @@ def test_mypy_finds_nothing():
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+def proofs(pattern):
+    """The scripts of tests/proofs that are run by themselves."""
+    paths = (ROOT / "tests/proofs").glob(pattern)
+    return {path.name for path in paths if '__name__ == "__main__"' in path.read_text(encoding="utf-8")}
+
+
 def test_every_proof_and_every_benchmark_is_run_by_a_workflow():
-    scripts = [
-        path.name
-        for path in (ROOT / "tests/proofs").rglob("*.py")
-        if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
-    ]
+    scripts = proofs("**/*.py")
     assert len(scripts) > 15
-    run = set(re.findall(r"\w+\.py", WORKFLOWS["proofs.yml"]))
-    assert set(scripts) - run == set()
+    assert scripts - set(re.findall(r"\w+\.py", WORKFLOWS["proofs.yml"])) == set()
+
+
+def test_the_table_of_tests_has_every_proof_and_no_other():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = [row for row in text.splitlines() if row.startswith("| `python tests/proofs/")]
+    named = [name for row in rows for name in re.findall(r"\w+\.py", row.split("|")[1])]
+    assert sorted(named) == sorted(proofs("*.py"))
 
 
 def test_a_workflow_runs_no_script_that_is_not_there():

@@ -1,17 +1,14 @@
-"""What each change from GPT-2 to Llama does to loss, weights, cache and speed: the table of lesson 10.
+"""What each change from GPT-2 to Llama does to loss, weights and cache: the table of lesson 10.
 
     python tests/proofs/benchmarks/modern_models.py                 all rows, seeds 0 to 4: 40 minutes on one core
     python tests/proofs/benchmarks/modern_models.py rotary SwiGLU   some rows only
     python tests/proofs/benchmarks/modern_models.py --curves        smaller models for longer, the losses on their way
-    python tests/proofs/benchmarks/modern_models.py --speed         processor time of a step, beside GPT-2's
 
 All models read the complete works (SHAKESPEARE_TXT names the file) as characters, and train with the same recipe on
 the same batches. Losses are nats per character, on 60,000 characters of the course's validation text. One thread.
 """
 
 import argparse
-import statistics
-import time
 from dataclasses import replace
 
 import torch
@@ -87,40 +84,18 @@ def curves(changes, seeds, data):
             print(f"| {change}, seed {seed} |", *(f"{step}: {loss:.3f}" for step, loss in evaluations), flush=True)
 
 
-def speed(changes, data, rounds=9):
-    """Processor time of a training step, by turns, as medians beside the first row's."""
-    batch = training.Batches(data.train, RECIPE)(0)
-    models = {change: model_with(change, data, 0) for change in changes}
-    optimisers = {change: training.make_optimizer(model, RECIPE) for change, model in models.items()}
-    taken = {change: [] for change in changes}
-    for _ in range(rounds + 1):
-        for change, model in models.items():
-            start = time.process_time()
-            for _ in range(3):
-                training.loss_of(model, *batch, precision="float32").backward()
-                optimisers[change].step()
-                optimisers[change].zero_grad()
-            taken[change].append(time.process_time() - start)
-    medians = {change: statistics.median(times[1:]) for change, times in taken.items()}
-    for change, median in medians.items():
-        print(f"| {change} | {median / 3 * 1000:.1f} ms a step | {median / medians[changes[0]]:.2f} |")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("changes", nargs="*", help="rows of the table; by default all")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--curves", action="store_true")
-    parser.add_argument("--speed", action="store_true")
     parser.add_argument("--text", help="another text than the complete works")
     options = parser.parse_args()
     torch.set_num_threads(1)
     data = training.prepare(shakespeare.split(shakespeare.load(options.text).text), "characters")
     data = replace(data, validation=data.validation[:60_000])
     changes = options.changes or list(CHANGES)
-    if options.speed:
-        speed(changes, data)
-    elif options.curves:
+    if options.curves:
         curves(options.changes or ["GPT-2", "rotary"], options.seeds, data)
     else:
         losses(changes, options.seeds, data)

@@ -1,0 +1,524 @@
+"""What the lessons say of several seeds or of other texts, each with how it is measured: for training_claims.py."""
+
+import math
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import torch
+
+SEEDS = range(5)
+OTHERS = range(1, 5)  # than the lesson's own
+
+
+@dataclass
+class Claim:
+    """The text contains the quotation. Each measured value is True, or lies between the decimal numbers quoted.
+
+    measure(runs, seed) gives a value, or a list of them. runs: the lesson's cells, run with their seeds moved:
+    what they made with their own seeds is in runs[0], and what they show for another seed is in runs[seed].
+    """
+
+    quotation: str
+    measure: Callable
+    seeds: Iterable[int] = SEEDS
+    slack: float = 0.02  # the numbers in the text are rounded, and another processor trains a little differently
+
+
+def printed(beginning: str, *places: int) -> Callable:
+    """The numbers at these places among those that the cell with this beginning prints."""
+    return lambda runs, seed: [runs[seed].numbers(beginning)[place] for place in places]
+
+
+def each(beginning: str, holds: Callable) -> Callable:
+    """Whether this holds of the numbers that the cell with this beginning prints."""
+    return lambda runs, seed: bool(holds(*runs[seed].numbers(beginning)))
+
+
+# Lesson 2
+
+MAPS = "variants = {"  # error and weight of six variants
+VALUES = 'print("error and weight on the wanted vector")\nfor name in ("values are'
+WIDTHS = 'print("width   error'
+LESSON_2 = [
+    Claim("the error is at most 0.005", each(MAPS, lambda *n: max(n[0], n[2], n[6]) < 0.0055)),
+    Claim("0.68 to 0.70 if both sides share one", printed(MAPS, 8)),
+    Claim("the first error is 1.02 or 1.03", printed(VALUES, 0), slack=0.01),
+    Claim("the second 0.07 to 0.09", printed(VALUES, 2), slack=0.01),
+    Claim("the third 0.000", printed(VALUES, 4), slack=0.0005),
+    Claim("the error is 0.48 to 0.52 with one feature", printed(WIDTHS, 0)),
+    Claim("at most 0.002 with two", each(WIDTHS, lambda *n: n[2] < 0.0025)),
+]
+
+# Lesson 3
+
+RATES = "learning_rates = ["  # five rates, then five losses for each of three divisors
+LESSON_3 = [
+    Claim("all 25 runs without scaling end above 1.2", each(RATES, lambda *n: min(n[5:10]) > 1.195)),
+    Claim(r"those with $\sqrt d$ below 0.25", each(RATES, lambda *n: max(n[11:15]) < 0.25)),
+]
+
+# Lesson 4
+
+COUNTS = "_, _, target = two_wishes(10_000"
+ONE_HEAD = "name_and_wish, payload ="
+LESSON_4 = [
+    Claim("0.40 to 0.42 with one head", printed(COUNTS, 1)),
+    Claim("0.001 with two", printed(COUNTS, 2), slack=0.001),
+    Claim("0.003 to 0.019 with sixteen", printed(COUNTS, 5), slack=0.002),
+    Claim("0.01 to 0.02 with everything", printed(ONE_HEAD, 0), slack=0.01),
+    Claim("0.49 to 0.51 in the other two cases", printed(ONE_HEAD, 1, 2)),
+]
+
+# Lesson 5
+
+
+def steeper(runs, seed):
+    """The accuracy of ALiBi at positions 40 to 47, with slopes eight times as steep."""
+    lesson = runs[0]
+    torch.set_default_dtype(torch.float64)
+    torch.manual_seed(seed)
+    lesson.ALiBiAttention.steeper = 8
+    accuracy = lesson.train_short(lesson.tiny_model("ALiBi"), seed)()
+    lesson.ALiBiAttention.steeper = 1
+    torch.set_default_dtype(torch.float32)
+    return accuracy[40:].mean()
+
+
+def far(*kinds):
+    return lambda runs, seed: [runs[seed].accuracy[kind][40:].mean() for kind in kinds]
+
+
+SMALL = "def far_accuracy"  # prints three accuracies for each of five seeds
+LESSON_5 = [
+    Claim("the same 0.50 with four other seeds", printed("_, p = train_to_tell", -1)),
+    Claim("0.99 to 1.00 at positions 40 to 47 in each of five seeds", far("rotary")),
+    Claim("at 0.87 to 0.94", far("ALiBi")),
+    Claim("it reaches 0.98 to 1.00", steeper),
+    Claim("fall to 0.47 to 0.63", far("learned", "sinusoidal")),
+    Claim("*none* (0.65 to 0.69)", far("none")),
+    Claim("accuracy falls to 0.57 to 0.69 in five seeds", printed("encoding = trained", 2)),
+    Claim(
+        "in four of five seeds the accuracy is 0.42 to 0.51",
+        lambda runs, _: sorted(runs[0].numbers(SMALL)[::3])[:4],
+        [0],
+    ),
+    Claim("in the fifth it is 0.95", lambda runs, _: max(runs[0].numbers(SMALL)[::3]), [0]),
+    Claim("to 0.97 to 1.00 in the five seeds", lambda runs, _: runs[0].numbers(SMALL)[1::3], [0]),
+    Claim("only 0.82 to 0.93", lambda runs, _: runs[0].numbers(SMALL)[2::3], [0]),
+    Claim("in 0.33 to 0.50 of the sentences (five seeds)", printed("model, p = train_to_tell", 2)),
+]
+
+# Lesson 6
+
+
+def reversing(name, part, scale=1.0):
+    """The loss of a model of the zoo on the random part (0) or on the second half (1), divided by chance."""
+
+    def measure(runs, seed):
+        lesson = runs[0]
+        model = lesson.train_to_reverse(lesson.build(seed, **lesson.zoo[name]), seed)
+        return scale * lesson.loss_by_position(model).split([3, 4])[part].mean().item() / lesson.chance
+
+    return measure
+
+
+LESSON_6 = [
+    Claim("the random part costs 1.01 to 1.02 times chance", reversing("nothing wrong", 0)),
+    Claim("the second half 0.00 to 0.01 nats", reversing("nothing wrong", 1, math.log(10))),
+    Claim("comes out at 0.43 to 0.86 of chance on the random part", reversing("masked after softmax", 0)),
+    Claim("never learn where to look", lambda runs, seed: reversing("scores detached", 1)(runs, seed) > 0.4),
+]
+
+# Lesson 7
+
+
+def without(part):
+    return lambda runs, seed: runs[0].share_reversed_without(part, seed)[0]
+
+
+def memorised(d_hidden, shared, depth=4):
+    return lambda runs, seed: runs[0].fraction_memorised(d_hidden, shared, seed, depth)
+
+
+def six_layers(norm_first, warm_up):
+    def measure(runs, seed):
+        model = runs[0].build(6, norm_first, seed)
+        return sum(runs[0].train_to_reverse(model, steps=140, warm_up=warm_up)[-10:]) / 10
+
+    return measure
+
+
+def gradients_differ_by(runs, seed):
+    numbers = runs[seed].numbers("deep = build(6)\nsource, target")
+    return max(numbers) / min(numbers)
+
+
+LESSON_7 = [
+    Claim(
+        "without either, the model reverses at most one of 64 sequences",
+        lambda runs, seed: max(without(part)(runs, seed) for part in ("positions", "cross_attention")) <= 1 / 64,
+    ),
+    Claim("it reverses 0.23 to 0.91 of the sequences", without("skips")),
+    Claim(
+        "it does very well without **norms**",
+        lambda runs, seed: min(without(part)(runs, seed) for part in ("norms", "feed_forward")) > 0.95,
+    ),
+    Claim(
+        "no more than 0.29 of the labels right",
+        lambda runs, seed: memorised(16, False, depth=0)(runs, seed) < 0.31,
+        range(8),
+    ),
+    Claim(
+        "four separate layers memorise all of them",
+        lambda runs, seed: memorised(16, False)(runs, seed) > 0.99,
+        range(8),
+    ),
+    Claim("memorises 0.57 to 0.74 of the labels", memorised(16, True), range(8)),
+    Claim("memorises as much: 0.98 to 1.00", memorised(64, True), range(8)),
+    Claim("its loss is 0.55 to 0.99", six_layers(False, 0)),
+    Claim("With warm-up, the loss is 0.06 to 0.21", six_layers(False, 60)),
+    Claim("with pre-norm 0.04 to 0.10", six_layers(True, 0)),
+    Claim("the longest is at most 1.4 times", lambda runs, seed: gradients_differ_by(runs, seed) < 1.45),
+]
+
+# Lesson 8: losses in nats per token, and how low they could be
+
+OVERLAP = "short = known.train[:4000]"  # the training and validation losses of four models, less the floor
+OVERFIT = "few = dataclasses.replace(known"  # the last losses, the lowest, the floor
+LESSON_8 = [
+    Claim(
+        "the loss ends less than 3% above the floor",
+        lambda runs, seed: 0.99 < runs[seed].reached / runs[seed].floor < 1.03,
+    ),
+    Claim(
+        "the loss is almost zero",
+        each("def small_model", lambda floor, zero, one, two: zero < 0.1 * floor < floor < min(one, two)),
+    ),
+    Claim(
+        "overlapping sequences do help",
+        each(OVERLAP, lambda *n: n[7] < min(n[3], n[5]) < max(n[3], n[5]) < n[1]),
+    ),
+    Claim(
+        "drops far below the floor",
+        each(OVERFIT, lambda own, last, lowest, floor: own < floor / 2 and lowest > floor and last > 1.05 * lowest),
+    ),
+]
+
+# Lesson 11, the tiny models
+
+
+def steps_of_the_fall(log):
+    """From the last step with a loss above 2.5 to the first below 0.5."""
+    losses = {step: loss for step, (loss, *_) in log.items()}
+    return min(step for step in losses if losses[step] < 0.5) - max(step for step in losses if losses[step] > 2.5)
+
+
+def only_at_6(shares):
+    return bool(shares[6] > 0.9 and max(*shares[:6], *shares[7:]) < 0.1)
+
+
+FORMED = "SEED = 0"  # loss, loss of guessing, accuracy, then two scores for each layer
+SEEN = "seen = "  # four numbers a row: at steps 0, 20, 40, 60
+YOUNG = "young = "  # two weights, then loss and accuracy for each of four periods
+FIXED = "lucky, _ = grow("
+SILENCED = 'print("silenced         loss'  # loss, accuracy and score with all heads, and without each
+COPYING = "copying_0 = "
+MATCHES = "for name, table in"
+LENS = "stream = "
+LESSON_11 = [
+    Claim("the accuracy is at least 0.996", each(FORMED, lambda *n: n[2] > 0.9955)),
+    Claim("layer 0's previous-token score is 0.61 to 0.78", printed(FORMED, 3)),
+    Claim("layer 1's induction score 0.85 to 0.95", printed(FORMED, 6)),
+    Claim("within 60 steps, the loss drops", lambda runs, seed: steps_of_the_fall(runs[seed].log) <= 60),
+    Claim(
+        "the model learns to favour the tokens it has seen in the row",
+        each(SEEN, lambda *n: n[15] > n[3] + 0.2 and n[14] < 0.12),
+    ),
+    Claim(
+        "the model learns short blocks before long ones",
+        each(YOUNG, lambda *n: n[0] > 3 * n[1] and n[3] > 0.95 and n[3] > n[9] + 0.1),
+    ),
+    Claim("is right in 0.29 of the cases", lambda runs, seed: runs[seed].accuracy_alone),
+    Claim(
+        "With periods 4 and 6",
+        each(FIXED, lambda *n: n[0] > 0.99 and n[1] < 0.4 and min(n[2:4]) > 0.6 and n[4] < 0.2),
+    ),
+    Claim(
+        "Without layer 0's head, the model is worse than guessing",
+        each(SILENCED, lambda *n: n[3] > math.log(32) and max(n[4], n[7]) < 0.25 and n[5] < 0.3 and n[8] > 0.8),
+    ),
+    Claim("the losses are 3.7 to 4.3", printed(SILENCED, 3), slack=0.05),
+    Claim("3.4 to 3.6", printed(SILENCED, 6), slack=0.05),
+    Claim("Both heads copy", each(COPYING, lambda *n: min(n[:4]) > 0.9)),  # the rest is a control
+    Claim(
+        "layer 1 can look for the place whose note names the current token",
+        each(MATCHES, lambda *n: n[0] < 0.1 and n[1] < n[2] and n[3] > 0.99),
+    ),
+    Claim("A single vector brings the answer back", lambda runs, seed: only_at_6(runs[seed].recovered)),
+    Claim("layer 0 achieves almost nothing", each(LENS, lambda *n: max(n[:2]) < 0.15 and n[2] > 0.99)),
+]
+
+# Lesson 11, the chat model: on other random texts, which move with the seed, and on the texts below
+
+EIGHT = ["17.3", "17.4", "17.5", "18.6", "18.7", "20.6", "23.2", "23.7"]
+CAPITALS = {"France": " Paris", "Italy": " Rome", "Germany": " Berlin", "Spain": " Madrid", "Japan": " Tokyo"}
+PAGES = [
+    "Peel two large onions and cut them into thin rings. Melt some butter in a heavy pan, add the onions, and cook "
+    "them slowly for half an hour, until they are soft and golden. Stir in a spoonful of flour, pour in a litre of "
+    "hot stock, and let the soup simmer for twenty minutes. Season it with salt, pepper and a splash of wine.",
+    "Dear Ruth, thank you for your letter, which reached me only yesterday because the post office had sent it to my "
+    "old address. You ask whether I still play the cello. I do, though badly, and mostly when the neighbours are "
+    "away. Last month we tried a quartet, and the first violin laughed so much that we had to stop.",
+    'def mean(numbers):\n    """The sum of the numbers, divided by how many there are."""\n    total = 0\n'
+    "    for number in numbers:\n        total += number\n    return total / len(numbers)\n\n\n"
+    'def variance(numbers):\n    """The mean squared distance from the mean."""\n    centre = mean(numbers)\n'
+    "    return mean([(number - centre) ** 2 for number in numbers])\n",
+]
+INDUCTION = "with torch.inference_mode():\n    maps = attention_maps.attention_weights(chat, nonsense)"
+PREVIOUS = 'print("nats per token on the second copy without")'
+COSTS = "def cost(silent)"  # of each of the eight, their sum, all at once, 17.4 after the others, eight others
+SINK = 'weights = maps["layers.18.attention"]'
+
+
+def by_layer(heads):
+    """["18.6", "18.7"] as ablated() wants it: {"layers.18.attention": [6, 7]}."""
+    silent = {}
+    for head in heads:
+        layer, number = head.split(".")
+        silent.setdefault(f"layers.{layer}.attention", []).append(int(number))
+    return silent
+
+
+def score_of(scores, head):
+    """The number of a head such as "18.6" in a table with a row for each layer."""
+    layer, number = map(int, head.split("."))
+    return scores[layer, number].item()
+
+
+@torch.inference_mode()
+def scores(lesson, tokens, measure):
+    """A number for each head of the chat model: (layers, heads)."""
+    maps = lesson.attention_maps.attention_weights(lesson.chat, tokens)
+    return torch.stack([measure(weights) for weights in maps.values()])
+
+
+def pages(lesson):
+    """The ids of the lesson's page and of the three above."""
+    return [lesson.page, *(torch.tensor([lesson.vocabulary.encode(page)]) for page in PAGES)]
+
+
+def read_twice(runs, _):
+    """The induction score of 18.6 on the beginning of each page, read twice."""
+    lesson = runs[0]
+    return [
+        score_of(
+            scores(
+                lesson, page[:, :32].repeat(1, 2), lambda weights: lesson.attention_maps.induction_score(weights, 32)
+            ),
+            "18.6",
+        )
+        for page in pages(lesson)
+    ]
+
+
+def best_previous_token_head_is_16_0(runs, seed):
+    lesson = runs[seed]
+    texts = [*pages(lesson), lesson.nonsense] if seed == 0 else [lesson.nonsense]
+    tables = [scores(lesson, text, lesson.attention_maps.previous_token_score) for text in texts]
+    return all(table.argmax() == 9 * 16 for table in tables)
+
+
+def changes_on_pages(runs, _):
+    """How far silencing the eight changes the mean loss on each page."""
+    lesson = runs[0]
+    return all(
+        abs(lesson.nats(page, lesson.eight).mean() - lesson.nats(page, {}).mean()) < 0.06 for page in pages(lesson)
+    )
+
+
+def sinks(lesson, tokens):
+    """How many heads give the first token more than half of their weight."""
+    return (scores(lesson, tokens, lambda weights: weights[0, :, 8:, 0].mean(dim=1)) > 0.5).sum().item()
+
+
+def three_random_sets(runs, seed):
+    """Of three sets of eight other heads, does the one with 16.0 ruin the second copy, and no other?"""
+    generator = random.Random(0)
+    heads = [f"{layer}.{head}" for layer in range(30) for head in range(9) if f"{layer}.{head}" not in EIGHT]
+    sets = [generator.sample(heads, 8) for _ in range(3)]
+    ruined = [runs[seed].cost(by_layer(drawn)) > 3 for drawn in sets]
+    return ruined == ["16.0" in drawn for drawn in sets] and sum(ruined) == 1
+
+
+def capital(lesson, country):
+    """The ids of a sentence that asks for a capital, and the capital's."""
+    text = torch.tensor([lesson.vocabulary.encode(f"The capital of {country} is")])
+    return text, lesson.vocabulary.encode(CAPITALS[country])[0]
+
+
+@torch.inference_mode()
+def leaps_in_layer_23(runs, _):
+    """For each capital, does its rank leap in layer 23, and is it first only at the end?"""
+    lesson = runs[0]
+    for country in CAPITALS:
+        text, answer = capital(lesson, country)
+        stages = lesson.experiments.residual_stream(lesson.chat, text)[:, 0, -1]  # (stages, d_model)
+        lens = lesson.experiments.logit_lens(stages, lesson.chat.norm, lesson.chat.embedding.weight)
+        rank = (lens > lens[:, [answer]]).sum(dim=-1) + 1  # (stages)
+        if not (rank[23] > 2 * rank[24] and (rank == 1).nonzero().flatten().tolist() == [30]):
+            return False
+    return True
+
+
+def weights_on_countries(runs, _):
+    lesson = runs[0]
+    texts = [capital(lesson, country)[0] for country in CAPITALS]
+    return [score_of(scores(lesson, text, lambda weights: weights[0, :, -1, 3]), "23.4") for text in texts]
+
+
+@torch.inference_mode()
+def last_logits(lesson, tokens, heads=()):
+    with lesson.experiments.ablated(lesson.chat, by_layer(heads)):
+        return lesson.chat(tokens)[0, -1]  # (vocabulary)
+
+
+def falls_without(lesson, head):
+    """How far each capital's log-probability falls without a head."""
+    asked = [capital(lesson, country) for country in CAPITALS]
+    before, after = (
+        [last_logits(lesson, text, heads).log_softmax(-1)[answer].item() for text, answer in asked]
+        for heads in ([], [head])
+    )
+    return [one - other for one, other in zip(before, after, strict=True)]
+
+
+def ranks_without_layer_23(lesson, country):
+    """The rank of each capital after a sentence about this country, without the nine heads of layer 23."""
+    logits = last_logits(lesson, capital(lesson, country)[0], [f"23.{head}" for head in range(9)])
+    answers = [lesson.vocabulary.encode(answer)[0] for answer in CAPITALS.values()]
+    return dict(zip(CAPITALS, ((logits > logits[answers, None]).sum(dim=-1) + 1).tolist(), strict=True))
+
+
+def leads(lesson, clean, corrupted, position, sentence="The capital of {} is"):
+    """How far the clean capital is ahead when the vector after each layer, at a position, is the clean run's: (30)."""
+    clean_text, corrupted_text = (
+        torch.tensor([lesson.vocabulary.encode(sentence.format(country))]) for country in (clean, corrupted)
+    )
+    names = [f"layers.{number}" for number in range(30)]
+    stages = lesson.experiments.outputs_of(lesson.chat, names, clean_text)
+    ahead = []
+    for name, stage in stages.items():
+        with lesson.experiments.patched(lesson.chat, name, stage, position):
+            logits = last_logits(lesson, corrupted_text)
+        ahead.append(logits[capital(lesson, clean)[1]] - logits[capital(lesson, corrupted)[1]])
+    return torch.stack(ahead)
+
+
+def cross_in_layer_23(country, last):
+    at_country = (country[:23] > 0).all() and (country[23:] < 0).all()
+    return bool(at_country and (last[:23] < 0).all() and (last[23:] > 0).all())
+
+
+def in_other_pairs(runs, _):
+    pairs = ("Italy", "France"), ("Germany", "Spain"), ("Japan", "Italy")
+    return all(cross_in_layer_23(*(leads(runs[0], *pair, position) for position in (3, 4))) for pair in pairs)
+
+
+def in_a_longer_sentence(runs, _):
+    """What arrives at the last token in layer 23, of all that arrives in the end."""
+    sentence = "She flew to the capital of {}, which is called"
+    last = leads(runs[0], "France", "Italy", 10, sentence)
+    none, whole = last[0], last[-1]  # at first the last token knows nothing of the country, and at last everything
+    before, after = ((last[[22, 23]] - none) / (whole - none)).tolist()
+    return before < 0.1 and 0.6 < after < 0.75
+
+
+LESSON_11_CHAT = [
+    Claim("18.6 scores 0.86 to 0.92", lambda runs, seed: score_of(runs[seed].induction, "18.6"), OTHERS),
+    Claim(
+        "each of the eight at least 0.40",
+        lambda runs, seed: min(score_of(runs[seed].induction, head) for head in EIGHT) > 0.395,
+        OTHERS,
+    ),
+    Claim("18.6 scores 0.56 to 0.80", read_twice, [0]),
+    Claim("The best previous-token head on all these texts is 16.0", best_previous_token_head_is_16_0),
+    Claim(
+        "silencing 16.0 costs 4.3 to 6.2 nats",
+        lambda runs, seed: runs[seed].cost(by_layer(["16.0"])),
+        OTHERS,
+        slack=0.05,
+    ),
+    Claim(
+        "neither control more than 0.3",
+        lambda runs, seed: max(runs[seed].cost(by_layer([head])) for head in ("11.1", "16.8")) < 0.3,
+        OTHERS,
+    ),
+    Claim("17.3's score falls from 0.80 to 0.01", each(PREVIOUS, lambda *n: n[10] < 0.015)),
+    Claim("0.40 to 0.92 nats on three other random texts", printed(COSTS, -2), OTHERS),
+    Claim(
+        "the sum is 0.48 to 0.60 of the cost of all eight", each(COSTS, lambda *n: 0.46 < n[8] / n[9] < 0.62), OTHERS
+    ),
+    Claim("the eight others cost 0.7 nats or less", each(COSTS, lambda *n: n[-1] < 0.75)),
+    Claim("changes the loss by less than 0.06 nats", changes_on_pages, [0]),
+    Claim("one ruined the second copy on all four random texts", three_random_sets),
+    Claim("0.89 to 0.96 in the first copy", printed(SINK, 0), OTHERS),
+    Claim("0.05 to 0.13 in the second", printed(SINK, 1), OTHERS),
+    Claim("98 to 136 on four random texts", lambda runs, seed: 98 <= sinks(runs[seed], runs[seed].nonsense) <= 136),
+    Claim(
+        "74 to 109 on four pages",
+        lambda runs, _: all(74 <= sinks(runs[0], page) <= 109 for page in pages(runs[0])),
+        [0],
+    ),
+    Claim(
+        "Rome, Berlin, Madrid and Tokyo also make a leap in layer 23, and come first only at the end",
+        leaps_in_layer_23,
+        [0],
+    ),
+    Claim("gives the country 0.89 to 0.98 of its weight", weights_on_countries, [0]),
+    Claim("falls by 0.55 to 2.15 nats", lambda runs, _: falls_without(runs[0], "23.4"), [0]),
+    Claim(
+        "no other head of the layer costs more than 0.21",
+        lambda runs, _: max(max(falls_without(runs[0], f"23.{head}")) for head in range(9) if head != 4) < 0.215,
+        [0],
+    ),
+    Claim(
+        "the capital is still among the first ten tokens",
+        lambda runs, _: all(ranks_without_layer_23(runs[0], country)[country] <= 10 for country in CAPITALS),
+        [0],
+    ),
+    Claim(
+        "so are Rome, Berlin, Madrid and Tokyo",
+        lambda runs, _: max(ranks_without_layer_23(runs[0], "France").values()) <= 10,
+        [0],
+    ),
+    Claim(
+        "Paris even ranks above Rome",
+        lambda runs, _: (ranks := ranks_without_layer_23(runs[0], "Italy"))["France"] < ranks["Italy"],
+        [0],
+    ),
+    Claim("(Italy and France, Germany and Spain, Japan and Italy)", in_other_pairs, [0]),
+    Claim("only two thirds of the difference arrive", in_a_longer_sentence, [0]),
+]
+
+# Lesson 12
+
+CHI_SQUARED = "generator, cache, expected ="
+LESSON_12 = [
+    Claim("it is 52 to 68 in the first case", each(CHI_SQUARED, lambda *n: 51 < n[0] < 69), OTHERS),
+    Claim("311 to 362 in the second", each(CHI_SQUARED, lambda *n: 310 < n[1] < 363), OTHERS),
+]
+
+CLAIMS = {
+    "02": LESSON_2,
+    "03": LESSON_3,
+    "04": LESSON_4,
+    "05": LESSON_5,
+    "06": LESSON_6,
+    "07": LESSON_7,
+    "08": LESSON_8,
+    "11": LESSON_11,
+    "12": LESSON_12,
+}
+NEED_THE_CHAT_MODEL = {"11": LESSON_11_CHAT}
+STEPS = {"05": 1, "11": 1}  # by how much each seed moves those of a lesson whose text speaks of 0 to 4; elsewhere, 1000
