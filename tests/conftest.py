@@ -100,7 +100,7 @@ def pytest_collection():
     if sys.gettrace():
         with coverage_paused():
             import torch  # noqa: F401
-        import transformer_lessons.modern
+        import transformer_lessons.models
         import transformer_lessons.tasks.reversal  # noqa: F401
     with coverage_paused():
         return (yield)
