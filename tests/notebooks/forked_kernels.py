@@ -6,6 +6,7 @@ Linux alone: on macOS libraries do not survive a fork, and Windows has none.
 """
 
 import atexit
+import contextlib
 import functools
 import json
 import os
@@ -44,7 +45,8 @@ class Kernel:
         return self.poll()
 
     def send_signal(self, number):
-        os.kill(self.pid, number)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
 
 
 def launch(command, cwd, env, **streams):
@@ -72,11 +74,9 @@ def fork_kernels():
         if kernel == 0:
             begin(**json.loads(line))
             kernelapp.launch_new_instance()
-            os._exit(0)
+            os._exit(0)  # it must never read the next line
         os.setpgid(kernel, kernel)  # jupyter_client sends its signals to the whole group
         print(kernel, flush=True)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    reap(options=0)
 
 
 def begin(arguments, folder, environment):
@@ -92,13 +92,11 @@ def begin(arguments, folder, environment):
     sys.argv = [LAUNCHER, *arguments]
 
 
-def reap(*_, options=os.WNOHANG):
-    """Kernels that have ended count towards the processor's time of the nursery, and so of pytest."""
-    try:
-        while os.waitpid(-1, options)[0]:
+def reap(*_):
+    """What kernels that have ended have used of the processor's time becomes the nursery's, and so pytest's."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-    except ChildProcessError:
-        pass
 
 
 if __name__ == "__main__":
