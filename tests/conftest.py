@@ -1,3 +1,4 @@
+import contextlib
 import gc
 import os
 import random
@@ -7,7 +8,6 @@ import threading
 from pathlib import Path
 
 import pytest
-import torch
 
 # What takes longest is started first, lessons before tests: at the end no worker waits long for another.
 # test_speed forgets what is known of the draws, and so comes before all that would have to compute it anew.
@@ -72,6 +72,8 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture
 def exact():
     """Float64 by default, and the same draws whichever tests run before."""
+    import torch  # not above: the process that hands the tests out to others runs none
+
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     torch.manual_seed(20170612)
@@ -79,16 +81,35 @@ def exact():
     torch.set_default_dtype(before)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    """Coverage, which slows Python down, is measured where the implementation itself is tested, and nowhere else."""
-    if any(item.path.is_relative_to(path) for path in MEASURED):
-        return (yield)
+@contextlib.contextmanager
+def coverage_paused():
+    """Coverage slows Python down."""
     own, of_threads = sys.gettrace(), threading.gettrace()
     sys.settrace(None)
     threading.settrace(None)
     try:
-        return (yield)
+        yield
     finally:
         sys.settrace(own)
         threading.settrace(of_threads)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is measured is imported before coverage pauses: a module's own lines run once, and have to be seen."""
+    if sys.gettrace():
+        with coverage_paused():
+            import torch  # noqa: F401
+        import transformer_lessons.models
+        import transformer_lessons.tasks.reversal  # noqa: F401
+    with coverage_paused():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Coverage is measured where the implementation itself is tested, and nowhere else."""
+    if any(item.path.is_relative_to(path) for path in MEASURED):
+        return (yield)
+    with coverage_paused():
+        return (yield)

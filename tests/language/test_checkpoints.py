@@ -218,7 +218,8 @@ def test_a_file_that_was_cut_off_anywhere_is_refused(path, saved):
 
 def test_a_file_with_one_wrong_byte_anywhere_is_refused(path, saved):
     body = 8 + int.from_bytes(saved[:8], "little")  # before it lies the header, after it the numbers
-    for place in [*range(body + 8), *range(body + 8, len(saved), len(saved) // 40), len(saved) - 1]:
+    in_the_header = [*range(HEAD), *range(HEAD, body, 7), *range(body - 2, body + 8)]
+    for place in [*in_the_header, *range(body + 8, len(saved), len(saved) // 40), len(saved) - 1]:
         wrong = bytearray(saved)
         wrong[place] ^= 1 << place % 8
         path.write_bytes(wrong)

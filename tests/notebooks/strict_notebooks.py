@@ -13,10 +13,14 @@ import io
 import math
 import os
 import re
+import sys
 import zlib
 from pathlib import Path
+from unittest import mock
 
+import forked_kernels
 import pytest
+from jupyter_client.provisioning import local_provisioner
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 TESTS = Path(__file__).resolve().parent
@@ -232,7 +236,9 @@ class ShapeComments(pytest.Item):
 
 
 def start_kernel_and_take_notes(notebook, start=IPyNbFile.setup):
-    start(notebook)
+    launch = forked_kernels.launch if sys.platform == "linux" else local_provisioner.launch_kernel
+    with mock.patch.object(local_provisioner, "launch_kernel", launch):
+        start(notebook)
     ask(notebook.kernel, BEGIN)
 
 

@@ -20,7 +20,11 @@ ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("??_*.ipynb"))]
 LESSON_CELLS = [cell for lesson in LESSONS for cell in lesson.cells if cell.cell_type == "code"]
 IMPORTS = "\n".join(lesson.cells[2].source for lesson in LESSONS)
-MISTAKES = {name: list(exercise.mistakes)[:1] for name, exercise in EXERCISES.items()}
+# The first exercise of each lesson, and a class: the rules see only the words of a verdict, which for the others are
+# those that test_lessons.py asks for.
+TRIED = {exercise.lesson: exercise for exercise in list(EXERCISES.values())[::-1]}.values()
+TRIED = {exercise.name: exercise for exercise in [*TRIED, EXERCISES["AttentionHead"]]}
+MISTAKES = {name: list(exercise.mistakes)[:1] for name, exercise in TRIED.items()}
 
 
 def shown(text):
@@ -147,7 +151,7 @@ def run(path, *arguments):
 def marked(tmp_path_factory):
     """what → (passed?, the report on it), and all that pytest said."""
     notebook = Notebook()
-    for exercise in EXERCISES.values():
+    for exercise in TRIED.values():
         notebook.add_exercise(exercise)
     notebook.add_others()
     path = tmp_path_factory.mktemp("learner") / "mine.ipynb"
@@ -163,7 +167,7 @@ def marked(tmp_path_factory):
 
 
 @pytest.mark.parametrize("state", ["untouched", "solved"])
-@pytest.mark.parametrize("exercise", EXERCISES)
+@pytest.mark.parametrize("exercise", TRIED)
 def test_an_exercise_that_is_not_wrong_passes(marked, exercise, state):
     assert marked[0][exercise, state] == (True, "")
 
@@ -189,8 +193,8 @@ def test_something_is_wrong_with(marked, what):
     assert FAILING[what] in report
 
 
-def test_every_exercise_has_a_mistake_to_try():
-    assert MISTAKES.keys() == EXERCISES.keys()
+def test_every_lesson_has_an_exercise_with_a_mistake_to_try():
+    assert {exercise.lesson for exercise in TRIED.values()} == set(range(1, len(LESSONS) + 1))
     assert {len(names) for names in MISTAKES.values()} == {1}
 
 

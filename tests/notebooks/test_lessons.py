@@ -34,7 +34,11 @@ def notebook_of(exercise):
 
 SHORTENED = {  # trainings whose results no check asks for; nbval runs them whole
     r"\bsteps=\d+": "steps=6",
+    r"\bin range\(300\)": "in range(6)",
     r"\bin range\(301\)": "in (0, 100, 300)",
+    r"\blength=120\b": "length=6",
+    r"\bscenes=2000\b": "scenes=300",
+    r"\bscenes=100\b": "scenes=40",
     r"\b(fit\(.*), 120\)": r"\1, 6)",
 }
 
@@ -204,7 +208,7 @@ def test_solving_every_exercise_turns_every_check_of_a_lesson_green(path):
     lesson = [exercise for exercise in EXERCISES.values() if exercise.lesson == int(path.name[:2])]
     printed = solve(cells(path), {exercise.name: exercise.solution_text() for exercise in lesson})
     for exercise in lesson:
-        assert f"✓ {exercise.name}" in printed
+        assert re.search(rf"(?m)^✓ {exercise.name}$", printed)
 
 
 STUB = "def f(x):\n    raise NotImplementedError"
@@ -259,9 +263,9 @@ def test_a_wrong_solution_and_a_cell_that_fails_with_a_right_one_are_noticed(sol
 def test_a_known_mistake_in_the_place_of_the_stub_is_named_in_the_lesson(exercise):
     code = cells(notebook_of(exercise))
     checks = [source for source in code if f'check("{exercise.name}", {exercise.name})' in source]
-    for mistake in list(exercise.mistakes.values())[:3]:
-        given = {"check": exercises.check, exercise.name: mistake.variants[0].answer}
-        assert run(checks, given).startswith(f"✗ {exercise.name}: {mistake.name}")
+    mistake = next(iter(exercise.mistakes.values()))
+    given = {"check": exercises.check, exercise.name: mistake.variants[0].answer}
+    assert run(checks, given).startswith(f"✗ {exercise.name}: {mistake.name}")
 
 
 def test_the_glossary_is_gathered_from_the_lessons():

@@ -22,6 +22,7 @@ CHECK = 'report = check("causal_mask", causal_mask)'
 RIGHT_WITH_HELP = "def causal_mask(length):\n    return full(length).tril()"
 FIXED = "def fixed(length):\n    raise NotImplementedError"
 CHECK_FIXED = 'check("causal_mask", fixed)'
+UNDIVIDED = "import numpy as np\n\n\ndef softmax(x):\n    return np.exp(x)"
 INVERTED = "def causal_mask(length):\n    return ~torch.ones(length, length, dtype=torch.bool).tril()"
 
 
@@ -36,40 +37,33 @@ HOSTILE = """import helper
 from transformer_lessons.exercises import check as judge
 assert open("numbers.txt").read() == "1 2 3" and open("data/more.txt").read() == "4"
 for name in ("06_masking.mine.ipynb", "numbers.txt", "new.txt"):
-    open(name, "w").write("gone")"""
+    open(name, "w").write("gone")
+print("✓ padding_mask")"""
 
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
     """What the command prints of a folder: notebook → its lines; the total; the exit code; is the folder as it was?"""
     folder = tmp_path_factory.mktemp("notebooks")
-    ask, other = 'answer("1.1")', CHECK.replace("causal", "padding")
+    ask, padding, other = 'answer("1.1")', EXERCISES["padding_mask"].stub, CHECK.replace("causal", "padding")
     helper = "def full(length):\n    return torch.ones(length, length, dtype=torch.bool)"
-    write(folder, "untouched.ipynb", STUB, CHECK, ask, 'answer("1.2")')
-    write(folder, "helped.ipynb", helper, "1 / 0", RIGHT_WITH_HELP, CHECK, 'answer("1.1", 4)')
-    write(folder, "mistaken.ipynb", INVERTED, CHECK, 'answer("1.1", 14)', FIXED, CHECK_FIXED)
     write(
         folder,
-        "repaired.ipynb",
-        INVERTED,
+        "helped.ipynb",
+        helper,
+        "1 / 0",
+        RIGHT_WITH_HELP,
         CHECK,
-        RIGHT,
-        CHECK,
-        INVERTED,
-        CHECK,
-        ask,
+        padding,
+        other,
         'answer("1.1", 4)',
-        _6="wrong-on-purpose",
+        'answer("1.2")',
     )
-    write(folder, "broken.ipynb", RIGHT, CHECK, other, "raise ValueError('mine')")
-    write(
-        folder,
-        "06_masking.mine.ipynb",
-        HOSTILE,
-        RIGHT,
-        'report = judge("causal_mask", causal_mask)',
-        "print('✓ padding_mask')",
-    )
+    repaired = [INVERTED, CHECK, RIGHT, CHECK, INVERTED, CHECK, ask, 'answer("1.1", 4)']
+    mistaken = [UNDIVIDED, 'check("softmax", softmax)', 'answer("1.2", "a")', FIXED, CHECK_FIXED]
+    broken = ["raise ValueError('mine')", other]
+    write(folder, "mistaken.ipynb", *repaired, *mistaken, *broken, _6="wrong-on-purpose")
+    write(folder, "06_masking.mine.ipynb", HOSTILE, RIGHT, 'report = judge("causal_mask", causal_mask)')
     nbformat.write(new_notebook(cells=[new_code_cell("1 / 0")]), folder / "no_lesson.ipynb")
     (folder / "no_notebook.ipynb").write_text("{")
     (folder / "no_cells.ipynb").write_text("[]")
@@ -97,19 +91,19 @@ def row(mark, name, words):
 @pytest.mark.parametrize(
     ("name", "lines"),
     {
-        "untouched": [row("○", "causal_mask", "untouched"), "    questions: 0 right, 2 open"],
-        "helped": [row("✓", "causal_mask", "passed"), "    questions: 1 right, 0 open"],
-        "mistaken": [
-            row("✗", "causal_mask", "failed: the mask inverted"),
-            row("○", "causal_mask, as fixed", "untouched"),
-            "    questions: 0 right, 1 wrong (1.1), 0 open",
-        ],
-        "repaired": [row("✓", "causal_mask", "passed"), "    questions: 1 right, 0 open"],
-        "broken": [
+        "helped": [
             row("✓", "causal_mask", "passed"),
+            row("○", "padding_mask", "untouched"),
+            "    questions: 1 right, 1 open",
+        ],
+        "mistaken": [
+            row("✓", "causal_mask", "passed"),
+            row("✗", "softmax", "failed: not divided by the sum"),
+            row("○", "causal_mask, as fixed", "untouched"),
             row("○", "padding_mask", "not reached"),
-            "  ! code cell 4: NameError: name 'padding_mask' is not defined",
-            "  ! code cell 5: ValueError: mine",
+            "    questions: 1 right, 1 wrong (1.2), 0 open",
+            "  ! code cell 15: ValueError: mine",
+            "  ! code cell 16: NameError: name 'padding_mask' is not defined",
         ],
         "06_masking.mine": [
             row("✓", "causal_mask", "passed"),
@@ -127,21 +121,11 @@ def test_the_table_tells_what_is_solved(told, name, lines):
 
 
 def test_nothing_in_the_folder_is_skipped_silently(told):
-    assert set(told[0]) == {
-        "untouched",
-        "helped",
-        "mistaken",
-        "repaired",
-        "broken",
-        "06_masking.mine",
-        "no_lesson",
-        "no_notebook",
-        "no_cells",
-    }
+    assert set(told[0]) == {"helped", "mistaken", "06_masking.mine", "no_lesson", "no_notebook", "no_cells"}
 
 
 def test_the_total_counts_the_exercises(told):
-    assert told[1] == "4 of 10 passed, 1 failed."
+    assert told[1] == "3 of 9 passed, 1 failed."
 
 
 def test_the_exit_code_is_1_because_something_is_failed_or_broken(told):

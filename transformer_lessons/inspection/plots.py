@@ -44,7 +44,7 @@ class Picture:
 
     def __init__(self, figure, alt):
         self.alt, drawn = alt, io.BytesIO()
-        figure.savefig(drawn, format="png", dpi=DENSITY * 96, facecolor="white", pil_kwargs={"optimize": True})
+        figure.savefig(drawn, format="png", dpi=DENSITY * 96, facecolor="white")
         self.png = drawn.getvalue()
         pixels = figure.get_size_inches() * 96
         self.size = {"width": round(pixels[0]), "height": round(pixels[1])}  # as displayed

@@ -221,6 +221,8 @@ def run_cells(path, sources, limit):
 
     They run in a copy of the notebook's folder: what they write there leaves the learner's files alone.
     """
+    # Without this module, jsonschema leaves out a grammar of web addresses, which takes seconds to build.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     from nbformat.v4 import new_code_cell
 
     shown = {}
