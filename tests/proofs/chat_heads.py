@@ -108,8 +108,6 @@ def random_texts(claims, reader):
     found = torch.stack([reader.scores(text, induction) for text in texts])  # (number, heads)
     best = found[1:, places(["18.6"])].flatten().tolist()
     claims.check("induction score of 18.6", best, "scores 0.86 to 0.92")
-    least = found[1:, places(EIGHT)].min().item()
-    claims.report("least of the eight", [least], "each of the eight at least 0.40", least > 0.40)
     previous = [reader.scores(text, attention_maps.previous_token_score).argmax().item() for text in texts]
     held = previous == 4 * places(["16.0"])
     claims.report("best previous-token head", previous, "The best previous-token head on all these texts is 16.0", held)
@@ -129,11 +127,6 @@ def random_texts(claims, reader):
     claims.check(
         "sum of the eight ÷ all at once", shares[1:], "the sum is 0.48 to 0.60 of the cost of all eight at once"
     )
-    seven = costs([head for head in EIGHT if head != "17.4"])
-    added = [all_of_it - part for all_of_it, part in zip(together, seven, strict=True)]
-    claims.check("17.4, after the other seven", added[1:], "0.40 to 0.92 nats on three other random texts")
-    controls = costs(OTHERS)
-    claims.report("eight others", controls, "the eight others cost 0.7 nats or less", max(controls) < 0.7)
     generator = random.Random(0)
     heads = [f"{layer}.{head}" for layer in range(30) for head in range(9) if f"{layer}.{head}" not in EIGHT]
     sets = [generator.sample(heads, 8) for _ in range(3)]
@@ -142,10 +135,6 @@ def random_texts(claims, reader):
     held = ruined == ["16.0" in one for one in sets] == [False, True, False] and max(drawn[0] + drawn[2]) < 3
     shown = [cost for one in drawn for cost in one]
     claims.report("three random sets", shown, "one ruined the second copy on all four random texts", held)
-    first = [reader.scores(text, on_first(slice(4, HALF)))[places(["18.6"])].item() for text in texts[1:]]
-    second = [reader.scores(text, on_first(slice(HALF, None)))[places(["18.6"])].item() for text in texts[1:]]
-    claims.check("18.6's sink, first copy", first, "0.89 to 0.96 in the first copy")
-    claims.check("18.6's sink, second copy", second, "0.05 to 0.13 in the second")
     sinks = [(reader.scores(text, on_first(slice(8, None))) > 0.5).sum().item() for text in texts]
     claims.report("sinks", sinks, "98 to 136 on four random texts", 98 <= min(sinks) <= max(sinks) <= 136)
 
@@ -154,7 +143,7 @@ def pages(claims, reader):
     texts = [reader.ids(page) for page in [page_of_the_lesson(), *PAGES]]
     twice = [torch.cat([text[:, :HALF], text[:, :HALF]], dim=1) for text in texts]
     found = [reader.scores(text, induction)[places(["18.6"])].item() for text in twice]
-    claims.check("18.6 on passages read twice", found, "scores 0.56 to 0.80")
+    claims.check("18.6 on passages read twice", found, "on four ordinary passages read twice, 0.56 to 0.80")
     previous = [reader.scores(text, attention_maps.previous_token_score).argmax().item() for text in texts]
     quotation = "The best previous-token head on all these texts is 16.0"
     claims.report("best previous-token head", previous, quotation, previous == 4 * places(["16.0"]))
@@ -168,8 +157,7 @@ def pages(claims, reader):
 
 @torch.inference_mode()
 def capitals(claims, reader):
-    leaps, looks, worse, other, silenced, first, least = [], [], [], [], {}, [], []
-    answers = [reader.vocabulary.encode(capital)[0] for capital in CAPITALS.values()]
+    leaps, looks, worse, other, first, least = [], [], [], [], [], []
     for country, capital in CAPITALS.items():
         text, answer = reader.ids(f"The capital of {country} is"), reader.vocabulary.encode(capital)[0]
         stages = experiments.residual_stream(reader.model, text)[:, 0, -1]  # (stages, d_model)
@@ -183,21 +171,13 @@ def capitals(claims, reader):
         for head in range(9):
             after = reader.last_logits(text, [f"23.{head}"])[0].log_softmax(-1)[answer].item()
             (worse if head == 4 else other).append(before - after)
-        logits = reader.last_logits(text, [f"23.{head}" for head in range(9)])[0]
-        silenced[country] = ((logits > logits[answers, None]).sum(dim=-1) + 1).tolist()  # a rank for each capital
     held = min(leaps) > 2 and first == 5 * [[30]]
     claims.report("least rank up to layer 22", least, "thousands of tokens rank above Paris", least[0] > 2000)
     claims.report("leap of the rank", leaps, "make a leap in layer 23, and come first only at the end", held)
     claims.check("weight of 23.4 on the country", looks, "gives the country 0.89 to 0.98 of its weight")
     claims.check("without 23.4", worse, "falls by 0.55 to 2.15 nats")
     claims.report("without another", other, "no other head of the layer costs more than 0.21", max(other) < 0.215)
-    right = [ranks[number] for number, ranks in enumerate(silenced.values())]
-    claims.report("without all nine", right, "is still among the first ten tokens", max(right) <= 10)
-    quotation = "so are Rome, Berlin, Madrid and Tokyo"
-    claims.report("without all nine, after France", silenced["France"], quotation, max(silenced["France"]) <= 10)
-    paris, rome, *_ = silenced["Italy"]
-    claims.report("without all nine, after Italy", [paris, rome], "Paris even ranks above Rome", paris < rome)
-    quotation = "(Italy and France, Germany and Spain, Japan and Italy)"
+    quotation = "With three other pairs of clean and corrupted texts"
     for clean, corrupted in (("France", "Italy"), ("Italy", "France"), ("Germany", "Spain"), ("Japan", "Italy")):
         country, last = (ahead(reader, clean, corrupted, position) for position in (3, 4))
         held = bool((country[:23] > 0).all() and (country[23:] < 0).all())
