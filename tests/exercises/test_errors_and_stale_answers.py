@@ -12,8 +12,8 @@ from torch import nn
 
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import errors, redefinition, sandbox
-from transformer_lessons.exercises.checker.draws import Finding
-from transformer_lessons.exercises.checker.edits import RightAnswer, recorded
+from transformer_lessons.exercises.checker.draws import Finding, first_draws, observe
+from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.verdict import placed
 
@@ -51,11 +51,12 @@ def test_the_line_that_raises_stands_below_the_evidence_only_where_that_is_short
 
 
 def test_a_function_that_the_package_has_called_is_not_said_to_be_in_its_own_callers_call():
-    def called_back(answer):
-        return int(str(answer))
+    def called_back(call):
+        return int(str(call))
 
-    outcome = sandbox.attempt(lambda: recorded(RightAnswer("def f(): return 1", {}), called_back))
-    assert outcome.line == "return int(str(answer)), in `called_back`"
+    draws = first_draws(EXERCISES["causal_mask"])
+    outcome = sandbox.attempt(lambda: observe(draws.exercise, None, draws.cases[0], draws.dtype, run=called_back))
+    assert outcome.line == "return int(str(call)), in `called_back`"
 
 
 def test_a_local_name_self_makes_no_method():

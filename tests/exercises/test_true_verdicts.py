@@ -71,7 +71,7 @@ def test_a_shape_that_is_called_the_learners_is_the_learners(name):
                 outcomes = [slipped(drawn.outcome(variant, number), slip) for number in range(len(drawn.cases))]
                 if not all(one.ok for one in outcomes):
                     continue
-                report = verdict.judge(exercise, variant.answer, drawn, run=attempt, outcomes=outcomes)
+                report = verdict.judge_outcomes(drawn, variant.answer, outcomes, attempt)
                 shapes = {str(tuple(one.shape)) for outcome in outcomes for one in several(outcome.value)}
                 said = [
                     *re.findall(r"` has shape (\([\d, ]*\));", text(report)),
@@ -343,11 +343,8 @@ def recorded(drawn, answer, number):
     """[(name, value)]: what each line of an answer sets, in order, until it raises."""
     record: list = []
     inputs = inputs_for(drawn, drawn.cases[number])
-    attempt(
-        lambda: edits.recorded(
-            answer, lambda made: made_ready(drawn, made, number, answer.keeps_layers)(*inputs), record
-        )
-    )
+    noting = edits.recording(answer, record)
+    attempt(lambda: made_ready(drawn, noting, number, answer.keeps_layers)(*inputs))
     return [(name, freeze(value)) for name, value in record if name != RETURN]
 
 

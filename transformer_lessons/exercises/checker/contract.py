@@ -287,10 +287,10 @@ def one_for_several(layer, others):
     )
 
 
-def listed(names, limit=3):
+def listed(names):
     names = [f"`{name}`" for name in names]
-    if len(names) > limit:
-        return f"{', '.join(names[:limit])} and {len(names) - limit} more"
+    if len(names) > 3:
+        return f"{', '.join(names[:3])} and {len(names) - 3} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
@@ -326,8 +326,8 @@ def wrong_parameters(call, ours, theirs):
     return None
 
 
-def some(names, limit=4):
-    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
+def some(names):
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
 def at_line(outcome):

@@ -305,20 +305,15 @@ def fill_dots(line: Any, right: Any) -> None:
 # Recording what an answer computes
 
 
-def recorded(answer: RightAnswer | WrongAnswer, fill_in: Callable, record: list | None = None) -> list:
-    """[(name, value)]: what each line sets, in order, when `fill_in` calls the answer. `return` is among the names.
-
-    A given record grows as the lines run, so it holds what an answer has set before it raises.
-    """
+def recording(answer: RightAnswer | WrongAnswer, record: list) -> Callable:
+    """The function or class, each line of which adds (name, value) to the record. `return` is among the names."""
     right = answer if isinstance(answer, RightAnswer) else answer.right
-    record = [] if record is None else record
 
     def note(name, value):
         record.append((name, value))
         return value
 
-    fill_in(right.compiled(noting(answer.tree), **{NOTE: note}))
-    return record
+    return right.compiled(noting(answer.tree), **{NOTE: note})
 
 
 def noting(tree: ast.Module) -> ast.Module:

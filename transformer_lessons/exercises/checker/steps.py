@@ -23,7 +23,7 @@ from transformer_lessons.exercises.checker.comparison import (
     numbers,
 )
 from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make
-from transformer_lessons.exercises.checker.edits import RETURN, recorded
+from transformer_lessons.exercises.checker.edits import RETURN, recording
 from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
 
 MOST_CALLS = 1000
@@ -106,12 +106,12 @@ def first_wrong_step(draws, number, target, trace, right):
         passed = []
         sources = trace.sources(wrong, lambda one: right.known(one, step), passed)
         if sources == wanted and comes_out_right(draws, number, target, call, missing):
-            sure = not might_belong_to_an_earlier_step(right, step, sources, passed, call, missing)
+            sure = not might_belong_to_an_earlier_step(right, sources, passed, call, missing)
             return (right.names[step - 1] if step else None, right.names[step]) if sure else None
     return None
 
 
-def might_belong_to_an_earlier_step(right, step, sources, passed, call, wanted):
+def might_belong_to_an_earlier_step(right, sources, passed, call, wanted):
     """Is anything on the way shaped like an earlier step's result that it is made from? It may be that one, altered."""
     shapes = {right.table[one].shape for one in sources if one in right.of_steps}
     others = [one for one in passed if one is not call.made[0] and right.known(one) is None]
@@ -246,8 +246,8 @@ def changed_by(draws, variant, number, right):
 
 def recorded_on(draws, answer, number, same_layers):
     """[(name, value)], on one case: what each line of an answer sets. It stays as it was then."""
-    inputs = inputs_for(draws, draws.cases[number])
-    record = recorded(answer, lambda made: made_ready(draws, made, number, same_layers)(*inputs))
+    record: list = []
+    made_ready(draws, recording(answer, record), number, same_layers)(*inputs_for(draws, draws.cases[number]))
     return [(name, freeze(value)) for name, value in record]
 
 
@@ -367,18 +367,13 @@ class RightSteps:
     def __init__(self, draws: Draws, number: int) -> None:
         exercise, case = draws.exercise, draws.cases[number]
         self.trace, self.tolerance = Trace(), exercise.tolerance
-        target = None
-
-        def fill_in(right):
-            nonlocal target
-            inputs = inputs_for(draws, case)
-            target = make(exercise, right, case, draws.dtype, inputs)
-            with self.trace:
-                target(*inputs)
-
-        record = [(name, value) for name, value in recorded(exercise.right, fill_in) if name != RETURN]
-        self.names = [name for name, _ in record]
-        self.results = [tensors_in(value) for _, value in record]
+        record: list = []
+        inputs = inputs_for(draws, case)
+        target = make(exercise, recording(exercise.right, record), case, draws.dtype, inputs)
+        with self.trace:
+            target(*inputs)
+        self.names = [name for name, _ in record if name != RETURN]
+        self.results = [tensors_in(value) for name, value in record if name != RETURN]
         self.table, self.since = [], []  # the known tensors, and the step from which each is known
         for one in tensors_in(inputs_for(draws, case)):
             self.add(one, 0)
@@ -415,12 +410,9 @@ class RightSteps:
                 return number
         return None
 
-    def is_known(self, tensor: torch.Tensor, step: int) -> bool:
-        return self.known(tensor, step) is not None
-
     def among(self, tensor: torch.Tensor, others: list) -> bool:
         """Is it an input, or one of the others?"""
-        return self.is_known(tensor, 0) or any(self.equal(one, tensor) for one in others)
+        return self.known(tensor, 0) is not None or any(self.equal(one, tensor) for one in others)
 
     def equal(self, one, other):
         """The same shape, and the same numbers in the same places."""

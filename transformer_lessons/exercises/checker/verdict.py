@@ -95,15 +95,9 @@ def names_like(name: str) -> str:
 
 
 def judge(
-    exercise: Exercise,
-    answer: Any,
-    draws: Draws | None = None,
-    *,
-    run: Callable = sandbox.run_safely,
-    limits: Limits = LIMITS,
-    outcomes: list[Outcome] | None = None,
+    exercise: Exercise, answer: Any, draws: Draws, *, run: Callable = sandbox.run_safely, limits: Limits = LIMITS
 ) -> Report:
-    """The report on one answer; outcomes that are known already are not computed again."""
+    """The report on one answer."""
     if is_stub(exercise, answer):
         return untouched(exercise)
     finding = misfit(exercise, answer)
@@ -112,12 +106,17 @@ def judge(
         finding = finding if takes_others else nothing_returned()
     if finding:
         return failed(exercise, finding)
-    raised = []
+    draws, outcomes = observe_all(draws, answer, run, limits.check)
+    return judge_outcomes(draws, answer, outcomes, run, limits)
+
+
+def judge_outcomes(
+    draws: Draws, answer: Any, outcomes: list[Outcome], run: Callable, limits: Limits = LIMITS
+) -> Report:
+    """The report on an answer that has been called on every case."""
+    exercise = draws.exercise
+    raised = [outcome for outcome in outcomes if outcome.kind == "raised"]
     run = noting(run, raised)
-    draws = draws or Draws(exercise)
-    if outcomes is None:
-        draws, outcomes = observe_all(draws, answer, run, limits.check)
-    raised += [one for one in outcomes if one.kind == "raised"]
     if outcomes[0].kind == "empty":
         called = outcomes[0].unfinished
         if called and called != getattr(answer, "__name__", ""):
