@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 from transformer_lessons.exercises.checker.agreement import (
     Seen,
@@ -17,14 +17,13 @@ from transformer_lessons.exercises.checker.agreement import (
 )
 from transformer_lessons.exercises.checker.contract import SHARED, fault_beyond_numbers
 from transformer_lessons.exercises.checker.distributions import Chances
-from transformer_lessons.exercises.checker.draws import Draws, Finding, same
+from transformer_lessons.exercises.checker.draws import Draws, Finding, once_for_draws, same
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.evidence import evidence, symptom, which_parts
-from transformer_lessons.exercises.checker.exercise import Mistake
+from transformer_lessons.exercises.checker.exercise import MOST_PAIRS, Mistake
+from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.slips import SLIPS, is_right, sentence_of, transposed, undone
 from transformer_lessons.exercises.checker.steps import mistakes_in_parts, mistakes_on_the_way
-
-MOST_PAIRS = 300  # so that a check stays under a second
 
 
 def diagnose(seen: Seen) -> Finding | None:
@@ -108,15 +107,15 @@ def two_on_the_way(seen: Seen) -> Finding | None:
         shown = mistakes_in_parts(seen.draws, seen.outcomes[first].value, first)
     else:
         shown = mistakes_on_the_way(seen.draws, seen.answer, seen.outcomes[first], first, seen.run)
-    pairs: list = []
-    for ((mistake,), variant), ((other,), another) in product(shown, exercise.singles):
-        if (variant, another) not in seen.draws.pairs:
-            seen.draws.pairs[variant, another] = exercise.pair((mistake, variant), (other, another))
-        if seen.draws.pairs[variant, another]:
-            pairs.append(seen.draws.pairs[variant, another])
-        if len(pairs) == MOST_PAIRS:
-            break
-    return by_pair(seen, pairs, (in_full, where_it_ran))
+    pairs = (pair_of(seen.draws, *singles) for singles in product(shown, exercise.singles))
+    return by_pair(seen, list(islice(filter(None, pairs), MOST_PAIRS)), (in_full, where_it_ran))
+
+
+@once_for_draws
+def pair_of(draws: Draws, first: tuple, second: tuple) -> tuple | None:
+    """Two mistakes at once, made once: the draws know the outcomes of the very same wrong answer."""
+    ((mistake,), variant), ((other,), another) = first, second
+    return draws.exercise.pair((mistake, variant), (other, another))
 
 
 def solved_for(seen: Seen) -> Finding | None:
@@ -253,6 +252,12 @@ def about(mistakes: tuple[Mistake, ...]) -> Finding:
     return Finding(f"two mistakes at once: {names}.", names, whys, (), first.look, first.hint)
 
 
+@once_for_draws
+def fault_of_variant(draws: Draws, variant: WrongAnswer) -> tuple | None:
+    """The fault of a known wrong answer that the numbers do not show."""
+    return fault_beyond_numbers(draws, variant.answer, attempt)
+
+
 def by_fault(draws: Draws, fault: tuple) -> Finding:
     """A known mistake that gives the right numbers but has the same fault; otherwise the fault itself."""
     name, sentence, look = fault
@@ -262,7 +267,7 @@ def by_fault(draws: Draws, fault: tuple) -> Finding:
             one.ok and not one.changed_inputs and same(draws.exercise, one.value, expected)
             for one, expected in zip(theirs, draws.expected, strict=False)
         )
-        found = draws.fault(variant, fault_beyond_numbers) if right else None
+        found = fault_of_variant(draws, variant) if right else None
         if found and found[:2] == fault[:2]:
             return Finding(mistake.name + ".", mistake.name, mistake.why, (), mistake.look, mistake.hint)
     headline = f"{name}." if name != sentence else sentence

@@ -5,8 +5,9 @@ import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
@@ -46,19 +47,16 @@ class Draws:
         self.exercise, self.seed, self.dtype = exercise, seed, dtype
         self.cases = exercise.cases(seed)
         self.expected = [observe(exercise, exercise.reference, case, dtype).value for case in self.cases]
-        self.known, self.faults, self.filled = {}, {}, {}
-        self.steps = {}  # number of a case → the steps of the right answer, once needed
-        self.usual = {}  # number of a case → what the right answer computes, once needed
-        self.changes = {}  # number of a case and variant → what the mistake changes, once needed
-        self.pairs = {}  # two variants → both at once, once tried
+        self.outcomes: dict = {}  # variant and number of a case → its outcome, once needed
+        self.filled: dict = {}  # number of a case → the right answer's module, built and filled, once needed
 
     def outcome(self, variant: WrongAnswer, number: int) -> Outcome:
         """The outcome of a known wrong answer on one case."""
-        if (variant, number) not in self.known:
+        if (variant, number) not in self.outcomes:
             case = self.cases[number]
             answer = self.ready(variant.answer, number, variant.keeps_layers)
-            self.known[variant, number] = observe(self.exercise, answer, case, self.dtype)
-        return self.known[variant, number]
+            self.outcomes[variant, number] = observe(self.exercise, answer, case, self.dtype)
+        return self.outcomes[variant, number]
 
     def ready(self, answer: Callable, number: int, same_layers: bool) -> Callable:
         """An answer, ready to be called; if it has the right answer's layers, they are built and filled once."""
@@ -73,11 +71,19 @@ class Draws:
         module.__class__ = answer
         return module
 
-    def fault(self, variant: WrongAnswer, find: Callable) -> tuple | None:
-        """The fault that `find` sees in a known wrong answer, beyond its numbers."""
-        if variant not in self.faults:
-            self.faults[variant] = find(self, variant.answer, sandbox.attempt)
-        return self.faults[variant]
+
+def once_for_draws(function: Callable) -> Callable:
+    """Makes a function of draws, and of more, compute each result once; it is forgotten with the draws."""
+    results: WeakKeyDictionary = WeakKeyDictionary()
+
+    @wraps(function)
+    def known(draws, *inputs):
+        of_these = results.setdefault(draws, {})
+        if inputs not in of_these:
+            of_these[inputs] = function(draws, *inputs)
+        return of_these[inputs]
+
+    return known
 
 
 @cache

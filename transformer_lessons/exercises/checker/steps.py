@@ -22,7 +22,7 @@ from transformer_lessons.exercises.checker.comparison import (
     is_array,
     numbers,
 )
-from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make
+from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make, once_for_draws
 from transformer_lessons.exercises.checker.edits import RETURN, recording
 from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
 
@@ -69,7 +69,7 @@ def certain(draws: Draws, answer: Callable, number: int) -> tuple:
 
     The step is given as (the one before, its name), or as None where it is not certain.
     """
-    right = right_steps(draws, number)
+    right = RightSteps.of(draws, number)
     target, trace, unused = traced(draws, answer, number)
     if right.names and any(layer in unused for layer in right.first_layers):
         return unused, (None, right.names[0])
@@ -156,8 +156,6 @@ def mistakes_on_the_way(draws: Draws, answer: Callable, outcome: Outcome, number
     steps come first. Where there are very many variants, the first ones of the mistakes are tried, and the others of
     those that show.
     """
-    if number not in draws.usual:
-        draws.usual[number] = usual(draws, number)
     traced = run(lambda: made_on_the_way(draws, answer, number))
     made = [*arrays_in(outcome.value), *(traced.value if traced.ok else ())]
 
@@ -212,6 +210,7 @@ def made_on_the_way(draws, answer, number):
     return [numbers(freeze(one)) for call in trace.calls for one in call.made]
 
 
+@once_for_draws
 def usual(draws, number):
     """(name → arrays, all arrays): what the right answer computes, on one case, by its names and on its way."""
     exercise, inputs = draws.exercise, inputs_for(draws, draws.cases[number])
@@ -219,17 +218,16 @@ def usual(draws, number):
     return named, [*arrays_in(inputs), *made_on_the_way(draws, exercise.reference, number)]
 
 
+@once_for_draws
 def changed(draws, number, variant):
     """What the lines of a mistake compute, on one case, that the right answer does not; nothing if it shows no mistake.
 
     A result that the right answer also makes on its way shows none.
     """
-    if (number, variant) not in draws.changes:
-        named, all_arrays = draws.usual[number]
-        arrays = attempt(lambda: changed_by(draws, variant, number, named)).value if variant.names else None
-        shows = arrays and not holds(all_arrays, arrays[0], draws.exercise.tolerance)
-        draws.changes[number, variant] = arrays if shows else []
-    return draws.changes[number, variant]
+    named, all_arrays = usual(draws, number)
+    arrays = attempt(lambda: changed_by(draws, variant, number, named)).value if variant.names else None
+    shows = arrays and not holds(all_arrays, arrays[0], draws.exercise.tolerance)
+    return arrays if shows else []
 
 
 def changed_by(draws, variant, number, right):
@@ -354,15 +352,14 @@ def tensors_in(value: object) -> list[torch.Tensor]:
 # What the right answer computes
 
 
-def right_steps(draws: Draws, number: int) -> "RightSteps":
-    """The steps of the right answer on one case, computed once."""
-    if number not in draws.steps:
-        draws.steps[number] = RightSteps(draws, number)
-    return draws.steps[number]
-
-
 class RightSteps:
     """The steps of the right answer on one case, and all tensors in it that are known: each has a number."""
+
+    @staticmethod
+    @once_for_draws
+    def of(draws: Draws, number: int) -> "RightSteps":
+        """These steps, computed once."""
+        return RightSteps(draws, number)
 
     def __init__(self, draws: Draws, number: int) -> None:
         exercise, case = draws.exercise, draws.cases[number]
