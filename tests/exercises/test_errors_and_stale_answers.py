@@ -12,8 +12,9 @@ from torch import nn
 
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import errors, redefinition, sandbox
-from transformer_lessons.exercises.checker.draws import Finding, first_draws, observe
+from transformer_lessons.exercises.checker.draws import first_draws, observe
 from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.verdict import placed
 
@@ -45,7 +46,7 @@ def said(name, answer):
     ],
 )
 def test_the_line_that_raises_stands_below_the_evidence_only_where_that_is_short(evidence, more, look):
-    finding = Finding("wrong.", why="With x=4 it raises ValueError: no", evidence=evidence)
+    finding = Finding(headline="wrong.", why="With x=4 it raises ValueError: no", evidence=evidence)
     found = placed(finding, [Outcome("raised", error="ValueError: no", line="f(x)")])
     assert (found.evidence, found.look) == ((*evidence, *more), look)
 

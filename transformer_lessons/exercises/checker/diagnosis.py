@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product
 
 from transformer_lessons.exercises.checker.agreement import (
@@ -15,12 +15,14 @@ from transformer_lessons.exercises.checker.agreement import (
     same_messages,
     where_it_ran,
 )
-from transformer_lessons.exercises.checker.contract import SHARED, fault_beyond_numbers
+from transformer_lessons.exercises.checker.beyond_numbers import fault_beyond_numbers
+from transformer_lessons.exercises.checker.contract import SHARED
 from transformer_lessons.exercises.checker.distributions import Chances
-from transformer_lessons.exercises.checker.draws import Draws, Finding, once_for_draws, same
+from transformer_lessons.exercises.checker.draws import Draws, once_for_draws, same
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.evidence import evidence, symptom, which_parts
 from transformer_lessons.exercises.checker.exercise import MOST_PAIRS, Mistake
+from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.slips import SLIPS, is_right, sentence_of, transposed, undone
 from transformer_lessons.exercises.checker.steps import mistakes_in_parts, mistakes_on_the_way
@@ -36,7 +38,7 @@ def diagnose(seen: Seen) -> Finding | None:
 
 def shared_layers(seen: Seen) -> Finding | None:
     """Two layers are one: then even a right `forward` gives the numbers of a wrong one."""
-    return seen.misbuilt if seen.misbuilt and seen.misbuilt.headline == SHARED else None
+    return seen.misbuilt if seen.misbuilt and seen.misbuilt.mistake == SHARED else None
 
 
 def same_results(seen: Seen) -> Finding | None:
@@ -62,7 +64,7 @@ def right_in_the_wrong_form(seen: Seen) -> Finding | None:
         corrected = undone(seen, undo)
         if corrected and is_right(corrected):
             right = "The" if all(outcome.ok for outcome in seen.outcomes) else "Where it ran, the"
-            return Finding(f"{name}.", name, f"{right} numbers are right. {sentence_of(seen, text)}", (), look)
+            return named(name, f"{right} numbers are right. {sentence_of(seen, text)}", look=look)
     return None
 
 
@@ -91,10 +93,12 @@ def known_in_the_wrong_form(seen: Seen) -> Finding | None:
             continue
         finding = by_mistake(corrected, seen.exercise.singles, (in_full, where_it_ran))
         if finding:
-            finding.headline = f"{finding.mistake}, and {name}."
-            finding.why = f"{finding.why} {sentence_of(seen, text)}"
-            finding.evidence = evidence(seen)  # the learner's own shapes and numbers
-            return finding
+            return replace(
+                finding,
+                headline=f"{finding.mistake}, and {name}.",
+                why=f"{finding.why} {sentence_of(seen, text)}",
+                evidence=evidence(seen),  # the learner's own shapes and numbers
+            )
     return None
 
 
@@ -144,11 +148,10 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
             common = signs if common is None else [sign for sign in common if any(sign.agrees(one) for one in signs)]
     if not common:
         return None
-    finding = about((seen.exercise.mistakes[common[0].name],))
     first = seen.wrong[0]
     shown = symptom(seen, first) if seen.difference(first).sort == "numbers" else None
-    finding.evidence = (*([shown] if shown else []), *evidence(seen))
-    return finding
+    finding = about((seen.exercise.mistakes[common[0].name],))
+    return replace(finding, evidence=(*([shown] if shown else []), *evidence(seen)))
 
 
 @dataclass
@@ -236,39 +239,36 @@ def needed_of(seen: Seen, mistakes: tuple, pair: WrongAnswer) -> tuple:
 
 def found_by(test: Callable, seen: Seen, mistakes: tuple) -> Finding:
     finding = about(mistakes)
-    if test is in_parts:
-        finding.why += " " + which_parts(seen)
-    finding.evidence = evidence(seen)
-    return finding
+    why = f"{finding.why} {which_parts(seen)}" if test is in_parts else finding.why
+    return replace(finding, why=why, evidence=evidence(seen))
 
 
 def about(mistakes: tuple[Mistake, ...]) -> Finding:
     """The finding that names a mistake, or two at once."""
     first = mistakes[0]
     if len(mistakes) == 1:
-        return Finding(first.name + ".", first.name, first.why, (), first.look, first.hint)
+        return named(first.name, first.why, look=first.look, hint=first.hint)
     names = " and ".join(mistake.name for mistake in mistakes)
     whys = " ".join(["Taken one at a time:", *(mistake.why for mistake in mistakes)])
-    return Finding(f"two mistakes at once: {names}.", names, whys, (), first.look, first.hint)
+    headline = f"two mistakes at once: {names}."
+    return Finding(headline=headline, mistake=names, why=whys, look=first.look, hint=first.hint)
 
 
 @once_for_draws
-def fault_of_variant(draws: Draws, variant: WrongAnswer) -> tuple | None:
+def fault_of_variant(draws: Draws, variant: WrongAnswer) -> Finding | None:
     """The fault of a known wrong answer that the numbers do not show."""
     return fault_beyond_numbers(draws, variant.answer, attempt)
 
 
-def by_fault(draws: Draws, fault: tuple) -> Finding:
+def by_fault(draws: Draws, fault: Finding) -> Finding:
     """A known mistake that gives the right numbers but has the same fault; otherwise the fault itself."""
-    name, sentence, look = fault
-    for (mistake,), variant in draws.exercise.singles:
+    for mistakes, variant in draws.exercise.singles:
         theirs = (draws.outcome(variant, number) for number in range(len(draws.cases)))  # up to the first wrong one
         right = all(
-            one.ok and not one.changed_inputs and same(draws.exercise, one.value, expected)
-            for one, expected in zip(theirs, draws.expected, strict=False)
+            outcome.ok and not outcome.changed_inputs and same(draws.exercise, outcome.value, expected)
+            for outcome, expected in zip(theirs, draws.expected, strict=False)
         )
-        found = fault_of_variant(draws, variant) if right else None
-        if found and found[:2] == fault[:2]:
-            return Finding(mistake.name + ".", mistake.name, mistake.why, (), mistake.look, mistake.hint)
-    headline = f"{name}." if name != sentence else sentence
-    return Finding(headline, name, sentence if name != sentence else "", (), look)
+        known = fault_of_variant(draws, variant) if right else None
+        if known and (known.mistake, known.why) == (fault.mistake, fault.why):
+            return about(mistakes)
+    return fault

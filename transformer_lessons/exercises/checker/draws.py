@@ -4,7 +4,6 @@ import copy
 import inspect
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -26,18 +25,6 @@ from transformer_lessons.exercises.checker.comparison import (
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Case, Exercise, fill, of_the_contract
 from transformer_lessons.exercises.checker.sandbox import Outcome
-
-
-@dataclass
-class Finding:
-    """What a verdict says, in its first line and below it."""
-
-    headline: str
-    mistake: str | None = None
-    why: str = ""
-    evidence: tuple = ()
-    look: str = ""
-    hint: int | None = None  # the hint to suggest; by default the next
 
 
 class Draws:

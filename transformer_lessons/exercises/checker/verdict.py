@@ -11,18 +11,19 @@ import torch
 
 from transformer_lessons.exercises.checker import emptiness, errors, global_state, onward, redefinition, sandbox
 from transformer_lessons.exercises.checker.agreement import Seen
+from transformer_lessons.exercises.checker.beyond_numbers import fault_beyond_numbers
 from transformer_lessons.exercises.checker.card import card_of
 from transformer_lessons.exercises.checker.contract import (
     at_line,
-    fault_beyond_numbers,
     fault_of_building,
     is_stub,
     misfit,
     too_long,
 )
 from transformer_lessons.exercises.checker.diagnosis import by_fault, diagnose
-from transformer_lessons.exercises.checker.draws import Draws, Finding, compare, first_draws, observe_all
+from transformer_lessons.exercises.checker.draws import Draws, compare, first_draws, observe_all
 from transformer_lessons.exercises.checker.exercise import EXERCISES, Exercise
+from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.report import WIDTH, Report, note, say
 from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits, Outcome
 from transformer_lessons.exercises.checker.unknown import unknown
@@ -202,22 +203,19 @@ def passed(exercise: Exercise) -> Report:
 
 def nothing_returned() -> Finding:
     return Finding(
-        "it returns nothing.",
-        "nothing returned",
-        "It is a lambda that returns None, whatever its arguments.",
-        (),
-        "what comes after the colon?",
+        headline="it returns nothing.",
+        mistake="nothing returned",
+        why="It is a lambda that returns None, whatever its arguments.",
+        look="what comes after the colon?",
     )
 
 
 def unfinished(called: str) -> Finding:
     return Finding(
-        "it calls something unfinished.",
-        "calls something unfinished",
-        f"It calls `{called}`, which raises NotImplementedError because it is not written yet.",
-        (),
-        f"the cell that defines `{called}`: is it finished, and has it been run since?",
-        None,
+        headline="it calls something unfinished.",
+        mistake="calls something unfinished",
+        why=f"It calls `{called}`, which raises NotImplementedError because it is not written yet.",
+        look=f"the cell that defines `{called}`: is it finished, and has it been run since?",
     )
 
 
