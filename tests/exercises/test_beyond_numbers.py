@@ -6,7 +6,7 @@ import time
 import pytest
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 
 resource = pytest.importorskip("resource")
 

@@ -15,7 +15,7 @@ import torch
 from transformer_lessons.exercises import answer, check, hint, solution
 from transformer_lessons.exercises.__main__ import main as exercises_main
 from transformer_lessons.exercises.checker import card, comparison
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.report import WIDTH
 from transformer_lessons.exercises.questions import clicked
 from transformer_lessons.exercises.questions.finding import all_questions

@@ -16,8 +16,8 @@ from torch import nn
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.draws import Draws, observe, same
-from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge, judge_outcomes
 

@@ -21,7 +21,7 @@ from transformer_lessons.exercises.checker.distributions import (
     same_distribution,
     surprise,
 )
-from transformer_lessons.exercises.checker.exercise import EXERCISES, file_of
+from transformer_lessons.exercises.checker.registry import EXERCISES, file_of
 
 SEEDS = range(20)
 sample_next = EXERCISES["sample_next"]

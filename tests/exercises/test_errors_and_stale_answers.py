@@ -13,8 +13,8 @@ from torch import nn
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import errors, redefinition, sandbox
 from transformer_lessons.exercises.checker.draws import first_draws, observe
-from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.finding import Finding
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.verdict import placed
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_lessons.exercises.checker.comparison import beside, show, shown_dictionaries
+from transformer_lessons.exercises.checker.display import beside, show, shown_dictionaries
 
 
 def test_where_only_some_entries_are_shown_a_line_says_so():

@@ -25,19 +25,14 @@ from torch import nn
 from transformer_lessons import attention, masks
 from transformer_lessons.exercises import check, hint, solution
 from transformer_lessons.exercises.checker import distributions, errors, global_state, help, sandbox
-from transformer_lessons.exercises.checker.comparison import alike, beside, close, difference
+from transformer_lessons.exercises.checker.comparison import alike, close, difference
 from transformer_lessons.exercises.checker.contract import some
+from transformer_lessons.exercises.checker.display import beside
+from transformer_lessons.exercises.checker.drawing import fill, integers, normal, weights
 from transformer_lessons.exercises.checker.draws import first_draws, shown_inputs
-from transformer_lessons.exercises.checker.exercise import (
-    EXERCISES,
-    Exercise,
-    Setup,
-    fill,
-    integers,
-    normal,
-    weights,
-)
+from transformer_lessons.exercises.checker.exercise import Exercise, Setup
 from transformer_lessons.exercises.checker.pages import Entry, Page
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.report import say
 from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits, Outcome
 from transformer_lessons.exercises.checker.verdict import judge

@@ -20,13 +20,14 @@ from transformer_lessons import first_steps, layers, masks
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import edits, verdict
 from transformer_lessons.exercises.checker.agreement import Seen
-from transformer_lessons.exercises.checker.comparison import close, freeze
+from transformer_lessons.exercises.checker.comparison import close
 from transformer_lessons.exercises.checker.draws import compare, inputs_for, make, same
 from transformer_lessons.exercises.checker.edits import RETURN
-from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.steps import Trace, certain, made_ready, sentence_on_steps
+from transformer_lessons.exercises.checker.values import freeze
 
 
 def text(report):

@@ -18,7 +18,7 @@ import hostile
 import pytest
 
 from transformer_lessons.exercises.checker.draws import Draws
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.marking import (
     child,

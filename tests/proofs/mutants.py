@@ -30,7 +30,8 @@ from transformer_lessons.exercises.checker import global_state
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.contract import ERRORS
 from transformer_lessons.exercises.checker.draws import compare, first_draws, observe, observe_all
-from transformer_lessons.exercises.checker.exercise import EXERCISES, NAMES, Case, Exercise
+from transformer_lessons.exercises.checker.exercise import NAMES, Case, Exercise
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.unknown import CONTRACT
 from transformer_lessons.exercises.checker.verdict import judge_outcomes
 

@@ -3,8 +3,8 @@
 import sys
 
 from transformer_lessons.exercises.checker.draws import first_draws
-from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge, names_like
 

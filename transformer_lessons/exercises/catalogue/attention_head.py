@@ -4,7 +4,8 @@ import torch.nn.functional as F
 
 from transformer_lessons import first_steps
 from transformer_lessons.exercises.catalogue.attention_scores import factor_of
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.exercise import Setup
 
 
 def scaling(observed, expected, x):

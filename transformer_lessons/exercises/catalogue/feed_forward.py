@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 
 from transformer_lessons import layers
-from transformer_lessons.exercises.checker.exercise import Setup, normal, parameters
+from transformer_lessons.exercises.checker.drawing import normal, parameters
+from transformer_lessons.exercises.checker.exercise import Setup
 
 LAYERS = [f"{layer}.{part}" for layer in ("linear_in", "linear_out") for part in ("weight", "bias")]
 

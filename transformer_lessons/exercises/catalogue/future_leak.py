@@ -5,8 +5,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from transformer_lessons.exercises.checker.comparison import numbers
-from transformer_lessons.exercises.checker.exercise import Setup, integers
+from transformer_lessons.exercises.checker.drawing import integers
+from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.values import numbers
 
 
 class OpenBook(nn.Module):

@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 
 from transformer_lessons.exercises.checker.comparison import comparable
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.exercise import Setup
 
 
 def draw_features(generator, shape, scale=1.0, mean=0.5, eps=None):

@@ -3,7 +3,8 @@
 import torch
 from torch import nn
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.exercise import Setup
 from transformer_lessons.inspection import experiments
 
 

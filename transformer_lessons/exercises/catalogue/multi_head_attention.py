@@ -2,7 +2,8 @@
 
 from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue.attention_scores import factor_of
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.exercise import Setup
 
 
 def draw_roles(generator, batch, query, key, num_heads, d_model):

@@ -2,7 +2,9 @@
 
 import torch
 
-from transformer_lessons.exercises.checker.exercise import Setup, Watching, normal
+from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.watching import Watching
 from transformer_lessons.language import long_context
 
 

@@ -2,7 +2,8 @@
 
 from transformer_lessons import masks
 from transformer_lessons.exercises.catalogue.causal_mask import names_of_numbers
-from transformer_lessons.exercises.checker.exercise import Setup, integers
+from transformer_lessons.exercises.checker.drawing import integers
+from transformer_lessons.exercises.checker.exercise import Setup
 
 
 def draw_tokens(generator, batch, length, pad_id, padded):

@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 
-from transformer_lessons.exercises.checker.comparison import numbers
-from transformer_lessons.exercises.checker.exercise import Setup, integers, normal
+from transformer_lessons.exercises.checker.drawing import integers, normal
+from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.values import numbers
 
 
 def draw(generator, lead, length, d, base=None, fractions=False, backwards=False):

@@ -2,7 +2,8 @@
 
 import torch
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.exercise import Setup
 
 
 def draw(generator, lead, d_model, d_hidden, scale=1.5, gates=()):

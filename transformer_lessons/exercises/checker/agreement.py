@@ -6,13 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
-from transformer_lessons.exercises.checker.comparison import Difference, is_plain, numbers, parts
+from transformer_lessons.exercises.checker.comparison import Difference
 from transformer_lessons.exercises.checker.distributions import Chances
 from transformer_lessons.exercises.checker.draws import Draws, same
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.sandbox import Outcome
+from transformer_lessons.exercises.checker.values import is_plain, numbers, parts
 
 
 @dataclass

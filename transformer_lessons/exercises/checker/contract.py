@@ -7,11 +7,12 @@ from typing import Any
 
 from torch import nn
 
-from transformer_lessons.exercises.checker.comparison import kind_of
+from transformer_lessons.exercises.checker.drawing import of_the_contract, parameters
 from transformer_lessons.exercises.checker.draws import Draws, inputs_for
-from transformer_lessons.exercises.checker.exercise import Exercise, of_the_contract, parameters
+from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.sandbox import Outcome
+from transformer_lessons.exercises.checker.values import kind_of
 
 METHODS = ("__init__", "forward")
 

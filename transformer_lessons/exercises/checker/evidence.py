@@ -3,9 +3,10 @@
 import numpy as np
 
 from transformer_lessons.exercises.checker.agreement import Seen
-from transformer_lessons.exercises.checker.comparison import beside, capital, family, is_array, numbers
+from transformer_lessons.exercises.checker.display import beside
 from transformer_lessons.exercises.checker.draws import same, shown_inputs
 from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.values import capital, family, is_array, numbers
 
 
 def evidence(seen: Seen) -> tuple:

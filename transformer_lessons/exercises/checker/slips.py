@@ -7,8 +7,8 @@ import numpy as np
 import torch
 
 from transformer_lessons.exercises.checker.agreement import Seen, is_list
-from transformer_lessons.exercises.checker.comparison import is_array
 from transformer_lessons.exercises.checker.draws import compare, same
+from transformer_lessons.exercises.checker.values import is_array
 
 
 def swapped(value, expected):

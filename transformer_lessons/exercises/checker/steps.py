@@ -13,18 +13,11 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from transformer_lessons.exercises.checker.agreement import Seen
-from transformer_lessons.exercises.checker.comparison import (
-    alike,
-    capital,
-    close,
-    family,
-    freeze,
-    is_array,
-    numbers,
-)
+from transformer_lessons.exercises.checker.comparison import alike, close
 from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make, once_for_draws
 from transformer_lessons.exercises.checker.edits import RETURN, recording
 from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
+from transformer_lessons.exercises.checker.values import capital, family, freeze, is_array, numbers
 
 MOST_CALLS = 1000
 MOST_IN_PARTS = 5

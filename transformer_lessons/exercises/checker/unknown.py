@@ -5,7 +5,7 @@ from typing import Any
 
 from transformer_lessons.exercises.checker.agreement import Seen, is_list
 from transformer_lessons.exercises.checker.beyond_numbers import different_every_time, repeats
-from transformer_lessons.exercises.checker.comparison import alike, is_array, is_number
+from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.contract import LAYERS_IN_FORWARD, at_line, made_in_forward, raised
 from transformer_lessons.exercises.checker.distributions import Chances
 from transformer_lessons.exercises.checker.draws import same, shown_inputs
@@ -13,6 +13,7 @@ from transformer_lessons.exercises.checker.evidence import NEARLY, SHAPELESS, ev
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.steps import sentence_on_steps
+from transformer_lessons.exercises.checker.values import is_array, is_number
 
 
 def unknown(seen: Seen) -> Finding:

@@ -22,8 +22,9 @@ from transformer_lessons.exercises.checker.contract import (
 )
 from transformer_lessons.exercises.checker.diagnosis import by_fault, diagnose
 from transformer_lessons.exercises.checker.draws import Draws, compare, first_draws, observe_all
-from transformer_lessons.exercises.checker.exercise import EXERCISES, Exercise
+from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.report import WIDTH, Report, note, say
 from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits, Outcome
 from transformer_lessons.exercises.checker.unknown import unknown

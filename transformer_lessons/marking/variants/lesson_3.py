@@ -1,6 +1,7 @@
 """Lesson 3, varied: a learned scale for each head."""
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.exercise import Setup
 
 
 def draw(generator, batch, heads, queries, keys, d, d_v):

@@ -2,7 +2,8 @@
 
 import torch
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.exercise import Setup
 
 
 def draw(generator, shape, d, base=10000.0):

@@ -1,6 +1,7 @@
 """Lesson 8, varied: top-p sampling."""
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.exercise import Setup
 
 setup = Setup(
     sizes=[
