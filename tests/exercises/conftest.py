@@ -5,9 +5,10 @@ import textwrap
 
 import pytest
 
-from transformer_lessons.exercises.checker.exercise import Exercise, Setup
+from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.pages import Entry, Page
 from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.exercises.checker.setup import Setup
 
 
 @pytest.fixture

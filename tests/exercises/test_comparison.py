@@ -8,7 +8,7 @@ from torch import nn
 
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike, close, difference
-from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.setup import normal
 
 
 def test_texts_and_lists_are_judged_and_shown(declare):

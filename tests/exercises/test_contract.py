@@ -6,7 +6,7 @@ from reported import verdict, words_of
 from torch import nn
 
 from transformer_lessons.exercises.checker.contract import listed, some, wrong_biases
-from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.setup import normal
 
 
 def test_a_weight_that_is_missing_and_belongs_to_no_layer_is_named(declare):

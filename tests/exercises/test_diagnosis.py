@@ -4,7 +4,7 @@ import torch
 from reported import verdict
 from torch import nn
 
-from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.setup import normal
 
 
 def test_a_mistake_that_runs_for_some_sizes_alone_is_named_where_it_runs(declare):

@@ -7,7 +7,7 @@ from reported import verdict
 
 from transformer_lessons import masks
 from transformer_lessons.exercises.checker.display import beside, show, shown_dictionaries
-from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.setup import normal
 
 
 def test_where_only_some_entries_are_shown_a_line_says_so():

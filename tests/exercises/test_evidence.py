@@ -5,7 +5,7 @@ import torch
 from reported import verdict
 
 from transformer_lessons import masks
-from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.setup import normal
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ import re
 import pytest
 
 from transformer_lessons.exercises.checker import exercise as exercises
-from transformer_lessons.exercises.checker.exercise import CATALOGUE, Exercise, Setup
+from transformer_lessons.exercises.checker.exercise import CATALOGUE, Exercise
 from transformer_lessons.exercises.checker.pages import PageError, read_page
 from transformer_lessons.exercises.checker.registry import EXERCISES, Exercises, file_of
+from transformer_lessons.exercises.checker.setup import Setup
 
 PAGE = (CATALOGUE / "README.md").read_text(encoding="utf-8")
 PAGE = re.search(r"^    # `double_plus_one`.*?(?=^\*\*The right answer)", PAGE, re.MULTILINE | re.DOTALL)[0]

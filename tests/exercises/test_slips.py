@@ -3,7 +3,7 @@
 import pytest
 from reported import verdict
 
-from transformer_lessons.exercises.checker.drawing import normal
+from transformer_lessons.exercises.checker.setup import normal
 
 
 @pytest.mark.parametrize("convert", [lambda tensor: tensor, lambda tensor: tensor.numpy()])

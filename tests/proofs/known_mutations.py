@@ -331,22 +331,21 @@ EQUIVALENT = {
     "exercises/checker/comparison": {
         "alike(dict(old), dict(new), 0)": "with a tolerance of 0 it does not matter which of two comes first",
         "-> tuple:": "an annotation",
-        "item[: 3]": "the second item is a different number in each, so none is compared by its third",
     },
-    "exercises/checker/contract": {
+    "exercises/checker/beyond_numbers": {
         "default= -1.0": "where there is no gradient to compare, nothing is measured by its scale",
     },
     "exercises/checker/diagnosis": {
         "agrees == in_parts": "functions are equal only to themselves",
         "differences: list[None]": "an annotation",
     },
-    "exercises/checker/draws": {
-        "mistake: str = None": "an annotation",
-    },
     "exercises/checker/emptiness": {
         "maxsize= 999": "what is forgotten sooner is worked out again",
     },
-    "exercises/checker/exercise": {
+    "exercises/checker/finding": {
+        "mistake: str = None": "an annotation",
+    },
+    "exercises/checker/setup": {
         "observe: Callable = None": "an annotation",
     },
     "exercises/checker/sandbox": {
@@ -356,7 +355,7 @@ EQUIVALENT = {
     },
     "exercises/checker/steps": {
         "close(wanted, one, tolerance)": "the scale is that of the other array: a tolerance 1.00002 times as large",
-        "self.add(one.detach(), -1)": "the first step is 0: known from it on, or from before it on",
+        "self.add(weight.detach(), -1)": "the first step is 0: known from it on, or from before it on",
     },
     "language/training": {
         "min(2 ** 16 - 1, round(self.p * 2 ** 16))": "a minimum does not care about order",

@@ -6,7 +6,7 @@ from itertools import pairwise
 import torch
 
 from transformer_lessons.exercises.catalogue.merge import is_a_list, letters, same_parts, spelled, what_the_parts_show
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import byte_pairs
 
 

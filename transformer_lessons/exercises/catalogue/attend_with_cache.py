@@ -8,8 +8,7 @@ from transformer_lessons.exercises.catalogue.online_softmax import (
     far_below,
     signs_of_lost_rows,
 )
-from transformer_lessons.exercises.checker.drawing import normal
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw(generator, batch, heads, past, new, d_head, d_v, loud=1.0, level=0.0, far=0, silent=False):

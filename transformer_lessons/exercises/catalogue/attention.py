@@ -8,7 +8,7 @@ from transformer_lessons.exercises.catalogue.attention_scores import (
     factor_of,
     is_average,
 )
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 
 
 def scaling(observed, expected, query, key, value):

@@ -4,8 +4,7 @@ import torch.nn.functional as F
 
 from transformer_lessons import first_steps
 from transformer_lessons.exercises.catalogue.attention_scores import factor_of
-from transformer_lessons.exercises.checker.drawing import normal
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def scaling(observed, expected, x):

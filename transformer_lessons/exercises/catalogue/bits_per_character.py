@@ -5,8 +5,7 @@ import math
 import numpy as np
 import torch
 
-from transformer_lessons.exercises.checker.drawing import integers
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, integers
 from transformer_lessons.exercises.checker.values import numbers
 from transformer_lessons.language import tokenization
 

@@ -2,8 +2,7 @@
 
 import torch
 
-from transformer_lessons.exercises.checker.drawing import integers, normal
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, integers, normal
 from transformer_lessons.language import gguf_file
 
 

@@ -6,8 +6,7 @@ import torch
 
 from transformer_lessons.exercises.checker.comparison import close, near
 from transformer_lessons.exercises.checker.display import decimals_for, show
-from transformer_lessons.exercises.checker.drawing import normal
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.exercises.checker.values import numbers
 from transformer_lessons.language import pretrained
 

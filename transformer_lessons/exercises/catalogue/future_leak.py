@@ -5,8 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from transformer_lessons.exercises.checker.drawing import integers
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, integers
 from transformer_lessons.exercises.checker.values import numbers
 
 

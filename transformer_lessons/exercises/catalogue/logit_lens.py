@@ -3,8 +3,7 @@
 import torch
 from torch import nn
 
-from transformer_lessons.exercises.checker.drawing import normal
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.inspection import experiments
 
 

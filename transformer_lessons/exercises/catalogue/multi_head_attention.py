@@ -2,8 +2,7 @@
 
 from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue.attention_scores import factor_of
-from transformer_lessons.exercises.checker.drawing import normal
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw_roles(generator, batch, query, key, num_heads, d_model):

@@ -2,8 +2,7 @@
 
 from transformer_lessons import masks
 from transformer_lessons.exercises.catalogue.causal_mask import names_of_numbers
-from transformer_lessons.exercises.checker.drawing import integers
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, integers
 
 
 def draw_tokens(generator, batch, length, pad_id, padded):

@@ -3,8 +3,7 @@
 import numpy as np
 import torch
 
-from transformer_lessons.exercises.checker.drawing import integers, normal
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, integers, normal
 from transformer_lessons.exercises.checker.values import numbers
 
 

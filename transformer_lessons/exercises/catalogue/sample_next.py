@@ -12,8 +12,7 @@ from torch.overrides import TorchFunctionMode
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.distributions import DRAWS, Chances, chances, plain, same_distribution
-from transformer_lessons.exercises.checker.drawing import integers
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, integers
 
 GROUPS = 2  # rows of logits that take turns in a large batch
 

@@ -10,7 +10,7 @@ from transformer_lessons.exercises.catalogue.attention_scores import (
     factor_of,
     is_average,
 )
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 
 LARGE = {"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6}
 

@@ -8,7 +8,7 @@ import torch
 from transformer_lessons import positions
 from transformer_lessons.exercises.checker.comparison import alike, close, comparable, difference
 from transformer_lessons.exercises.checker.errors import name_error
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.exercises.checker.values import numbers
 
 TOLERANCE = 1e-3  # a fit is never exact

@@ -6,7 +6,7 @@ import numpy as np
 
 from transformer_lessons import positions
 from transformer_lessons.exercises.checker.comparison import close, comparable
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.exercises.checker.values import numbers
 
 

@@ -1,7 +1,7 @@
 """sliding_window_mask, of lesson 12: each position attends to itself and to the few before it."""
 
 from transformer_lessons.exercises.catalogue.causal_mask import names_of_numbers
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import long_context
 
 SIZES = [(5, 2), (1, 1), (3, 3), (4, 1), (6, 9), (7, 3), (8, 5), (9, 4), (11, 6), (12, 7), (2, 3), (200, 40)]

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from transformer_lessons.exercises.checker.drawing import normal
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.first_steps import softmax
 
 DECIMALS = "the decimals lost"

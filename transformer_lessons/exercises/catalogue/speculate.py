@@ -8,7 +8,7 @@ from torch.overrides import TorchFunctionMode
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.distributions import Chances, plain, same_distribution
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.exercises.checker.watching import Watching
 
 ROWS = [  # p, q and three drafted tokens: a group of rows for each

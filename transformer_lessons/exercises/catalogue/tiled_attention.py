@@ -9,8 +9,7 @@ from transformer_lessons.exercises.catalogue.online_softmax import (
     signs_of_lost_rows,
 )
 from transformer_lessons.exercises.checker.comparison import comparable
-from transformer_lessons.exercises.checker.drawing import normal
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.exercises.checker.watching import Watching
 from transformer_lessons.language import long_context
 

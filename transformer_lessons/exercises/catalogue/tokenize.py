@@ -9,8 +9,7 @@ import unicodedata
 import torch
 
 from transformer_lessons.exercises.checker.comparison import alike
-from transformer_lessons.exercises.checker.drawing import integers
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup, integers
 from transformer_lessons.language import tokenization
 
 

@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from transformer_lessons.exercises.checker.drawing import of_the_contract, parameters
 from transformer_lessons.exercises.checker.draws import Draws, inputs_for, make, observe, same
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.values import freeze
+from transformer_lessons.exercises.checker.weights import of_the_contract, parameters
 
 
 def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> Finding | None:

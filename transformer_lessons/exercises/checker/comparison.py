@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,46 +56,48 @@ def near(actual, expected, tolerance, exact_zeros=False):
 EXACT = (str, bytes, bool, type(None))
 
 
-def alike(one, other, tolerance, exact_zeros=False):
+def alike(actual, expected, tolerance, exact_zeros=False):
     """Are two results the same in kind, shape, family of dtype and numbers?"""
-    kind = type(one)
-    if kind is type(other):  # nearly always, and fast
-        if kind is torch.Tensor and one.dtype == other.dtype:
-            return one.shape == other.shape and close(one, other, tolerance, exact_zeros)
-        if kind in EXACT or (kind is int and one == other):
-            return one == other
-    if is_array(one) and is_array(other):
-        tensors = isinstance(one, torch.Tensor), isinstance(other, torch.Tensor)
+    kind = type(actual)
+    if kind is type(expected):  # nearly always, and fast
+        if kind is torch.Tensor and actual.dtype == expected.dtype:
+            return actual.shape == expected.shape and close(actual, expected, tolerance, exact_zeros)
+        if kind in EXACT or (kind is int and actual == expected):
+            return actual == expected
+    if is_array(actual) and is_array(expected):
+        tensors = isinstance(actual, torch.Tensor), isinstance(expected, torch.Tensor)
         return (
             tensors[0] == tensors[1]
-            and family(one) == family(other)
-            and tuple(one.shape) == tuple(other.shape)
-            and close(one, other, tolerance, exact_zeros)
+            and family(actual) == family(expected)
+            and tuple(actual.shape) == tuple(expected.shape)
+            and close(actual, expected, tolerance, exact_zeros)
         )
-    if is_number(one) and is_number(other):
-        return close(one, other, tolerance, exact_zeros)
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(
-            alike(a, b, tolerance, exact_zeros) for a, b in zip(one, other, strict=True)
+    if is_number(actual) and is_number(expected):
+        return close(actual, expected, tolerance, exact_zeros)
+    if isinstance(actual, (list, tuple)) and isinstance(expected, (list, tuple)):
+        return len(actual) == len(expected) and all(
+            alike(a, b, tolerance, exact_zeros) for a, b in zip(actual, expected, strict=True)
         )
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(alike(one[key], other[key], tolerance, exact_zeros) for key in one)
-    if is_array(one) or is_array(other) or type(one) is not type(other):
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        return actual.keys() == expected.keys() and all(
+            alike(actual[key], expected[key], tolerance, exact_zeros) for key in actual
+        )
+    if is_array(actual) or is_array(expected) or type(actual) is not type(expected):
         return False
-    return isinstance(one, (str, bytes, bool, type(None), set, frozenset)) and one == other
+    return isinstance(actual, (str, bytes, bool, type(None), set, frozenset)) and actual == expected
 
 
-def comparable(one: Any, other: Any) -> bool:
+def comparable(actual: Any, expected: Any) -> bool:
     """Do two results have the same kind and shape, part by part, so that their numbers can be compared?"""
-    if is_array(one) and is_array(other):
+    if is_array(actual) and is_array(expected):
         return (
-            isinstance(one, torch.Tensor) == isinstance(other, torch.Tensor)
-            and family(one) == family(other)
-            and tuple(one.shape) == tuple(other.shape)
-            and not getattr(one, "is_meta", False)
+            isinstance(actual, torch.Tensor) == isinstance(expected, torch.Tensor)
+            and family(actual) == family(expected)
+            and tuple(actual.shape) == tuple(expected.shape)
+            and not getattr(actual, "is_meta", False)
         )
-    several = isinstance(one, (list, tuple)) and isinstance(other, (list, tuple))
-    return several and len(one) == len(other) and all(map(comparable, one, other))
+    several = isinstance(actual, (list, tuple)) and isinstance(expected, (list, tuple))
+    return several and len(actual) == len(expected) and all(map(comparable, actual, expected))
 
 
 def unchanged(before, after):
@@ -118,14 +120,14 @@ def glance(value: object) -> tuple | None:
 
     Two results whose sums are further apart than that cannot be the same: a quick way to tell most results apart.
     """
-    arrays = [numbers(one) for one in parts(value) if is_plain(one)]
+    arrays = [numbers(part) for part in parts(value) if is_plain(part)]
     if not arrays or len(arrays) != len(parts(value)):
         return None
-    shapes = tuple((one.shape, np.isfinite(one).tobytes()) for one in arrays)
-    finite = [np.where(np.isfinite(one), one, 0.0).ravel() for one in arrays]
+    shapes = tuple((array.shape, np.isfinite(array).tobytes()) for array in arrays)
+    finite = [np.where(np.isfinite(array), array, 0.0).ravel() for array in arrays]
     with np.errstate(over="ignore"):
-        total = sum(float(one @ coefficients(one.size)) for one in finite)
-    slack = sum(one.size * max(1e-3, float(np.abs(one).max(initial=0.0))) for one in finite)
+        total = sum(float(array @ coefficients(array.size)) for array in finite)
+    slack = sum(array.size * max(1e-3, float(np.abs(array).max(initial=0.0))) for array in finite)
     return shapes, total, slack
 
 
@@ -138,7 +140,7 @@ def coefficients(size):
 # Different: for sentences
 
 
-@dataclass
+@dataclass(frozen=True)
 class Difference:
     """How a result differs from what was expected: which part, what sort, and a sentence."""
 
@@ -156,17 +158,13 @@ def difference(actual, expected, names, shapes, tolerance, exact_zeros):
         return Difference("kind", f"It returns {kind_of(actual)}; the {len(names)} results {wanted} are expected.")
     if len(actual) != len(names):
         return Difference("count", f"It returns {kind_of(actual)}; the {len(names)} results {wanted} are expected.")
-    found = [
-        difference_of_one(a, e, name, shapes.get(name), tolerance, exact_zeros)
-        for a, e, name in zip(actual, expected, names, strict=True)
-    ]
-    order = ["kind", "dtype", "shape", "ids", "finite", "numbers"]
-    found = [(order.index(one.sort), -part, one) for part, one in enumerate(found) if one]
-    if not found:
-        return None
-    _, part, first = min(found, key=lambda item: item[:2])  # of several, the last: the weights rather than the output
-    first.part = -part
-    return first
+    differences = []
+    for part, name in enumerate(names):
+        found = difference_of_one(actual[part], expected[part], name, shapes.get(name), tolerance, exact_zeros)
+        differences += [replace(found, part=part)] if found else []
+    worst = ["kind", "dtype", "shape", "ids", "finite", "numbers"]
+    # of several, the last: the weights rather than the output
+    return min(reversed(differences), key=lambda difference: worst.index(difference.sort), default=None)
 
 
 def difference_of_one(actual, expected, name, shape, tolerance, exact_zeros):
@@ -190,9 +188,9 @@ def difference_of_one(actual, expected, name, shape, tolerance, exact_zeros):
         if not isinstance(actual, (list, tuple)):
             wanted = f"a {type(expected).__name__} is expected."
             return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {wanted}")
-        for one, other in zip(actual, expected, strict=False):
-            if type(one) is not type(other) and not (is_number(one) and is_number(other)):
-                return Difference("kind", f"{capital(the)} holds {kind_of(one)}; {kind_of(other)} is expected there.")
+        for item, wanted in zip(actual, expected, strict=False):
+            if type(item) is not type(wanted) and not (is_number(item) and is_number(wanted)):
+                return Difference("kind", f"{capital(the)} holds {kind_of(item)}; {kind_of(wanted)} is expected there.")
         return (
             None
             if alike(actual, expected, tolerance)

@@ -7,12 +7,12 @@ from typing import Any
 
 from torch import nn
 
-from transformer_lessons.exercises.checker.drawing import of_the_contract, parameters
 from transformer_lessons.exercises.checker.draws import Draws, inputs_for
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.values import kind_of
+from transformer_lessons.exercises.checker.weights import of_the_contract, parameters
 
 METHODS = ("__init__", "forward")
 
@@ -112,8 +112,8 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
         return not_set_up()
     lazy = nn.parameter.UninitializedParameter
     ours = {
-        name: theirs.get(name) if isinstance(one, lazy) else tuple(one.shape)
-        for name, one in parameters(outcome.value, theirs).items()
+        name: theirs.get(name) if isinstance(parameter, lazy) else tuple(parameter.shape)
+        for name, parameter in parameters(outcome.value, theirs).items()
     }
     if ours != theirs and made_in_forward(draws, answer, run):
         return LAYERS_IN_FORWARD
@@ -320,8 +320,8 @@ def raised(error):
     kind = error.split(":")[0]
     if "unexpected keyword argument" in error:
         word = error.split("'")[1] if "'" in error else ""
-        other = WORDS.get(word)
-        look = f"this library calls it `{other}`, not `{word}`." if other else "the names of its arguments."
+        wanted = WORDS.get(word)
+        look = f"this library calls it `{wanted}`, not `{word}`." if wanted else "the names of its arguments."
         return "an unknown argument", look
     if "index out of range in self" in error:
         return "an unknown id", "an embedding for n tokens accepts the ids 0 to n - 1."

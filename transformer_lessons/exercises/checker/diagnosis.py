@@ -9,7 +9,7 @@ from transformer_lessons.exercises.checker.agreement import (
     Seen,
     in_full,
     in_parts,
-    not_apart,
+    perhaps_in_full,
     raises_no_more,
     same_errors,
     same_messages,
@@ -60,11 +60,11 @@ def right_in_the_wrong_form(seen: Seen) -> Finding | None:
     """The numbers are right, but returned in the wrong form."""
     if not seen.wrong:
         return None
-    for name, undo, text, look in SLIPS:
-        corrected = undone(seen, undo)
+    for slip in SLIPS:
+        corrected = undone(seen, slip)
         if corrected and is_right(corrected):
             right = "The" if all(outcome.ok for outcome in seen.outcomes) else "Where it ran, the"
-            return named(name, f"{right} numbers are right. {sentence_of(seen, text)}", look=look)
+            return named(slip.name, f"{right} numbers are right. {sentence_of(seen, slip)}", look=slip.look)
     return None
 
 
@@ -86,17 +86,17 @@ def two_at_once(seen: Seen) -> Finding | None:
 
 def known_in_the_wrong_form(seen: Seen) -> Finding | None:
     """A known mistake's numbers, returned in the wrong form."""
-    for name, undo, text, _ in SLIPS if seen.wrong else ():
-        corrected = undone(seen, undo)
+    for slip in SLIPS if seen.wrong else ():
+        corrected = undone(seen, slip)
         shapes = any(difference and difference.sort == "shape" for difference in seen.differences)
-        if not corrected or (undo is transposed and not shapes):  # where no shape shows it, nothing is certain
+        if not corrected or (slip.undo is transposed and not shapes):  # where no shape shows it, nothing is certain
             continue
         finding = by_mistake(corrected, seen.exercise.singles, (in_full, where_it_ran))
         if finding:
             return replace(
                 finding,
-                headline=f"{finding.mistake}, and {name}.",
-                why=f"{finding.why} {sentence_of(seen, text)}",
+                headline=f"{finding.mistake}, and {slip.name}.",
+                why=f"{finding.why} {sentence_of(seen, slip)}",
                 evidence=evidence(seen),  # the learner's own shapes and numbers
             )
     return None
@@ -145,7 +145,7 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
             return None
         if signs is not None:
             signs = list(map(sign_of, signs))
-            common = signs if common is None else [sign for sign in common if any(sign.agrees(one) for one in signs)]
+            common = signs if common is None else [sign for sign in common if any(map(sign.agrees, signs))]
     if not common:
         return None
     first = seen.wrong[0]
@@ -194,7 +194,7 @@ def by_mistake(seen: Seen, candidates: Iterable, tests: tuple) -> Finding | None
     """The first candidate that agrees with the answer, by the strictest test that any passes."""
     candidates = list(candidates)
     for test in tests:
-        for mistakes, variant in not_apart(seen, candidates) if test is in_full else candidates:
+        for mistakes, variant in perhaps_in_full(seen, candidates) if test is in_full else candidates:
             if test(seen, variant):
                 return found_by(test, seen, mistakes)
     return None
@@ -210,11 +210,11 @@ def by_pair(seen: Seen, pairs: list, tests: tuple) -> Finding | None:
     if seen.is_empty_throughout:
         return None
     for test in tests:
-        likely = not_apart(seen, pairs) if test is in_full else pairs
+        likely = perhaps_in_full(seen, pairs) if test is in_full else pairs
         agreeing = ((mistakes, pair) for mistakes, pair in likely if test(seen, pair) and raises_no_more(seen, pair))
         if seen.is_random:
             needed = [needed_of(seen, *pair) for pair in agreeing]
-            mistakes = tuple(one for one in needed[0] if all(one in others for others in needed)) if needed else ()
+            mistakes = tuple(item for item in needed[0] if all(item in pair for pair in needed)) if needed else ()
         else:
             mistakes, _ = next(agreeing, ((), None))
         if mistakes:
@@ -228,13 +228,13 @@ def needed_of(seen: Seen, mistakes: tuple, pair: WrongAnswer) -> tuple:
     def explained_by(variant):
         theirs = [seen.draws.outcome(variant, number) for number in range(len(seen.outcomes))]
         return all(
-            ours.kind == other.kind
-            and (not other.ok or not isinstance(expected, Chances) or same(seen.exercise, ours.value, other.value))
-            for ours, other, expected in zip(seen.outcomes, theirs, seen.draws.expected, strict=True)
+            mine.kind == known.kind
+            and (not known.ok or not isinstance(expected, Chances) or same(seen.exercise, mine.value, known.value))
+            for mine, known, expected in zip(seen.outcomes, theirs, seen.draws.expected, strict=True)
         )
 
-    others = reversed(pair.parts)
-    return tuple(mistake for mistake, other in zip(mistakes, others, strict=True) if not explained_by(other))
+    without = reversed(pair.parts)  # for each mistake, what the other alone gives
+    return tuple(mistake for mistake, rest in zip(mistakes, without, strict=True) if not explained_by(rest))
 
 
 def found_by(test: Callable, seen: Seen, mistakes: tuple) -> Finding:
@@ -268,7 +268,7 @@ def by_fault(draws: Draws, fault: Finding) -> Finding:
             outcome.ok and not outcome.changed_inputs and same(draws.exercise, outcome.value, expected)
             for outcome, expected in zip(theirs, draws.expected, strict=False)
         )
-        known = fault_of_variant(draws, variant) if right else None
-        if known and (known.mistake, known.why) == (fault.mistake, fault.why):
+        of_variant = fault_of_variant(draws, variant) if right else None
+        if of_variant and (of_variant.mistake, of_variant.why) == (fault.mistake, fault.why):
             return about(mistakes)
     return fault

@@ -60,7 +60,7 @@ def window(ours, theirs, place, columns, label, decimals, exact_zeros):
         label += f" from row {top}, column {left}"
     width = max(len(f"yours: {label}"), *map(len, mine)) + 4
     return [f"yours: {label}".ljust(width) + "expected"] + [
-        f"{one.ljust(width)}{other}" for one, other in zip(mine, right, strict=True)
+        f"{row.ljust(width)}{wanted}" for row, wanted in zip(mine, right, strict=True)
     ]
 
 
@@ -103,7 +103,7 @@ def shown_lists(ours, theirs):
         min(len(ours), len(theirs)),
     )
     start = max(0, first - 2)
-    floats = len(ours) == len(theirs) and all(isinstance(one, float) for one in (*ours, *theirs))
+    floats = len(ours) == len(theirs) and all(isinstance(item, float) for item in (*ours, *theirs))
     decimals = decimals_for(ours, theirs) if floats else 2
     dots = "…, " if start else ""
     return [

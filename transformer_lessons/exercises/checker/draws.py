@@ -13,11 +13,11 @@ from torch import nn
 
 from transformer_lessons.exercises.checker import emptiness, sandbox
 from transformer_lessons.exercises.checker.comparison import Difference, alike, difference, unchanged
-from transformer_lessons.exercises.checker.drawing import fill, of_the_contract
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Case, Exercise
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.values import clone, family, freeze, is_array
+from transformer_lessons.exercises.checker.weights import fill, of_the_contract
 
 
 class Draws:
@@ -80,7 +80,7 @@ def observe(
 
     def call():
         inputs = [cast(clone(value), dtype) for value in case.inputs]
-        before = case.inputs if dtype == torch.float64 else [cast(clone(one), dtype) for one in case.inputs]
+        before = case.inputs if dtype == torch.float64 else [cast(clone(value), dtype) for value in case.inputs]
         target = seen["target"] = make(exercise, answer, case, dtype, inputs)
         value = exercise.observe(target, *inputs) if exercise.observe else target(*inputs)
         if inspect.iscoroutine(value):
@@ -120,7 +120,7 @@ def make(exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype, i
     module = answer(*case.build)
     if isinstance(module, nn.Module):
         module.to(dtype).eval()
-        if any(isinstance(one, nn.parameter.UninitializedParameter) for one in module.parameters()):
+        if any(isinstance(weight, nn.parameter.UninitializedParameter) for weight in module.parameters()):
             module(*inputs)
         fill(module, case.seed, of_the_contract(exercise.reference, case.build))
     return module
@@ -143,10 +143,10 @@ def observe_all(draws: Draws, answer: Callable, run: Callable, seconds: float) -
 
     outcomes = go(draws)
     words = ("dtype", "Double", "double", "Float", "float64")
-    if any(one.kind == "raised" and any(word in one.error for word in words) for one in outcomes):
+    if any(outcome.kind == "raised" and any(word in outcome.error for word in words) for outcome in outcomes):
         single = Draws(draws.exercise, draws.seed, torch.float32)
         again = go(single)
-        if sum(one.ok for one in again) > sum(one.ok for one in outcomes):
+        if sum(outcome.ok for outcome in again) > sum(outcome.ok for outcome in outcomes):
             return single, again
     return draws, outcomes
 
@@ -156,8 +156,8 @@ def compare(exercise: Exercise, value: object, expected: object) -> Difference |
     if exercise.same is not None:
         if exercise.same(value, expected):
             return None
-        found = difference(value, expected, exercise.returns, exercise.shapes, 0.0, False)
-        return found or Difference("numbers", "The result is not the expected one.")
+        shown = difference(value, expected, exercise.returns, exercise.shapes, 0.0, False)
+        return shown or Difference("numbers", "The result is not the expected one.")
     return difference(value, expected, exercise.returns, exercise.shapes, exercise.tolerance, exercise.exact_zeros)
 
 

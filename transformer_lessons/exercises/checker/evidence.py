@@ -44,8 +44,8 @@ def which_parts(seen: Seen) -> str:
     wrong = {
         name
         for number in seen.wrong
-        for name, one, other in zip(names, seen.outcomes[number].value, seen.draws.expected[number], strict=True)
-        if not same(seen.exercise, one, other)
+        for name, ours, expected in zip(names, seen.outcomes[number].value, seen.draws.expected[number], strict=True)
+        if not same(seen.exercise, ours, expected)
     }
     right = [f"`{name}`" for name in names if name not in wrong]
     if not right:

@@ -20,6 +20,7 @@ from torch import nn
 
 from transformer_lessons.exercises.checker.edits import RightAnswer, WrongAnswer
 from transformer_lessons.exercises.checker.pages import Entry, Include, Page, PageError, read_page
+from transformer_lessons.exercises.checker.setup import Setup
 
 MOST_PAIRS = 300  # as many as are tried in half a second
 CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
@@ -44,29 +45,6 @@ class Case:
     build: tuple
     inputs: tuple
     seed: int
-
-
-@dataclass(kw_only=True, eq=False)
-class Setup:
-    """What an exercise needs besides its page: how inputs are drawn, and what its numbers alone do not show."""
-
-    sizes: list  # from small to large: the first that fails is shown to the learner
-    draw: Callable  # draw(generator, **size) → the inputs
-    reference: Callable | None = None  # the package's own; by default the right answer of the page
-    returns: tuple | str = "result"  # the names of what is returned
-    build: tuple = ()  # which sizes a module is built with, in order
-    shapes: dict | None = None  # returned name → "(batch, query, d_v)", for messages
-    names: dict | None = None  # further names that the answers on the page may use
-    tolerance: float = 2e-5  # of the largest number expected: float32 inside is fine
-    exact_zeros: bool = False  # where 0 is expected, nothing but 0 will do
-    gradients: bool | None = None  # must weights and inputs get the right gradients? By default, only in modules
-    observe: Callable | None = None  # observe(call, *inputs) → what is compared; by default call(*inputs)
-    same: Callable | None = None  # same(observed, expected) → bool; by default equal up to the tolerance
-    checks: tuple = ()  # check(call, *inputs) → a sentence or None: what numbers alone do not show
-    symptoms: tuple = ()  # symptom(observed, expected, *inputs) → a sentence or None, if no mistake matches
-    solves: Callable | None = None  # solves(observed, expected, *inputs) → mistakes whose number it has found
-    signs: Callable | None = None  # signs(observed, expected, *inputs) → names of mistakes that it shows
-    names_steps: bool = True  # may a verdict name the first wrong step?
 
 
 class Exercise(Setup):
@@ -159,15 +137,15 @@ class Exercise(Setup):
                 places += [(place, entry.name) for place, entry in enumerate(included(item))]
         ordered = [self.mistakes[name] for _, name in sorted(places, key=itemgetter(0))]
         firsts = [(mistake, mistake.variants[0]) for mistake in ordered]
-        two = sorted(combinations(range(len(firsts)), 2), key=lambda pair: (pair[0] + 1) * (pair[1] + 1))
-        pairs = (self.pair(firsts[one], firsts[other]) for one, other in two)
+        places_of_two = sorted(combinations(range(len(firsts)), 2), key=lambda pair: (pair[0] + 1) * (pair[1] + 1))
+        pairs = (self.pair(firsts[earlier], firsts[later]) for earlier, later in places_of_two)
         return list(islice(filter(None, pairs), MOST_PAIRS))
 
-    def pair(self, one: tuple, other: tuple) -> tuple | None:
+    def pair(self, first: tuple, second: tuple) -> tuple | None:
         """Two mistakes at once, each with its variant; None if they are the same or both replace the same line."""
-        (first, variant), (second, another) = one, other
-        both = None if first is second else variant.together(another)
-        return both and ((first, second), both)
+        (mistake, variant), (other, variant_of_other) = first, second
+        joined = None if mistake is other else variant.together(variant_of_other)
+        return joined and ((mistake, other), joined)
 
     def solution_text(self) -> str:
         """The right answer's source, which runs on its own."""

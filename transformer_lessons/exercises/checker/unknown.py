@@ -39,8 +39,8 @@ def unknown(seen: Seen) -> Finding:
         if exercise.is_module and made_in_forward(seen.draws, seen.answer, seen.run):
             return LAYERS_IN_FORWARD
         return different_every_time(exercise)
-    others = isinstance(value, Mapping) and isinstance(expected, Mapping) and value.keys() != expected.keys()
-    if difference.sort == "numbers" and (others or not holds_numbers(expected)):
+    other_keys = isinstance(value, Mapping) and isinstance(expected, Mapping) and value.keys() != expected.keys()
+    if difference.sort == "numbers" and (other_keys or not holds_numbers(expected)):
         headline = "the result is not right."
     why = (shown_by_numbers(seen) if difference.sort == "numbers" else None) or difference.sentence
     also = right_results(exercise, value, expected) or sentence_on_steps(seen)

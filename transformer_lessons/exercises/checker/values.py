@@ -125,9 +125,9 @@ def clone(value):
     if isinstance(value, torch.Generator):
         return value.clone_state()
     if type(value) is list:
-        return [clone(one) for one in value]
+        return [clone(item) for item in value]
     if type(value) is dict:
-        return {key: clone(one) for key, one in value.items()}
+        return {key: clone(item) for key, item in value.items()}
     if isinstance(value, (np.ndarray, nn.Module, list, dict)):
         return copy.deepcopy(value)
     return value

@@ -132,8 +132,8 @@ def judge_outcomes(
     ]
     misbuilt = fault_of_building(draws, answer, run) if exercise.is_module else None
     right = all(
-        outcome.ok and not found and not outcome.changed_inputs
-        for outcome, found in zip(outcomes, differences, strict=True)
+        outcome.ok and not difference and not outcome.changed_inputs
+        for outcome, difference in zip(outcomes, differences, strict=True)
     )
     if right and not misbuilt:
         fault = fault_beyond_numbers(draws, answer, run)
@@ -160,7 +160,7 @@ def noting(run, raised):
 def placed(finding: Finding, raised: Sequence[Outcome]) -> Finding:
     """The finding with the line of the error that it reports, and always with a place to look."""
     text = " ".join([finding.why, *finding.evidence])
-    outcome = next((one for one in raised if f"raises {one.error}" in text), None)
+    outcome = next((candidate for candidate in raised if f"raises {candidate.error}" in text), None)
     if outcome is None:
         return finding
     evidence, look = finding.evidence, finding.look

@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_lessons.exercises.checker.drawing import fill, integers, weights
+from transformer_lessons.exercises.checker.setup import integers
+from transformer_lessons.exercises.checker.weights import fill, weights
 
 
 class Forwards(nn.Module):

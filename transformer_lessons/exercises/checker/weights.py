@@ -1,19 +1,9 @@
-"""Draws inputs and weights: always the same numbers for the same generator, name and seed."""
+"""The weights that modules are filled with: always the same numbers for the same name and seed."""
 
 import zlib
 from functools import lru_cache
 
 import torch
-
-
-def normal(generator: torch.Generator, *shape: int, scale: float = 1.0) -> torch.Tensor:
-    """Normally distributed numbers, of unit scale, in float64."""
-    return scale * torch.randn(shape, generator=generator, dtype=torch.float64)
-
-
-def integers(generator: torch.Generator, high: int, *shape: int, low: int = 0) -> torch.Tensor:
-    """Whole numbers from low up to, not including, high."""
-    return torch.randint(low, high, shape, generator=generator)
 
 
 def fill(module, seed, wanted=()):
