@@ -279,10 +279,16 @@ def test_an_answer_that_calls_check_is_not_checked_without_end():
     assert verdict(nested).status == "passed"
 
 
-def test_builtins_are_whole_again_before_the_check_itself_needs_them():
+@pytest.mark.parametrize("seconds", [0, 0.05])  # in which the check looks at the answer, while nothing is whole
+def test_builtins_are_whole_again_before_the_check_itself_needs_them(seconds):
     before = dict(vars(builtins))
+
+    def replaces():
+        vars(builtins).update(dict.fromkeys(["any", "int", "len", "map", "max", "min", "open", "range", "sum", "zip"]))
+        time.sleep(seconds)
+
     try:
-        outcome = sandbox.run_safely(lambda: vars(builtins).update(zip=None, len=None))
+        outcome = sandbox.run_safely(replaces)
         assert (outcome.kind, zip, len) == ("value", before["zip"], before["len"])
     finally:
         vars(builtins).update(before)
