@@ -22,7 +22,7 @@ class Setup:
     gradients: bool | None = None  # must weights and inputs get the right gradients? By default, only in modules
     observe: Callable | None = None  # observe(call, *inputs) → what is compared; by default call(*inputs)
     same: Callable | None = None  # same(observed, expected) → bool; by default equal up to the tolerance
-    checks: tuple = ()  # check(call, *inputs) → a sentence or None: what numbers alone do not show
+    checks: tuple = ()  # check(call, *inputs) → what numbers alone do not show: None, a sentence or (name, why, look)
     symptoms: tuple = ()  # symptom(observed, expected, *inputs) → a sentence or None, if no mistake matches
     solves: Callable | None = None  # solves(observed, expected, *inputs) → mistakes whose number it has found
     signs: Callable | None = None  # signs(observed, expected, *inputs) → names of mistakes that it shows
