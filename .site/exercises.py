@@ -9,7 +9,7 @@ from markup import HIDE_TOC, choices, contents, fold, fold_code, html, paragraph
 from verdicts import verdict
 
 from transformer_lessons.exercises.checker.draws import first_draws
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge
 

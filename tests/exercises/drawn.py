@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from transformer_lessons.exercises.checker.draws import Draws, first_draws
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 
 
 @lru_cache(maxsize=256)  # five draws of each exercise; with --exhaustive, the oldest make room

@@ -1,12 +1,15 @@
-"""What is asked beyond the numbers is asked whatever an answer raises on the way."""
+"""An answer with right numbers is called again, trained and looked at by the exercise, whatever it raises."""
 
 import sys
 import time
 
 import pytest
+import torch
 
+from transformer_lessons import first_steps
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.exercises.checker.sandbox import Limits
 
 resource = pytest.importorskip("resource")
 
@@ -61,6 +64,50 @@ def test_an_answer_that_works_only_once_for_each_input_fails(end):
 def test_the_unchanged_solutions_pass():
     for name in ("attention", "FeedForward", "split_heads"):
         assert check(name, solution_of(name)).status == "passed"
+
+
+class NeverTrains(first_steps.AttentionHead):
+    def forward(self, x):
+        while self.training:
+            pass
+        return super().forward(x)
+
+
+def test_a_module_that_never_ends_its_training_is_not_waited_for():
+    report = check("AttentionHead", NeverTrains, limits=Limits(call=0.3))
+    assert (report.status, report.mistake) == ("failed", "endless")
+
+
+def test_the_checks_of_an_exercise_get_a_module_that_is_built_and_filled(monkeypatch):
+    seen = set()
+    note = lambda module, x: seen.add((type(module), module.training, module.linear_q.weight.dtype))  # noqa: E731
+    monkeypatch.setattr(EXERCISES["AttentionHead"], "checks", (note,))
+    assert check("AttentionHead", first_steps.AttentionHead).status == "passed"
+    assert seen == {(first_steps.AttentionHead, False, torch.float64)}
+
+
+def keeps_order(call, x):
+    if torch.equal(call(x.flip(0)), call(x)):
+        return "always the same", "Whatever goes in, the same comes out.", "where is `x` used?"
+    return "it takes too long to explain" if call(x).dtype == torch.float32 else None
+
+
+def test_the_checks_of_an_exercise_say_a_sentence_or_name_what_they_find(declare):
+    draw = lambda generator: torch.arange(3.0).double()  # noqa: E731
+    declare("def same(x): ...", draw, lambda x: x.clone(), checks=[keeps_order])
+    assert check("same", lambda x: x.clone()).status == "passed"
+    assert check("same", lambda x: x.float()).mistake == "it takes too long to explain"
+    report = check("same", lambda x: torch.arange(3.0).double())
+    assert report.mistake == "always the same"
+    assert "Where to look: where is `x` used?" in report.message
+
+
+def test_a_known_mistake_with_the_same_fault_is_named_in_its_place(declare):
+    draw = lambda generator: torch.arange(3.0).double()  # noqa: E731
+    counting = "counting", "It counts, and never looks.", "what counts?", "return torch.arange(len(x)).double()"
+    right = "def same(x):\n    return x.clone()"
+    declare("def same(x): ...", draw, lambda x: x.clone(), right=right, checks=[keeps_order], mistakes=[counting])
+    assert check("same", lambda x: torch.arange(3.0).double()).mistake == "counting"
 
 
 def peak_memory():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.language import byte_pairs
 from transformer_lessons.language.splitting import single_bytes
 

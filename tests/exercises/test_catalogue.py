@@ -16,10 +16,10 @@ from torch import nn
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.draws import Draws, observe, same
-from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt
-from transformer_lessons.exercises.checker.verdict import judge
+from transformer_lessons.exercises.checker.verdict import judge, judge_outcomes
 
 ALWAYS = range(5)
 
@@ -45,7 +45,7 @@ def report(exercise, variant, seed):
     """The verdict on a declared variant, by what it gives on this draw."""
     drawn = draws(exercise.name, seed)
     outcomes = [drawn.outcome(variant, number) for number in range(len(drawn.cases))]
-    return judge(exercise, variant.answer, drawn, run=attempt, outcomes=outcomes)
+    return judge_outcomes(drawn, variant.answer, outcomes, attempt)
 
 
 def test_every_mistake_is_named_by_its_own_name(exercise, seeds):

@@ -22,7 +22,7 @@ from transformer_lessons.exercises.checker.distributions import (
     same_distribution,
     surprise,
 )
-from transformer_lessons.exercises.checker.exercise import EXERCISES, file_of
+from transformer_lessons.exercises.checker.registry import EXERCISES, file_of
 
 SEEDS = range(20)
 sample_next = EXERCISES["sample_next"]
@@ -125,6 +125,30 @@ def test_frequencies_of_right_draws_stay_below_the_limit_and_come_near_it_as_sel
     for limit in (3.0, 4.0, 5.0):
         assert (found >= limit).mean() <= 2 * chances.numel() * math.exp(-limit)
     assert np.median(found) > 0.5  # the draws differ: this is no test of nothing
+
+
+def test_the_limit_of_a_frequency_is_so_many_standard_deviations_where_the_numbers_are_large():
+    half = torch.full((1, 2), 0.5).double()
+    off = half + distributions.DEVIATIONS * 0.5 / DRAWS**0.5 * torch.tensor([1, -1])
+    assert surprise(off, half) == pytest.approx(LIMIT, rel=0.02)
+
+
+def test_a_random_answer_is_judged_by_its_distribution(declare):
+    def share_of_heads(call, logits, generator):
+        return torch.stack([call(logits, generator) for _ in range(40)]).double().mean()
+
+    declare(
+        "def coins(logits, generator): ...",
+        lambda generator: (torch.zeros(200), torch.Generator().manual_seed(3)),
+        lambda logits, generator: torch.bernoulli(logits.sigmoid(), generator=generator),
+        observe=share_of_heads,
+        same=lambda one, other: abs(one - other) < 0.05,
+        right="def coins(logits, generator):\n    drawn = torch.bernoulli(logits.sigmoid())\n    return drawn",
+        mistakes=[("always heads", "It never draws.", "what is random?", "drawn = torch.ones(200)")],
+    )
+    assert check("coins", lambda logits, generator: (torch.rand(200) < 0.5).float()).status == "passed"
+    assert check("coins", lambda logits, generator: (logits > -1).float()).mistake == "always heads"
+    assert check("coins", lambda logits, generator: torch.zeros(200)).status == "failed"
 
 
 # --- what agrees with what ----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_lessons.exercises.checker.edits import RightAnswer, WrongAnswer, recorded
+from transformer_lessons.exercises.checker.edits import RightAnswer, WrongAnswer, recording
 
 FUNCTION = """
 def halved(x, offset=1):
@@ -105,9 +105,15 @@ def test_two_mistakes_are_joined_if_they_replace_different_names():
     assert doubled.together(WrongAnswer(answer, "def halved(x):\n    return x")) is None
 
 
+def recorded(answer, inputs):
+    """[(name, value)]: what each line of an answer sets when it is called."""
+    record = []
+    recording(answer, record)(inputs)
+    return record
+
+
 def test_an_answer_is_recorded_line_by_line():
-    record = recorded(right(LOOP), lambda summed: summed([1, 2]))
-    assert record == [
+    assert recorded(right(LOOP), [1, 2]) == [
         ("total", 0),
         ("return", 10),
         ("part", 10),
@@ -122,10 +128,10 @@ def test_an_answer_is_recorded_line_by_line():
 
 def test_a_wrong_answer_is_recorded_with_its_own_lines():
     wrong = WrongAnswer(right(FUNCTION), "half = -half")
-    assert recorded(wrong, lambda halved: halved(7)) == [("total", 8), ("half", 4), ("half", -4), ("return", -4)]
+    assert recorded(wrong, 7) == [("total", 8), ("half", 4), ("half", -4), ("return", -4)]
 
 
 def test_names_of_a_comprehension_are_not_steps():
     source = "def even(numbers):\n    kept = [number for number in numbers if number % 2 == 0]\n    return kept\n"
     assert right(source).names == {"kept", "return"}
-    assert recorded(right(source), lambda answer: answer([1, 2])) == [("kept", [2]), ("return", [2])]
+    assert recorded(right(source), [1, 2]) == [("kept", [2]), ("return", [2])]

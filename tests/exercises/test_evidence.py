@@ -1,43 +1,69 @@
-"""What a verdict shows beside its sentence: entries of dictionaries, shapes, and large numbers."""
+"""What the numbers themselves say is told: only what is true of them."""
 
+import pytest
 import torch
+from reported import verdict
 
-from transformer_lessons.exercises.checker.comparison import beside, show, shown_dictionaries
-
-
-def test_where_only_some_entries_are_shown_a_line_says_so():
-    assert shown_dictionaries({"a": 1}, {"a": 2}) == [
-        "yours     {'a': 1}  (1 in all)",
-        "expected  {'a': 2}  (1 in all)",
-    ]
-    assert shown_dictionaries({"a": 1.0, "b": 0.5}, {"a": 1.25, "b": 0.5}) == [
-        "Only the entries that differ are shown:",
-        "yours     {'a': 1.00}  (2 in all)",
-        "expected  {'a': 1.25}  (2 in all)",
-    ]
-    assert shown_dictionaries({"a": 1, "b": 1}, {"a": 1})[0] == "Only the entries that differ are shown:"
-    many = dict(zip("abcd", range(4), strict=True))
-    assert shown_dictionaries(many, {}) == [
-        "Three of the entries that differ:",
-        "yours     {'a': 0, 'b': 1, 'd': 3}  (4 in all)",
-        "expected  {}  (0 in all)",
-    ]
-    assert shown_dictionaries({"d": 3}, dict(zip("abc", range(3), strict=True))) == [
-        "Three of the entries that differ:",
-        "yours     {'d': 3}  (1 in all)",
-        "expected  {'a': 0, 'b': 1}  (3 in all)",
-    ]
+from transformer_lessons import masks
+from transformer_lessons.exercises.checker.setup import normal
 
 
-def test_of_two_shapes_yours_comes_first():
-    assert beside(torch.zeros(2, 3), torch.zeros(3, 4), "y", 0.0) == ["yours: y (2, 3), expected (3, 4)"]
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (lambda x: x, "`y` is just the input `x`."),
+        (lambda x: 3 * x.softmax(-1), "The rows of `y` do not sum to 1."),
+        (lambda x: x.softmax(-1).flip(-1).flip(-2).clone(), "`y` has the right numbers in the wrong places."),
+        (lambda x: x.softmax(-1).nan_to_num() * 1.005 - 0.005 / 3, "`y` is nearly right"),
+    ],
+)
+def test_what_is_wrong_with_rows_that_sum_to_1_is_told(answer, sentence, declare):
+    declare("def y(x): ...", lambda generator: normal(generator, 2, 3), lambda x: x.softmax(-1), returns="y")
+    assert sentence in verdict(answer, "y").message
 
 
-def test_from_a_million_on_a_number_is_shown_in_two_digits():
-    assert [show(one) for one in (999_999.0, 1e6, -2.34e9, float("inf"), float("nan"))] == [
-        "999999.00",
-        "1e+06",
-        "-2.3e+09",
-        "inf",
-        "nan",
-    ]
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (lambda x: 2 * x, "Every number in the result is 0.67 times the expected one."),
+        (lambda x: 3 * x + 2, "Every number in the result is the expected one plus 2.00."),
+        (lambda x: 3 * x - 2, "Every number in the result is the expected one minus 2.00."),
+        (lambda x: 3 * x + 1e-3, "The result is nearly right: look for a small constant, an epsilon or a dtype."),
+        (lambda x: 3.006 * x, "Every number in the result is 1.0020 times the expected one."),
+        (lambda x: 3.0006 * x, "The result is nearly right: look for a small constant, an epsilon or a dtype."),
+        (lambda x: 0 * x, "The result is zero everywhere."),
+        (lambda x: 3 * x[:2], "The result has shape (2, 4); (3, 4) is expected."),
+        (lambda x: 3 * x.sin(), "The result has the right shape, but not the right numbers."),
+    ],
+)
+def test_a_simple_relation_to_the_expected_numbers_is_told(answer, sentence, declare):
+    declare("def three(x): ...", lambda generator: normal(generator, 3, 4), lambda x: 3 * x)
+    assert sentence in verdict(answer, "three").message
+
+
+def test_weights_in_places_where_none_belong_are_told(declare):
+    mask = torch.tensor([[True, False, True]])
+    draw, reference = lambda generator: normal(generator, 1, 3), lambda x: masks.masked_softmax(x, mask)
+    declare("def w(x): ...", draw, reference, returns="w", exact_zeros=True)
+    assert "`w` gives weight to places that should get exactly 0." in verdict(lambda x: x.softmax(-1), "w").message
+    assert verdict(lambda x: reference(x) + 1e-30, "w").status == "failed"
+
+
+def test_a_mask_says_in_how_many_places_it_differs(declare):
+    declare("def m(x): ...", lambda generator: torch.arange(-4.0, 5).reshape(3, 3), lambda x: x > 0, returns="m")
+    assert "`m` differs from the expected one in 2 of 9 places." in verdict(lambda x: x > 2, "m").message
+    assert "and False wherever it should be True" in verdict(lambda x: x <= 0, "m").message
+
+
+def test_numbers_that_should_all_be_zero_are_told(declare):
+    declare("def none(x): ...", lambda generator: normal(generator, 3), lambda x: 0 * x)
+    assert "should be zero everywhere." in verdict(lambda x: x + 1, "none").message
+
+
+def test_the_symptoms_of_an_exercise_are_told(declare):
+    def is_negative(observed, expected, x):
+        return "It is negative." if observed.min() < 0 else None
+
+    draw = lambda generator: torch.arange(3.0).double()  # noqa: E731
+    declare("def same(x): ...", draw, lambda x: x.clone(), symptoms=[is_negative])
+    assert "It is negative." in verdict(lambda x: -x - torch.arange(3), "same").message

@@ -5,8 +5,10 @@ import re
 import pytest
 
 from transformer_lessons.exercises.checker import exercise as exercises
-from transformer_lessons.exercises.checker.exercise import CATALOGUE, EXERCISES, Exercise, Setup
+from transformer_lessons.exercises.checker.exercise import CATALOGUE, Exercise
 from transformer_lessons.exercises.checker.pages import PageError, read_page
+from transformer_lessons.exercises.checker.registry import EXERCISES, Exercises, file_of
+from transformer_lessons.exercises.checker.setup import Setup
 
 PAGE = (CATALOGUE / "README.md").read_text(encoding="utf-8")
 PAGE = re.search(r"^    # `double_plus_one`.*?(?=^\*\*The right answer)", PAGE, re.MULTILINE | re.DOTALL)[0]
@@ -144,10 +146,10 @@ def test_no_page_has_more_than_600_lines(path):
 
 
 def test_each_page_belongs_to_an_exercise_or_is_included_by_one():
-    used = {exercises.file_of(name) for name in EXERCISES}
+    used = {file_of(name) for name in EXERCISES}
     used |= {item.family for one in EXERCISES.values() for item in one.page.mistakes if hasattr(item, "family")}
     assert {path.stem for path in PAGES} == used
 
 
 def test_importing_check_reads_no_page():
-    assert all(value is None for value in exercises.Exercises(("softmax",)).known.values())
+    assert all(value is None for value in Exercises(("softmax",)).known.values())

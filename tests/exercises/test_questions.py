@@ -17,7 +17,7 @@ from question_proofs import PROOFS
 
 from transformer_lessons.exercises import answer
 from transformer_lessons.exercises.checker.report import WIDTH
-from transformer_lessons.exercises.questions.finding import LESSONS, all_questions, overview
+from transformer_lessons.exercises.questions.finding import LESSONS, all_questions
 from transformer_lessons.exercises.questions.kinds import (
     Choices,
     FreeText,
@@ -116,17 +116,6 @@ def test_each_group_of_first_principles_is_checked_and_put_in_words(group):
     judged, in_words = GROUPS[group]
     assert not any(isinstance(QUESTIONS[number], FreeText) for number in judged)
     assert all(isinstance(QUESTIONS[number], FreeText) for number in in_words)
-
-
-def test_the_overview_lists_every_question_and_the_total():
-    *lines, total = overview().splitlines()
-    assert total == f"{len(QUESTIONS)} questions"
-    for line, question in zip(lines, QUESTIONS.values(), strict=True):
-        assert line.split()[0] == question.number
-        assert question.kind in line
-        assert line.endswith(question.title)
-    assert overview(lesson=3).splitlines()[0].startswith("3.1 ")
-    assert len(overview(lesson=3).splitlines()) == 1 + sum(number.startswith("3.") for number in QUESTIONS)
 
 
 def test_titles_differ_and_end_without_a_stop():

@@ -20,13 +20,14 @@ from transformer_lessons import first_steps, layers, masks
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker import edits, verdict
 from transformer_lessons.exercises.checker.agreement import Seen
-from transformer_lessons.exercises.checker.comparison import close, freeze
+from transformer_lessons.exercises.checker.comparison import close
 from transformer_lessons.exercises.checker.draws import compare, inputs_for, make, same
 from transformer_lessons.exercises.checker.edits import RETURN
-from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.steps import Trace, certain, made_ready, sentence_on_steps
+from transformer_lessons.exercises.checker.values import freeze
 
 
 def text(report):
@@ -71,7 +72,7 @@ def test_a_shape_that_is_called_the_learners_is_the_learners(name):
                 outcomes = [slipped(drawn.outcome(variant, number), slip) for number in range(len(drawn.cases))]
                 if not all(one.ok for one in outcomes):
                     continue
-                report = verdict.judge(exercise, variant.answer, drawn, run=attempt, outcomes=outcomes)
+                report = verdict.judge_outcomes(drawn, variant.answer, outcomes, attempt)
                 shapes = {str(tuple(one.shape)) for outcome in outcomes for one in several(outcome.value)}
                 said = [
                     *re.findall(r"` has shape (\([\d, ]*\));", text(report)),
@@ -343,11 +344,8 @@ def recorded(drawn, answer, number):
     """[(name, value)]: what each line of an answer sets, in order, until it raises."""
     record: list = []
     inputs = inputs_for(drawn, drawn.cases[number])
-    attempt(
-        lambda: edits.recorded(
-            answer, lambda made: made_ready(drawn, made, number, answer.keeps_layers)(*inputs), record
-        )
-    )
+    noting = edits.recording(answer, record)
+    attempt(lambda: made_ready(drawn, noting, number, answer.keeps_layers)(*inputs))
     return [(name, freeze(value)) for name, value in record if name != RETURN]
 
 

@@ -14,8 +14,8 @@ from drawn import draws
 from torch import nn
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import Limits, attempt
 from transformer_lessons.exercises.checker.verdict import judge
 

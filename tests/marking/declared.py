@@ -7,8 +7,8 @@ import socket
 import torch
 
 from transformer_lessons.exercises.checker.distributions import Chances
-from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import Limits, attempt
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.marking import child, remote

@@ -25,7 +25,7 @@ ATTACKS = {
     f"                return one.reference(length)\n        frame = frame.f_back{WRONG}",
     "looks for the draws among all objects": f"import gc\n{DEFINED}\n    for one in gc.get_objects():\n"
     "        if type(one).__name__ in ('Draws', 'Trial', 'Exercise'):\n            return one.expected[0]" + WRONG,
-    "asks for the reference": f"{DEFINED}\n    from transformer_lessons.exercises.checker.exercise import EXERCISES\n"
+    "asks for the reference": f"{DEFINED}\n    from transformer_lessons.exercises.checker.registry import EXERCISES\n"
     "    return EXERCISES['causal_mask'].reference(length)",
     "imports the catalogue": f"{DEFINED}\n    from transformer_lessons.exercises.catalogue import causal_mask as one\n"
     "    return one.exercise.reference(length)",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import halves, marks, policy, report, sheets
 
 MISTAKE = next(iter(EXERCISES["causal_mask"].mistakes.values()))

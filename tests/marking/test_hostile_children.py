@@ -19,9 +19,10 @@ from declared import Declared
 from torch import nn
 
 from transformer_lessons.exercises.checker.draws import Draws
-from transformer_lessons.exercises.checker.exercise import EXERCISES, weights
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
+from transformer_lessons.exercises.checker.weights import weights
 from transformer_lessons.marking import child, confinement, marks, remote, wire, workers
 from transformer_lessons.marking.lending import register
 from transformer_lessons.tools import atomic

@@ -25,7 +25,7 @@ import torch.nn.functional as F
 from drawn import draws
 
 from transformer_lessons.exercises.checker.draws import Draws
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import FreeText

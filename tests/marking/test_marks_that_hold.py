@@ -17,7 +17,8 @@ from types import SimpleNamespace
 import hostile
 import pytest
 
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.draws import Draws
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.marking import (
     child,
@@ -449,7 +450,7 @@ def test_mark_asks_beyond_the_numbers_as_check_does(marker):
     assert status_of(marker, "attention", source, 'check("attention", attention)')[0] == "failed"
     space = {}
     exec(source, space)
-    assert judge(EXERCISES["attention"], space["attention"]).status == "failed"
+    assert judge(EXERCISES["attention"], space["attention"], Draws(EXERCISES["attention"])).status == "failed"
 
 
 def test_the_sample_class_has_all_that_the_manual_shows(tmp_path):

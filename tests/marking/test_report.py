@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import marks, policy, report, review
 
 MISTAKE = next(iter(EXERCISES["causal_mask"].mistakes.values()))

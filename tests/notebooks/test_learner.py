@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.card import card
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSONS = [nbformat.read(path, as_version=4) for path in sorted((ROOT / "notebooks").glob("??_*.ipynb"))]
@@ -47,7 +47,7 @@ def stub_and_check(exercise):
 def mistaken(name, mistake):
     """Source of a cell that makes this mistake."""
     return (
-        f"from transformer_lessons.exercises.checker.exercise import EXERCISES\n"
+        f"from transformer_lessons.exercises.checker.registry import EXERCISES\n"
         f"{name} = EXERCISES[{name!r}].mistakes[{mistake!r}].variants[0].answer"
     )
 

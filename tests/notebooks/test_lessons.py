@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from transformer_lessons import exercises
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.language import chat_cells
 from transformer_lessons.tools import progress

@@ -45,7 +45,7 @@ def main(paths):
     files = paths or sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/*/test_*.py"))
     runs = [(file, workers) for file in files for workers in ("-n0", "-n2")]
     if not paths:
-        from transformer_lessons.exercises.checker.exercise import EXERCISES
+        from transformer_lessons.exercises.checker.registry import EXERCISES
 
         runs += [("tests/exercises", workers, "-k", name) for name in EXERCISES for workers in ("-n0", "-n2")]
     wrong = [run for run in runs if not passes(*run)]

@@ -12,7 +12,7 @@ sys.path[:0] = [str(TESTS.parent), str(TESTS), str(TESTS / "marking")]
 from declared import verdicts  # noqa: E402
 
 from transformer_lessons.exercises.checker.draws import Draws  # noqa: E402
-from transformer_lessons.exercises.checker.exercise import EXERCISES  # noqa: E402
+from transformer_lessons.exercises.checker.registry import EXERCISES  # noqa: E402
 
 
 def main(names):

@@ -29,9 +29,10 @@ from transformer_lessons.exercises.checker import global_state
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.contract import ERRORS
 from transformer_lessons.exercises.checker.draws import compare, first_draws, observe, observe_all
-from transformer_lessons.exercises.checker.exercise import EXERCISES, NAMES, Case, Exercise
+from transformer_lessons.exercises.checker.exercise import NAMES, Case, Exercise
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.unknown import CONTRACT
-from transformer_lessons.exercises.checker.verdict import judge
+from transformer_lessons.exercises.checker.verdict import judge_outcomes
 
 KINDS = ["named", "only rejected", "stops with an error", "accepted", "the same answer"]
 QUICK_KINDS = ["rejected", *KINDS[2:]]
@@ -73,7 +74,7 @@ def verdict_on(exercise: Exercise, source: str, quickly: bool = False) -> tuple[
     draws, outcomes = observe_all(first_draws(exercise), answer, run, seconds=600)
     if all(outcome.kind in ("raised", "endless") for outcome in outcomes):
         return "stops with an error", outcomes[0].error or "never ends"
-    report = judge(exercise, answer, draws, run=run, outcomes=outcomes)
+    report = judge_outcomes(draws, answer, outcomes, run)
     headline = report.message.splitlines()[0].removeprefix(f"✗ {exercise.name}: ")
     if report.status == "passed":
         how = where_it_differs(exercise, answer)

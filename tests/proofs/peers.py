@@ -42,8 +42,8 @@ from torch import nn
 from transformer_lessons.attention import merge_heads, split_heads
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.comparison import alike
-from transformer_lessons.exercises.checker.exercise import EXERCISES
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.language.byte_pairs import apply_merges, count_pairs, merge
 from transformer_lessons.masks import causal_mask

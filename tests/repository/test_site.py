@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText
 

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.tools import install, memory, progress, terminal
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("??_*.ipynb"))

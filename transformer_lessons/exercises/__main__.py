@@ -2,20 +2,18 @@
 
 import sys
 
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.draws import first_draws
 from transformer_lessons.exercises.checker.global_state import standard_state
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt
-from transformer_lessons.exercises.checker.verdict import Draws, judge, names_like
+from transformer_lessons.exercises.checker.verdict import judge, names_like
 
 
-def verdicts(exercise, seed=0):
+def verdicts(exercise):
     """(declared name, report) for every variant of every mistake, then for every right answer."""
-    draws = Draws(exercise, seed)
-    for mistake in exercise.mistakes.values():
-        for variant in mistake.variants:
-            yield mistake.name, judge(exercise, variant.answer, draws, attempt)
-    for style, answer in exercise.answers.items():
-        yield style, judge(exercise, answer.answer, draws, attempt)
+    declared = [(mistake.name, variant) for (mistake,), variant in exercise.singles]
+    for name, known in [*declared, *exercise.answers.items()]:
+        yield name, judge(exercise, known.answer, first_draws(exercise), run=attempt)
 
 
 def main(names):

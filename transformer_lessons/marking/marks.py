@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import submissions, verdicts
 from transformer_lessons.marking.naming import cell, slug
 from transformer_lessons.marking.policy import is_late, read_policy

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 
 from transformer_lessons.exercises import sealing
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
 from transformer_lessons.exercises.questions.pages import MODEL, POINTS

@@ -18,8 +18,8 @@ from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes, _get_current_dispatch_mode_stack
 
 from transformer_lessons.exercises.checker import errors
-from transformer_lessons.exercises.checker.exercise import weights
 from transformer_lessons.exercises.checker.sandbox import Limits, Outcome
+from transformer_lessons.exercises.checker.weights import weights
 from transformer_lessons.marking import confinement
 from transformer_lessons.marking.lending import Scope, error_of, lazy, register, tensors_of
 from transformer_lessons.marking.wire import DTYPES, ITEMS, Broken, Lines, name_for, pack, unpack

@@ -4,7 +4,7 @@ import json
 import random
 import re
 
-from transformer_lessons.exercises.checker.exercise import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
 from transformer_lessons.tools import reset

@@ -14,9 +14,10 @@ from types import ModuleType
 from transformer_lessons.exercises import check  # noqa: F401 - the catalogue is loaded with it
 from transformer_lessons.exercises.checker.draws import Draws, compare, observe_all
 from transformer_lessons.exercises.checker.errors import in_short
-from transformer_lessons.exercises.checker.exercise import EXERCISES, Exercise
+from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.pages import read_page
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import FreeText

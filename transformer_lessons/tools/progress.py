@@ -151,7 +151,7 @@ def cells_in(text):
 
 def expected_in(path):
     """The exercises that a lesson should have, by the name of its notebook: 03_scaling.mine.ipynb is lesson 3."""
-    from transformer_lessons.exercises.checker.exercise import EXERCISES
+    from transformer_lessons.exercises.checker.registry import EXERCISES
 
     lessons = [name.removesuffix(".ipynb") for name in reset.lessons()]
     number = next((int(name[:2]) for name in lessons if path.name.startswith(name)), None)

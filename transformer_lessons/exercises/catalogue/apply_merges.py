@@ -6,7 +6,7 @@ import torch
 
 from transformer_lessons.exercises.catalogue.merge import letters, spelled, what_the_parts_show
 from transformer_lessons.exercises.catalogue.plain_results import equal, is_a_list
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import byte_pairs
 
 

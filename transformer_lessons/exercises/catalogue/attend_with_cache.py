@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from transformer_lessons.exercises.catalogue.stable_softmax import far_below, signs_of_lost_rows, slightly_off
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw(generator, batch, heads, past, new, d_head, d_v, loud=1.0, level=0.0, far=0, silent=False):

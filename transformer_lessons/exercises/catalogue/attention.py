@@ -2,7 +2,7 @@
 
 from transformer_lessons import first_steps
 from transformer_lessons.exercises.catalogue.attention_scores import SIZES, divisor_sentence, draw_roles, solved_scaling
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 
 setup = Setup(
     sizes=SIZES,

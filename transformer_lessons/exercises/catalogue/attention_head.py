@@ -4,7 +4,7 @@ import torch.nn.functional as F
 
 from transformer_lessons import first_steps
 from transformer_lessons.exercises.catalogue.attention_scores import factor_of
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 setup = Setup(
     build=("d_model", "d_head"),

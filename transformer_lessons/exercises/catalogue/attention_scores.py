@@ -3,7 +3,7 @@
 import torch
 
 from transformer_lessons.exercises.checker.comparison import comparable
-from transformer_lessons.exercises.checker.exercise import normal
+from transformer_lessons.exercises.checker.setup import normal
 
 
 def draw_roles(

@@ -5,7 +5,7 @@ import time
 import torch
 
 from transformer_lessons import masks
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 
 
 def holds_any_length(call, length):

@@ -3,7 +3,7 @@
 import torch
 
 from transformer_lessons.attention import MultiHeadAttention
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.inspection import experiments
 
 

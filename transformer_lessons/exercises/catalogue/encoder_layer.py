@@ -2,7 +2,7 @@
 
 from transformer_lessons import layers, masks
 from transformer_lessons.exercises.catalogue import layer_family as family
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw_encoded(generator, batch, length, d_model, num_heads, d_hidden, mask=None):

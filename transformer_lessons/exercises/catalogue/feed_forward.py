@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 
 from transformer_lessons import layers
-from transformer_lessons.exercises.checker.exercise import Setup, normal, parameters
+from transformer_lessons.exercises.checker.setup import Setup, normal
+from transformer_lessons.exercises.checker.weights import parameters
 
 LAYERS = [f"{layer}.{part}" for layer in ("linear_in", "linear_out") for part in ("weight", "bias")]
 

@@ -4,8 +4,10 @@ import re
 
 import torch
 
-from transformer_lessons.exercises.checker.comparison import alike, close, decimals_for, near, numbers, show
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.comparison import alike, close, near
+from transformer_lessons.exercises.checker.display import decimals_for, show
+from transformer_lessons.exercises.checker.setup import Setup, normal
+from transformer_lessons.exercises.checker.values import numbers
 from transformer_lessons.language import pretrained
 
 

@@ -5,8 +5,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from transformer_lessons.exercises.catalogue.plain_results import is_a_float
-from transformer_lessons.exercises.checker.comparison import numbers
-from transformer_lessons.exercises.checker.exercise import Setup, integers
+from transformer_lessons.exercises.checker.setup import Setup, integers
+from transformer_lessons.exercises.checker.values import numbers
 
 
 class OpenBook(nn.Module):

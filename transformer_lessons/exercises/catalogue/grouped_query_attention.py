@@ -6,7 +6,7 @@ import torch
 
 from transformer_lessons.exercises.catalogue.stable_softmax import far_below
 from transformer_lessons.exercises.checker.comparison import comparable
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw(generator, batch, heads, key_heads, length, d_head, scale=1.3, leads=(), silent=False, far=False):

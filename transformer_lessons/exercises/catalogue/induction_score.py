@@ -1,7 +1,7 @@
 """induction_score, of lesson 11: how much each head attends to what followed the current token last time."""
 
 from transformer_lessons.exercises.catalogue.previous_token_score import draw_maps
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.inspection import attention_maps
 
 setup = Setup(

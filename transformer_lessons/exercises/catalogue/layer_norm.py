@@ -3,7 +3,7 @@
 import torch.nn.functional as F
 
 from transformer_lessons.exercises.checker.comparison import comparable
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw_features(generator, shape, scale=1.0, mean=0.5, eps=None):

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from transformer_lessons.exercises.checker.comparison import comparable
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.inspection import experiments
 
 

@@ -3,7 +3,7 @@
 import torch
 
 from transformer_lessons.exercises.catalogue.plain_results import equal
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import tokenization
 
 

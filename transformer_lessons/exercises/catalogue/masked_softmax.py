@@ -6,7 +6,7 @@ import torch
 
 from transformer_lessons import masks
 from transformer_lessons.exercises.checker.comparison import comparable
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw_masked_scores(generator, shape, mask, causal=False, empty=(), far=(), leads=(), zeros=False, spread=False):

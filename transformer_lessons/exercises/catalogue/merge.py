@@ -5,7 +5,7 @@ from itertools import pairwise
 import torch
 
 from transformer_lessons.exercises.catalogue.plain_results import equal, is_a_list
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import byte_pairs
 
 

@@ -2,7 +2,7 @@
 
 from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue.split_heads import SIZES_OF_HEADS, draw_x
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 
 setup = Setup(
     sizes=SIZES_OF_HEADS,

@@ -2,7 +2,7 @@
 
 from transformer_lessons import attention
 from transformer_lessons.exercises.catalogue.attention_scores import factor_of
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 setup = Setup(
     sizes=[  # no length is 1 and there is never just one head, for then much that is wrong elsewhere goes through

@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.language import gguf_model
 
 

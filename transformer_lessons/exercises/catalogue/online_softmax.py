@@ -3,7 +3,8 @@
 import torch
 
 from transformer_lessons.exercises.catalogue.stable_softmax import far_below, signs_of_lost_rows, slightly_off
-from transformer_lessons.exercises.checker.exercise import Setup, Watching, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
+from transformer_lessons.exercises.checker.watching import Watching
 from transformer_lessons.language import long_context
 
 

@@ -2,7 +2,7 @@
 
 from transformer_lessons import masks
 from transformer_lessons.exercises.catalogue.causal_mask import names_of_numbers
-from transformer_lessons.exercises.checker.exercise import Setup, integers
+from transformer_lessons.exercises.checker.setup import Setup, integers
 
 
 def draw_tokens(generator, batch, length, pad_id, padded):

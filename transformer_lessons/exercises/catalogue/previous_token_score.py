@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from transformer_lessons import masks
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.inspection import attention_maps
 
 

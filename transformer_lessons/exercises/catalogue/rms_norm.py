@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw(generator, shape, scale=1.0, mean=0.6, epsilon=None):

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from transformer_lessons.exercises.checker.comparison import numbers
-from transformer_lessons.exercises.checker.exercise import Setup, integers, normal
+from transformer_lessons.exercises.checker.setup import Setup, integers, normal
+from transformer_lessons.exercises.checker.values import numbers
 
 
 def draw(generator, lead, length, d, base=None, fractions=False, backwards=False):

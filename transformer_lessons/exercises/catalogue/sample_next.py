@@ -11,7 +11,7 @@ from transformer_lessons.exercises.catalogue.drawn_tokens import Drawn, exact_on
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.distributions import DRAWS, Chances, plain, same_distribution
-from transformer_lessons.exercises.checker.exercise import Setup, integers
+from transformer_lessons.exercises.checker.setup import Setup, integers
 
 GROUPS = 2  # rows of logits that take turns in a large batch
 LARGE = GROUPS * DRAWS

@@ -4,7 +4,7 @@ import numpy as np
 
 from transformer_lessons.exercises.catalogue.softmax import factor_of
 from transformer_lessons.exercises.checker.comparison import comparable
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.first_steps import self_attention
 
 

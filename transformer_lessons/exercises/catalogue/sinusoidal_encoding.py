@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from transformer_lessons import positions
-from transformer_lessons.exercises.checker.comparison import close, comparable, numbers
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.comparison import close, comparable
+from transformer_lessons.exercises.checker.setup import Setup
+from transformer_lessons.exercises.checker.values import numbers
 
 
 def first_wrong_column(observed, expected, length, d_model):

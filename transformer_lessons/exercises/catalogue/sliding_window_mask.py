@@ -1,7 +1,7 @@
 """sliding_window_mask, of lesson 12: each position attends to itself and to the few before it."""
 
 from transformer_lessons.exercises.catalogue.causal_mask import names_of_numbers
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import long_context
 
 setup = Setup(

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.first_steps import softmax
 
 

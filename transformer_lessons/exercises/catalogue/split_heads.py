@@ -3,7 +3,7 @@
 import torch
 
 from transformer_lessons import attention
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 SIZES_OF_HEADS = [
     {"batch": 1, "length": 3, "num_heads": 2, "d_head": 3, "labels": True},

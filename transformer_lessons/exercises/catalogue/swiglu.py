@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw(generator, lead, d_model, d_hidden, scale=1.5, gates=()):

@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_lessons.exercises.checker.exercise import Watching
+from transformer_lessons.exercises.checker.watching import Watching
 
 
 class Largest(Watching):

@@ -9,7 +9,7 @@ import unicodedata
 import torch
 
 from transformer_lessons.exercises.catalogue.plain_results import equal, is_a_list
-from transformer_lessons.exercises.checker.exercise import Setup, integers
+from transformer_lessons.exercises.checker.setup import Setup, integers
 from transformer_lessons.language import tokenization
 
 

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from transformer_lessons.exercises.catalogue.plain_results import not_a_float
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 class Reader(nn.Module):

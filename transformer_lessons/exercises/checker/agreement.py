@@ -6,12 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
-from transformer_lessons.exercises.checker.comparison import Difference, is_plain, numbers, parts
+from transformer_lessons.exercises.checker.comparison import Difference
 from transformer_lessons.exercises.checker.distributions import Chances
-from transformer_lessons.exercises.checker.draws import Draws, Finding, same
+from transformer_lessons.exercises.checker.draws import Draws, same
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.sandbox import Outcome
+from transformer_lessons.exercises.checker.values import is_plain, numbers, parts
 
 
 @dataclass
@@ -93,7 +95,7 @@ def in_full(seen: Seen, variant: WrongAnswer) -> bool:
             continue
         if (ours.kind, ours.changed_inputs) != (theirs.kind, theirs.changed_inputs):
             return False
-        if apart(seen.exercise, ours, theirs):
+        if surely_different(seen.exercise, ours, theirs):
             return False
         if ours.ok and not same(seen.exercise, ours.value, theirs.value):
             return False
@@ -106,7 +108,7 @@ def where_it_ran(seen: Seen, variant: WrongAnswer) -> bool:
     for number in seen.these_first(seen.wrong) if seen.wrong else ():
         ours, theirs = seen.outcomes[number], seen.draws.outcome(variant, number)
         if ours.ok and theirs.ok:
-            if apart(seen.exercise, ours, theirs) or not same(seen.exercise, ours.value, theirs.value):
+            if surely_different(seen.exercise, ours, theirs) or not same(seen.exercise, ours.value, theirs.value):
                 return False
             agreed += number in seen.wrong
         else:
@@ -151,8 +153,8 @@ def in_parts(seen: Seen, variant: WrongAnswer) -> bool:
         if not theirs.ok or not is_list(theirs.value, len(expected)):
             return False
         for part, mine in enumerate(ours.value):
-            known = (theirs.value, expected)
-            if part not in seen.right_parts and not any(same(seen.exercise, mine, one[part]) for one in known):
+            explained = (same(seen.exercise, mine, result[part]) for result in (theirs.value, expected))
+            if part not in seen.right_parts and not any(explained):
                 return False
     return bool(seen.wrong)
 
@@ -166,7 +168,7 @@ def raises_no_more(seen: Seen, variant: WrongAnswer) -> bool:
     )
 
 
-def not_apart(seen: Seen, candidates: Iterable) -> Iterator:
+def perhaps_in_full(seen: Seen, candidates: Iterable) -> Iterator:
     """The candidates that may agree in full, going by a glance at the first wrong case; most cannot."""
     if not seen.faulty:
         return
@@ -174,17 +176,17 @@ def not_apart(seen: Seen, candidates: Iterable) -> Iterator:
     ours = seen.outcomes[first]
     for mistakes, variant in candidates:
         theirs = seen.draws.outcome(variant, first)
-        if ours.kind == theirs.kind and not apart(seen.exercise, ours, theirs):
+        if ours.kind == theirs.kind and not surely_different(seen.exercise, ours, theirs):
             yield mistakes, variant
 
 
-def apart(exercise: Exercise, ours: Outcome, theirs: Outcome) -> bool:
+def surely_different(exercise: Exercise, ours: Outcome, theirs: Outcome) -> bool:
     """Are they certainly different, going by their shapes and one sum alone?"""
     if exercise.same is not None:
         return False
-    one, other = ours.glance, theirs.glance
-    if one is None or other is None:  # only one has a glance: a plain number can equal an array without dimensions
-        shapes, *_ = one or other or [()]
+    mine, known = ours.glance, theirs.glance
+    if mine is None or known is None:  # only one has a glance: a plain number can equal an array without dimensions
+        shapes, *_ = mine or known or [()]
         return bool(shapes) and all(shape for shape, _ in shapes)
-    (shapes, total, slack), (other_shapes, other_total, other_slack) = one, other
-    return shapes != other_shapes or abs(total - other_total) > exercise.tolerance * max(slack, other_slack) + 1e-9
+    (shapes, total, slack), (known_shapes, known_total, known_slack) = mine, known
+    return shapes != known_shapes or abs(total - known_total) > exercise.tolerance * max(slack, known_slack) + 1e-9

@@ -1,19 +1,18 @@
-"""What the contract asks beyond the numbers: an answer that can be called, built, trained and called again."""
+"""What the contract asks before the numbers: an answer that can be called, and built from the layers it names."""
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
-from itertools import combinations, compress
+from itertools import combinations
 from typing import Any
 
-import numpy as np
-import torch
 from torch import nn
 
-from transformer_lessons.exercises.checker.comparison import freeze, kind_of
-from transformer_lessons.exercises.checker.draws import Draws, Finding, inputs_for, make, observe, same
-from transformer_lessons.exercises.checker.exercise import Exercise, of_the_contract, parameters
+from transformer_lessons.exercises.checker.draws import Draws, inputs_for
+from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.sandbox import Outcome
+from transformer_lessons.exercises.checker.values import kind_of
+from transformer_lessons.exercises.checker.weights import of_the_contract, parameters
 
 METHODS = ("__init__", "forward")
 
@@ -34,33 +33,31 @@ def misfit(exercise: Exercise, answer: object) -> Finding | None:
     name = exercise.name
     if isinstance(answer, type) and getattr(answer, "forward", None) is nn.Module.forward:
         return Finding(
-            "it has no `forward`.",
-            "no forward",
-            f"Calling a module runs its `forward`, and {name} does not define one.",
-            (),
-            "the spelling of the methods' names, and their indentation.",
-            None,
+            headline="it has no `forward`.",
+            mistake="no forward",
+            why=f"Calling a module runs its `forward`, and {name} does not define one.",
+            look="the spelling of the methods' names, and their indentation.",
         )
     if isinstance(answer, nn.Module) and exercise.is_module:
         return Finding(
-            "this is an instance; the class is expected.",
-            "an instance for the class",
-            f'Pass the class itself: check("{name}", {name}).',
+            headline="this is an instance; the class is expected.",
+            mistake="an instance for the class",
+            why=f'Pass the class itself: check("{name}", {name}).',
         )
     if not callable(answer):
         wanted = "a class" if exercise.is_module else "a function"
         return Finding(
-            f"this is {kind_of(answer)}; {wanted} is expected.",
-            "a value for the function",
-            f'Pass {name} itself, without calling it: check("{name}", {name}).',
+            headline=f"this is {kind_of(answer)}; {wanted} is expected.",
+            mistake="a value for the function",
+            why=f'Pass {name} itself, without calling it: check("{name}", {name}).',
         )
     if exercise.is_module:
         return wrong_arguments(exercise, answer, len(exercise.build), len(exercise.build), exercise.build)
     if isinstance(answer, type):
         return Finding(
-            "this is a class; a function is expected.",
-            "a class for the function",
-            f"Define it with `def {name}({', '.join(exercise.inputs)})`.",
+            headline="this is a class; a function is expected.",
+            mistake="a class for the function",
+            why=f"Define it with `def {name}({', '.join(exercise.inputs)})`.",
         )
     return wrong_arguments(exercise, answer, exercise.required, len(exercise.inputs), exercise.inputs)
 
@@ -77,10 +74,12 @@ def wrong_arguments(exercise, answer, least, most, names, name=None):
         except TypeError:
             wanted = f"{name or exercise.name}({', '.join(names)})"
             return Finding(
-                f"it cannot be called as {wanted}.",
-                "wrong arguments",
-                f"Its parameters are ({', '.join(signature.parameters)}), but it is called with "
-                f"{number} argument{'s' * (number != 1)}, in the order {wanted}.",
+                headline=f"it cannot be called as {wanted}.",
+                mistake="wrong arguments",
+                why=(
+                    f"Its parameters are ({', '.join(signature.parameters)}), but it is called with "
+                    f"{number} argument{'s' * (number != 1)}, in the order {wanted}."
+                ),
             )
     return None
 
@@ -94,28 +93,27 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
         return not_set_up(at_line(outcome))
     if outcome.kind == "raised":
         return Finding(
-            "it cannot be built.",
-            raised(outcome.error)[0],
-            f"{call} raises {outcome.error}",
-            at_line(outcome),
-            raised(outcome.error)[1],
+            headline="it cannot be built.",
+            mistake=raised(outcome.error)[0],
+            why=f"{call} raises {outcome.error}",
+            evidence=at_line(outcome),
+            look=raised(outcome.error)[1],
         )
     if not outcome.ok:
         return None
     if not isinstance(outcome.value, nn.Module):
         return Finding(
-            "it is not a module.",
-            "not a module",
-            f"{call} gives {kind_of(outcome.value)}; the class must inherit from nn.Module.",
-            hint=None,
+            headline="it is not a module.",
+            mistake="not a module",
+            why=f"{call} gives {kind_of(outcome.value)}; the class must inherit from nn.Module.",
         )
     theirs = of_the_contract(exercise.reference, case.build)
     if "_modules" not in vars(outcome.value):
         return not_set_up()
     lazy = nn.parameter.UninitializedParameter
     ours = {
-        name: theirs.get(name) if isinstance(one, lazy) else tuple(one.shape)
-        for name, one in parameters(outcome.value, theirs).items()
+        name: theirs.get(name) if isinstance(parameter, lazy) else tuple(parameter.shape)
+        for name, parameter in parameters(outcome.value, theirs).items()
     }
     if ours != theirs and made_in_forward(draws, answer, run):
         return LAYERS_IN_FORWARD
@@ -129,123 +127,89 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
 
 
 def not_set_up(evidence=()):
-    return Finding(
-        "no super().__init__().",
+    return named(
         "no super().__init__()",
         "nn.Module has not been set up: its own `__init__` must run before a layer can be stored.",
-        evidence,
-        "the first line of `__init__`, including the brackets at its end.",
+        evidence=evidence,
+        look="the first line of `__init__`, including the brackets at its end.",
     )
 
 
-SHARED = "shared parameters."
-LAYERS_IN_FORWARD = Finding(
-    "layers made in forward.",
+SHARED = "shared parameters"
+LAYERS_IN_FORWARD = named(
     "layers made in forward",
     "`forward` makes a new layer on every call, with new random weights, so nothing it learns can last.",
-    (),
-    "which of the two methods runs once, and which on every call?",
-    None,
+    look="which of the two methods runs once, and which on every call?",
 )
 
 
-def made_in_forward(draws, answer, run):
+def made_in_forward(draws: Draws, answer: Callable, run: Callable) -> bool:
     """Does a call of the module make parameters?"""
-    case, made = draws.cases[0], []
+    case, registered = draws.cases[0], []
 
     def call():
         inputs = inputs_for(draws, case)
         module = answer(*case.build).to(draws.dtype)
-        with nn.modules.module.register_module_parameter_registration_hook(lambda *one: made.append(one[1])):
+        note = nn.modules.module.register_module_parameter_registration_hook
+        with note(lambda module, name, parameter: registered.append(name)):
             module(*inputs)
 
     run(call)
-    return bool(made)
+    return bool(registered)
 
 
 def wrong_layers(module, ours, theirs):
     """What is wrong with the layers, going by the names and shapes of their parameters."""
-    named = {name: id(one) for name, one in module.named_parameters(remove_duplicate=False)}
-    if all(name in named for name in theirs) and len({named[name] for name in theirs}) < len(theirs):
-        return shared_weights(named, theirs)
+    ids = {name: id(parameter) for name, parameter in module.named_parameters(remove_duplicate=False)}
+    if all(name in ids for name in theirs) and len({ids[name] for name in theirs}) < len(theirs):
+        return shared_weights(ids, theirs)
     mine, wanted = layers_of(ours), layers_of(theirs)
-    missing, extra = ([layer for layer in one if layer not in other] for one, other in ((wanted, mine), (mine, wanted)))
-    lists = [name for name, value in vars(module).items() if name[0] != "_" and holds_modules(value)]
-    if missing and lists:
-        kind = type(vars(module)[lists[0]]).__name__
-        return Finding(
-            f"layers in a plain {kind}.",
+    missing, extra = in_first_alone(wanted, mine), in_first_alone(mine, wanted)
+    plain = next((name for name, value in vars(module).items() if name[0] != "_" and holds_modules(value)), None)
+    if missing and plain:
+        kind = type(vars(module)[plain]).__name__
+        return named(
             f"layers in a plain {kind}",
-            f"`self.{lists[0]}` is an ordinary {kind}, and "
-            "nn.Module does not look inside: the weights in it are never found, and so never "
-            "trained.",
-            (),
-            "which names does the exercise give to the layers?",
-            None,
+            f"`self.{plain}` is an ordinary {kind}, and nn.Module does not look inside: the weights in it are never "
+            "found, and so never trained.",
+            look="which names does the exercise give to the layers?",
         )
     if missing and not mine:
         return Finding(
-            "it has no weights.",
-            "no weights",
-            "No layer is stored in `self`, and a local variable is gone once `__init__` ends.",
-            (),
-            "what comes before the name of each layer?",
-            None,
+            headline="it has no weights.",
+            mistake="no weights",
+            why="No layer is stored in `self`, and a local variable is gone once `__init__` ends.",
+            look="what comes before the name of each layer?",
         )
-    if len(missing) > 1 and len(extra) == 1 and all(wanted[layer] == mine[extra[0]] for layer in missing):
-        return one_for_several(extra[0], missing)
-    width = sum(wanted[layer].get("weight", (0,))[0] for layer in missing)
-    if len(missing) > 1 and len(extra) == 1 and mine[extra[0]].get("weight", (0,))[0] == width:
-        return Finding(
-            "one wide layer for several.",
-            "one wide layer for several",
-            f"`{extra[0]}` is as wide as {listed(missing)} together; the exercise asks for separate layers.",
-            (),
-            "the names of the layers in the exercise.",
-            None,
-        )
+    if len(missing) > 1 and len(extra) == 1:
+        return one_for_several(extra[0], mine[extra[0]], missing, wanted)
     if missing and not extra:
         are = "is" if len(missing) == 1 else "are"
-        return Finding(
-            "a layer is missing.",
+        return named(
             "a layer is missing",
             f"{listed(missing)} {are} not there; the exercise asks for a separate layer for each task, "
             "with its own weights.",
-            (),
-            "the layers in `__init__`, one by one.",
-            None,
+            look="the layers in `__init__`, one by one.",
         )
     if extra and not missing:
-        return Finding(
-            "a layer too many.",
-            "a layer too many",
-            f"The exercise has no {listed(extra)}.",
-            (),
-            "the layers in `__init__`, one by one.",
-            None,
+        return named(
+            "a layer too many", f"The exercise has no {listed(extra)}.", look="the layers in `__init__`, one by one."
         )
-    if missing or extra:
+    return None if missing else wrong_biases(in_first_alone(theirs, ours), in_first_alone(ours, theirs))
+
+
+def in_first_alone(names, others):
+    return [name for name in names if name not in others]
+
+
+def wrong_biases(missing, extra):
+    """What is wrong with the parameters, if nothing but biases are missing, or are there without need."""
+    if not all(name.endswith("bias") for name in [*missing, *extra]) or bool(missing) == bool(extra):
         return None
-    absent, more = ([name for name in one if name not in other] for one, other in ((theirs, ours), (ours, theirs)))
-    if absent and not more and all(name.endswith("bias") for name in absent):
-        return Finding(
-            "a bias is missing.",
-            "a bias is missing",
-            f"The exercise asks for {listed(absent)}, but there is none.",
-            (),
-            "the arguments of each layer.",
-            None,
-        )
-    if more and not absent and all(name.endswith("bias") for name in more):
-        return Finding(
-            "a bias too many.",
-            "a bias too many",
-            f"The exercise has no {listed(more)}.",
-            (),
-            "the arguments of each layer.",
-            None,
-        )
-    return None
+    look = "the arguments of each layer."
+    if missing:
+        return named("a bias is missing", f"The exercise asks for {listed(missing)}, but there is none.", look=look)
+    return named("a bias too many", f"The exercise has no {listed(extra)}.", look=look)
 
 
 def layers_of(parameters):
@@ -259,75 +223,72 @@ def layers_of(parameters):
 
 def holds_modules(value):
     items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    return any(isinstance(one, nn.Module) for one in items)
+    return any(isinstance(item, nn.Module) for item in items)
 
 
-def shared_weights(named, theirs):
+def shared_weights(ids, theirs):
     """Two layers that are the same object, or that share a parameter."""
-    first, second = next((one, other) for one, other in combinations(theirs, 2) if named[one] == named[other])
-    layers = [name.rpartition(".")[0] or name for name in (first, second)]
-    return Finding(
+    same = next(pair for pair in combinations(theirs, 2) if ids[pair[0]] == ids[pair[1]])
+    layers = [name.rpartition(".")[0] or name for name in same]
+    return named(
         SHARED,
-        SHARED.rstrip("."),
         f"{listed(layers)} share parameters, and shared parameters can never learn different things.",
-        (),
-        "the lines of `__init__` that make these layers and their parameters.",
-        None,
+        look="the lines of `__init__` that make these layers and their parameters.",
     )
 
 
-def one_for_several(layer, others):
-    return Finding(
-        SHARED,
-        SHARED.rstrip("."),
-        f"`{layer}` does the work of {listed(others)}, and layers that share weights can never learn different things.",
-        (),
-        "how many times does `__init__` call nn.Linear?",
-        None,
-    )
+def one_for_several(layer, its_shapes, missing, wanted):
+    """One layer stands for several: it is like each of them, or as wide as all together."""
+    if all(wanted[name] == its_shapes for name in missing):
+        return named(
+            SHARED,
+            f"`{layer}` does the work of {listed(missing)}, and layers that share weights can never learn different "
+            "things.",
+            look="how many times does `__init__` call nn.Linear?",
+        )
+    if its_shapes.get("weight", (0,))[0] == sum(wanted[name].get("weight", (0,))[0] for name in missing):
+        return named(
+            "one wide layer for several",
+            f"`{layer}` is as wide as {listed(missing)} together; the exercise asks for separate layers.",
+            look="the names of the layers in the exercise.",
+        )
+    return None
 
 
-def listed(names, limit=3):
+def listed(names):
     names = [f"`{name}`" for name in names]
-    if len(names) > limit:
-        return f"{', '.join(names[:limit])} and {len(names) - limit} more"
+    if len(names) > 3:
+        return f"{', '.join(names[:3])} and {len(names) - 3} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def wrong_parameters(call, ours, theirs):
     """Names first, then shapes."""
-    missing = [name for name in theirs if name not in ours]
-    extra = [name for name in ours if name not in theirs]
-    if missing or extra:
-        evidence = []
-        if missing:
-            evidence.append(f"missing:       {some(missing)}")
-        if extra:
-            evidence.append(f"not expected:  {some(extra)}")
+    unlike = {"missing:       ": in_first_alone(theirs, ours), "not expected:  ": in_first_alone(ours, theirs)}
+    if any(unlike.values()):
         return Finding(
-            "its parameters have the wrong names.",
-            "wrong parameters",
-            f"The weights are copied in by name, so the layers of {call} must have the names "
-            "that the exercise gives them.",
-            tuple(evidence),
-            "the names in `__init__`, and whether each layer has a bias.",
-            None,
+            headline="its parameters have the wrong names.",
+            mistake="wrong parameters",
+            why=(
+                f"The weights are copied in by name, so the layers of {call} must have the names "
+                "that the exercise gives them."
+            ),
+            evidence=tuple(label + some(names) for label, names in unlike.items() if names),
+            look="the names in `__init__`, and whether each layer has a bias.",
         )
     for name, shape in theirs.items():
         if ours[name] != shape:
             return Finding(
-                f"`{name}` has the wrong shape.",
-                "wrong parameters",
-                f"In {call} it has shape {ours[name]}; {shape} is expected.",
-                (),
-                "what goes in and what comes out: nn.Linear(in, out) has a weight of shape (out, in).",
-                None,
+                headline=f"`{name}` has the wrong shape.",
+                mistake="wrong parameters",
+                why=f"In {call} it has shape {ours[name]}; {shape} is expected.",
+                look="what goes in and what comes out: nn.Linear(in, out) has a weight of shape (out, in).",
             )
     return None
 
 
-def some(names, limit=4):
-    return ", ".join(names[:limit]) + (f" and {len(names) - limit} more" if len(names) > limit else "")
+def some(names):
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
 def at_line(outcome):
@@ -341,13 +302,16 @@ def too_long(outcome: Outcome, seconds: float) -> Finding:
         else ""
     )
     return Finding(
-        "it did not finish in time.",
-        "endless",
-        f"It took more than {seconds:.0f} seconds, when a few thousandths should be "
-        f"plenty, so the check gave up.{rest}",
-        (),
-        "in every `while`, what makes the condition false? In every `for`, does the thing it loops over "
-        "grow? If there is no loop, how large does the largest tensor get?",
+        headline="it did not finish in time.",
+        mistake="endless",
+        why=(
+            f"It took more than {seconds:.0f} seconds, when a few thousandths should be "
+            f"plenty, so the check gave up.{rest}"
+        ),
+        look=(
+            "in every `while`, what makes the condition false? In every `for`, does the thing it loops over "
+            "grow? If there is no loop, how large does the largest tensor get?"
+        ),
     )
 
 
@@ -356,8 +320,8 @@ def raised(error):
     kind = error.split(":")[0]
     if "unexpected keyword argument" in error:
         word = error.split("'")[1] if "'" in error else ""
-        other = WORDS.get(word)
-        look = f"this library calls it `{other}`, not `{word}`." if other else "the names of its arguments."
+        wanted = WORDS.get(word)
+        look = f"this library calls it `{wanted}`, not `{word}`." if wanted else "the names of its arguments."
         return "an unknown argument", look
     if "index out of range in self" in error:
         return "an unknown id", "an embedding for n tokens accepts the ids 0 to n - 1."
@@ -386,238 +350,3 @@ LOOKS = {  # the kind of error → where to look
     "ImportError": "is the module installed, and is its name spelled right?",
     "ModuleNotFoundError": "is the module installed, and is its name spelled right?",
 }
-
-
-# Faults that the numbers do not show
-
-
-def different_every_time(exercise: Exercise) -> tuple[str, str]:
-    """What is wrong, and where to look."""
-    look = (
-        "what in it is random? Dropout must do nothing in eval mode."
-        if exercise.is_module
-        else (
-            "what in it is random, or kept from one call to the next, such as a global variable or a default argument?"
-        )
-    )
-    return "Called twice with the same inputs, it gives two different results.", look
-
-
-def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> tuple | None:
-    """The first fault that the numbers do not show, as (name, sentence, look), or None."""
-    exercise = draws.exercise
-    number = len(draws.cases) // 2
-    case = draws.cases[number]
-    again = called_again(draws, answer, number, run)
-    if unfinished := fault_of_another_call(again):
-        return unfinished
-    if not same(exercise, again.value, draws.expected[number]):
-        return ("different every time", *different_every_time(exercise))
-    inspections: list[Callable] = []
-    if exercise.is_module:
-        inspections = [lambda test=test: run(lambda: test(draws, answer, case)) for test in (repeated, trained)]
-        inspections += [
-            lambda one=one, other=other: run(lambda: kept(draws, answer, one, other))
-            for one, other in zip(draws.cases, exercise.cases(draws.seed + 1), strict=True)
-        ]
-    elif exercise.gradients:
-        inspections = [lambda one=one: differentiated(draws, answer, one, run) for one in draws.cases]
-    inspections += [
-        lambda test=test, one=one: run(lambda: tested(draws, answer, one, test))
-        for test in exercise.checks
-        for one in draws.cases
-    ]
-    for inspect_ in inspections:
-        outcome = inspect_()
-        if unfinished := fault_of_another_call(outcome):
-            return unfinished
-        if outcome.value:
-            found = outcome.value
-            return found if isinstance(found, tuple) else (found, found, "")
-    return None
-
-
-def fault_of_another_call(outcome: Outcome) -> tuple | None:
-    """What is wrong with a further call, or a backward pass, that does not come to its end."""
-    if outcome.kind == "endless":
-        return ("endless", "The numbers are right, but another call did not finish in time.", "")
-    if outcome.ok:
-        return None
-    error = outcome.error or "NotImplementedError, or returns `...`"  # as an exercise that is still to be written
-    return ("raises an error", f"The numbers are right, but a later call or backward pass raises {error}", "")
-
-
-def repeats(draws, answer, number, value, run):
-    """Does another call, with a different random seed, give the same value?"""
-    again = called_again(draws, answer, number, run)
-    return not again.ok or same(draws.exercise, again.value, value)
-
-
-def called_again(draws, answer, number, run):
-    """The outcome of another call with the same inputs, and with a different random seed."""
-    exercise, case = draws.exercise, draws.cases[number]
-    return observe(exercise, answer, case, draws.dtype, lambda call: run(lambda: reseeded(call)))
-
-
-def reseeded(call):
-    torch.random.default_generator.manual_seed(1)
-    np.random.seed(1)
-    return call()
-
-
-def tested(draws, answer, case, test):
-    inputs = inputs_for(draws, case)
-    return test(make(draws.exercise, answer, case, draws.dtype, inputs), *inputs)
-
-
-def repeated(draws, answer, case):
-    """Does a module give the same result on a second call?"""
-    inputs = inputs_for(draws, case)
-    module = make(draws.exercise, answer, case, draws.dtype, inputs)
-    first = freeze(module(*inputs))
-    if not same(draws.exercise, freeze(module(*inputs)), first):
-        return (
-            "different on a second call",
-            "Calling the same module again, with the same inputs, gives a different result.",
-            "what does `forward` change in `self`?",
-        )
-    return None
-
-
-def kept(draws, answer, case, other):
-    """Is a module right on a second call, with different inputs of the same sizes?"""
-    ours, theirs = (
-        make(draws.exercise, one, case, draws.dtype, inputs_for(draws, case))
-        for one in (answer, draws.exercise.reference)
-    )
-    ours(*inputs_for(draws, case))
-    if not same(draws.exercise, freeze(ours(*inputs_for(draws, other))), freeze(theirs(*inputs_for(draws, other)))):
-        return (
-            "something kept from the first call",
-            "The first call gives the right numbers, but a second one, with different inputs of the same sizes, "
-            "does not.",
-            "what does `forward` keep, in `self` or elsewhere?",
-        )
-    return None
-
-
-LOOK_BACK = (
-    "`.detach()`, `.data`, `.item()`, `nn.Parameter(…)`, `torch.no_grad()`, `torch.tensor()` and NumPy cut "
-    "the gradient."
-)
-
-
-def trained(draws, answer, case):
-    """Does it run in training mode, and do every weight and input get the right gradient?"""
-    exercise = draws.exercise
-    inputs = inputs_for(draws, case)
-    module: nn.Module = make(exercise, answer, case, draws.dtype, inputs)
-    module.train()(*inputs)
-    return fault_of_gradients(draws, case, *forwards(draws, answer, case)) if exercise.gradients else None
-
-
-def differentiated(draws, answer, case, run):
-    """Does every float input of a function get the right gradient?"""
-    outcome = run(lambda: forwards(draws, answer, case))
-    if outcome.ok:
-        leaves, results = outcome.value
-        outcome = run(lambda: fault_of_gradients(draws, case, leaves, results))
-    if outcome.kind == "raised" and "numpy()" in outcome.error:
-        return replace(
-            outcome,
-            kind="value",
-            value=(
-                "no gradient",
-                "The numbers are right, but NumPy computes them, and no gradient flows through NumPy, so "
-                "nothing that comes before it would ever learn.",
-                LOOK_BACK,
-            ),
-        )
-    if outcome.kind == "raised" and "inplace" in outcome.error.replace("-", ""):
-        return replace(
-            outcome,
-            kind="value",
-            value=(
-                "no gradient",
-                "The numbers are right, but no gradient can be computed: a tensor that the gradient "
-                "depends on has been overwritten.",
-                "`+=`, `/=`, `[...] =` and methods that end in _ overwrite what a tensor holds.",
-            ),
-        )
-    return outcome
-
-
-def fault_of_gradients(draws, case, leaves, results):
-    """What is wrong with the gradients, compared with those of the right implementation.
-
-    Of several results, all but the first may be detached; those that are do not count.
-    """
-    several = isinstance(results, (tuple, list))
-    judged = [not number or one.requires_grad for number, one in enumerate(results)] if several else None
-    ours = backwards(leaves, results, judged)
-    right_leaves, expected = forwards(draws, draws.exercise.reference, case)
-    theirs = backwards(right_leaves, expected, judged)
-    cut = [
-        name
-        for name, wanted in theirs.items()
-        if wanted is not None and ours.get(name) is None and wanted.abs().max() > 1e-12
-    ]  # a key's bias has none
-    if cut:
-        who = "it" if draws.exercise.is_module else "what comes before it"
-        return (
-            "no gradient",
-            f"The numbers are right, but no gradient reaches {quoted(cut)}: {who} would never learn.",
-            LOOK_BACK,
-        )
-    zero = torch.zeros(())
-    wanted = {name: one for name, one in theirs.items() if one is not None}
-    arrived = {name: zero if ours.get(name) is None else ours[name] for name in wanted}
-    lost = [name for name, one in arrived.items() if not one.isfinite().all()]
-    if lost:
-        return (
-            "a gradient that is NaN",
-            f"The numbers are right, but the gradient of {quoted(lost)} is not: it holds NaN or "
-            "infinity, and so would every weight after one step.",
-            "what becomes infinite, or is divided by 0, along the way, and is only fixed afterwards?",
-        )
-    scale = max((float(one.abs().max()) for one in wanted.values()), default=0.0)
-    wrong = [name for name, one in wanted.items() if float((arrived[name] - one).abs().max()) > 1e-3 * max(scale, 1e-6)]
-    if wrong:
-        return (
-            "wrong gradient",
-            f"The numbers are right, but the gradient of {quoted(wrong)} is not: something is cut off or "
-            "changed on the way back.",
-            LOOK_BACK,
-        )
-    return None
-
-
-def quoted(names):
-    """The first name, and how many more there are."""
-    return f"`{names[0]}`" + (f" (and {len(names) - 1} more)" if len(names) > 1 else "")
-
-
-def forwards(draws, answer, case):
-    """Parameters and float inputs by name, and the result of a call with them."""
-    exercise = draws.exercise
-    inputs = inputs_for(draws, case)
-    target = make(exercise, answer, case, draws.dtype, inputs)
-    wanted = of_the_contract(exercise.reference, case.build) if exercise.is_module else ()
-    leaves = parameters(target, wanted) if exercise.is_module else {}
-    for name, one in zip(exercise.inputs, inputs, strict=False):
-        if isinstance(one, torch.Tensor) and one.is_floating_point():
-            leaves[name] = one.requires_grad_()
-    with torch.enable_grad():
-        return leaves, target(*inputs)
-
-
-def backwards(leaves, results, judged):
-    """The gradients, at the leaves, of a weighted sum of the results that count; None where there is none."""
-    total = torch.zeros(())
-    for result in compress(results, judged) if judged else [results]:
-        weights = torch.linspace(-1.0, 2.0, result.numel(), dtype=result.dtype).reshape(result.shape)
-        total = total + (result * weights).sum()
-    if not total.requires_grad:
-        return {}
-    total.backward()
-    return {name: one.grad for name, one in leaves.items()}

@@ -2,29 +2,30 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import islice, product
 
 from transformer_lessons.exercises.checker.agreement import (
     Seen,
     in_full,
     in_parts,
-    not_apart,
+    perhaps_in_full,
     raises_no_more,
     same_errors,
     same_messages,
     where_it_ran,
 )
-from transformer_lessons.exercises.checker.contract import SHARED, fault_beyond_numbers
+from transformer_lessons.exercises.checker.beyond_numbers import fault_beyond_numbers
+from transformer_lessons.exercises.checker.contract import SHARED
 from transformer_lessons.exercises.checker.distributions import Chances
-from transformer_lessons.exercises.checker.draws import Draws, Finding, same
+from transformer_lessons.exercises.checker.draws import Draws, once_for_draws, same
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.evidence import evidence, symptom, which_parts
-from transformer_lessons.exercises.checker.exercise import Mistake
+from transformer_lessons.exercises.checker.exercise import MOST_PAIRS, Mistake
+from transformer_lessons.exercises.checker.finding import Finding, named
+from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.slips import SLIPS, is_right, sentence_of, transposed, undone
 from transformer_lessons.exercises.checker.steps import mistakes_in_parts, mistakes_on_the_way
-
-MOST_PAIRS = 300  # so that a check stays under a second
 
 
 def diagnose(seen: Seen) -> Finding | None:
@@ -37,7 +38,7 @@ def diagnose(seen: Seen) -> Finding | None:
 
 def shared_layers(seen: Seen) -> Finding | None:
     """Two layers are one: then even a right `forward` gives the numbers of a wrong one."""
-    return seen.misbuilt if seen.misbuilt and seen.misbuilt.headline == SHARED else None
+    return seen.misbuilt if seen.misbuilt and seen.misbuilt.mistake == SHARED else None
 
 
 def same_results(seen: Seen) -> Finding | None:
@@ -59,11 +60,11 @@ def right_in_the_wrong_form(seen: Seen) -> Finding | None:
     """The numbers are right, but returned in the wrong form."""
     if not seen.wrong:
         return None
-    for name, undo, text, look in SLIPS:
-        corrected = undone(seen, undo)
+    for slip in SLIPS:
+        corrected = undone(seen, slip)
         if corrected and is_right(corrected):
             right = "The" if all(outcome.ok for outcome in seen.outcomes) else "Where it ran, the"
-            return Finding(f"{name}.", name, f"{right} numbers are right. {sentence_of(seen, text)}", (), look)
+            return named(slip.name, f"{right} numbers are right. {sentence_of(seen, slip)}", look=slip.look)
     return None
 
 
@@ -85,17 +86,19 @@ def two_at_once(seen: Seen) -> Finding | None:
 
 def known_in_the_wrong_form(seen: Seen) -> Finding | None:
     """A known mistake's numbers, returned in the wrong form."""
-    for name, undo, text, _ in SLIPS if seen.wrong else ():
-        corrected = undone(seen, undo)
+    for slip in SLIPS if seen.wrong else ():
+        corrected = undone(seen, slip)
         shapes = any(difference and difference.sort == "shape" for difference in seen.differences)
-        if not corrected or (undo is transposed and not shapes):  # where no shape shows it, nothing is certain
+        if not corrected or (slip.undo is transposed and not shapes):  # where no shape shows it, nothing is certain
             continue
         finding = by_mistake(corrected, seen.exercise.singles, (in_full, where_it_ran))
         if finding:
-            finding.headline = f"{finding.mistake}, and {name}."
-            finding.why = f"{finding.why} {sentence_of(seen, text)}"
-            finding.evidence = evidence(seen)  # the learner's own shapes and numbers
-            return finding
+            return replace(
+                finding,
+                headline=f"{finding.mistake}, and {slip.name}.",
+                why=f"{finding.why} {sentence_of(seen, slip)}",
+                evidence=evidence(seen),  # the learner's own shapes and numbers
+            )
     return None
 
 
@@ -108,15 +111,15 @@ def two_on_the_way(seen: Seen) -> Finding | None:
         shown = mistakes_in_parts(seen.draws, seen.outcomes[first].value, first)
     else:
         shown = mistakes_on_the_way(seen.draws, seen.answer, seen.outcomes[first], first, seen.run)
-    pairs: list = []
-    for ((mistake,), variant), ((other,), another) in product(shown, exercise.singles):
-        if (variant, another) not in seen.draws.pairs:
-            seen.draws.pairs[variant, another] = exercise.pair((mistake, variant), (other, another))
-        if seen.draws.pairs[variant, another]:
-            pairs.append(seen.draws.pairs[variant, another])
-        if len(pairs) == MOST_PAIRS:
-            break
-    return by_pair(seen, pairs, (in_full, where_it_ran))
+    pairs = (pair_of(seen.draws, *singles) for singles in product(shown, exercise.singles))
+    return by_pair(seen, list(islice(filter(None, pairs), MOST_PAIRS)), (in_full, where_it_ran))
+
+
+@once_for_draws
+def pair_of(draws: Draws, first: tuple, second: tuple) -> tuple | None:
+    """Two mistakes at once, made once: the draws know the outcomes of the very same wrong answer."""
+    ((mistake,), variant), ((other,), another) = first, second
+    return draws.exercise.pair((mistake, variant), (other, another))
 
 
 def solved_for(seen: Seen) -> Finding | None:
@@ -142,14 +145,13 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
             return None
         if signs is not None:
             signs = list(map(sign_of, signs))
-            common = signs if common is None else [sign for sign in common if any(sign.agrees(one) for one in signs)]
+            common = signs if common is None else [sign for sign in common if any(map(sign.agrees, signs))]
     if not common:
         return None
-    finding = about((seen.exercise.mistakes[common[0].name],))
     first = seen.wrong[0]
     shown = symptom(seen, first) if seen.difference(first).sort == "numbers" else None
-    finding.evidence = (*([shown] if shown else []), *evidence(seen))
-    return finding
+    finding = about((seen.exercise.mistakes[common[0].name],))
+    return replace(finding, evidence=(*([shown] if shown else []), *evidence(seen)))
 
 
 @dataclass
@@ -192,7 +194,7 @@ def by_mistake(seen: Seen, candidates: Iterable, tests: tuple) -> Finding | None
     """The first candidate that agrees with the answer, by the strictest test that any passes."""
     candidates = list(candidates)
     for test in tests:
-        for mistakes, variant in not_apart(seen, candidates) if test is in_full else candidates:
+        for mistakes, variant in perhaps_in_full(seen, candidates) if test is in_full else candidates:
             if test(seen, variant):
                 return found_by(test, seen, mistakes)
     return None
@@ -208,11 +210,11 @@ def by_pair(seen: Seen, pairs: list, tests: tuple) -> Finding | None:
     if seen.is_empty_throughout:
         return None
     for test in tests:
-        likely = not_apart(seen, pairs) if test is in_full else pairs
+        likely = perhaps_in_full(seen, pairs) if test is in_full else pairs
         agreeing = ((mistakes, pair) for mistakes, pair in likely if test(seen, pair) and raises_no_more(seen, pair))
         if seen.is_random:
             needed = [needed_of(seen, *pair) for pair in agreeing]
-            mistakes = tuple(one for one in needed[0] if all(one in others for others in needed)) if needed else ()
+            mistakes = tuple(item for item in needed[0] if all(item in pair for pair in needed)) if needed else ()
         else:
             mistakes, _ = next(agreeing, ((), None))
         if mistakes:
@@ -226,44 +228,47 @@ def needed_of(seen: Seen, mistakes: tuple, pair: WrongAnswer) -> tuple:
     def explained_by(variant):
         theirs = [seen.draws.outcome(variant, number) for number in range(len(seen.outcomes))]
         return all(
-            ours.kind == other.kind
-            and (not other.ok or not isinstance(expected, Chances) or same(seen.exercise, ours.value, other.value))
-            for ours, other, expected in zip(seen.outcomes, theirs, seen.draws.expected, strict=True)
+            mine.kind == known.kind
+            and (not known.ok or not isinstance(expected, Chances) or same(seen.exercise, mine.value, known.value))
+            for mine, known, expected in zip(seen.outcomes, theirs, seen.draws.expected, strict=True)
         )
 
-    others = reversed(pair.parts)
-    return tuple(mistake for mistake, other in zip(mistakes, others, strict=True) if not explained_by(other))
+    without = reversed(pair.parts)  # for each mistake, what the other alone gives
+    return tuple(mistake for mistake, rest in zip(mistakes, without, strict=True) if not explained_by(rest))
 
 
 def found_by(test: Callable, seen: Seen, mistakes: tuple) -> Finding:
     finding = about(mistakes)
-    if test is in_parts:
-        finding.why += " " + which_parts(seen)
-    finding.evidence = evidence(seen)
-    return finding
+    why = f"{finding.why} {which_parts(seen)}" if test is in_parts else finding.why
+    return replace(finding, why=why, evidence=evidence(seen))
 
 
 def about(mistakes: tuple[Mistake, ...]) -> Finding:
     """The finding that names a mistake, or two at once."""
     first = mistakes[0]
     if len(mistakes) == 1:
-        return Finding(first.name + ".", first.name, first.why, (), first.look, first.hint)
+        return named(first.name, first.why, look=first.look, hint=first.hint)
     names = " and ".join(mistake.name for mistake in mistakes)
     whys = " ".join(["Taken one at a time:", *(mistake.why for mistake in mistakes)])
-    return Finding(f"two mistakes at once: {names}.", names, whys, (), first.look, first.hint)
+    headline = f"two mistakes at once: {names}."
+    return Finding(headline=headline, mistake=names, why=whys, look=first.look, hint=first.hint)
 
 
-def by_fault(draws: Draws, fault: tuple) -> Finding:
+@once_for_draws
+def fault_of_variant(draws: Draws, variant: WrongAnswer) -> Finding | None:
+    """The fault of a known wrong answer that the numbers do not show."""
+    return fault_beyond_numbers(draws, variant.answer, attempt)
+
+
+def by_fault(draws: Draws, fault: Finding) -> Finding:
     """A known mistake that gives the right numbers but has the same fault; otherwise the fault itself."""
-    name, sentence, look = fault
-    for (mistake,), variant in draws.exercise.singles:
+    for mistakes, variant in draws.exercise.singles:
         theirs = (draws.outcome(variant, number) for number in range(len(draws.cases)))  # up to the first wrong one
         right = all(
-            one.ok and not one.changed_inputs and same(draws.exercise, one.value, expected)
-            for one, expected in zip(theirs, draws.expected, strict=False)
+            outcome.ok and not outcome.changed_inputs and same(draws.exercise, outcome.value, expected)
+            for outcome, expected in zip(theirs, draws.expected, strict=False)
         )
-        found = draws.fault(variant, fault_beyond_numbers) if right else None
-        if found and found[:2] == fault[:2]:
-            return Finding(mistake.name + ".", mistake.name, mistake.why, (), mistake.look, mistake.hint)
-    headline = f"{name}." if name != sentence else sentence
-    return Finding(headline, name, sentence if name != sentence else "", (), look)
+        of_variant = fault_of_variant(draws, variant) if right else None
+        if of_variant and (of_variant.mistake, of_variant.why) == (fault.mistake, fault.why):
+            return about(mistakes)
+    return fault

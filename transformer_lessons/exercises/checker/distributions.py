@@ -54,13 +54,14 @@ def surprise(observed, expected, draws=DRAWS):
     if not ((q > -1e-9) & (q < 1 + 1e-9)).all():  # sums are rounded
         return np.full(np.broadcast_shapes(q.shape, p.shape)[:-2], math.inf)[()]
     with np.errstate(divide="ignore", invalid="ignore"):
-        parts = [np.where(one > 0, one * np.log(one / other), 0.0) for one, other in ((q, p), (1 - q, 1 - p))]
+        sides = ((q, p), (1 - q, 1 - p))
+        parts = [np.where(seen > 0, seen * np.log(seen / chance), 0.0) for seen, chance in sides]
     return draws * (parts[0] + parts[1]).max(axis=(-2, -1))
 
 
-def apart(one, other, draws=DRAWS):
+def deviations_between(first, second, draws=DRAWS):
     """How many standard deviations lie between two tables; the arcsine makes the deviation the same everywhere."""
-    return 2 * math.sqrt(draws) * float(np.abs(angles(one) - angles(other)).max())
+    return 2 * math.sqrt(draws) * float(np.abs(angles(first) - angles(second)).max())
 
 
 def angles(table):
@@ -70,14 +71,13 @@ def angles(table):
     return table.angles
 
 
-def same_distribution(one, other, draws=DRAWS):
+def same_distribution(first, second, draws=DRAWS):
     """Do frequencies agree with probabilities or frequencies? Probabilities agree if draws cannot tell them apart."""
-    if one.shape != other.shape:
+    if first.shape != second.shape:
         return False
-    exact = isinstance(one, Chances), isinstance(other, Chances)
+    exact = isinstance(first, Chances), isinstance(second, Chances)
     if all(exact):
-        return apart(one, other, draws) < 2 * DEVIATIONS
+        return deviations_between(first, second, draws) < 2 * DEVIATIONS
     if not any(exact):
-        return apart(one, other, draws) < math.sqrt(2) * DEVIATIONS
-    drawn, known = (other, one) if exact[0] else (one, other)
-    return surprise(drawn, known, draws) < LIMIT
+        return deviations_between(first, second, draws) < math.sqrt(2) * DEVIATIONS
+    return (surprise(second, first, draws) if exact[0] else surprise(first, second, draws)) < LIMIT

@@ -4,39 +4,20 @@ import copy
 import inspect
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
 
 from transformer_lessons.exercises.checker import emptiness, sandbox
-from transformer_lessons.exercises.checker.comparison import (
-    Difference,
-    alike,
-    clone,
-    difference,
-    family,
-    freeze,
-    is_array,
-    unchanged,
-)
+from transformer_lessons.exercises.checker.comparison import Difference, alike, difference, unchanged
 from transformer_lessons.exercises.checker.edits import WrongAnswer
-from transformer_lessons.exercises.checker.exercise import Case, Exercise, fill, of_the_contract
+from transformer_lessons.exercises.checker.exercise import Case, Exercise
 from transformer_lessons.exercises.checker.sandbox import Outcome
-
-
-@dataclass
-class Finding:
-    """What a verdict says, in its first line and below it."""
-
-    headline: str
-    mistake: str | None = None
-    why: str = ""
-    evidence: tuple = ()
-    look: str = ""
-    hint: int | None = None  # the hint to suggest; by default the next
+from transformer_lessons.exercises.checker.values import clone, family, freeze, is_array
+from transformer_lessons.exercises.checker.weights import fill, of_the_contract
 
 
 class Draws:
@@ -46,19 +27,16 @@ class Draws:
         self.exercise, self.seed, self.dtype = exercise, seed, dtype
         self.cases = exercise.cases(seed)
         self.expected = [observe(exercise, exercise.reference, case, dtype).value for case in self.cases]
-        self.known, self.faults, self.filled = {}, {}, {}
-        self.steps = {}  # number of a case → the steps of the right answer, once needed
-        self.usual = {}  # number of a case → what the right answer computes, once needed
-        self.changes = {}  # number of a case and variant → what the mistake changes, once needed
-        self.pairs = {}  # two variants → both at once, once tried
+        self.outcomes: dict = {}  # variant and number of a case → its outcome, once needed
+        self.filled: dict = {}  # number of a case → the right answer's module, built and filled, once needed
 
     def outcome(self, variant: WrongAnswer, number: int) -> Outcome:
         """The outcome of a known wrong answer on one case."""
-        if (variant, number) not in self.known:
+        if (variant, number) not in self.outcomes:
             case = self.cases[number]
             answer = self.ready(variant.answer, number, variant.keeps_layers)
-            self.known[variant, number] = observe(self.exercise, answer, case, self.dtype)
-        return self.known[variant, number]
+            self.outcomes[variant, number] = observe(self.exercise, answer, case, self.dtype)
+        return self.outcomes[variant, number]
 
     def ready(self, answer: Callable, number: int, same_layers: bool) -> Callable:
         """An answer, ready to be called; if it has the right answer's layers, they are built and filled once."""
@@ -73,11 +51,19 @@ class Draws:
         module.__class__ = answer
         return module
 
-    def fault(self, variant: WrongAnswer, find: Callable) -> tuple | None:
-        """The fault that `find` sees in a known wrong answer, beyond its numbers."""
-        if variant not in self.faults:
-            self.faults[variant] = find(self, variant.answer, sandbox.attempt)
-        return self.faults[variant]
+
+def once_for_draws(function: Callable) -> Callable:
+    """Makes a function of draws, and of more, compute each result once; it is forgotten with the draws."""
+    results: WeakKeyDictionary = WeakKeyDictionary()
+
+    @wraps(function)
+    def known(draws, *inputs):
+        of_these = results.setdefault(draws, {})
+        if inputs not in of_these:
+            of_these[inputs] = function(draws, *inputs)
+        return of_these[inputs]
+
+    return known
 
 
 @cache
@@ -94,7 +80,7 @@ def observe(
 
     def call():
         inputs = [cast(clone(value), dtype) for value in case.inputs]
-        before = case.inputs if dtype == torch.float64 else [cast(clone(one), dtype) for one in case.inputs]
+        before = case.inputs if dtype == torch.float64 else [cast(clone(value), dtype) for value in case.inputs]
         target = seen["target"] = make(exercise, answer, case, dtype, inputs)
         value = exercise.observe(target, *inputs) if exercise.observe else target(*inputs)
         if inspect.iscoroutine(value):
@@ -134,7 +120,7 @@ def make(exercise: Exercise, answer: Callable, case: Case, dtype: torch.dtype, i
     module = answer(*case.build)
     if isinstance(module, nn.Module):
         module.to(dtype).eval()
-        if any(isinstance(one, nn.parameter.UninitializedParameter) for one in module.parameters()):
+        if any(isinstance(weight, nn.parameter.UninitializedParameter) for weight in module.parameters()):
             module(*inputs)
         fill(module, case.seed, of_the_contract(exercise.reference, case.build))
     return module
@@ -157,10 +143,10 @@ def observe_all(draws: Draws, answer: Callable, run: Callable, seconds: float) -
 
     outcomes = go(draws)
     words = ("dtype", "Double", "double", "Float", "float64")
-    if any(one.kind == "raised" and any(word in one.error for word in words) for one in outcomes):
+    if any(outcome.kind == "raised" and any(word in outcome.error for word in words) for outcome in outcomes):
         single = Draws(draws.exercise, draws.seed, torch.float32)
         again = go(single)
-        if sum(one.ok for one in again) > sum(one.ok for one in outcomes):
+        if sum(outcome.ok for outcome in again) > sum(outcome.ok for outcome in outcomes):
             return single, again
     return draws, outcomes
 
@@ -170,8 +156,8 @@ def compare(exercise: Exercise, value: object, expected: object) -> Difference |
     if exercise.same is not None:
         if exercise.same(value, expected):
             return None
-        found = difference(value, expected, exercise.returns, exercise.shapes, 0.0, False)
-        return found or Difference("numbers", "The result is not the expected one.")
+        shown = difference(value, expected, exercise.returns, exercise.shapes, 0.0, False)
+        return shown or Difference("numbers", "The result is not the expected one.")
     return difference(value, expected, exercise.returns, exercise.shapes, exercise.tolerance, exercise.exact_zeros)
 
 

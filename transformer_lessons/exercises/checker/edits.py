@@ -207,8 +207,8 @@ class Edit:
         self.place(waiting)
 
     def has_a_place(self, line: Line) -> bool:
-        known = self.right.names | self.right.arguments | self.right.init_arguments
-        return bool(line.sets & known) or any("." in name for name in line.sets)
+        names = self.right.names | self.right.arguments | self.right.init_arguments
+        return bool(line.sets & names) or any("." in name for name in line.sets)
 
     def place(self, group: list) -> None:
         """Puts lines that belong together where the last of them goes."""
@@ -216,10 +216,10 @@ class Edit:
             return
         names = group[-1].sets & self.right.names
         read: set = set()
-        known: set = set()
+        set_by_group: set = set()
         for line in group:
-            read |= line.reads - known
-            known |= line.sets
+            read |= line.reads - set_by_group
+            set_by_group |= line.sets
         statements = [line.statement for line in group]
         there = [line for line in self.right.lines if line.sets & names]
         updates = bool(read & names - {RETURN})
@@ -229,7 +229,7 @@ class Edit:
             new = any("." in name for name in sets)
             of_init = bool(sets & self.right.init_arguments)
             (self.last if new else self.first_of_all if of_init else self.first).extend(statements)
-        elif not same or any(line.sets - known for line in same):
+        elif not same or any(line.sets - set_by_group for line in same):
             self.after.setdefault(id(there[-1].statement), []).extend(statements)
         elif RETURN in names:
             fill_dots(group[-1].statement, same[-1].statement)
@@ -263,11 +263,11 @@ class Edit:
         return with_body(node, body=body)
 
     def block(self, statements: list) -> list:
-        made = []
+        edited = []
         for statement in statements:
             key = id(statement)
             if key in self.instead:
-                made += self.instead[key]
+                edited += self.instead[key]
             elif hasattr(statement, "body") and not isinstance(statement, DEFINITIONS):
                 inner = {
                     name: self.block(getattr(statement, name))
@@ -275,11 +275,11 @@ class Edit:
                     if hasattr(statement, name)
                 }
                 inner["body"] = inner["body"] or [ast.copy_location(ast.Pass(), statement)]
-                made.append(with_body(statement, **inner))
+                edited.append(with_body(statement, **inner))
             else:
-                made.append(statement)
-            made += self.after.get(key, [])
-        return made
+                edited.append(statement)
+            edited += self.after.get(key, [])
+        return edited
 
 
 def with_body(node: ast.stmt, **blocks: list) -> ast.stmt:
@@ -305,20 +305,15 @@ def fill_dots(line: Any, right: Any) -> None:
 # Recording what an answer computes
 
 
-def recorded(answer: RightAnswer | WrongAnswer, fill_in: Callable, record: list | None = None) -> list:
-    """[(name, value)]: what each line sets, in order, when `fill_in` calls the answer. `return` is among the names.
-
-    A given record grows as the lines run, so it holds what an answer has set before it raises.
-    """
+def recording(answer: RightAnswer | WrongAnswer, record: list) -> Callable:
+    """The function or class, each line of which adds (name, value) to the record. `return` is among the names."""
     right = answer if isinstance(answer, RightAnswer) else answer.right
-    record = [] if record is None else record
 
     def note(name, value):
         record.append((name, value))
         return value
 
-    fill_in(right.compiled(noting(answer.tree), **{NOTE: note}))
-    return record
+    return right.compiled(noting(answer.tree), **{NOTE: note})
 
 
 def noting(tree: ast.Module) -> ast.Module:
@@ -339,20 +334,20 @@ def noting_function(node: ast.stmt) -> ast.stmt:
 
 
 def noting_block(statements: list) -> list:
-    made: list[ast.stmt] = []
+    noted: list[ast.stmt] = []
     for statement in statements:
         if isinstance(statement, ast.Return) and statement.value:
-            made.append(ast.Return(note_of(RETURN, statement.value)))
+            noted.append(ast.Return(note_of(RETURN, statement.value)))
         elif hasattr(statement, "body") and not isinstance(statement, DEFINITIONS):
             inner = {
                 name: noting_block(getattr(statement, name)) for name in ("body", "orelse") if hasattr(statement, name)
             }
-            made.append(with_body(statement, **inner))
+            noted.append(with_body(statement, **inner))
         else:
-            made.append(statement)
+            noted.append(statement)
             if isinstance(statement, (ast.Assign, ast.AugAssign)):
-                made += [ast.Expr(note_of(name, ast.Name(name, ast.Load()))) for name in names_set_by(statement)]
-    return made
+                noted += [ast.Expr(note_of(name, ast.Name(name, ast.Load()))) for name in names_set_by(statement)]
+    return noted
 
 
 @cache  # a statement is in most variants of an answer

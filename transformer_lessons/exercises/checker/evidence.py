@@ -3,9 +3,10 @@
 import numpy as np
 
 from transformer_lessons.exercises.checker.agreement import Seen
-from transformer_lessons.exercises.checker.comparison import beside, capital, family, is_array, numbers
+from transformer_lessons.exercises.checker.display import beside
 from transformer_lessons.exercises.checker.draws import same, shown_inputs
 from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.values import capital, family, is_array, numbers
 
 
 def evidence(seen: Seen) -> tuple:
@@ -43,8 +44,8 @@ def which_parts(seen: Seen) -> str:
     wrong = {
         name
         for number in seen.wrong
-        for name, one, other in zip(names, seen.outcomes[number].value, seen.draws.expected[number], strict=True)
-        if not same(seen.exercise, one, other)
+        for name, ours, expected in zip(names, seen.outcomes[number].value, seen.draws.expected[number], strict=True)
+        if not same(seen.exercise, ours, expected)
     }
     right = [f"`{name}`" for name in names if name not in wrong]
     if not right:

@@ -4,13 +4,11 @@
 """
 
 import ast
-import importlib
 import math
 import re
-import zlib
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import combinations, count, islice
 from operator import itemgetter
 from pathlib import Path
@@ -19,10 +17,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from transformer_lessons.exercises.checker.edits import RightAnswer, WrongAnswer
 from transformer_lessons.exercises.checker.pages import Entry, Include, Page, PageError, read_page
+from transformer_lessons.exercises.checker.setup import Setup
 
 MOST_PAIRS = 300  # as many as are tried in half a second
 CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
@@ -47,29 +45,6 @@ class Case:
     build: tuple
     inputs: tuple
     seed: int
-
-
-@dataclass(kw_only=True, eq=False)
-class Setup:
-    """What an exercise needs besides its page: how inputs are drawn, and what its numbers alone do not show."""
-
-    sizes: list  # from small to large: the first that fails is shown to the learner
-    draw: Callable  # draw(generator, **size) → the inputs
-    reference: Callable | None = None  # the package's own; by default the right answer of the page
-    returns: tuple | str = "result"  # the names of what is returned
-    build: tuple = ()  # which sizes a module is built with, in order
-    shapes: dict | None = None  # returned name → "(batch, query, d_v)", for messages
-    names: dict | None = None  # further names that the answers on the page may use
-    tolerance: float = 2e-5  # of the largest number expected: float32 inside is fine
-    exact_zeros: bool = False  # where 0 is expected, nothing but 0 will do
-    gradients: bool | None = None  # must weights and inputs get the right gradients? By default, only in modules
-    observe: Callable | None = None  # observe(call, *inputs) → what is compared; by default call(*inputs)
-    same: Callable | None = None  # same(observed, expected) → bool; by default equal up to the tolerance
-    checks: tuple = ()  # check(call, *inputs) → a sentence or None: what numbers alone do not show
-    symptoms: tuple = ()  # symptom(observed, expected, *inputs) → a sentence or None, if no mistake matches
-    solves: Callable | None = None  # solves(observed, expected, *inputs) → mistakes whose number it has found
-    signs: Callable | None = None  # signs(observed, expected, *inputs) → names of mistakes that it shows
-    names_steps: bool = True  # may a verdict name the first wrong step?
 
 
 class Exercise(Setup):
@@ -162,15 +137,15 @@ class Exercise(Setup):
                 places += [(place, entry.name) for place, entry in enumerate(included(item))]
         ordered = [self.mistakes[name] for _, name in sorted(places, key=itemgetter(0))]
         firsts = [(mistake, mistake.variants[0]) for mistake in ordered]
-        two = sorted(combinations(range(len(firsts)), 2), key=lambda pair: (pair[0] + 1) * (pair[1] + 1))
-        pairs = (self.pair(firsts[one], firsts[other]) for one, other in two)
+        places_of_two = sorted(combinations(range(len(firsts)), 2), key=lambda pair: (pair[0] + 1) * (pair[1] + 1))
+        pairs = (self.pair(firsts[earlier], firsts[later]) for earlier, later in places_of_two)
         return list(islice(filter(None, pairs), MOST_PAIRS))
 
-    def pair(self, one: tuple, other: tuple) -> tuple | None:
+    def pair(self, first: tuple, second: tuple) -> tuple | None:
         """Two mistakes at once, each with its variant; None if they are the same or both replace the same line."""
-        (first, variant), (second, another) = one, other
-        both = None if first is second else variant.together(another)
-        return both and ((first, second), both)
+        (mistake, variant), (other, variant_of_other) = first, second
+        joined = None if mistake is other else variant.together(variant_of_other)
+        return joined and ((mistake, other), joined)
 
     def solution_text(self) -> str:
         """The right answer's source, which runs on its own."""
@@ -197,115 +172,3 @@ def renamed(lines: str, renames: dict) -> str:
         return lines
     words = "|".join(map(re.escape, renames))
     return re.sub(rf"(?<![\w.])({words})\b(?!=[^=])", lambda found: renames[found[1]], lines)
-
-
-# All exercises
-
-
-class Exercises(MutableMapping):
-    """Name → Exercise, in the order of the lessons. A page is read when its exercise is asked for."""
-
-    def __init__(self, names: tuple) -> None:
-        self.known: dict = dict.fromkeys(names)
-
-    def __getitem__(self, name: str) -> Exercise:
-        if self.known[name] is None:
-            self.known[name] = read_exercise(name)
-        return self.known[name]
-
-    def __setitem__(self, name: str, exercise: Exercise) -> None:
-        self.known[name] = exercise
-
-    def __delitem__(self, name: str) -> None:
-        del self.known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.known)
-
-    def __len__(self) -> int:
-        return len(self.known)
-
-
-def read_exercise(name: str) -> Exercise:
-    """An exercise of the catalogue: a page, and the module beside it."""
-    file = file_of(name)
-    setup = importlib.import_module(f"transformer_lessons.exercises.catalogue.{file}").setup
-    return Exercise(read_page(CATALOGUE / f"{file}.md"), setup)
-
-
-def file_of(name: str) -> str:
-    """multi_head_attention for MultiHeadAttention."""
-    return re.sub(r"(?<!^)([A-Z])", r"_\1", name).lower()
-
-
-EXERCISES = Exercises(
-    (
-        *("softmax", "self_attention"),
-        *("attention", "AttentionHead"),
-        *("scaled_dot_product_attention",),
-        *("split_heads", "merge_heads", "MultiHeadAttention"),
-        *("sinusoidal_encoding", "shift_matrix", "rotate"),
-        *("causal_mask", "padding_mask", "masked_softmax", "future_leak"),
-        *("layer_norm", "FeedForward", "EncoderLayer", "DecoderLayer", "training_step"),
-        *("tokenize", "make_sequences", "bits_per_character", "sample_next"),
-        *("merge", "count_pairs", "train_bpe", "apply_merges"),
-        *("rms_norm", "swiglu", "neighbours_to_halves", "grouped_query_attention", "from_gpt2"),
-        *("previous_token_score", "induction_score", "ablate_head", "logit_lens", "copying_matrix"),
-        *("attend_with_cache", "dequantise", "sliding_window_mask", "online_softmax", "tiled_attention", "speculate"),
-    )
-)
-
-
-# What an answer does
-
-
-class Watching(TorchDispatchMode):
-    """While it is active, sees every PyTorch operation."""
-
-    @classmethod
-    def _should_skip_dynamo(cls):
-        return False  # otherwise PyTorch loads its compiler first, which takes a second and a half
-
-
-# Drawing
-
-
-def normal(generator: torch.Generator, *shape: int, scale: float = 1.0) -> torch.Tensor:
-    """Normally distributed numbers, of unit scale, in float64."""
-    return scale * torch.randn(shape, generator=generator, dtype=torch.float64)
-
-
-def integers(generator: torch.Generator, high: int, *shape: int, low: int = 0) -> torch.Tensor:
-    """Whole numbers from low up to, not including, high."""
-    return torch.randint(low, high, shape, generator=generator)
-
-
-def fill(module, seed, wanted=()):
-    """Fills a module with weights of unit scale, each seeded by its name, whatever the order; wanted names last."""
-    names = sorted(module.named_parameters(remove_duplicate=False), key=lambda one: one[0] in wanted)
-    with torch.no_grad():
-        for name, parameter in names:
-            parameter.copy_(weights(name, parameter.shape, seed))
-    return module
-
-
-def parameters(module, wanted):
-    """{name: parameter}; one that has several names, as in an nn.Sequential too, goes by the wanted one."""
-    names = {}
-    for name, one in module.named_parameters(remove_duplicate=False):
-        names.setdefault(one, []).append(name)
-    return {next((name for name in those if name in wanted), those[0]): one for one, those in names.items()}
-
-
-@lru_cache
-def of_the_contract(reference, build):
-    """{name: shape}: the parameters that a contract asks for."""
-    return {name: tuple(one.shape) for name, one in reference(*build).named_parameters()}
-
-
-@lru_cache(maxsize=1000)
-def weights(name, shape, seed):
-    """The numbers for a parameter with that name, the same for every mistake in the catalogue."""
-    generator = torch.Generator().manual_seed(zlib.crc32(name.encode()) + seed)
-    scale = shape[-1] ** -0.5 if len(shape) > 1 else 1.0
-    return scale * torch.randn(shape, generator=generator, dtype=torch.float64)

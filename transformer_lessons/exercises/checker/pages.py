@@ -91,7 +91,7 @@ def blocks_of(text: str) -> Iterator[Block]:
             end = number + 1
             while end < len(lines) and lines[end].strip() and not begins_block(lines[end]):
                 end += 1
-            yield Block(kind, " ".join(one.strip() for one in lines[number:end]), 0, first)
+            yield Block(kind, " ".join(part.strip() for part in lines[number:end]), 0, first)
             number = end
 
 
@@ -187,7 +187,7 @@ class Reader:
             hint = HINT.fullmatch(block.text)
             if not hint:
                 raise self.error(block.number, "a hint reads “1. **symptom**: text”")
-            topics = [one.strip() for one in (hint[2] or "").split(",") if one.strip()]
+            topics = [topic.strip() for topic in (hint[2] or "").split(",") if topic.strip()]
             self.page.hints.append((hint[1], topics, hint[3]))
         elif self.section == "Mistakes" and not self.mistake and self.page.mistakes:
             exception = EXCEPTION.fullmatch(block.text)
@@ -218,14 +218,14 @@ class Reader:
             return
         name, (number, *parts) = self.mistake, self.parts
         self.mistake = ""
-        texts = [one.text for one in parts if one.kind in ("text", "item")]
-        looks = [one.removeprefix("*Look:*").strip() for one in texts if one.startswith("*Look:*")]
-        why = " ".join(one for one in texts if not one.startswith("*Look:*"))
+        texts = [block.text for block in parts if block.kind in ("text", "item")]
+        looks = [text.removeprefix("*Look:*").strip() for text in texts if text.startswith("*Look:*")]
+        why = " ".join(text for text in texts if not text.startswith("*Look:*"))
         if not why:
             raise self.error(number, f"“{name}” does not say what is wrong")
         if len(looks) != 1:
             raise self.error(number, f"“{name}” needs one line that begins with *Look:*")
-        codes = [one for one in parts if one.kind == "code"]
+        codes = [block for block in parts if block.kind == "code"]
         if not codes:
             raise self.error(number, f"“{name}” shows no line that makes this mistake")
         variants = []
@@ -245,19 +245,19 @@ def variants_of(code: str, answer: str) -> list:
     helpers = any(name != answer for name in re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE))
     if helpers or re.search(r"^(?:import|from) ", code, re.MULTILINE):
         return [(0, code)]
-    found: list = []
+    variants: list = []
     fresh = True
     for number, line in enumerate(code.splitlines()):
         if not line.strip():
             fresh = True
             continue
         if fresh and not line.startswith((" ", ")", "]", "}")):
-            found.append((number, []))
-        elif fresh and found:
-            found[-1][1].append("")
+            variants.append((number, []))
+        elif fresh and variants:
+            variants[-1][1].append("")
         fresh = False
-        found[-1][1].append(line)
-    return [(number, "\n".join(lines)) for number, lines in found]
+        variants[-1][1].append(line)
+    return [(number, "\n".join(lines)) for number, lines in variants]
 
 
 def parse(code: str, reader: Reader, number: int) -> None:

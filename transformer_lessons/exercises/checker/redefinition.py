@@ -21,19 +21,19 @@ def failed_redefinition(name: str, answer: object) -> tuple | None:
         shell = sys.modules["IPython"].get_ipython()
         history = shell.history_manager
         names = {name, getattr(answer, "__name__", name)}
-        names = {one for one in names if isinstance(one, str) and shell.user_ns.get(one) is answer}
+        names = {known_as for known_as in names if isinstance(known_as, str) and shell.user_ns.get(known_as) is answer}
         cells = [str(cell) for cell in history.input_hist_parsed]
         own = own_cell(answer, cells)
         if own is None:
             return None
         for number in range(len(cells) - 1, own, -1):
-            for one in names:
-                what = attempt_at(one, cells[number])
+            for known_as in names:
+                what = attempt_at(known_as, cells[number])
                 if isinstance(what, SyntaxError):
-                    return one, f"{type(what).__name__}: {what.msg}", broken_line(what, cells[number])
+                    return known_as, f"{type(what).__name__}: {what.msg}", broken_line(what, cells[number])
                 error = getattr(history, "exceptions", {}).get(number)  # recent releases keep them
                 if what == "defined" and error:
-                    return one, in_short(error["ename"], str(error["evalue"])), ""
+                    return known_as, in_short(error["ename"], str(error["evalue"])), ""
                 if what:
                     return None
     return None

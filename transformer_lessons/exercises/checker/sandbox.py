@@ -13,6 +13,7 @@ import random
 import sys
 import threading
 import time
+from builtins import any, int, max, min, open, range, sum  # noqa: UP029 - an answer may replace them as it runs
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -159,7 +160,7 @@ def wait(done, thread, seconds):
     end, uncounted = last + seconds, 0.0
     while not done.wait(min(0.01, max(0.0, end - last))):
         now = time.monotonic()
-        if sys.getrecursionlimit() > DEEPEST and sum(1 for _ in near(thread)) == NEAR:
+        if sys.getrecursionlimit() > DEEPEST and sum(1 for _ in innermost_calls(thread)) == INNERMOST:
             stop(thread, seconds=10.0)  # the limit was set by a function kept from before; leaving takes its time
             return False, uncounted
         if uncounted < UNCOUNTED:
@@ -182,29 +183,31 @@ def starved(elapsed, worked):
 def processor_time(thread):
     """The seconds that a thread has worked for; 0 where the system does not say."""
     try:
-        with OPEN(f"/proc/self/task/{thread.native_id}/stat") as file:
+        with open(f"/proc/self/task/{thread.native_id}/stat") as file:
             user, system = file.read().rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError):
         return 0.0
 
 
-OPEN = open  # an answer may replace the built-in function
 UNCOUNTED = 30.0  # seconds at most
 
 
 def excused(thread):
     """Is the thread in the middle of an import, or of finding the line of an error?"""
-    return any(code is line_of.__code__ or code.co_filename == "<frozen importlib._bootstrap>" for code in near(thread))
+    return any(
+        code is line_of.__code__ or code.co_filename == "<frozen importlib._bootstrap>"
+        for code in innermost_calls(thread)
+    )
 
 
-NEAR = 500  # calls: a recursion without end has millions
+INNERMOST = 500  # calls: a recursion without end has millions
 
 
-def near(thread):
+def innermost_calls(thread):
     """The code of the thread's innermost calls."""
     frame = sys._current_frames().get(thread.ident)
-    for _ in range(NEAR):
+    for _ in range(INNERMOST):
         if frame is None:
             return
         yield frame.f_code

@@ -1,14 +1,14 @@
 """Slips: right or known numbers, returned in the wrong form, and how to undo each."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from transformer_lessons.exercises.checker.agreement import Seen, is_list
-from transformer_lessons.exercises.checker.comparison import is_array
 from transformer_lessons.exercises.checker.draws import compare, same
+from transformer_lessons.exercises.checker.values import is_array
 
 
 def swapped(value, expected):
@@ -31,9 +31,9 @@ def first_of_several(value, expected):
 def converted(value, expected):
     """Each result, converted to the kind and dtype expected."""
     if isinstance(expected, (tuple, list)) and not isinstance(value, (str, int, float)):
-        if not is_list(value, len(expected)) or not all(is_array(one) for one in expected):
+        if not is_list(value, len(expected)) or not all(is_array(item) for item in expected):
             return None
-        return tuple(converted(one, other) for one, other in zip(value, expected, strict=True))
+        return tuple(converted(item, wanted) for item, wanted in zip(value, expected, strict=True))
     try:
         if isinstance(expected, torch.Tensor) and value is not None:
             return torch.as_tensor(value).to(expected.dtype)
@@ -50,7 +50,8 @@ def reshaped(value, expected):
         if not is_list(value, len(expected)):
             return None
         return tuple(
-            one if (new := reshaped(one, other)) is None else new for one, other in zip(value, expected, strict=True)
+            item if (new := reshaped(item, wanted)) is None else new
+            for item, wanted in zip(value, expected, strict=True)
         )
     if (
         is_array(value)
@@ -67,29 +68,30 @@ def transposed(value, expected):
     return np.swapaxes(value, -2, -1) if isinstance(value, np.ndarray) and value.ndim > 1 else None
 
 
-SLIPS = [  # name, how to undo it, what it is, where to look
-    (
+@dataclass(frozen=True)
+class Slip:
+    """A way to return right numbers wrongly: its name, how to undo it, what it is, and where to look."""
+
+    name: str
+    undo: Callable
+    text: str
+    look: str
+
+
+RETURN_LINE = "the `return` line."
+SLIPS = [
+    Slip(
         "results in the wrong order",
         swapped,
         "The two results are in the wrong order: {names} are expected.",
-        "the `return` line.",
+        RETURN_LINE,
     ),
-    (
-        "only the first result",
-        only_first,
-        "Only `{first}` is returned; both {names} are expected.",
-        "the `return` line.",
-    ),
-    (
-        "only the second result",
-        only_second,
-        "Only `{second}` is returned; both {names} are expected.",
-        "the `return` line.",
-    ),
-    ("more results than one", first_of_several, "Only the first result should be returned.", "the `return` line."),
-    ("wrong kind of result", converted, "{kind}", "what the last operation returns, and how to convert it."),
-    ("wrong number of dimensions", reshaped, "{kind}", "dimensions of size 1: are there too many, or too few?"),
-    (
+    Slip("only the first result", only_first, "Only `{first}` is returned; both {names} are expected.", RETURN_LINE),
+    Slip("only the second result", only_second, "Only `{second}` is returned; both {names} are expected.", RETURN_LINE),
+    Slip("more results than one", first_of_several, "Only the first result should be returned.", RETURN_LINE),
+    Slip("wrong kind of result", converted, "{kind}", "what the last operation returns, and how to convert it."),
+    Slip("wrong number of dimensions", reshaped, "{kind}", "dimensions of size 1: are there too many, or too few?"),
+    Slip(
         "transposed",
         transposed,
         "The last two dimensions of the result are swapped.",
@@ -98,13 +100,13 @@ SLIPS = [  # name, how to undo it, what it is, where to look
 ]
 
 
-def undone(seen: Seen, undo: Callable) -> Seen | None:
+def undone(seen: Seen, slip: Slip) -> Seen | None:
     """What would have been seen without a slip, or None if it cannot be undone."""
     corrected, exercise = [], seen.exercise
     for outcome, expected in zip(seen.outcomes, seen.draws.expected, strict=True):
         value = None
         if outcome.ok:
-            value = undo(outcome.value, expected)
+            value = slip.undo(outcome.value, expected)
             if value is None:
                 return None
         corrected.append(replace(outcome, value=value))
@@ -123,9 +125,9 @@ def is_right(seen: Seen) -> bool:
     )
 
 
-def sentence_of(seen: Seen, text: str) -> str:
+def sentence_of(seen: Seen, slip: Slip) -> str:
     """The sentence of a slip, about this answer."""
     names = seen.exercise.returns
     names = names if not isinstance(names, str) else (names, names)
     difference = next(difference for difference in seen.differences if difference)
-    return text.format(names=f"({', '.join(names)})", first=names[0], second=names[-1], kind=difference.sentence)
+    return slip.text.format(names=f"({', '.join(names)})", first=names[0], second=names[-1], kind=difference.sentence)

@@ -13,18 +13,11 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from transformer_lessons.exercises.checker.agreement import Seen
-from transformer_lessons.exercises.checker.comparison import (
-    alike,
-    capital,
-    close,
-    family,
-    freeze,
-    is_array,
-    numbers,
-)
-from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make
-from transformer_lessons.exercises.checker.edits import RETURN, recorded
+from transformer_lessons.exercises.checker.comparison import alike, close
+from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make, once_for_draws
+from transformer_lessons.exercises.checker.edits import RETURN, recording
 from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
+from transformer_lessons.exercises.checker.values import capital, family, freeze, is_array, numbers
 
 MOST_CALLS = 1000
 MOST_IN_PARTS = 5
@@ -36,26 +29,27 @@ def sentence_on_steps(seen: Seen) -> str:
     exercise, draws, answer = seen.exercise, seen.draws, seen.answer
     if not exercise.names_steps or exercise.observe:
         return ""
-    found = []
+    unused_layers, steps = [], []
     for number in seen.wrong:
         outcome = seen.run(lambda number=number: certain(draws, answer, number))
-        found.append(outcome.value if outcome.ok else ((), None))
-        if not any(found[-1]):
+        layers, step = outcome.value if outcome.ok else ((), None)
+        if not layers and not step:
             return ""
-    if not found:
+        unused_layers.append(layers)
+        steps.append(step)
+    if not steps:
         return ""
-    unused = [layer for layer in found[0][0] if all(layer in layers for layers, _ in found)]
+    unused = [layer for layer in unused_layers[0] if all(layer in layers for layers in unused_layers)]
     for number in (number for number, difference in enumerate(seen.differences) if unused and not difference):
         outcome = seen.run(lambda number=number: layers_unused(draws, answer, number))  # they may be used elsewhere
         unused = [layer for layer in unused if outcome.ok and layer in outcome.value]
-    step = found[0][1] if len({step for _, step in found}) == 1 else None
     sentences = []
     if unused:
-        *others, last = [f"`{layer}`" for layer in unused]
-        names = " and ".join(filter(None, [", ".join(others), last]))
+        *earlier, last = [f"`{layer}`" for layer in unused]
+        names = " and ".join(filter(None, [", ".join(earlier), last]))
         sentences.append(f"{capital(names)} {'is' if len(unused) == 1 else 'are'} never used.")
-    if step:
-        before, name = step
+    if steps[0] and len(set(steps)) == 1:
+        before, name = steps[0]
         sentences.append(
             f"Everything is right up to `{before}`; the first wrong step is `{name}`."
             if before
@@ -69,7 +63,7 @@ def certain(draws: Draws, answer: Callable, number: int) -> tuple:
 
     The step is given as (the one before, its name), or as None where it is not certain.
     """
-    right = right_steps(draws, number)
+    right = RightSteps.of(draws, number)
     target, trace, unused = traced(draws, answer, number)
     if right.names and any(layer in unused for layer in right.first_layers):
         return unused, (None, right.names[0])
@@ -92,30 +86,30 @@ def traced(draws, answer, number):
 
 def first_wrong_step(draws, number, target, trace, right):
     """(the step before, the first wrong step), or None where it is not certain."""
-    made = [one for call in trace.calls for one in call.made]
-    absent = [[one for one in results if not right.among(one, made)] for results in right.results]
+    computed = [tensor for call in trace.calls for tensor in call.results]
+    absent = [[tensor for tensor in results if not right.among(tensor, computed)] for results in right.results]
     step = next((n for n, tensors in enumerate(absent) if tensors), None)
     if step is None or not all(right.makes_new[:step]):  # a step that only passes on a tensor proves nothing
         return None
     missing = absent[step][0]
-    wanted = right.trace.sources(missing, lambda one: right.known(one, step))
+    wanted = right.trace.sources(missing, lambda tensor: right.known(tensor, step))
     for call in trace.calls:
-        wrong = call.made[0] if len(call.made) == 1 else None
+        wrong = call.results[0] if len(call.results) == 1 else None
         if wrong is None or wrong.shape != missing.shape or wrong.dtype != missing.dtype:
             continue
         passed = []
-        sources = trace.sources(wrong, lambda one: right.known(one, step), passed)
+        sources = trace.sources(wrong, lambda tensor: right.known(tensor, step), passed)
         if sources == wanted and comes_out_right(draws, number, target, call, missing):
-            sure = not might_belong_to_an_earlier_step(right, step, sources, passed, call, missing)
+            sure = not might_belong_to_an_earlier_step(right, sources, passed, call, missing)
             return (right.names[step - 1] if step else None, right.names[step]) if sure else None
     return None
 
 
-def might_belong_to_an_earlier_step(right, step, sources, passed, call, wanted):
+def might_belong_to_an_earlier_step(right, sources, passed, call, wanted):
     """Is anything on the way shaped like an earlier step's result that it is made from? It may be that one, altered."""
-    shapes = {right.table[one].shape for one in sources if one in right.of_steps}
-    others = [one for one in passed if one is not call.made[0] and right.known(one) is None]
-    if any(one.shape in shapes for one in others):
+    shapes = {right.table[source].shape for source in sources if source in right.of_steps}
+    unknown = [tensor for tensor in passed if tensor is not call.results[0] and right.known(tensor) is None]
+    if any(tensor.shape in shapes for tensor in unknown):
         return True
     return wanted.shape in shapes and call.name != right.trace.maker[id(wanted)].name
 
@@ -134,13 +128,11 @@ def comes_out_right(draws, number, target, call, tensor):
 def never_used(module, trace, inputs, result):
     """The layers that no operation has seen, and whose weights do not affect the result."""
     layers = [(name, list(layer.parameters())) for name, layer in module.named_children()]
-    unused = [
-        (name, weights) for name, weights in layers if weights and all(id(one) not in trace.seen for one in weights)
-    ]
+    unused = [(name, weights) for name, weights in layers if weights and trace.seen.keys().isdisjoint(map(id, weights))]
     with torch.no_grad():
         for _, weights in unused:
-            for one in weights:
-                one.mul_(-3.0).add_(1.0)
+            for weight in weights:
+                weight.mul_(-3.0).add_(1.0)
     if unused and not alike(freeze(module(*inputs)), result, 0):
         return []
     return [name for name, _ in unused]
@@ -156,21 +148,21 @@ def mistakes_on_the_way(draws: Draws, answer: Callable, outcome: Outcome, number
     steps come first. Where there are very many variants, the first ones of the mistakes are tried, and the others of
     those that show.
     """
-    if number not in draws.usual:
-        draws.usual[number] = usual(draws, number)
     traced = run(lambda: made_on_the_way(draws, answer, number))
-    made = [*arrays_in(outcome.value), *(traced.value if traced.ok else ())]
+    computed = [*arrays_in(outcome.value), *(traced.value if traced.ok else ())]
 
     def shown(singles):
-        arrays = ((single, changed(draws, number, single[1])) for single in singles)
-        steps = ((single, [holds(made, one, draws.exercise.tolerance) for one in found]) for single, found in arrays)
-        return [(single, sum(held)) for single, held in steps if held and held[0]]
+        for single in singles:
+            changes = changed(draws, number, single[1])
+            held = [holds(computed, array, draws.exercise.tolerance) for array in changes]
+            if held and held[0]:
+                yield single, sum(held)
 
     singles = sorted(draws.exercise.singles, key=lambda single: single[0][0].variants.index(single[1]) > 0)
-    first_ones = shown(singles[:MOST_CHANGES])
-    mistakes = [single[0] for single, _ in first_ones]
-    others = shown(single for single in singles[MOST_CHANGES:] if single[0] in mistakes)
-    return [single for single, _ in sorted([*first_ones, *others], key=lambda one: -one[1])]
+    counted = list(shown(singles[:MOST_CHANGES]))
+    mistakes = [single[0] for single, _ in counted]
+    counted += shown([single for single in singles[MOST_CHANGES:] if single[0] in mistakes])
+    return [single for single, _ in sorted(counted, key=lambda count: -count[1])]
 
 
 def mistakes_in_parts(draws: Draws, value: object, number: int) -> list:
@@ -184,11 +176,11 @@ def mistakes_in_parts(draws: Draws, value: object, number: int) -> list:
         parts = zip(parts_of(value), parts_of(theirs.value), parts_of(draws.expected[number]), strict=False)
         tolerance = draws.exercise.tolerance
         return theirs.ok and sum(
-            alike(ours, one, tolerance) and not alike(ours, right, tolerance) for ours, one, right in parts
+            alike(ours, wrong, tolerance) and not alike(ours, right, tolerance) for ours, wrong, right in parts
         )
 
     shown = [(given(single), single) for single in draws.exercise.singles if single[1].names]
-    return [single for count, single in sorted(shown, key=lambda one: -one[0]) if count][:MOST_IN_PARTS]
+    return [single for count, single in sorted(shown, key=lambda count: -count[0]) if count][:MOST_IN_PARTS]
 
 
 def parts_of(value):
@@ -209,9 +201,10 @@ def made_on_the_way(draws, answer, number):
     target = make(draws.exercise, answer, case, draws.dtype, inputs)
     with trace:
         target(*inputs)
-    return [numbers(freeze(one)) for call in trace.calls for one in call.made]
+    return [numbers(freeze(tensor)) for call in trace.calls for tensor in call.results]
 
 
+@once_for_draws
 def usual(draws, number):
     """(name → arrays, all arrays): what the right answer computes, on one case, by its names and on its way."""
     exercise, inputs = draws.exercise, inputs_for(draws, draws.cases[number])
@@ -219,17 +212,16 @@ def usual(draws, number):
     return named, [*arrays_in(inputs), *made_on_the_way(draws, exercise.reference, number)]
 
 
+@once_for_draws
 def changed(draws, number, variant):
     """What the lines of a mistake compute, on one case, that the right answer does not; nothing if it shows no mistake.
 
     A result that the right answer also makes on its way shows none.
     """
-    if (number, variant) not in draws.changes:
-        named, all_arrays = draws.usual[number]
-        arrays = attempt(lambda: changed_by(draws, variant, number, named)).value if variant.names else None
-        shows = arrays and not holds(all_arrays, arrays[0], draws.exercise.tolerance)
-        draws.changes[number, variant] = arrays if shows else []
-    return draws.changes[number, variant]
+    named, all_arrays = usual(draws, number)
+    arrays = attempt(lambda: changed_by(draws, variant, number, named)).value if variant.names else None
+    shows = arrays and not holds(all_arrays, arrays[0], draws.exercise.tolerance)
+    return arrays if shows else []
 
 
 def changed_by(draws, variant, number, right):
@@ -246,8 +238,8 @@ def changed_by(draws, variant, number, right):
 
 def recorded_on(draws, answer, number, same_layers):
     """[(name, value)], on one case: what each line of an answer sets. It stays as it was then."""
-    inputs = inputs_for(draws, draws.cases[number])
-    record = recorded(answer, lambda made: made_ready(draws, made, number, same_layers)(*inputs))
+    record: list = []
+    made_ready(draws, recording(answer, record), number, same_layers)(*inputs_for(draws, draws.cases[number]))
     return [(name, freeze(value)) for name, value in record]
 
 
@@ -275,7 +267,7 @@ class Call:
     number: int
     name: str
     given: list
-    made: list
+    results: list
 
 
 class Trace(TorchFunctionMode):
@@ -293,16 +285,16 @@ class Trace(TorchFunctionMode):
         given = tensors_in((inputs, options or {}))
         result = function(*inputs, **(options or {}))
         self.count += 1
-        made = [one for one in tensors_in(result) if all(one is not other for other in given)]
+        results = [tensor for tensor in tensors_in(result) if all(tensor is not one for one in given)]
         name = getattr(function, "__name__", "").strip("_").replace("truediv", "div")
         if self.count > MOST_CALLS or (given and not tensors_in(result) and name not in self.HARMLESS):
             self.leaks = True  # numbers leave PyTorch, and may come back another way
-        call = Call(self.count, name, given, made)
+        call = Call(self.count, name, given, results)
         self.calls.append(call)
-        for one in [*given, *made]:
-            self.seen.setdefault(id(one), (one, one._version))
-        for one in made:
-            self.maker[id(one)] = call
+        for tensor in [*given, *results]:
+            self.seen.setdefault(id(tensor), (tensor, tensor._version))
+        for tensor in results:
+            self.maker[id(tensor)] = call
         return result
 
     def is_complete(self) -> bool:
@@ -354,51 +346,42 @@ def tensors_in(value: object) -> list[torch.Tensor]:
 # What the right answer computes
 
 
-def right_steps(draws: Draws, number: int) -> "RightSteps":
-    """The steps of the right answer on one case, computed once."""
-    if number not in draws.steps:
-        draws.steps[number] = RightSteps(draws, number)
-    return draws.steps[number]
-
-
 class RightSteps:
     """The steps of the right answer on one case, and all tensors in it that are known: each has a number."""
+
+    @staticmethod
+    @once_for_draws
+    def of(draws: Draws, number: int) -> "RightSteps":
+        """These steps, computed once."""
+        return RightSteps(draws, number)
 
     def __init__(self, draws: Draws, number: int) -> None:
         exercise, case = draws.exercise, draws.cases[number]
         self.trace, self.tolerance = Trace(), exercise.tolerance
-        target = None
-
-        def fill_in(right):
-            nonlocal target
-            inputs = inputs_for(draws, case)
-            target = make(exercise, right, case, draws.dtype, inputs)
-            with self.trace:
-                target(*inputs)
-
-        record = [(name, value) for name, value in recorded(exercise.right, fill_in) if name != RETURN]
-        self.names = [name for name, _ in record]
-        self.results = [tensors_in(value) for _, value in record]
+        record: list = []
+        inputs = inputs_for(draws, case)
+        target = make(exercise, recording(exercise.right, record), case, draws.dtype, inputs)
+        with self.trace:
+            target(*inputs)
+        self.names = [name for name, _ in record if name != RETURN]
+        self.results = [tensors_in(value) for name, value in record if name != RETURN]
         self.table, self.since = [], []  # the known tensors, and the step from which each is known
-        for one in tensors_in(inputs_for(draws, case)):
-            self.add(one, 0)
+        for tensor in tensors_in(inputs_for(draws, case)):
+            self.add(tensor, 0)
         weights = dict(target.named_parameters()) if isinstance(target, nn.Module) else {}
-        for one in weights.values():
-            self.add(one.detach(), 0)
+        for weight in weights.values():
+            self.add(weight.detach(), 0)
         self.of_steps = set()  # the numbers of those that a step gives
         self.makes_new = []  # does a step give tensors, all of them new?
         for n, results in enumerate(self.results):
-            self.makes_new.append(bool(results) and all(self.known(one) is None for one in results))
-            self.of_steps |= {self.add(one, n + 1) for one in results}
+            self.makes_new.append(bool(results) and all(self.known(tensor) is None for tensor in results))
+            self.of_steps |= {self.add(tensor, n + 1) for tensor in results}
         for call in self.trace.calls:
-            for one in call.made:
-                self.add(one, len(self.names) + 1)
-        first = self.trace.sources(self.results[0][0], lambda one: self.known(one, 0)) if any(self.results[:1]) else ()
-        self.first_layers = {
-            name.split(".")[0]
-            for name, one in weights.items()  # those that the first step needs
-            if self.known(one, 0) in (first or ())
-        }
+            for tensor in call.results:
+                self.add(tensor, len(self.names) + 1)
+        first = self.results[0][0] if any(self.results[:1]) else None
+        needed = (first is not None and self.trace.sources(first, lambda tensor: self.known(tensor, 0))) or ()
+        self.first_layers = {name.split(".")[0] for name, weight in weights.items() if self.known(weight, 0) in needed}
 
     def add(self, tensor, since):
         number = self.known(tensor)
@@ -415,12 +398,9 @@ class RightSteps:
                 return number
         return None
 
-    def is_known(self, tensor: torch.Tensor, step: int) -> bool:
-        return self.known(tensor, step) is not None
-
     def among(self, tensor: torch.Tensor, others: list) -> bool:
         """Is it an input, or one of the others?"""
-        return self.is_known(tensor, 0) or any(self.equal(one, tensor) for one in others)
+        return self.known(tensor, 0) is not None or any(self.equal(one, tensor) for one in others)
 
     def equal(self, one, other):
         """The same shape, and the same numbers in the same places."""

@@ -1,24 +1,19 @@
 """What is said where no known mistake fits: only what is certain."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from transformer_lessons.exercises.checker.agreement import Seen, is_list
-from transformer_lessons.exercises.checker.comparison import alike, is_array, is_number
-from transformer_lessons.exercises.checker.contract import (
-    LAYERS_IN_FORWARD,
-    at_line,
-    different_every_time,
-    made_in_forward,
-    raised,
-    repeats,
-)
+from transformer_lessons.exercises.checker.beyond_numbers import different_every_time, repeats
+from transformer_lessons.exercises.checker.comparison import alike
+from transformer_lessons.exercises.checker.contract import LAYERS_IN_FORWARD, at_line, made_in_forward, raised
 from transformer_lessons.exercises.checker.distributions import Chances
-from transformer_lessons.exercises.checker.draws import Finding, same, shown_inputs
+from transformer_lessons.exercises.checker.draws import same, shown_inputs
 from transformer_lessons.exercises.checker.evidence import NEARLY, SHAPELESS, evidence, symptom, these
 from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.steps import sentence_on_steps
+from transformer_lessons.exercises.checker.values import is_array, is_number
 
 
 def unknown(seen: Seen) -> Finding:
@@ -29,28 +24,27 @@ def unknown(seen: Seen) -> Finding:
     difference, value, expected = seen.difference(first), seen.outcomes[first].value, seen.draws.expected[first]
     if value is None:
         return Finding(
-            "it returns nothing.",
-            "nothing returned",
-            "The function ends without a `return`, or returns None.",
-            (),
-            "does every path through it end in `return …`?",
+            headline="it returns nothing.",
+            mistake="nothing returned",
+            why="The function ends without a `return`, or returns None.",
+            look="does every path through it end in `return …`?",
         )
     headline, name = CONTRACT[difference.sort]
     if difference.sort in SHAPELESS:
         shown = shown_inputs(exercise, seen.draws.cases[first])
         steps = sentence_on_steps(seen) if difference.sort == "shape" else ""
-        return Finding(headline, name, f"{difference.sentence} {steps}".strip(), (f"That was with {shown}.",))
+        why = f"{difference.sentence} {steps}".strip()
+        return Finding(headline=headline, mistake=name, why=why, evidence=(f"That was with {shown}.",))
     if not isinstance(expected, Chances) and not repeats(seen.draws, seen.answer, first, value, seen.run):
         if exercise.is_module and made_in_forward(seen.draws, seen.answer, seen.run):
-            return replace(LAYERS_IN_FORWARD)
-        sentence, look = different_every_time(exercise)
-        return Finding("different every time.", "different every time", sentence, (), look)
-    others = isinstance(value, Mapping) and isinstance(expected, Mapping) and value.keys() != expected.keys()
-    if difference.sort == "numbers" and (others or not holds_numbers(expected)):
+            return LAYERS_IN_FORWARD
+        return different_every_time(exercise)
+    other_keys = isinstance(value, Mapping) and isinstance(expected, Mapping) and value.keys() != expected.keys()
+    if difference.sort == "numbers" and (other_keys or not holds_numbers(expected)):
         headline = "the result is not right."
     why = (shown_by_numbers(seen) if difference.sort == "numbers" else None) or difference.sentence
     also = right_results(exercise, value, expected) or sentence_on_steps(seen)
-    return Finding(headline, name, f"{why} {also}".strip(), evidence(seen))
+    return Finding(headline=headline, mistake=name, why=f"{why} {also}".strip(), evidence=evidence(seen))
 
 
 def right_where_it_ran(seen: Seen) -> Finding:
@@ -60,18 +54,17 @@ def right_where_it_ran(seen: Seen) -> Finding:
     if changed:
         names = these([f"`{name}`" for name in changed])
         return Finding(
-            "it changes its input.",
-            "changes its input",
-            f"The result is right, but {names} different after the call: the caller has lost the original values.",
-            (),
-            in_place(seen.draws.cases[0].inputs),
+            headline="it changes its input.",
+            mistake="changes its input",
+            why=f"The result is right, but {names} different after the call: the caller has lost the original values.",
+            look=in_place(seen.draws.cases[0].inputs),
         )
     raising = next((number for number, outcome in enumerate(outcomes) if outcome.kind == "raised"), None)
     if raising is not None:
         return raises(seen, raising)
     empty = next(number for number, outcome in enumerate(outcomes) if not outcome.ok)
     shown = shown_inputs(exercise, seen.draws.cases[empty])
-    return Finding("it gives no result.", None, f"With {shown} it returns nothing.")
+    return Finding(headline="it gives no result.", why=f"With {shown} it returns nothing.")
 
 
 def shown_by_numbers(seen: Seen) -> str | None:
@@ -115,7 +108,7 @@ def raises(seen: Seen, number: int) -> Finding:
     if any(one.ok for one in seen.outcomes):
         look = f"{look or 'what is different about these inputs?'} Where it ran, the result was right."
     look = look or "print the shapes just before that line."
-    return Finding("it raises an error.", name, why, at_line(outcome), look, None)
+    return Finding(headline="it raises an error.", mistake=name, why=why, evidence=at_line(outcome), look=look)
 
 
 def right_results(exercise: Exercise, value: Any, expected: Any) -> str:

@@ -11,18 +11,20 @@ import torch
 
 from transformer_lessons.exercises.checker import emptiness, errors, global_state, onward, redefinition, sandbox
 from transformer_lessons.exercises.checker.agreement import Seen
+from transformer_lessons.exercises.checker.beyond_numbers import fault_beyond_numbers
 from transformer_lessons.exercises.checker.card import card_of
 from transformer_lessons.exercises.checker.contract import (
     at_line,
-    fault_beyond_numbers,
     fault_of_building,
     is_stub,
     misfit,
     too_long,
 )
 from transformer_lessons.exercises.checker.diagnosis import by_fault, diagnose
-from transformer_lessons.exercises.checker.draws import Draws, Finding, compare, first_draws, observe_all
-from transformer_lessons.exercises.checker.exercise import EXERCISES, Exercise
+from transformer_lessons.exercises.checker.draws import Draws, compare, first_draws, observe_all
+from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.finding import Finding
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.report import WIDTH, Report, note, say
 from transformer_lessons.exercises.checker.sandbox import LIMITS, Limits, Outcome
 from transformer_lessons.exercises.checker.unknown import unknown
@@ -95,15 +97,9 @@ def names_like(name: str) -> str:
 
 
 def judge(
-    exercise: Exercise,
-    answer: Any,
-    draws: Draws | None = None,
-    *,
-    run: Callable = sandbox.run_safely,
-    limits: Limits = LIMITS,
-    outcomes: list[Outcome] | None = None,
+    exercise: Exercise, answer: Any, draws: Draws, *, run: Callable = sandbox.run_safely, limits: Limits = LIMITS
 ) -> Report:
-    """The report on one answer; outcomes that are known already are not computed again."""
+    """The report on one answer."""
     if is_stub(exercise, answer):
         return untouched(exercise)
     finding = misfit(exercise, answer)
@@ -112,12 +108,17 @@ def judge(
         finding = finding if takes_others else nothing_returned()
     if finding:
         return failed(exercise, finding)
-    raised = []
+    draws, outcomes = observe_all(draws, answer, run, limits.check)
+    return judge_outcomes(draws, answer, outcomes, run, limits)
+
+
+def judge_outcomes(
+    draws: Draws, answer: Any, outcomes: list[Outcome], run: Callable, limits: Limits = LIMITS
+) -> Report:
+    """The report on an answer that has been called on every case."""
+    exercise = draws.exercise
+    raised = [outcome for outcome in outcomes if outcome.kind == "raised"]
     run = noting(run, raised)
-    draws = draws or Draws(exercise)
-    if outcomes is None:
-        draws, outcomes = observe_all(draws, answer, run, limits.check)
-    raised += [one for one in outcomes if one.kind == "raised"]
     if outcomes[0].kind == "empty":
         called = outcomes[0].unfinished
         if called and called != getattr(answer, "__name__", ""):
@@ -131,8 +132,8 @@ def judge(
     ]
     misbuilt = fault_of_building(draws, answer, run) if exercise.is_module else None
     right = all(
-        outcome.ok and not found and not outcome.changed_inputs
-        for outcome, found in zip(outcomes, differences, strict=True)
+        outcome.ok and not difference and not outcome.changed_inputs
+        for outcome, difference in zip(outcomes, differences, strict=True)
     )
     if right and not misbuilt:
         fault = fault_beyond_numbers(draws, answer, run)
@@ -159,7 +160,7 @@ def noting(run, raised):
 def placed(finding: Finding, raised: Sequence[Outcome]) -> Finding:
     """The finding with the line of the error that it reports, and always with a place to look."""
     text = " ".join([finding.why, *finding.evidence])
-    outcome = next((one for one in raised if f"raises {one.error}" in text), None)
+    outcome = next((candidate for candidate in raised if f"raises {candidate.error}" in text), None)
     if outcome is None:
         return finding
     evidence, look = finding.evidence, finding.look
@@ -203,22 +204,19 @@ def passed(exercise: Exercise) -> Report:
 
 def nothing_returned() -> Finding:
     return Finding(
-        "it returns nothing.",
-        "nothing returned",
-        "It is a lambda that returns None, whatever its arguments.",
-        (),
-        "what comes after the colon?",
+        headline="it returns nothing.",
+        mistake="nothing returned",
+        why="It is a lambda that returns None, whatever its arguments.",
+        look="what comes after the colon?",
     )
 
 
 def unfinished(called: str) -> Finding:
     return Finding(
-        "it calls something unfinished.",
-        "calls something unfinished",
-        f"It calls `{called}`, which raises NotImplementedError because it is not written yet.",
-        (),
-        f"the cell that defines `{called}`: is it finished, and has it been run since?",
-        None,
+        headline="it calls something unfinished.",
+        mistake="calls something unfinished",
+        why=f"It calls `{called}`, which raises NotImplementedError because it is not written yet.",
+        look=f"the cell that defines `{called}`: is it finished, and has it been run since?",
     )
 
 

@@ -26,13 +26,6 @@ def all_questions() -> dict[str, Question]:
     return {number: question for lesson in LESSONS for number, question in questions_of(lesson).items()}
 
 
-def overview(lesson: int | None = None) -> str:
-    """A line for each question (number, kind, title), and their total; all lessons, or one."""
-    chosen = all_questions() if lesson is None else questions_of(lesson)
-    lines = [f"{question.number:<5} {question.kind:<16} {question.title}" for question in chosen.values()]
-    return "\n".join([*lines, f"{len(chosen)} questions"])
-
-
 def find(number: object) -> Question:
     """The question with this number: "3.2", or whatever else can only mean 3.2."""
     lesson, index = parts_of(number)

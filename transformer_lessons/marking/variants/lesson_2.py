@@ -1,6 +1,6 @@
 """Lesson 2, varied: attention with the length first and the batch second."""
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw(generator, queries, keys, batch, d, d_v):

@@ -1,6 +1,6 @@
 """Lesson 3, varied: a learned scale for each head."""
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw(generator, batch, heads, queries, keys, d, d_v):

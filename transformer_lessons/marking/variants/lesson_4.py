@@ -1,6 +1,6 @@
 """Lesson 4, varied: several query heads share one head of keys."""
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 
 def draw(generator, batch, groups, length, d_head, num_heads):

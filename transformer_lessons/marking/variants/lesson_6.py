@@ -1,6 +1,6 @@
 """Lesson 6, varied: a window on both sides."""
 
-from transformer_lessons.exercises.checker.exercise import Setup
+from transformer_lessons.exercises.checker.setup import Setup
 
 setup = Setup(
     sizes=[

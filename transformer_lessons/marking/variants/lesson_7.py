@@ -1,6 +1,6 @@
 """Lesson 7, varied: RMS norm, after the residual connection."""
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 setup = Setup(
     sizes=[{"shape": (2, 3)}, {"shape": (2, 3, 4)}, {"shape": (4, 4)}, {"shape": (3, 5), "scale": 3e-3}],

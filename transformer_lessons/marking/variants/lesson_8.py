@@ -1,6 +1,6 @@
 """Lesson 8, varied: top-p sampling."""
 
-from transformer_lessons.exercises.checker.exercise import Setup, normal
+from transformer_lessons.exercises.checker.setup import Setup, normal
 
 setup = Setup(
     sizes=[

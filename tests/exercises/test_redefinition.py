@@ -1,4 +1,4 @@
-"""An error is reported at the learner's own line; and a verdict says when it is about an older definition."""
+"""A verdict says when it is about an older definition, which a later cell should have replaced."""
 
 import linecache
 import os
@@ -11,83 +11,7 @@ import torch
 from torch import nn
 
 from transformer_lessons.exercises import check
-from transformer_lessons.exercises.checker import errors, redefinition, sandbox
-from transformer_lessons.exercises.checker.draws import Finding
-from transformer_lessons.exercises.checker.edits import RightAnswer, recorded
-from transformer_lessons.exercises.checker.sandbox import Outcome
-from transformer_lessons.exercises.checker.verdict import placed
-
-NAME = "scaled_dot_product_attention"
-LOOK = "Where to look: "
-
-
-def said(name, answer):
-    report = check(name, answer)
-    return report, " ".join(report.message.split())
-
-
-# Where an error is
-
-
-@pytest.mark.parametrize(
-    ("evidence", "more", "look"),
-    [
-        (
-            ("With x=1:", "yours 2, expected 3"),
-            ("at the line: f(x)",),
-            "print what goes into that line, just before it.",
-        ),
-        (
-            ("With x:", "yours: y  expected", "1  2"),
-            (),
-            "print what goes into this line, which raises an error on some inputs: f(x)",
-        ),
-    ],
-)
-def test_the_line_that_raises_stands_below_the_evidence_only_where_that_is_short(evidence, more, look):
-    finding = Finding("wrong.", why="With x=4 it raises ValueError: no", evidence=evidence)
-    found = placed(finding, [Outcome("raised", error="ValueError: no", line="f(x)")])
-    assert (found.evidence, found.look) == ((*evidence, *more), look)
-
-
-def test_a_function_that_the_package_has_called_is_not_said_to_be_in_its_own_callers_call():
-    def called_back(answer):
-        return int(str(answer))
-
-    outcome = sandbox.attempt(lambda: recorded(RightAnswer("def f(): return 1", {}), called_back))
-    assert outcome.line == "return int(str(answer)), in `called_back`"
-
-
-def test_a_local_name_self_makes_no_method():
-    def forward(x):
-        self = x
-        raise ValueError(self)
-
-    assert sandbox.attempt(lambda: forward(3)).line == "raise ValueError(self), in `forward`"
-
-
-def test_what_has_no_source_is_found_by_its_number_and_what_has_no_line_by_calling_it():
-    made = {}
-    exec("def without_source(query, key, value):\n    return 1 / 0\n", made)
-    assert "at the line: number 2, in `without_source`" in said(NAME, made["without_source"])[1]
-    words = said(NAME, torch.bmm)[1]
-    assert "it raises" in words
-    assert "at the line" not in words
-    assert "that line" not in words
-    assert f"{LOOK}call it yourself, in a separate cell, and read the end of the traceback." in words
-
-
-def test_the_package_is_known_by_its_folder_and_not_by_a_name_like_it(monkeypatch):
-    beside = errors.PACKAGE.rstrip(os.sep) + "_and_mine" + os.sep + "cells.py"
-    source = "def mine(query, key, value):\n    return query @ missing\n"
-    monkeypatch.setitem(linecache.cache, beside, (len(source), None, source.splitlines(True), beside))
-    made = {}
-    exec(compile(source, beside, "exec"), made)
-    assert "at the line: return query @ missing" in said(NAME, made["mine"])[1]
-
-
-# An answer that a later cell was to replace
-
+from transformer_lessons.exercises.checker import errors, redefinition
 
 RIGHT = "def causal_mask(length):\n    return torch.ones(length, length).tril().bool()"
 WRONG = "def causal_mask(length):\n    return torch.ones(length, length).triu().bool()"

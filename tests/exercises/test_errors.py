@@ -1,0 +1,86 @@
+"""An error is told in few words, at the learner's own line."""
+
+import linecache
+import os
+
+import pytest
+import torch
+from reported import verdict, words_of
+
+from transformer_lessons.exercises.checker import errors, sandbox
+from transformer_lessons.exercises.checker.draws import first_draws, observe
+from transformer_lessons.exercises.checker.finding import Finding
+from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.exercises.checker.sandbox import Outcome
+from transformer_lessons.exercises.checker.verdict import placed
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("x" * 300, "x" * 199 + "…"),
+        ("first\nsecond", "first …"),
+        ("whole", "whole"),
+        ("x" * 200, "x" * 200),
+    ],
+)
+def test_an_error_that_is_cut_ends_in_dots(text, shown):
+    assert errors.name_error(ValueError(text)) == f"ValueError: {shown}"
+
+
+@pytest.mark.parametrize(
+    ("evidence", "more", "look"),
+    [
+        (
+            ("With x=1:", "yours 2, expected 3"),
+            ("at the line: f(x)",),
+            "print what goes into that line, just before it.",
+        ),
+        (
+            ("With x:", "yours: y  expected", "1  2"),
+            (),
+            "print what goes into this line, which raises an error on some inputs: f(x)",
+        ),
+    ],
+)
+def test_the_line_that_raises_stands_below_the_evidence_only_where_that_is_short(evidence, more, look):
+    finding = Finding(headline="wrong.", why="With x=4 it raises ValueError: no", evidence=evidence)
+    found = placed(finding, [Outcome("raised", error="ValueError: no", line="f(x)")])
+    assert (found.evidence, found.look) == ((*evidence, *more), look)
+
+
+def test_a_function_that_the_package_has_called_is_not_said_to_be_in_its_own_callers_call():
+    def called_back(call):
+        return int(str(call))
+
+    draws = first_draws(EXERCISES["causal_mask"])
+    outcome = sandbox.attempt(lambda: observe(draws.exercise, None, draws.cases[0], draws.dtype, run=called_back))
+    assert outcome.line == "return int(str(call)), in `called_back`"
+
+
+def test_a_local_name_self_makes_no_method():
+    def forward(x):
+        self = x
+        raise ValueError(self)
+
+    assert sandbox.attempt(lambda: forward(3)).line == "raise ValueError(self), in `forward`"
+
+
+def test_what_has_no_source_is_found_by_its_number_and_what_has_no_line_by_calling_it():
+    made = {}
+    exec("def without_source(query, key, value):\n    return 1 / 0\n", made)
+    assert "at the line: number 2, in `without_source`" in words_of(verdict(made["without_source"]))
+    words = words_of(verdict(torch.bmm))
+    assert "it raises" in words
+    assert "at the line" not in words
+    assert "that line" not in words
+    assert "Where to look: call it yourself, in a separate cell, and read the end of the traceback." in words
+
+
+def test_the_package_is_known_by_its_folder_and_not_by_a_name_like_it(monkeypatch):
+    beside = errors.PACKAGE.rstrip(os.sep) + "_and_mine" + os.sep + "cells.py"
+    source = "def mine(query, key, value):\n    return query @ missing\n"
+    monkeypatch.setitem(linecache.cache, beside, (len(source), None, source.splitlines(True), beside))
+    made = {}
+    exec(compile(source, beside, "exec"), made)
+    assert "at the line: return query @ missing" in words_of(verdict(made["mine"]))

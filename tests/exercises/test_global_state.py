@@ -1,0 +1,210 @@
+"""Whatever an answer changes, the world is as it was when it ends, and the next check is unaffected."""
+
+import asyncio
+import builtins
+import os
+import random
+import sys
+import threading
+import types
+import warnings
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from reported import right, verdict, wrong
+from torch import nn
+
+from transformer_lessons import attention, masks
+from transformer_lessons.exercises.checker import global_state, sandbox
+from transformer_lessons.exercises.checker.sandbox import Limits
+
+PATIENT = Limits(call=60, check=60)  # some of these settings import a lot when they are first used
+
+
+def world():
+    """Everything global that a notebook could notice."""
+    threads = []
+    thread = threading.Thread(target=lambda: threads.append(torch.get_num_threads()))
+    thread.start()
+    thread.join()
+    return {
+        "default dtype": torch.get_default_dtype(),
+        "threads": torch.get_num_threads(),
+        "threads of a new thread": threads,
+        "default device": torch.ones(1).device,
+        "grad": torch.is_grad_enabled(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "anomaly": torch.is_anomaly_enabled(),
+        "precision": torch.get_float32_matmul_precision(),
+        "torch prints": repr(torch.tensor([1 / 3])),
+        "numpy prints": repr(np.array([1 / 3])),
+        "numpy errors": np.geterr(),
+        "torch random": torch.get_rng_state().tolist(),
+        "numpy random": repr(np.random.get_state()),
+        "random": random.getstate(),
+        "recursion": sys.getrecursionlimit(),
+        "folder": os.getcwd(),
+        "environment": dict(os.environ),
+        "warnings": list(warnings.filters),
+        "streams": (sys.stdout, sys.stderr, sys.stdin),
+        "input": builtins.input,
+        "len": builtins.len,
+        "softmax": torch.softmax,
+        "F": dict(vars(F)),
+        "method": torch.Tensor.softmax,
+        "linear": nn.Linear.forward,
+        "package": masks.masked_softmax,
+        "code": masks.causal_mask.__code__,
+        "defaults": masks.causal_mask.__defaults__,
+        "methods": dict(vars(attention.MultiHeadAttention)),
+        "hooks": len(nn.modules.module._global_forward_hooks),
+        "attention": dict(vars(attention)),
+    }
+
+
+def vandal(query, key, value):
+    result = right(query, key, value)
+    torch.manual_seed(4)
+    np.random.seed(3)
+    random.seed(1)
+    torch.set_default_dtype(torch.float64)
+    torch.set_num_threads(torch.get_num_threads() + 1)
+    torch.set_default_device("meta")
+    torch.set_grad_enabled(False)
+    torch.use_deterministic_algorithms(True)
+    torch.autograd.set_detect_anomaly(True)
+    torch.set_float32_matmul_precision("medium")
+    torch.set_printoptions(precision=1)
+    np.set_printoptions(precision=1)
+    np.seterr(all="raise")
+    sys.setrecursionlimit(5000)
+    os.environ["ANSWER"] = "42"
+    os.environ.pop("PATH", None)
+    os.chdir(os.sep)
+    warnings.simplefilter("error")
+    nn.modules.module.register_module_forward_hook(print)
+    masks.masked_softmax = attention.masked_softmax = attention.scaled_dot_product_attention = None
+    masks.causal_mask.__code__ = (lambda length, device=None: None).__code__
+    masks.causal_mask.__defaults__ = (3,)
+    attention.MultiHeadAttention.forward = attention.MultiHeadAttention.extra = None
+    nn.Linear.forward = None
+    F.softmax = F.linear = torch.softmax = torch.matmul = None
+    torch.Tensor.softmax = torch.Tensor.__matmul__ = lambda *_: None
+    sys.stdout = sys.stderr = sys.stdin = None
+    builtins.input = builtins.len = builtins.any = builtins.print = None
+    return result
+
+
+def test_an_answer_that_changes_everything_passes_if_it_is_right_and_leaves_the_world_as_it_was():
+    verdict(vandal, limits=PATIENT)  # what is imported now stays
+    before = world()
+    assert verdict(vandal, limits=PATIENT).status == "passed"
+    after = world()
+    assert {name for name in before if before[name] != after[name]} == set()
+    assert verdict(wrong).status == "failed"
+    assert verdict(right).status == "passed"
+    assert verdict(masks.causal_mask, "causal_mask").status == "passed"
+
+
+def test_what_one_call_has_replaced_is_back_before_the_next():
+    original = masks.causal_mask
+    with global_state.standard_state():
+        sandbox.run_safely(lambda: setattr(masks, "causal_mask", None))
+        assert masks.causal_mask is original
+
+
+def test_classes_of_the_package_and_of_pytorch_are_restored_with_their_methods(monkeypatch):
+    namespaces = global_state.Namespaces()
+    namespaces.extend()
+    methods = [
+        (attention.MultiHeadAttention, "forward"),
+        (nn.Linear, "forward"),
+        (nn.Parameter, "__repr__"),
+        (torch.Tensor, "backward"),
+    ]
+    before = [vars(owner)[name] for owner, name in methods]
+    for owner, name in methods:
+        monkeypatch.setattr(owner, name, None)
+    namespaces.restore()
+    assert [vars(owner)[name] for owner, name in methods] == before
+
+
+@pytest.mark.parametrize("stand_in", [None, types.SimpleNamespace(name="not a module")])
+def test_what_stands_in_for_a_module_of_the_package_does_not_disturb_a_check(stand_in, monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformer_lessons.stand_in", stand_in)
+    assert verdict(right).status == "passed"
+
+
+def test_a_hook_of_the_notebook_is_still_there_after_an_answer_has_added_another():
+    hooks = nn.modules.module._global_forward_hooks
+    handle = nn.modules.module.register_module_forward_hook(lambda *_: None)
+    try:
+        before = dict(hooks)
+        sandbox.run_safely(lambda: nn.modules.module.register_module_forward_hook(print))
+        assert (dict(hooks), len(before)) == (before, 1)
+    finally:
+        hooks.clear()
+        handle.remove()
+
+
+def test_what_an_answer_draws_does_not_depend_on_what_was_drawn_before():
+    def draw():
+        return torch.rand(1).item(), np.random.rand(), random.random()
+
+    with global_state.GlobalState():
+        first = sandbox.run_safely(draw).value
+        for seed in (torch.manual_seed, np.random.seed, random.seed):
+            seed(7)
+        assert sandbox.run_safely(draw).value == first
+
+
+def test_an_answer_is_judged_by_the_package_as_it_was_imported_and_a_patch_of_the_notebook_survives(monkeypatch):
+    def nobody(length, device=None):
+        return torch.zeros(length, length, dtype=torch.bool)
+
+    original = masks.causal_mask.__code__
+    monkeypatch.setattr(masks, "padding_mask", nobody)
+    masks.causal_mask.__code__ = nobody.__code__
+    try:
+        report = verdict(lambda length: torch.ones(length, length).tril().bool(), "causal_mask")
+        still_patched = not masks.causal_mask(2).any()
+        assert masks.padding_mask is nobody
+    finally:
+        masks.causal_mask.__code__ = original
+    assert (report.status, still_patched) == ("passed", True)
+
+
+def test_the_settings_of_the_notebook_do_not_change_a_verdict_and_are_kept():
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad():
+            assert verdict(right).status == "passed"
+        with torch.inference_mode():
+            assert verdict(right).status == "passed"
+        assert torch.get_default_dtype() == torch.float64
+        torch.set_default_device("meta")
+        assert verdict(right).status == "passed"
+        assert torch.get_default_device().type == "meta"
+    finally:
+        torch.set_default_device(None)
+        torch.set_default_dtype(torch.float32)
+
+
+def test_an_answer_runs_on_one_thread_and_the_threads_come_back():
+    before, seen = torch.get_num_threads(), set()
+    torch.set_num_threads(2)
+    try:
+        verdict(lambda query, key, value: seen.add(torch.get_num_threads()) or right(query, key, value))
+        after = torch.get_num_threads()
+    finally:
+        torch.set_num_threads(before)
+    assert (seen, after) == ({1}, 2)
+
+
+def test_check_works_inside_a_running_event_loop_as_in_a_notebook():
+    async def cell():
+        return verdict(right)
+
+    assert asyncio.run(cell()).status == "passed"

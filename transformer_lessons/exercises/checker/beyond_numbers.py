@@ -1,0 +1,242 @@
+"""What the contract asks of an answer with right numbers: called again or trained, it must still be right."""
+
+from collections.abc import Callable, Iterator
+from itertools import compress
+
+import numpy as np
+import torch
+from torch import nn
+
+from transformer_lessons.exercises.checker.draws import Draws, inputs_for, make, observe, same
+from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.finding import Finding, named
+from transformer_lessons.exercises.checker.sandbox import Outcome
+from transformer_lessons.exercises.checker.values import freeze
+from transformer_lessons.exercises.checker.weights import of_the_contract, parameters
+
+
+def fault_beyond_numbers(draws: Draws, answer: Callable, run: Callable) -> Finding | None:
+    """The first fault that the numbers do not show."""
+    return next(filter(None, faults(draws, answer, run)), None)
+
+
+def faults(draws: Draws, answer: Callable, run: Callable) -> Iterator[Finding | None]:
+    """What each inspection finds, one after another; what comes after a fault is no longer looked at."""
+    exercise = draws.exercise
+    number = len(draws.cases) // 2
+    again = called_again(draws, answer, number, run)
+    yield fault_of_another_call(again)
+    if not same(exercise, again.value, draws.expected[number]):
+        yield different_every_time(exercise)
+    if exercise.is_module:
+        yield found_by(repeated, draws, answer, draws.cases[number], run=run)
+        yield found_by(trained, draws, answer, draws.cases[number], run=run)
+        for case, later in zip(draws.cases, exercise.cases(draws.seed + 1), strict=True):
+            yield found_by(kept, draws, answer, case, later, run=run)
+    elif exercise.gradients:
+        for case in draws.cases:
+            yield differentiated(draws, answer, case, run)
+    for check in exercise.checks:
+        for case in draws.cases:
+            yield found_by(checked, draws, answer, case, check, run=run)
+
+
+def found_by(inspection: Callable, *inputs, run: Callable) -> Finding | None:
+    """What an inspection finds, or what is wrong if it does not come to its end."""
+    outcome = run(lambda: inspection(*inputs))
+    return fault_of_another_call(outcome) or outcome.value
+
+
+def fault_of_another_call(outcome: Outcome) -> Finding | None:
+    """What is wrong with a further call, or a backward pass, that does not come to its end."""
+    if outcome.kind == "endless":
+        return named("endless", "The numbers are right, but another call did not finish in time.")
+    if outcome.ok:
+        return None
+    error = outcome.error or "NotImplementedError, or returns `...`"  # as an exercise that is still to be written
+    return named("raises an error", f"The numbers are right, but a later call or backward pass raises {error}")
+
+
+# Called again
+
+
+def different_every_time(exercise: Exercise) -> Finding:
+    """What is said where a second call with the same inputs gives something else."""
+    look = (
+        "what in it is random? Dropout must do nothing in eval mode."
+        if exercise.is_module
+        else (
+            "what in it is random, or kept from one call to the next, such as a global variable or a default argument?"
+        )
+    )
+    return named(
+        "different every time", "Called twice with the same inputs, it gives two different results.", look=look
+    )
+
+
+def repeats(draws: Draws, answer: Callable, number: int, value: object, run: Callable) -> bool:
+    """Does another call, with a different random seed, give the same value?"""
+    again = called_again(draws, answer, number, run)
+    return not again.ok or same(draws.exercise, again.value, value)
+
+
+def called_again(draws: Draws, answer: Callable, number: int, run: Callable) -> Outcome:
+    """The outcome of another call with the same inputs, and with a different random seed."""
+    exercise, case = draws.exercise, draws.cases[number]
+    return observe(exercise, answer, case, draws.dtype, lambda call: run(lambda: reseeded(call)))
+
+
+def reseeded(call):
+    torch.random.default_generator.manual_seed(1)
+    np.random.seed(1)
+    return call()
+
+
+def repeated(draws, answer, case):
+    """Does a module give the same result on a second call?"""
+    inputs = inputs_for(draws, case)
+    module = make(draws.exercise, answer, case, draws.dtype, inputs)
+    first = freeze(module(*inputs))
+    if same(draws.exercise, freeze(module(*inputs)), first):
+        return None
+    return named(
+        "different on a second call",
+        "Calling the same module again, with the same inputs, gives a different result.",
+        look="what does `forward` change in `self`?",
+    )
+
+
+def kept(draws, answer, case, later):
+    """Is a module right on a second call, with the inputs of a later case of the same sizes?"""
+    ours, theirs = (
+        make(draws.exercise, maker, case, draws.dtype, inputs_for(draws, case))
+        for maker in (answer, draws.exercise.reference)
+    )
+    ours(*inputs_for(draws, case))
+    if same(draws.exercise, freeze(ours(*inputs_for(draws, later))), freeze(theirs(*inputs_for(draws, later)))):
+        return None
+    return named(
+        "something kept from the first call",
+        "The first call gives the right numbers, but a second one, with different inputs of the same sizes, does not.",
+        look="what does `forward` keep, in `self` or elsewhere?",
+    )
+
+
+def checked(draws, answer, case, check):
+    """What one of the exercise's own checks says: a sentence, or (name, sentence, where to look)."""
+    inputs = inputs_for(draws, case)
+    said = check(make(draws.exercise, answer, case, draws.dtype, inputs), *inputs)
+    if isinstance(said, tuple):
+        name, sentence, look = said
+        return named(name, sentence, look=look)
+    return Finding(headline=said, mistake=said) if said else None
+
+
+# Gradients
+
+LOOK_BACK = (
+    "`.detach()`, `.data`, `.item()`, `nn.Parameter(…)`, `torch.no_grad()`, `torch.tensor()` and NumPy cut "
+    "the gradient."
+)
+
+
+def trained(draws, answer, case):
+    """Does it run in training mode, and do every weight and input get the right gradient?"""
+    exercise = draws.exercise
+    inputs = inputs_for(draws, case)
+    module: nn.Module = make(exercise, answer, case, draws.dtype, inputs)
+    module.train()(*inputs)
+    return fault_of_gradients(draws, case, *forwards(draws, answer, case)) if exercise.gradients else None
+
+
+def differentiated(draws, answer, case, run):
+    """Does every float input of a function get the right gradient?"""
+    outcome = run(lambda: forwards(draws, answer, case))
+    if outcome.ok:
+        leaves, results = outcome.value
+        outcome = run(lambda: fault_of_gradients(draws, case, leaves, results))
+    if outcome.kind == "raised" and "numpy()" in outcome.error:
+        return named(
+            "no gradient",
+            "The numbers are right, but NumPy computes them, and no gradient flows through NumPy, so "
+            "nothing that comes before it would ever learn.",
+            look=LOOK_BACK,
+        )
+    if outcome.kind == "raised" and "inplace" in outcome.error.replace("-", ""):
+        return named(
+            "no gradient",
+            "The numbers are right, but no gradient can be computed: a tensor that the gradient "
+            "depends on has been overwritten.",
+            look="`+=`, `/=`, `[...] =` and methods that end in _ overwrite what a tensor holds.",
+        )
+    return fault_of_another_call(outcome) or outcome.value
+
+
+def fault_of_gradients(draws, case, leaves, results):
+    """What is wrong with the gradients, compared with those of the right implementation.
+
+    Of several results, all but the first may be detached; those that are do not count.
+    """
+    several = isinstance(results, (tuple, list))
+    judged = [not number or result.requires_grad for number, result in enumerate(results)] if several else None
+    ours = backwards(leaves, results, judged)
+    right_leaves, expected = forwards(draws, draws.exercise.reference, case)
+    theirs = backwards(right_leaves, expected, judged)
+    wanted = {name: gradient for name, gradient in theirs.items() if gradient is not None}
+    cut = [name for name, gradient in wanted.items() if ours.get(name) is None and gradient.abs().max() > 1e-12]
+    if cut:  # a key's bias has none
+        who = "it" if draws.exercise.is_module else "what comes before it"
+        why = f"The numbers are right, but no gradient reaches {quoted(cut)}: {who} would never learn."
+        return named("no gradient", why, look=LOOK_BACK)
+    zero = torch.zeros(())
+    arrived = {name: zero if ours.get(name) is None else ours[name] for name in wanted}
+    lost = [name for name, gradient in arrived.items() if not gradient.isfinite().all()]
+    if lost:
+        return named(
+            "a gradient that is NaN",
+            f"The numbers are right, but the gradient of {quoted(lost)} is not: it holds NaN or "
+            "infinity, and so would every weight after one step.",
+            look="what becomes infinite, or is divided by 0, along the way, and is only fixed afterwards?",
+        )
+    scale = max((float(gradient.abs().max()) for gradient in wanted.values()), default=0.0)
+    bar = 1e-3 * max(scale, 1e-6)
+    wrong = [name for name, gradient in wanted.items() if float((arrived[name] - gradient).abs().max()) > bar]
+    if wrong:
+        return named(
+            "wrong gradient",
+            f"The numbers are right, but the gradient of {quoted(wrong)} is not: something is cut off or "
+            "changed on the way back.",
+            look=LOOK_BACK,
+        )
+    return None
+
+
+def quoted(names):
+    """The first name, and how many more there are."""
+    return f"`{names[0]}`" + (f" (and {len(names) - 1} more)" if len(names) > 1 else "")
+
+
+def forwards(draws, answer, case):
+    """Parameters and float inputs by name, and the result of a call with them."""
+    exercise = draws.exercise
+    inputs = inputs_for(draws, case)
+    target = make(exercise, answer, case, draws.dtype, inputs)
+    wanted = of_the_contract(exercise.reference, case.build) if exercise.is_module else ()
+    leaves = parameters(target, wanted) if exercise.is_module else {}
+    for name, value in zip(exercise.inputs, inputs, strict=False):
+        if isinstance(value, torch.Tensor) and value.is_floating_point():
+            leaves[name] = value.requires_grad_()
+    with torch.enable_grad():
+        return leaves, target(*inputs)
+
+
+def backwards(leaves, results, judged):
+    """The gradients, at the leaves, of a weighted sum of the results that count; None where there is none."""
+    total = torch.zeros(())
+    for result in compress(results, judged) if judged else [results]:
+        weights = torch.linspace(-1.0, 2.0, result.numel(), dtype=result.dtype).reshape(result.shape)
+        total = total + (result * weights).sum()
+    if not total.requires_grad:
+        return {}
+    total.backward()
+    return {name: leaf.grad for name, leaf in leaves.items()}
