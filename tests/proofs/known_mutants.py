@@ -7,6 +7,7 @@ FITTED = "a hole: at the offsets tried, wrong by less than 0.001, which a matrix
 NOTHING_ACCEPTED = [
     "softmax",
     "attention",
+    "AttentionHead",
     "scaled_dot_product_attention",
     "split_heads",
     "merge_heads",
@@ -22,7 +23,9 @@ NOTHING_ACCEPTED = [
     "apply_merges",
     "rms_norm",
     "swiglu",
+    "neighbours_to_halves",
     "previous_token_score",
+    "induction_score",
     "ablate_head",
     "logit_lens",
     "sliding_window_mask",
