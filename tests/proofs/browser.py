@@ -126,7 +126,9 @@ def lab(folder):
         yield port
     finally:
         process.terminate()
-        process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=30)
+        process.kill()  # if it is still there
 
 
 def is_there(address):
