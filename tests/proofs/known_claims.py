@@ -149,11 +149,6 @@ def six_layers(norm_first, warm_up):
     return measure
 
 
-def gradients_differ_by(runs, seed):
-    numbers = runs[seed].numbers("deep = build(6)\nsource, target")
-    return max(numbers) / min(numbers)
-
-
 LESSON_7 = [
     Claim(
         "without either, the model reverses at most one of 64 sequences",
@@ -179,7 +174,6 @@ LESSON_7 = [
     Claim("its loss is 0.55 to 0.99", six_layers(False, 0)),
     Claim("With warm-up, the loss is 0.06 to 0.21", six_layers(False, 60)),
     Claim("with pre-norm 0.04 to 0.10", six_layers(True, 0)),
-    Claim("the longest is at most 1.4 times", lambda runs, seed: gradients_differ_by(runs, seed) < 1.45),
 ]
 
 # Lesson 8: losses in nats per token, and how low they could be
@@ -275,10 +269,8 @@ PAGES = [
     'def variance(numbers):\n    """The mean squared distance from the mean."""\n    centre = mean(numbers)\n'
     "    return mean([(number - centre) ** 2 for number in numbers])\n",
 ]
-INDUCTION = "with torch.inference_mode():\n    maps = attention_maps.attention_weights(chat, nonsense)"
 PREVIOUS = 'print("nats per token on the second copy without")'
 COSTS = "def cost(silent)"  # of each of the eight, their sum, all at once, 17.4 after the others, eight others
-SINK = 'weights = maps["layers.18.attention"]'
 
 
 def by_layer(heads):
@@ -393,13 +385,6 @@ def falls_without(lesson, head):
     return [one - other for one, other in zip(before, after, strict=True)]
 
 
-def ranks_without_layer_23(lesson, country):
-    """The rank of each capital after a sentence about this country, without the nine heads of layer 23."""
-    logits = last_logits(lesson, capital(lesson, country)[0], [f"23.{head}" for head in range(9)])
-    answers = [lesson.vocabulary.encode(answer)[0] for answer in CAPITALS.values()]
-    return dict(zip(CAPITALS, ((logits > logits[answers, None]).sum(dim=-1) + 1).tolist(), strict=True))
-
-
 def leads(lesson, clean, corrupted, position, sentence="The capital of {} is"):
     """How far the clean capital is ahead when the vector after each layer, at a position, is the clean run's: (30)."""
     clean_text, corrupted_text = (
@@ -436,12 +421,7 @@ def in_a_longer_sentence(runs, _):
 
 LESSON_11_CHAT = [
     Claim("18.6 scores 0.86 to 0.92", lambda runs, seed: score_of(runs[seed].induction, "18.6"), OTHERS),
-    Claim(
-        "each of the eight at least 0.40",
-        lambda runs, seed: min(score_of(runs[seed].induction, head) for head in EIGHT) > 0.395,
-        OTHERS,
-    ),
-    Claim("18.6 scores 0.56 to 0.80", read_twice, [0]),
+    Claim("on four ordinary passages read twice, 0.56 to 0.80", read_twice, [0]),
     Claim("The best previous-token head on all these texts is 16.0", best_previous_token_head_is_16_0),
     Claim(
         "silencing 16.0 costs 4.3 to 6.2 nats",
@@ -455,15 +435,11 @@ LESSON_11_CHAT = [
         OTHERS,
     ),
     Claim("17.3's score falls from 0.80 to 0.01", each(PREVIOUS, lambda *n: n[10] < 0.015)),
-    Claim("0.40 to 0.92 nats on three other random texts", printed(COSTS, -2), OTHERS),
     Claim(
         "the sum is 0.48 to 0.60 of the cost of all eight", each(COSTS, lambda *n: 0.46 < n[8] / n[9] < 0.62), OTHERS
     ),
-    Claim("the eight others cost 0.7 nats or less", each(COSTS, lambda *n: n[-1] < 0.75)),
     Claim("changes the loss by less than 0.06 nats", changes_on_pages, [0]),
     Claim("one ruined the second copy on all four random texts", three_random_sets),
-    Claim("0.89 to 0.96 in the first copy", printed(SINK, 0), OTHERS),
-    Claim("0.05 to 0.13 in the second", printed(SINK, 1), OTHERS),
     Claim("98 to 136 on four random texts", lambda runs, seed: 98 <= sinks(runs[seed], runs[seed].nonsense) <= 136),
     Claim(
         "74 to 109 on four pages",
@@ -482,22 +458,7 @@ LESSON_11_CHAT = [
         lambda runs, _: max(max(falls_without(runs[0], f"23.{head}")) for head in range(9) if head != 4) < 0.215,
         [0],
     ),
-    Claim(
-        "the capital is still among the first ten tokens",
-        lambda runs, _: all(ranks_without_layer_23(runs[0], country)[country] <= 10 for country in CAPITALS),
-        [0],
-    ),
-    Claim(
-        "so are Rome, Berlin, Madrid and Tokyo",
-        lambda runs, _: max(ranks_without_layer_23(runs[0], "France").values()) <= 10,
-        [0],
-    ),
-    Claim(
-        "Paris even ranks above Rome",
-        lambda runs, _: (ranks := ranks_without_layer_23(runs[0], "Italy"))["France"] < ranks["Italy"],
-        [0],
-    ),
-    Claim("(Italy and France, Germany and Spain, Japan and Italy)", in_other_pairs, [0]),
+    Claim("With three other pairs of clean and corrupted texts", in_other_pairs, [0]),
     Claim("only two thirds of the difference arrive", in_a_longer_sentence, [0]),
 ]
 
