@@ -38,8 +38,12 @@ class Kernel:
         self.pid = pid
 
     def poll(self):
-        """None while it lives; its exit code is known to the nursery alone."""
-        return None if Path(f"/proc/{self.pid}").exists() else 0
+        """None while it lives; its exit code is known to the nursery alone, which may not have asked for it yet."""
+        try:
+            state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return 0
+        return 0 if state == "Z" else None
 
     def wait(self):
         return self.poll()
@@ -63,6 +67,7 @@ def fork_kernels():
     """A kernel for each line of the input, and its number as a line of the output."""
     del sys.path[0]  # the folder of this file, which no kernel has
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # as every kernel has it
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # ipykernel reads it when it is imported: kernels end with this one
     import matplotlib.figure  # noqa: F401
     import torch  # noqa: F401
     from ipykernel import kernelapp
@@ -87,7 +92,7 @@ def begin(arguments, folder, environment):
     for stream in range(3):
         os.dup2(nowhere, stream)
     os.environ.clear()
-    os.environ.update(environment, JPY_PARENT_PID=str(os.getppid()))  # the kernel ends when this one has ended
+    os.environ.update(environment, JPY_PARENT_PID=str(os.getppid()))
     os.chdir(folder)
     sys.argv = [LAUNCHER, *arguments]
 
