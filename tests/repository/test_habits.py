@@ -109,3 +109,14 @@ def test_a_workflow_makes_the_readmes_links_lead_to_this_repository(place):
     pattern = re.search(r"places='(.+)'", WORKFLOWS["links.yml"])[1]
     filled = re.sub(rf"({pattern})[^/]+/[^/?) ]+", r"\1ada/lessons", readme)
     assert re.findall(re.escape(place) + r"([^/]+/[^/?)\s]+)", filled) == ["ada/lessons"]
+
+
+def test_every_claim_that_is_measured_stands_in_its_lesson(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tests/proofs")
+    import known_claims
+
+    for lesson, claims in [*known_claims.CLAIMS.items(), *known_claims.NEED_THE_CHAT_MODEL.items()]:
+        (path,) = (ROOT / "notebooks").glob(f"{lesson}_*.ipynb")
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        text = " ".join(" ".join("".join(cell["source"]) for cell in cells).split())
+        assert [claim.quotation for claim in claims if " ".join(claim.quotation.split()) not in text] == [], path.name
