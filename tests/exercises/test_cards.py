@@ -14,7 +14,7 @@ import torch
 
 from transformer_lessons.exercises import answer, check, hint, solution
 from transformer_lessons.exercises.__main__ import main as exercises_main
-from transformer_lessons.exercises.checker import card, comparison
+from transformer_lessons.exercises.checker import card, display
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.report import WIDTH
 from transformer_lessons.exercises.questions import clicked
@@ -163,7 +163,7 @@ def test_a_plain_python_prints():
 
 def test_numbers_of_many_digits_stand_beside_the_expected_in_one_line():
     expected = torch.linspace(-9, 9, 24).reshape(4, 6)
-    lines = comparison.beside(expected + 3e-5, expected, "y", 1e-9)
+    lines = display.beside(expected + 3e-5, expected, "y", 1e-9)
     assert len(lines) == 5
     assert max(map(len, lines)) + 4 <= WIDTH
 

@@ -13,7 +13,7 @@ from transformer_lessons.exercises.checker.draws import first_draws
 from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
 
-FIRST = {"function": 1.0, "module": 2.0}  # seconds of an unknown wrong answer, where pace.work takes pace.SECONDS
+FIRST = {"function": 1.0, "module": 2.0, "draws": 15.0}  # seconds of an unknown wrong answer, as pace.py measures
 AGAIN = {"function": 0.15, "module": 0.4}  # and of a second check in the same process
 
 LAST_NAMED = "the text changed", "other heads changed", "accepted with a difference"  # by signs, after all else
@@ -21,7 +21,9 @@ SLOWEST = "scaled_dot_product_attention", "training_step", "MultiHeadAttention"
 
 
 def kind(name):
-    """A leak is looked for in models, so its check has a module's time."""
+    """A leak is looked for in models, so its check has a module's time. Drafts are drawn a thousand times."""
+    if name == "speculate":
+        return "draws"
     return "module" if EXERCISES[name].is_module or name == "future_leak" else "function"
 
 
@@ -80,7 +82,7 @@ def within(bar, prepare, call):
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_an_unknown_wrong_answer_takes_less_than_a_second_and_a_module_less_than_two(name):
+def test_an_unknown_wrong_answer_takes_less_than_its_time(name):
     answer = unknown(name)
     right, tries, report = within(FIRST[kind(name)], first_draws.cache_clear, lambda: check(name, answer))
     assert report.status == "failed"

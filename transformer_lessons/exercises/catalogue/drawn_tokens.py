@@ -1,26 +1,28 @@
 """What the exercises that draw tokens share: an answer on a page gives the exact chances of what it draws."""
 
-from contextlib import nullcontext
+from contextlib import contextmanager
 
 import torch
 import torch.nn.functional as F
-from torch.overrides import TorchFunctionMode
 
 from transformer_lessons.exercises.checker.distributions import Chances
 
 
+def is_on_a_page(call):
+    code = getattr(call, "__code__", None)
+    return bool(code) and code.co_filename == f"<{code.co_name}>"
+
+
+@contextmanager
 def exact_on_pages(call):
     """While this is active, an answer on a page draws `Drawn` tokens; any other answer draws as always."""
-    code = getattr(call, "__code__", None)
-    return ExactDraws() if code and code.co_filename == f"<{code.co_name}>" else nullcontext()
-
-
-class ExactDraws(TorchFunctionMode):
-    """While it is active, `torch.multinomial` gives `Drawn` tokens."""
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        return Drawn(result, args[0]) if function is torch.multinomial else result
+    draw = torch.multinomial
+    if is_on_a_page(call):
+        torch.multinomial = lambda weights, *rest, **named: Drawn(draw(weights, *rest, **named), weights)
+    try:
+        yield
+    finally:
+        torch.multinomial = draw
 
 
 class Drawn:
