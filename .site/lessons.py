@@ -76,7 +76,8 @@ def with_links_to_the_site(text):
     """The text, with links to the package's files turned into links to their pages."""
     text = re.sub(r"\]\(\.\./transformer_lessons(?:/|/__init__\.py)?\)", "](../reference/index.md)", text)
     text = re.sub(r"\]\(\.\./transformer_lessons/(\w+)\.py\)", r"](../reference/\1.md)", text)
-    return text.replace("](../README.md#the-lessons)", "](../index.md#the-path)")
+    text = text.replace("](../README.md#the-lessons)", "](../index.md#the-path)")
+    return text.replace("](../README.md)", "](../index.md)")
 
 
 def markdown_cell(name, text):
