@@ -291,6 +291,15 @@ def test_what_is_said_of_a_typed_answer_travels_with_its_field_and_not_in_plain_
     assert markup.html(question.why) not in form[0]
 
 
+def test_no_lesson_links_to_a_file_that_the_site_lacks():
+    kept = ("../reference/", "../index.md", "../imgs/")
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+        links = re.findall(r"\]\((\.\./[^)\s]+)", lessons.with_links_to_the_site("\n".join(texts)))
+        assert [link for link in links if not link.startswith(kept)] == [], path.name
+
+
 def test_only_the_lessons_of_a_repository_on_github_open_in_colab(monkeypatch):
     monkeypatch.setenv("GITHUB_REPOSITORY", "someone/Transformer-Lessons")
     monkeypatch.setenv("GITHUB_REF_NAME", "main")
