@@ -31,7 +31,7 @@ DTYPES = {
         torch.complex128,
     )
 }
-NUMBERS = r"[<>|=][biufcU]\d{1,6}"  # what the dtype of an array may be: no object, no fields
+NUMBERS = r"[<>|=][biufcU][1-9]\d{0,5}"  # the dtype of an array: no object, no fields, and no text of no letters
 SEQUENCES = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
 
 

@@ -37,7 +37,7 @@ def draw(generator, first, few=0):
 
 # What an answer draws
 
-KINDS = {  # tables of an answer whose rows depend on each other: each agrees only with its like
+KINDS = {  # tables of an answer whose rows depend on each other: each agrees only with its own kind
     how: type(how, (torch.Tensor,), {})
     for how in ("all rows by all rows", "all rows or none", "none after the first rejected", "only the first redrawn")
 }
