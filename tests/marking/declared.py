@@ -11,13 +11,15 @@ from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import Limits, attempt
 from transformer_lessons.exercises.checker.verdict import judge
-from transformer_lessons.marking import child, remote
+from transformer_lessons.marking import child
+from transformer_lessons.marking.process import Process
+from transformer_lessons.marking.remote import Student
 from transformer_lessons.marking.wire import Broken, Lines
 
 PATIENT = Limits(check=60.0)  # this machine may be busy
 
 
-class Declared(remote.Student):
+class Declared(Process):
     """Forks from the test itself, so that what cannot be written down as a source can be marked, too."""
 
     def __init__(self, answer):
@@ -40,8 +42,8 @@ class Declared(remote.Student):
                 os._exit(0)
         theirs.close()
         self.lines = Lines(ours)
-        if self.doing:
-            self.exchange(*self.doing)
+        if self.defined:
+            self.exchange(*self.defined)
 
     def end(self):
         if self.pid:
@@ -55,14 +57,15 @@ def verdicts(name, answer, draws):
     """(what check says, what mark says) of an answer: each as (status, mistake)."""
     answer = getattr(answer, "answer", answer)  # of a variant, or the answer itself
     answer = drawing(answer) if name in ("sample_next", "speculate") else answer
-    student = Declared(answer)
+    process = Declared(answer)
+    student = Student(process)
     with standard_state():
         torch.set_num_threads(1)
         here = judge(EXERCISES[name], answer, draws, run=attempt, limits=PATIENT)
         try:
             there = judge(EXERCISES[name], student.define(name, name), draws, run=student.run, limits=PATIENT)
         finally:
-            student.end()
+            process.end()
     return (here.status, here.mistake), (there.status, there.mistake)
 
 

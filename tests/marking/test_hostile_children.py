@@ -23,17 +23,18 @@ from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.checker.weights import weights
-from transformer_lessons.marking import child, confinement, marks, remote, wire, workers
+from transformer_lessons.marking import child, confinement, marks, process, wire, workers
 from transformer_lessons.marking.lending import register
+from transformer_lessons.marking.remote import ENDS, Student
 from transformer_lessons.tools import atomic
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="marking needs sockets that belong to a process")
 FILTERED = pytest.mark.skipif(not confinement.can_filter(), reason="this kernel filters no system calls")
 
 
-def student(**state):
-    """A student whose process is a socket, and seems to be in this state."""
-    one = remote.Student(None, b"", {}, None)
+def watched(**state):
+    """A process that is only a socket, and seems to be in this state; and the other end of the socket."""
+    one = process.Process(None, b"", {}, None)
     ours, theirs = socket.socketpair()
     one.lines, one.pid, one.end = wire.Lines(ours), os.getpid(), lambda: None
     one.used = lambda: (state.get("used", 0.0), state.get("state", "R"))
@@ -44,8 +45,8 @@ def student(**state):
 
 
 def test_a_byte_now_and_then_prolongs_nothing(monkeypatch):
-    monkeypatch.setattr(remote, "LEAST", 0.02)
-    one, theirs = student()
+    monkeypatch.setattr(process, "LEAST", 0.02)
+    one, theirs = watched()
     one.left = 0.0
     stop = threading.Event()
 
@@ -58,7 +59,7 @@ def test_a_byte_now_and_then_prolongs_nothing(monkeypatch):
     thread.start()
     begun = time.monotonic()
     try:
-        with pytest.raises(remote.Endless):
+        with pytest.raises(process.Endless):
             one.exchange({"do": "call"})
     finally:
         stop.set()
@@ -67,13 +68,13 @@ def test_a_byte_now_and_then_prolongs_nothing(monkeypatch):
 
 
 def test_who_sleeps_instead_of_reading_is_given_up():
-    one, _theirs = student(state="S")
-    with pytest.raises(remote.Endless):
+    one, _theirs = watched(state="S")
+    with pytest.raises(process.Endless):
         one.lines.send(bytes(10**6), one.patience(0.1))
 
 
 def test_who_reads_a_little_now_and_then_is_given_up():
-    one, theirs = student()
+    one, theirs = watched()
     stop = threading.Event()
 
     def sip():
@@ -83,7 +84,7 @@ def test_who_reads_a_little_now_and_then_is_given_up():
     thread = threading.Thread(target=sip)
     thread.start()
     try:
-        with pytest.raises(remote.Endless):
+        with pytest.raises(process.Endless):
             one.lines.send(bytes(10**7), one.patience(0.02))
     finally:
         stop.set()
@@ -91,14 +92,14 @@ def test_who_reads_a_little_now_and_then_is_given_up():
 
 
 def test_an_answer_that_always_ends_python_is_not_started_for_ever():
-    one, calls = student()[0], []
+    one, calls = Student(watched()[0]), []
 
     def ends():
         calls.append(1)
         raise wire.Broken("the process ended")
 
     errors = [one.run(ends).error for _ in range(9)]
-    assert len(calls) == remote.ENDS
+    assert len(calls) == ENDS
     assert set(errors) == {"Ended: the process ended"}
 
 
@@ -121,10 +122,13 @@ def test_a_module_with_more_numbers_than_any_exercise_needs_is_refused(size):
             return x
 
     one, exercise = Declared(AttentionHead), EXERCISES["AttentionHead"]
+    student = Student(one)
     before = weights.cache_info().currsize
     with standard_state():
         try:
-            report = judge(exercise, one.define("AttentionHead", "AttentionHead"), Draws(exercise, 11), run=one.run)
+            report = judge(
+                exercise, student.define("AttentionHead", "AttentionHead"), Draws(exercise, 11), run=student.run
+            )
         finally:
             one.end()
     assert report.status == "failed"
@@ -133,7 +137,7 @@ def test_a_module_with_more_numbers_than_any_exercise_needs_is_refused(size):
 
 
 def test_nothing_of_a_strangers_size_is_kept():
-    one = remote.Student(type("Nursery", (), {"bury": lambda *_: None}), b"", {}, None)
+    one = process.Process(type("Nursery", (), {"bury": lambda *_: None}), b"", {}, None)
     one.lines, one.pid, one.large = wire.Lines(socket.socket()), 1, True
     weights("a stranger's", (3,), 0)
     one.end()
@@ -201,9 +205,10 @@ def no_key(scores):
 )
 def test_an_error_of_the_answers_is_said_to_be_one(answer, said):
     one, exercise = Declared(answer), EXERCISES["softmax"]
+    student = Student(one)
     with standard_state():
         try:
-            report = judge(exercise, one.define("softmax", "softmax"), Draws(exercise, 11), run=one.run)
+            report = judge(exercise, student.define("softmax", "softmax"), Draws(exercise, 11), run=student.run)
         finally:
             one.end()
     assert said in report.message

@@ -48,7 +48,6 @@ from transformer_lessons.marking import (
 )
 from transformer_lessons.marking.notebook import Notebook, Unreadable, shape_of
 from transformer_lessons.tools import reset
-from transformer_lessons.tools.install import ROOT
 
 LEVEL_1 = pytest.mark.skipif(confinement.protections() != confinement.ALL, reason="this kernel confines nothing")
 OPEN = pytest.mark.skipif(
@@ -56,13 +55,6 @@ OPEN = pytest.mark.skipif(
     reason="marking refuses to run here",
 )
 pytestmark = OPEN
-
-
-@pytest.fixture(scope="module")
-def marker():
-    one = verdicts.Marker(3)
-    yield one
-    one.close()
 
 
 def bytes_of(book):
@@ -407,7 +399,7 @@ def test_what_is_no_notebook_is_said_to_be_none(marker, data):
 
 
 @pytest.mark.parametrize("damage", ["a syntax error in the same cell", "a loop elsewhere", "magics"])
-def test_untouched_exercises_keep_their_marks(marker, damage):
+def test_damage_elsewhere_costs_no_exercise_its_mark(marker, damage):
     found = statuses(marker.notebook(DAMAGES[damage], None))
     assert (found["causal_mask"], found["padding_mask"]) == ("passed", "passed")
 
@@ -774,11 +766,6 @@ def test_root_marks_only_behind_a_sandbox(monkeypatch, capsys):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert commands.trouble() is None
     assert "could read your files" in capsys.readouterr().err
-
-
-def test_the_checker_knows_nothing_of_marking():
-    for path in (ROOT / "transformer_lessons" / "exercises").rglob("*.py"):
-        assert not re.search(r"(from|import) .*\bmarking\b", path.read_text(encoding="utf-8"))
 
 
 def test_a_table_shows_no_formula_and_no_hidden_character():

@@ -1,6 +1,5 @@
 """Marks hold, whatever a student, a teacher or a busy machine does: one theorem for each hole that was once found."""
 
-import ast
 import ctypes
 import errno
 import fcntl
@@ -26,7 +25,7 @@ from transformer_lessons.marking import (
     confinement,
     marks,
     policy,
-    remote,
+    process,
     sample,
     sheets,
     submissions,
@@ -42,13 +41,6 @@ pytestmark = pytest.mark.skipif(
     reason="marking refuses to run here",
 )
 FILE = "06_masking.ipynb"
-
-
-@pytest.fixture(scope="module")
-def marker():
-    one = verdicts.Marker(3)
-    yield one
-    one.close()
 
 
 def status_of(marker, name, *sources):
@@ -156,13 +148,13 @@ def test_a_process_that_cannot_be_started_is_asked_for_again(monkeypatch):
 
 
 def test_a_nursery_that_can_start_no_process_says_so(monkeypatch):
-    nursery = remote.Nursery.__new__(remote.Nursery)
+    nursery = process.Nursery.__new__(process.Nursery)
     answers = [-errno.EAGAIN] * 5
     nursery.control = SimpleNamespace()
     nursery.reply = lambda: answers.pop(0)
-    monkeypatch.setattr(remote.socket, "send_fds", lambda *_: None)
-    monkeypatch.setattr(remote.time, "sleep", lambda seconds: None)
-    with pytest.raises(remote.Unavailable, match="no process could be started"):
+    monkeypatch.setattr(process.socket, "send_fds", lambda *_: None)
+    monkeypatch.setattr(process.time, "sleep", lambda seconds: None)
+    with pytest.raises(process.Unavailable, match="no process could be started"):
         nursery.fork()
     assert answers == []
 
@@ -171,7 +163,7 @@ def test_a_nursery_that_has_died_is_no_students_fault():
     one = verdicts.Marker(3)
     one.nursery.process.kill()
     one.nursery.process.wait()
-    with pytest.raises(remote.Unavailable, match="has died"):
+    with pytest.raises(process.Unavailable, match="has died"):
         one.notebook(json.dumps(hostile.honest()).encode(), None)
 
 
@@ -186,7 +178,7 @@ def handed_in(tmp_path):
 
 def test_where_no_process_can_be_had_all_is_reported_and_nothing_kept_and_the_next_run_marks_it(handed_in, monkeypatch):
     def refused(*_):
-        raise remote.Unavailable("no process could be started for it (no more)")
+        raise process.Unavailable("no process could be started for it (no more)")
 
     monkeypatch.setattr(workers, "PATIENCE", 0.0)
     with monkeypatch.context() as context:
@@ -424,23 +416,7 @@ def test_late_work_counts_what_the_policy_says():
     assert marks.scored(dict(row), policy.POLICY)["flags"] == ["late"]
 
 
-# The package
-
-
-def test_no_two_modules_of_the_kit_import_each_other():
-    folder, imported = Path(marks.__file__).parent, {}
-    for path in folder.glob("*.py"):
-        names = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("transformer_lessons.marking"):
-                parts = node.module.split(".")
-                names |= {parts[2]} if len(parts) > 2 else {alias.name for alias in node.names}
-        imported[path.stem] = names - {path.stem}
-    while imported:
-        first = [name for name, names in imported.items() if not names & set(imported)]
-        assert first, f"they import each other: {', '.join(sorted(imported))}"
-        for name in first:
-            del imported[name]
+# As `check` judges, and as the manual shows
 
 
 def test_mark_asks_beyond_the_numbers_as_check_does(marker):

@@ -4,6 +4,8 @@ One process loads Python and PyTorch and then only forks: each notebook gets a f
 of the notebook has been read. Requests come over a socket, and it sends back numbers.
 """
 
+from __future__ import annotations
+
 import _thread
 import ast
 import builtins
@@ -22,11 +24,34 @@ import sys
 import tempfile
 import threading
 import types
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import nn
+
+if TYPE_CHECKING:  # a student's process is started by this file's path, and finds the course only later
+    from transformer_lessons.marking.messages import (
+        Answer,
+        Back,
+        Call,
+        Called,
+        Define,
+        Description,
+        Done,
+        Failure,
+        Given,
+        Layers,
+        Parameters,
+        Plan,
+        Read,
+        Unread,
+        Value,
+    )
+    from transformer_lessons.marking.notebook import Statement
+    from transformer_lessons.marking.wire import Lines
 
 PACKAGE = Path(__file__).resolve().parent.parent
 APART = ("exercises", "marking", "tools", "__main__", "inspection.plots")  # what no answer needs, or may not see
@@ -34,7 +59,7 @@ OWN = ("marking.confinement", "marking.lending", "marking.notebook", "marking.wi
 EXERCISES = f"{PACKAGE.name}.exercises"
 
 
-def load():
+def load() -> None:
     """Imports the course's finished implementation; `check`, `answer`, `hint` and `solution` do nothing."""
     for name, path in ((EXERCISES, []), (f"{EXERCISES}.checker", [str(PACKAGE / "exercises" / "checker")])):
         module = sys.modules[name] = types.ModuleType(name)
@@ -50,14 +75,14 @@ def load():
         importlib.import_module(f"{PACKAGE.name}.{name}")
 
 
-def load_course():
+def load_course() -> None:
     """Imports the finished implementation, and what else lessons import."""
     for name in course_modules(PACKAGE):
         with contextlib.suppress(ImportError):
             importlib.import_module(f"{PACKAGE.name}.{name}")
 
 
-def course_modules(folder, above=""):
+def course_modules(folder: Path, above: str = "") -> Iterator[str]:
     """The names of all modules that hold the finished implementation, and what else a lesson imports."""
     for found in pkgutil.iter_modules([str(folder)]):
         name = above + found.name
@@ -68,7 +93,7 @@ def course_modules(folder, above=""):
             yield from course_modules(folder / found.name, f"{name}.")
 
 
-def places_of(name):
+def places_of(name: str) -> frozenset[tuple[str, int]]:
     """Where the course defines what has this name: (file, line) of each function, and of each method of a class."""
     places = set()
     for module_name, module in list(sys.modules.items()):
@@ -84,7 +109,7 @@ def places_of(name):
     return frozenset(places)
 
 
-def readable():
+def readable() -> list[str]:
     """What a confined process may read: Python and its libraries. It has already loaded the course's own files."""
     libraries = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
     return [
@@ -101,7 +126,7 @@ def readable():
     ]
 
 
-def main(number):
+def main(number: int) -> None:
     """Waits for sockets to arrive over the socket with that number, and forks a child for each."""
     control = socket.socket(fileno=number)
     load()
@@ -121,7 +146,7 @@ def main(number):
         control.sendall(struct.pack("<q", answer))
 
 
-def bury(pid):
+def bury(pid: int) -> int:
     """Ends a process and its group; returns the signal that had ended it before, or 0."""
     with contextlib.suppress(ChildProcessError):
         gone, status = os.waitpid(pid, os.WNOHANG)
@@ -134,12 +159,12 @@ def bury(pid):
     return 0
 
 
-def fork(control, place):
+def fork(control: socket.socket, place: int) -> int:
     """The number of a new process that serves over the socket with this number, or the error's, negative."""
     try:
         pid = os.fork()
     except OSError as error:  # no more processes are allowed just now
-        pid = -error.errno
+        pid = -(error.errno or 1)
     if pid == 0:
         control.close()
         begin(socket.socket(fileno=place))
@@ -147,7 +172,7 @@ def fork(control, place):
     return pid
 
 
-def begin(own):
+def begin(own: socket.socket) -> None:
     """Confines this process, and serves."""
     from transformer_lessons.marking import confinement
     from transformer_lessons.marking.wire import Broken, Lines
@@ -173,30 +198,30 @@ def begin(own):
 class Borrowing:
     """Notes whether the course's own code of that name runs, or the watch is switched off: a tripwire, not a wall."""
 
-    now = None  # the one that watches just now
+    now: Borrowing | None = None  # the one that watches just now
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.places, self.seen = places_of(name), False
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         if self.places:
             Borrowing.now = self
             watch_threads()
             sys.setprofile(noted)
 
-    def note(self, code):
+    def note(self, code: types.CodeType) -> None:
         """A copy of the course's code, under another name, still says where it comes from."""
         if (code.co_filename, code.co_firstlineno) in self.places:
             self.seen = True
 
-    def __exit__(self, error, *_):
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         if self.places and error is None:  # at the deepest recursion Python itself switches it off
             self.seen = self.seen or sys.getprofile() is not noted
         sys.setprofile(None)
         Borrowing.now = None
 
 
-def noted(frame, event, _):
+def noted(frame: types.FrameType, event: str, _: object) -> None:
     if event == "call" and Borrowing.now is not None:
         Borrowing.now.note(frame.f_code)
 
@@ -204,7 +229,7 @@ def noted(frame, event, _):
 STARTERS = {name: getattr(_thread, name) for name in dir(_thread) if name.startswith("start_")}
 
 
-def watch_threads():
+def watch_threads() -> None:
     """From now on, what runs in a new thread is noted, also when the answer that uses it is called only later."""
     threading.setprofile(noted)
 
@@ -225,38 +250,46 @@ def watch_threads():
 class Child:
     """Reads one notebook, and runs what it is asked to run."""
 
-    def __init__(self, lines, data=b""):
+    def __init__(self, lines: Lines, data: bytes = b"") -> None:
         from transformer_lessons.exercises.checker import emptiness, errors, global_state, sandbox
         from transformer_lessons.marking import lending, notebook, wire
 
         self.emptiness, self.errors, self.global_state, self.sandbox = emptiness, errors, global_state, sandbox
         self.lines, self.notebook, self.lending, self.wire = lines, notebook, lending, wire
-        self.data, self.targets, self.scope, self.key, self.randomness = data, {}, None, None, None
+        self.data = data
+        self.targets: dict[int, Any] = {}  # what can be called from the other side, by number
+        self.key: tuple[int, int] | None = None  # of the attempt that goes on
+        self.randomness: Any = None  # of NumPy's and Python's generators, after the last call
         self.borrowing = Borrowing("")
 
-    def serve(self):
+    def serve(self) -> None:
         while True:
             head = self.lines.message()
             self.count = head["count"]
             try:
-                reply = {
+                replies: dict[str, Callable] = {
                     "read": self.read,
                     "define": self.define,
                     "value": self.value,
                     "call": self.call,
                     "build": self.call,
-                    "back": lambda head: self.scope.serve(head),
-                }[head["do"]](head)
+                    "back": self.back,
+                }
+                reply = replies[head["do"]](head)
             except BaseException as error:
                 reply = self.failure(error)
             self.lines.send(reply | {"count": self.count})
 
-    def ask(self, head):
+    def ask(self, head: Any) -> Any:
         """Sends a request to the other side while it waits for our reply."""
         self.lines.send(head | {"count": self.count})
         return self.lines.message()
 
-    def failure(self, error):
+    def back(self, head: Back) -> Any:
+        """The gradients of the last call."""
+        return self.scope.serve(head)
+
+    def failure(self, error: BaseException) -> Failure | Unread:
         """An error, as the texts that the checker makes its sentences from."""
         vars(builtins).update(self.sandbox.SAVED_BUILTINS)
         if isinstance(error, self.notebook.Unreadable):
@@ -276,12 +309,12 @@ class Child:
             "unfinished": self.errors.unfinished(error) if empty else "",
         }
 
-    def read(self, head):
+    def read(self, head: Read) -> Plan:
         """What the notebook holds. No line of it has been run yet."""
         book = self.book = self.notebook.Notebook(self.data)
         lesson = book.lesson(head["course"]) or head["lesson"]
-        items = {}
-        for exercise, subject in head["course"].get(lesson, {"items": []})["items"]:
+        items: dict[str, Answer] = {}
+        for exercise, subject in head["course"].get(lesson or "", {"items": []})["items"]:
             work = book.work_on(exercise, subject)
             if work is not None:
                 source = self.notebook.excerpt_of(work, subject)
@@ -293,13 +326,13 @@ class Child:
                     "lines": lines,
                     "comments": self.notebook.comments_in(source),
                 }
-        answers = {
+        answers: dict[str, Given] = {
             number: one if "code" in one else {"literal": self.wire.pack(one["literal"])}
             for number, one in book.answers.items()
         }
         return {"lesson": lesson, "digest": book.digest, "items": items, "answers": answers}
 
-    def run(self, work):
+    def run(self, work: list[Statement]) -> tuple[dict[str, Any], BaseException | None]:
         """A fresh namespace in which these statements have run, and the last error that one of them raised."""
         space, problem = {"__name__": "__main__", "__builtins__": builtins}, None
         self.global_state.namespaces.restore()
@@ -314,7 +347,7 @@ class Child:
                 problem = error
         return space, problem
 
-    def define(self, head):
+    def define(self, head: Define) -> Description:
         """Runs what a subject needs, and describes the subject."""
         self.targets.clear()
         work = self.book.work_on(head["exercise"], head["subject"])
@@ -326,7 +359,7 @@ class Child:
         self.borrowing.places |= places_of(head["exercise"])  # its cells may have imported more, or hidden something
         return self.description(space[head["subject"]])
 
-    def value(self, head):
+    def value(self, head: Value) -> Done:
         """The value of an answer that is not a literal."""
         code = self.book.answers[head["number"]]["code"]
         names = {one.id for one in ast.walk(ast.parse(code)) if isinstance(one, ast.Name)}
@@ -336,12 +369,12 @@ class Child:
             value = eval(compile(code, "<answer>", "eval"), space)
         return {"ok": self.wire.pack(value[0] if len(value) == 1 else value)}
 
-    def description(self, value):
+    def description(self, value: Any) -> Description:
         """What the checker wants to know about an answer before it calls it."""
         number = len(self.targets)
         self.targets[number] = value
-        owner = value if isinstance(value, type) else type(value)
-        about = {
+        owner: Any = value if isinstance(value, type) else type(value)
+        about: Description = {
             "target": number,
             "name": str(getattr(value, "__name__", type(value).__name__))[:80],
             "callable": callable(value),
@@ -351,8 +384,8 @@ class Child:
             "returns": self.constant(value),
         }
         if not about["callable"]:
-            return about | {"value": self.wire.pack(value)}
-        if about["module"]:
+            about["value"] = self.wire.pack(value)
+        elif about["module"]:
             about |= {
                 "forward": None,
                 "init": owner.__init__ is not nn.Module.__init__,
@@ -363,15 +396,15 @@ class Child:
                 about["forward"] = {"returns": self.constant(owner.forward), "signature": self.signature(owner.forward)}
         return about
 
-    def layers(self, module):
+    def layers(self, module: nn.Module) -> Layers | None:
         """A module's parameters, and what it keeps in plain lists; None where it has not been set up."""
         if "_modules" not in vars(module):
             return None
-        scope = self.lending.Scope(None)
-        names = [[name, scope.number(one)] for name, one in module.named_parameters(remove_duplicate=False)]
+        scope = self.lending.Scope(self.ask)
+        names = [(name, scope.number(one)) for name, one in module.named_parameters(remove_duplicate=False)]
         values = [None if self.lending.lazy(one) else self.wire.pack(one) for one in scope.parameters]
         lists = [
-            [name, type(value).__name__]
+            (name, type(value).__name__)
             for name, value in vars(module).items()
             if name[0] != "_"
             and any(
@@ -383,24 +416,24 @@ class Child:
         ]
         return {"names": names, "values": values, "lists": lists}
 
-    def signature(self, value):
-        """[[name, kind, has a default]] for each of its parameters; None if they are unknown."""
+    def signature(self, value: Callable) -> Parameters | None:
+        """(name, kind, has a default) for each of its parameters; None if they are unknown."""
         try:
             parameters = inspect.signature(value).parameters.values()
-            return [[str(one.name), int(one.kind), one.default is not one.empty] for one in parameters]
+            return [(str(one.name), int(one.kind), one.default is not one.empty) for one in parameters]
         except Exception:
             return None
 
-    def constant(self, value):
+    def constant(self, value: Any) -> tuple[str, bool, int]:
         """What a function returns if it does nothing else, as text; otherwise "more"."""
         try:
             code, found = self.emptiness.code_within(value), self.emptiness.only_returns(value)
             word = str(found) if found is None else "..." if found is ... else "more"
-            return [word, bool(code and code.co_name == "<lambda>"), code.co_argcount if code else 0]
+            return word, bool(code and code.co_name == "<lambda>"), code.co_argcount if code else 0
         except Exception:
-            return ["more", False, 0]
+            return "more", False, 0
 
-    def call(self, head):
+    def call(self, head: Call) -> Called:
         """Calls an answer, or builds a module, with the other side's random state and settings."""
         target, made, sandbox = self.targets[head["target"]], [], self.sandbox
         scope = self.scope = self.lending.Scope(self.ask)
@@ -423,7 +456,8 @@ class Child:
                 sandbox.sinks.pop(threading.get_ident(), None)
                 self.randomness = np.random.get_state(), random.getstate()
                 after = torch.get_rng_state()
-        return reply | {
+        return {
+            **reply,
             "built": self.description(result) if head["do"] == "build" else None,
             "layers": self.layers(target) if unfinished else None,
             "operations": noting.noted,
@@ -434,13 +468,13 @@ class Child:
             "state": scope.state(),
             "given": next((number for number, one in enumerate(inputs) if one is result), None),
             "inputs": [
-                [number, after]
+                (number, after)
                 for number, (before, after) in enumerate(zip(head["inputs"], map(self.wire.pack, inputs), strict=True))
                 if before != after and before[0] != "lent"
             ],
         }
 
-    def seed(self, head):
+    def seed(self, head: Call) -> None:
         """Takes over the random state. NumPy's and Python's generators restart when a new attempt begins."""
         if head["key"] != self.key:
             self.key = head["key"]

@@ -7,25 +7,44 @@ the real one. Every message makes the parameters, their gradients and the traini
 import builtins
 import itertools
 import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from transformer_lessons.marking.messages import (
+    Back,
+    Call,
+    Done,
+    Lent,
+    Node,
+    Refusal,
+    Request,
+    Returned,
+    State,
+    Step,
+)
 from transformer_lessons.marking.wire import DEPTH, Broken, name_for, pack, unpack
 
-KEYS, COUNT = weakref.WeakKeyDictionary(), itertools.count()  # of the models and optimizers lent so far
-HELD = {}  # key → the last stand-in for it
+KEYS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # of the models and optimizers lent so far
+COUNT = itertools.count()
+HELD: dict[int, Any] = {}  # key → the last stand-in for it
 
 
 class Scope:
     """What both sides know by number during one call: parameters, modules, objects, and the calls made so far."""
 
-    def __init__(self, ask):
+    def __init__(self, ask: Callable[[Request], Any]) -> None:
         self.ask = ask  # sends a request to the other side and returns its reply
-        self.parameters, self.modules, self.objects, self.graphs, self.known = [], [], [], [], {}
+        self.parameters: list[nn.Parameter] = []
+        self.modules: list[nn.Module] = []  # lent or borrowed
+        self.objects: list[Any] = []  # whatever was lent
+        self.graphs: list[tuple[list[torch.Tensor], list[torch.Tensor]]] = []  # results and leaves of each call
+        self.known: dict[int, list[Node]] = {}  # parameter → it and its gradient, as the other side has them
 
-    def number(self, parameter):
+    def number(self, parameter: nn.Parameter) -> int:
         """The number of a parameter; an unknown one gets the next."""
         for place, one in enumerate(self.parameters):
             if one is parameter:
@@ -33,19 +52,19 @@ class Scope:
         self.parameters.append(parameter)
         return len(self.parameters) - 1
 
-    def trained(self):
+    def trained(self) -> list[torch.Tensor]:
         return [one for one in self.parameters if one.requires_grad and not lazy(one)]
 
     # State
 
-    def state(self):
+    def state(self) -> State:
         """The parameters and gradients that the other side does not know yet, and the training modes."""
         now = {number: [None if lazy(one) else pack(one), pack(one.grad)] for number, one in enumerate(self.parameters)}
-        changed = [[number, node] for number, node in now.items() if self.known.get(number) != node]
+        changed = [(number, node) for number, node in now.items() if self.known.get(number) != node]
         self.known = now
         return {"parameters": changed, "modes": [[one.training for one in each.modules()] for each in self.modules]}
 
-    def update(self, state):
+    def update(self, state: State) -> None:
         """Takes over the other side's state. What it has not changed is not touched."""
         for number, node in state["parameters"]:
             value, gradient = map(unpack, node)
@@ -65,15 +84,16 @@ class Scope:
 
     # The side that asks
 
-    def request(self, head):
-        reply = self.ask(head | {"grad": torch.is_grad_enabled(), "state": self.state()})
+    def request(self, head: Call | Back | Step) -> Any:
+        head["grad"], head["state"] = torch.is_grad_enabled(), self.state()
+        reply = self.ask(head)
         if "state" in reply:
             self.update(reply["state"])
         if "error" in reply:
             raise error_of(reply["error"])(reply["text"])
         return reply
 
-    def call(self, head, inputs):
+    def call(self, head: Call, inputs: Sequence) -> tuple[Any, Any]:
         """(what the other side's object returns, the whole reply); gradients flow through the call."""
         leaves = [one for one in inputs if isinstance(one, torch.Tensor) and one.requires_grad] + self.trained()
         nodes = [pack(one, self.lend) for one in inputs]
@@ -93,7 +113,7 @@ class Scope:
 
     # The side that answers
 
-    def run(self, function, head, inputs):
+    def run(self, function: Callable, head: Call, inputs: list) -> tuple[Any, Returned]:
         """(what a function returns, the reply), called as the other side asks."""
         leaves = [
             one.requires_grad_()
@@ -109,8 +129,9 @@ class Scope:
             "flags": [one.requires_grad for one in tensors_of(result)],
         }
 
-    def serve(self, head):
+    def serve(self, head: Call | Back | Step) -> dict[str, Any]:
         """The reply to a request: a call to something lent, a call's backward pass, an optimizer's step."""
+        reply: Returned | Done | Refusal
         try:
             if "state" in head:
                 self.update(head["state"])
@@ -127,9 +148,9 @@ class Scope:
             raise
         except Exception as error:  # as it would have been raised in the student's own call
             reply = {"error": type(error).__name__, "text": str(error)[:2000]}
-        return reply | {"state": self.state()}
+        return {**reply, "state": self.state()}
 
-    def gradients(self, number, gradients):
+    def gradients(self, number: int, gradients: Iterable) -> Sequence[torch.Tensor | None]:
         """The gradients of a call's inputs and parameters; None where nothing leads back."""
         results, leaves = self.graphs[number]
         pairs = [
@@ -139,23 +160,23 @@ class Scope:
         ]
         if not pairs or not leaves:
             return [None] * len(leaves)
-        results, gradients = zip(*pairs, strict=True)
-        return torch.autograd.grad(results, leaves, gradients, allow_unused=True, retain_graph=True)
+        roots, given = zip(*pairs, strict=True)
+        return torch.autograd.grad(roots, leaves, given, allow_unused=True, retain_graph=True)
 
     # Lending and borrowing
 
-    def lend(self, value):
+    def lend(self, value: Any) -> Node:
         """What the other side needs for a stand-in."""
         if not isinstance(value, (nn.Module, torch.optim.Optimizer)) and not callable(value):
             return ["object", type(value).__name__]
-        about = {"number": len(self.objects), "name": type(value).__name__}
+        about: Lent = {"number": len(self.objects), "name": type(value).__name__}
         self.objects.append(value)
         if isinstance(value, (nn.Module, torch.optim.Optimizer)):
             about["key"] = KEYS.setdefault(value, next(COUNT))
         if isinstance(value, nn.Module):
             self.modules.append(value)
-            about["modules"] = [[name, *attributes_of(one)] for name, one in value.named_modules()]
-            about["own"] = [[name, self.number(one)] for name, one in value.named_parameters(remove_duplicate=False)]
+            about["modules"] = [(name, *attributes_of(one)) for name, one in value.named_modules()]
+            about["own"] = [(name, self.number(one)) for name, one in value.named_parameters(remove_duplicate=False)]
         if isinstance(value, torch.optim.Optimizer):
             about["defaults"] = packed(value.defaults)
             about["groups"] = [
@@ -164,9 +185,9 @@ class Scope:
             ]
         return ["lent", about]
 
-    def borrow(self, node):
+    def borrow(self, node: Node) -> Any:
         """The stand-in."""
-        about = node[1]
+        about: Lent = node[1]
         number = about["number"]
         if "groups" in about:
             groups = [
@@ -196,16 +217,16 @@ class Scope:
         return as_before(module, about)
 
 
-def packed(settings):
+def packed(settings: dict[str, Any]) -> dict[str, Node]:
     """An optimizer's settings, for the other side; its parameters travel by number."""
     return {name: pack(setting) for name, setting in settings.items() if name != "params"}
 
 
-def unpacked(settings):
+def unpacked(settings: dict[str, Node]) -> dict[str, Any]:
     return {name: unpack(node) for name, node in settings.items() if name != "params"}
 
 
-def as_before(stand_in, about):
+def as_before(stand_in: Any, about: Lent) -> Any:
     """Adds what an answer has noted on the last stand-in for the same model or optimizer: a count of calls, say."""
     last = vars(HELD.get(about["key"], stand_in))
     vars(stand_in).update({name: value for name, value in last.items() if name not in vars(stand_in)})
@@ -273,7 +294,7 @@ class Through(torch.autograd.Function):
         return (None, None, *ctx.back(gradients))
 
 
-def into_graph(value, flags, leaves, back):
+def into_graph(value: Any, flags: list[bool] | None, leaves: list[torch.Tensor], back: Callable) -> Any:
     """The same value, whose tensors get their gradients from the other side."""
     if not (flags and any(flags) and leaves and torch.is_grad_enabled()):
         return value
@@ -283,13 +304,13 @@ def into_graph(value, flags, leaves, back):
     return type(value)(next(fresh) if isinstance(one, torch.Tensor) else one for one in value)
 
 
-def tensors_of(value):
+def tensors_of(value: Any) -> list[torch.Tensor]:
     """The tensors of a result: one, or several in a tuple or list."""
     several = value if isinstance(value, (tuple, list)) else [value]
     return [one for one in several if isinstance(one, torch.Tensor)]
 
 
-def register(module, named):
+def register(module: nn.Module, named: Iterable[tuple[str, nn.Parameter]]) -> None:
     """Registers parameters under their names, in plain submodules where there is a dot."""
     for name, parameter in named:
         if name.count(".") > DEPTH:
@@ -302,11 +323,11 @@ def register(module, named):
         owner.register_parameter(name.split(".")[-1], parameter)
 
 
-def lazy(parameter):
+def lazy(parameter: nn.Parameter) -> bool:
     return isinstance(parameter, nn.parameter.UninitializedParameter)
 
 
-def attributes_of(module):
+def attributes_of(module: nn.Module) -> tuple[str, dict[str, Any]]:
     """(the name of PyTorch's layer, the settings) of a module; neither for an exercise's own: they might tell."""
     kind = type(module).__module__
     if not kind.startswith(("torch.nn", "transformer_lessons.")) or ".exercises." in kind:
@@ -320,7 +341,7 @@ def attributes_of(module):
     return type(module).__name__ if kind.startswith("torch.nn") else "", settings
 
 
-def error_of(name):
+def error_of(name: str) -> type[Exception]:
     """The exception with that name, or a new one."""
     known = vars(builtins).get(name)
     return known if isinstance(known, type) and issubclass(known, Exception) else type(name_for(name), (Exception,), {})

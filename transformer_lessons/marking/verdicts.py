@@ -22,8 +22,10 @@ from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.verdict import verdict
+from transformer_lessons.marking.messages import Items
 from transformer_lessons.marking.notebook import LONGEST, Notebook, excerpt_of, shape_of
-from transformer_lessons.marking.remote import LIMITS, Endless, Nursery, Remote, Student
+from transformer_lessons.marking.process import LIMITS, Endless, Nursery, Process
+from transformer_lessons.marking.remote import Remote, Student
 from transformer_lessons.marking.wire import Broken, unpack
 from transformer_lessons.tools import reset
 from transformer_lessons.tools.progress import cells_in, checks_in
@@ -133,12 +135,12 @@ class Marker:
 
     def notebook(self, data, lesson):
         """The results of a notebook; `lesson` is the one in its file name, or None."""
-        asked = {number: {"items": known["items"]} for number, known in course().items()}
-        student = Student(self.nursery, data, asked, lesson)
+        asked: dict[str, Items] = {number: {"items": known["items"]} for number, known in course().items()}
+        process = Process(self.nursery, data, asked, lesson)
         try:
             with standard_state():
-                student.start()
-                return self.verdicts(student)
+                process.start()
+                return self.verdicts(process)
         except Endless:
             return {"unread": "it takes too long to read"}
         except Broken as error:
@@ -147,17 +149,17 @@ class Marker:
             why = f"it could not be read ({type(error).__name__})"
             return {"unread": why, "again": why}
         finally:
-            student.end()
+            process.end()
 
-    def verdicts(self, student):
-        plan = student.plan
+    def verdicts(self, process):
+        plan, student = process.plan, Student(process)
         if "unreadable" in plan or plan.get("lesson") not in course():
             return {"unread": str(plan.get("unreadable", "it is not recognisable as a lesson of the course"))[:200]}
         lesson, rows = plan["lesson"], []
         known = course()[lesson]
         found = {
             "lesson": lesson,
-            "held": list(student.held),
+            "held": list(process.held),
             "fresh": plan["digest"] == known["digest"],
             "work": {
                 str(subject): {
@@ -174,7 +176,7 @@ class Marker:
             try:
                 row = self.exercise(student, known, exercise, subject, found["work"].get(subject))
             except Exception as error:  # a fault of ours, most likely: nobody's mark depends on it
-                student.end()
+                process.end()
                 row = {
                     "item": subject,
                     "exercise": exercise,

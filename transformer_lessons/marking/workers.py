@@ -9,14 +9,14 @@ import multiprocessing
 import os
 import signal
 import time
-from collections import deque
+from collections import Counter, deque
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 import torch
 
 from transformer_lessons.marking import confinement, submissions, verdicts
-from transformer_lessons.marking.remote import TICK, Unavailable
+from transformer_lessons.marking.process import Unavailable, time_and_state
 from transformer_lessons.tools import atomic
 
 READY, MARKED = "ready", "marked"  # what a worker says; anything else is why a notebook is to be tried again
@@ -48,8 +48,7 @@ class Worker:
     def used(self) -> float:
         """Seconds of CPU; 0 on systems that do not say."""
         try:
-            parts = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-            return (int(parts[11]) + int(parts[12])) / TICK
+            return time_and_state(self.process.pid)[0]
         except OSError:
             return 0.0
 
@@ -68,56 +67,88 @@ def share(jobs: int, waiting: list, out: Path) -> dict[Path, str]:
     """Marks the notebooks that are waiting, as (work, path of its result); returns why, for those without a result."""
     verdicts.course()  # once, for all workers
     torch.set_num_threads(1)
-    queue, tried, unmarked, workers, failures = deque(range(len(waiting))), {}, {}, [], 0
-
-    def try_again(number, why):
-        tried[number] = tried.get(number, 0) + 1
-        if tried[number] < TRIES:
-            queue.append(number)
-        else:
-            unmarked[waiting[number][1]] = why
-
-    def dismiss(worker):
-        worker.end()
-        workers.remove(worker)
-
+    crew = Crew(jobs, waiting, out)
     try:
-        while queue or workers:
-            while failures < TRIES and len(workers) < jobs and queue:
-                try:
-                    workers.append(Worker(waiting, out, workers))
-                except OSError:  # no more processes are allowed here
-                    failures += 1
-                    time.sleep(PATIENCE * 2**failures)
-            if not workers:
-                unmarked |= {waiting[number][1]: NO_PROCESS for number in queue}
-                break
-            ready = wait([worker.connection for worker in workers], 1.0)
-            for worker in list(workers):
-                if worker.connection in ready:
-                    said = heard(worker.connection)
-                    failures = 0 if said == MARKED else failures
-                    if said in (READY, MARKED) and queue:
-                        worker.give(queue.popleft())
-                        continue
-                    dismiss(worker)
-                    if worker.number is None and said != READY:
-                        failures += 1
-                        time.sleep(PATIENCE * 2**failures)
-                    elif said is None:  # it is gone
-                        unmarked[waiting[worker.number][1]] = ENDED
-                    elif said not in (READY, MARKED):
-                        try_again(worker.number, said)
-                elif worker.takes_too_long():
-                    dismiss(worker)
-                    if worker.number is None:
-                        failures += 1
-                    else:
-                        unmarked[waiting[worker.number][1]] = "marking it takes too long"
+        crew.run()
     finally:
-        for worker in workers:
+        for worker in crew.workers:
             worker.end()
-    return unmarked
+    return crew.unmarked
+
+
+class Crew:
+    """The workers that share the notebooks. A notebook goes by its number among those that are waiting."""
+
+    def __init__(self, jobs: int, waiting: list, out: Path) -> None:
+        self.jobs, self.waiting, self.out = jobs, waiting, out
+        self.queue = deque(range(len(waiting)))
+        self.tried: Counter[int] = Counter()
+        self.unmarked: dict[Path, str] = {}  # the path of a result, and why there is none
+        self.workers: list[Worker] = []
+        self.failures = 0  # of workers to begin, since one of them has marked a notebook
+
+    def run(self) -> None:
+        while self.queue or self.workers:
+            self.hire()
+            if not self.workers:
+                for number in self.queue:
+                    self.leave(number, NO_PROCESS)
+                return
+            ready = wait([worker.connection for worker in self.workers], 1.0)
+            for worker in list(self.workers):
+                if worker.connection in ready:
+                    self.hear(worker)
+                elif worker.takes_too_long():
+                    self.dismiss(worker)
+                    if worker.number is None:
+                        self.failures += 1
+                    else:
+                        self.leave(worker.number, "marking it takes too long")
+
+    def hire(self) -> None:
+        """Starts as many workers as are needed, and allowed."""
+        while self.failures < TRIES and len(self.workers) < self.jobs and self.queue:
+            try:
+                self.workers.append(Worker(self.waiting, self.out, self.workers))
+            except OSError:  # no more processes are allowed here
+                self.pause()
+
+    def hear(self, worker: Worker) -> None:
+        """Gives the worker another notebook, if there is one and the worker is well; otherwise dismisses it."""
+        said = heard(worker.connection)
+        if said == MARKED:
+            self.failures = 0
+        if said in (READY, MARKED) and self.queue:
+            worker.give(self.queue.popleft())
+            return
+        self.dismiss(worker)
+        if worker.number is None:
+            if said != READY:
+                self.pause()
+        elif said is None:  # it is gone
+            self.leave(worker.number, ENDED)
+        elif said != MARKED:
+            self.try_again(worker.number, said)
+
+    def dismiss(self, worker: Worker) -> None:
+        worker.end()
+        self.workers.remove(worker)
+
+    def pause(self) -> None:
+        """Waits before the next worker is started, longer after each that could not be."""
+        self.failures += 1
+        time.sleep(PATIENCE * 2**self.failures)
+
+    def try_again(self, number: int, why: str) -> None:
+        self.tried[number] += 1
+        if self.tried[number] < TRIES:
+            self.queue.append(number)
+        else:
+            self.leave(number, why)
+
+    def leave(self, number: int, why: str) -> None:
+        """Leaves a notebook unmarked."""
+        self.unmarked[self.waiting[number][1]] = why
 
 
 def heard(connection: Connection) -> str | None:
