@@ -81,6 +81,23 @@ def exact():
     torch.set_default_dtype(before)
 
 
+@pytest.fixture
+def threads_kept():
+    """However many threads a test takes, PyTorch has as many afterwards as before."""
+    import torch
+
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def one_thread(threads_kept):
+    import torch
+
+    torch.set_num_threads(1)
+
+
 @contextlib.contextmanager
 def coverage_paused():
     """Coverage slows Python down."""

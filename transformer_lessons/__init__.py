@@ -28,7 +28,11 @@ Everything else lives in a folder named for what it does.
     language.ngrams            n-gram models, with Witten-Bell smoothing
     language.checkpoints       models and runs in safetensors files: written atomically, verified before use
     language.muon              an optimizer for matrices, used alongside AdamW
-    language.training          batches, steps, evaluation, and a run that can be stopped and resumed
+    language.devices           where a model computes: device, precision, processes
+    language.recipe            how to train: sizes, rates and how often
+    language.batches           a text as ids, and batches of them
+    language.progress_bar      what you see while a model trains
+    language.training          steps, evaluation, and a run that can be stopped and resumed
     language.sampling          from logits to the next token, and from a prompt to a text, with a cache
     language.pretrained        published weights: GPT-2 and Llama from a folder
     language.gguf_file         GGUF files: their metadata and tensors, verified and turned into float32

@@ -25,7 +25,10 @@ from hypothesis import strategies as st
 from pace import slowness
 
 from transformer_lessons.language import byte_pairs, checkpoints, sampling, splitting, training
+from transformer_lessons.language.batches import Data, prepare
 from transformer_lessons.language.byte_pairs import BytePairs
+from transformer_lessons.language.recipe import Recipe
+from transformer_lessons.language.tokenization import Vocabulary
 from transformer_lessons.tasks import mock_play
 from transformer_lessons.tools import commands
 
@@ -222,9 +225,9 @@ def test_train_learns_byte_pairs_resumes_and_its_model_writes(tmp_path, capsys):
 
 
 def test_a_run_does_not_go_on_with_another_kind_of_token(tmp_path):
-    data = training.prepare(([PLAY], [PLAY[:2000]]), "bytepairs", 300)
-    words = training.Data(training.Vocabulary(data.vocabulary.pieces), data.train, data.validation, data.characters)
-    recipe = training.Recipe(steps=1, batch_size=2, length=16)
+    data = prepare(([PLAY], [PLAY[:2000]]), "bytepairs", 300)
+    words = Data(Vocabulary(data.vocabulary.pieces), data.train, data.validation, data.characters)
+    recipe = Recipe(steps=1, batch_size=2, length=16)
     file = tmp_path / "run.safetensors"
     training.train(training.new_model(300, 8, 2, None, 1, 16), data, recipe, file, quiet=True)
     with pytest.raises(ValueError, match="with another vocabulary"):

@@ -159,7 +159,7 @@ def test_ids_and_logits_are_those_that_equalled_hugging_faces(smollm, name):
     assert likeliest(logits) == pytest.approx(following, abs=0.02)
 
 
-def test_asked_for_the_capital_of_france_it_says_paris(smollm):
+def test_asked_for_the_capital_of_france_the_chat_model_says_paris(smollm):
     assert default_system(GGUFFile(chat_model.path())) == SYSTEM
     conversation = Conversation(*smollm, SYSTEM, temperature=0)
     assert "".join(conversation.ask("What is the capital of France?")) == "The capital of France is Paris."

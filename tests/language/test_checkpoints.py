@@ -391,7 +391,7 @@ def test_where_no_file_can_be_written_is_known_beforehand(tmp_path, monkeypatch)
     assert sentence(tmp_path / "x") == f"{tmp_path}/x cannot be written: Permission denied"
 
 
-def test_no_file_holds_two_things(tmp_path):
+def test_one_file_for_two_things_is_refused(tmp_path):
     assert checkpoints.check_apart(out=tmp_path / "a", best=tmp_path / "b", export=None, other=None) is None
     with pytest.raises(ValueError, match=r"^.*/x/\.\./a cannot be both out and export$"):
         checkpoints.check_apart(out=tmp_path / "a", best=None, export=f"{tmp_path}/x/../a")

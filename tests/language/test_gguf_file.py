@@ -62,7 +62,7 @@ def test_numbers_of_every_kind_are_those_of_llama_cpps_package(tmp_path, kind):
 @pytest.mark.parametrize(
     "name", ["Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "IQ2_XS", "TQ1_0", "MXFP4"]
 )
-def test_so_are_those_that_only_other_programs_write(tmp_path, name):
+def test_numbers_of_kinds_that_only_other_programs_write_are_also_those_of_llama_cpps_package(tmp_path, name):
     kind = gguf.GGMLQuantizationType[name]
     block, size = gguf.GGML_QUANT_SIZES[kind]
     data = np.random.default_rng(0).integers(0, 64, (3, 2 * size), dtype=np.uint8)  # below 64, scales are finite
@@ -105,7 +105,7 @@ def test_what_does_not_begin_like_a_gguf_file_gets_a_sentence(tmp_path, start, s
     assert refused(tmp_path / "x") == said
 
 
-def test_a_zip_in_its_place_is_told_apart(tmp_path, tiny):
+def test_a_zip_in_the_place_of_a_gguf_file_is_told_apart(tmp_path, tiny):
     with zipfile.ZipFile(tmp_path / "x.gguf", "w") as archive:
         archive.write(tiny)
     assert refused(tmp_path / "x.gguf") == "is compressed: unpack it first"

@@ -73,7 +73,7 @@ def test_temperature_zero_takes_the_largest(top_k):
 
 
 @TEMPERATURES
-def test_one_candidate_is_the_largest(temperature):
+def test_of_one_candidate_the_largest_is_taken(temperature):
     logits = draw_logits(200)
     assert sample_next(logits, temperature, 1).equal(logits.argmax(dim=-1))
 
@@ -148,7 +148,7 @@ def test_all_randomness_comes_from_the_generator(top_k):
     assert torch.get_rng_state().equal(world)
 
 
-def test_without_a_generator_it_is_pytorchs_own():
+def test_without_a_generator_pytorchs_own_draws():
     logits, world = draw_logits(200), torch.get_rng_state()
     torch.manual_seed(3)
     try:
@@ -174,17 +174,17 @@ def test_at_the_smallest_temperature_the_largest_logit_wins():
 
 
 @pytest.mark.parametrize("wrong", [-1, -0.1, 1e-31, 1e-40, math.nan, math.inf])
-def test_a_temperature_is_zero_or_can_divide(wrong):
+def test_a_temperature_that_is_not_zero_and_cannot_divide_is_refused(wrong):
     with pytest.raises(ValueError, match=f"^temperature={wrong} must be 0, or at least 1e-30 and finite$"):
         sample_next(draw_logits(), wrong)
 
 
-def test_there_are_no_more_candidates_than_tokens():
+def test_more_candidates_than_tokens_are_refused():
     with pytest.raises(ValueError, match=r"^top_k=8 is more than the 7 tokens there are$"):
         sample_next(draw_logits(), 1.0, 8)
 
 
-def test_there_is_at_least_one_candidate():
+def test_fewer_candidates_than_one_are_refused():
     for temperature in (0, 1.0):
         with pytest.raises(ValueError, match=r"^top_k=0 is too small: it must be at least 1$"):
             sample_next(draw_logits(), temperature, 0)
@@ -193,7 +193,7 @@ def test_there_is_at_least_one_candidate():
 
 
 @pytest.mark.parametrize("shape", [(7,), (2, 5, 7)])
-def test_logits_are_one_row_for_each_sequence(shape):
+def test_logits_that_are_not_one_row_for_each_sequence_are_refused(shape):
     expected = re.escape(f"the logits {shape} must be (batch, vocabulary)")
     with pytest.raises(ValueError, match=f"^{expected}$"):
         sample_next(torch.zeros(shape))
@@ -276,7 +276,7 @@ def test_a_nucleus_of_everything_forbids_nothing(monkeypatch):
 
 @pytest.mark.parametrize("temperature", [0, 0.8])
 @pytest.mark.parametrize("wrong", [0, -0.1, 1.1, math.nan])
-def test_the_chance_of_a_nucleus_is_a_chance(temperature, wrong):
+def test_a_nucleus_whose_chance_is_none_is_refused(temperature, wrong):
     with pytest.raises(ValueError, match=f"^top_p={wrong} must be more than 0 and at most 1$"):
         generate_tokens(draw_model(), torch.ones(1, 1, dtype=torch.int64), 3, temperature, top_p=wrong)
 

@@ -140,7 +140,7 @@ def test_no_piece_stands_in_a_vocabulary_twice():
         Vocabulary(["to", "be", "or", "be"])
 
 
-def test_a_vocabulary_has_room_for_every_character():
+def test_a_vocabulary_without_room_for_every_character_is_refused():
     with pytest.raises(ValueError, match=r"^size=257 is too small: this text needs at least 258, 256 for the bytes"):
         Vocabulary.of_words("abba", 257)
     with pytest.raises(ValueError, match=r"^size=0 is too small: it must be at least 1$"):
@@ -187,7 +187,7 @@ def test_sequences_keep_the_dtype_and_the_ids_as_they_are():
         assert ids.tolist() == list(range(9))
 
 
-def test_a_row_needs_one_token_more_than_its_length():
+def test_fewer_tokens_than_one_more_than_a_rows_length_are_refused():
     for count in range(5):
         with pytest.raises(ValueError, match=f"^a row of length 4 and its targets need 5 tokens, not {count}$"):
             make_sequences(torch.arange(count), 4)
@@ -196,14 +196,14 @@ def test_a_row_needs_one_token_more_than_its_length():
         make_sequences(torch.arange(2), 3)
 
 
-def test_ids_are_a_tensor_of_one_dimension():
+def test_ids_that_are_no_tensor_of_one_dimension_are_refused():
     with pytest.raises(TypeError, match=r"^the ids are a list: they must be a tensor of one dimension$"):
         make_sequences(list(range(9)), 4)
     with pytest.raises(ValueError, match=r"^the ids \(3, 3\) must be a tensor of one dimension$"):
         make_sequences(torch.arange(9).reshape(3, 3), 4)
 
 
-def test_a_length_is_a_whole_number_from_one():
+def test_a_length_that_is_no_whole_number_from_one_is_refused():
     with pytest.raises(ValueError, match=r"^length=0 is too small: it must be at least 1$"):
         make_sequences(torch.arange(9), 0)
     with pytest.raises(TypeError, match=r"^length=2.5 is not a whole number$"):
@@ -228,7 +228,7 @@ def test_bits_per_character_do_not_depend_on_how_the_text_was_cut(nats, tokens, 
 
 
 @pytest.mark.parametrize("wrong", ["tokens", "characters"])
-def test_there_is_at_least_one_token_and_one_character(wrong):
+def test_fewer_than_one_token_or_character_are_refused(wrong):
     counts = {"tokens": 10, "characters": 30}
     with pytest.raises(ValueError, match=f"^{wrong}=0 is too small: it must be at least 1$"):
         bits_per_character(2.0, **counts | {wrong: 0})

@@ -18,34 +18,20 @@ import torch.distributed as dist
 from kill import compare, processes, same, tiny_data, tiny_model
 
 from transformer_lessons.language import checkpoints, training
+from transformer_lessons.language.batches import Batches, Data, encode, prepare
+from transformer_lessons.language.devices import autocast, best_device, generator_of
+from transformer_lessons.language.progress_bar import new_bar, standing
+from transformer_lessons.language.recipe import Recipe
 from transformer_lessons.language.tokenization import Vocabulary
-from transformer_lessons.language.training import (
-    Batches,
-    Data,
-    Progress,
-    Recipe,
-    best_device,
-    evaluate,
-    learning_rate,
-    new_bar,
-    standing,
-    train,
-)
+from transformer_lessons.language.training import Progress, evaluate, learning_rate, train
 from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.modern import QuickDropout
 from transformer_lessons.tasks import mock_play
 from transformer_lessons.tools import commands
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.usefixtures("one_thread")
 RECIPE = Recipe(steps=12, batch_size=2, length=8, evaluate_every=5, save_every=3)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture
@@ -194,18 +180,18 @@ def test_new_models_drop_features_and_no_attention():
 def test_words_and_characters_come_from_the_training_part_alone():
     parts = ["to be ", "or "], ["not zo be"]
     for tokens in ("words", "characters"):
-        data = training.prepare(parts, tokens, 300)
+        data = prepare(parts, tokens, 300)
         assert data.vocabulary.decode(data.train) == "to be or "
         assert data.vocabulary.decode(data.validation) == "not zo be"
         assert data.characters == 9
         assert "z" not in data.vocabulary.pieces
         assert ("to" in data.vocabulary.pieces) == (tokens == "words")
     with pytest.raises(ValueError, match=r"^tokens='letters' must be 'words', 'characters' or 'bytepairs'$"):
-        training.prepare(parts, "letters")
+        prepare(parts, "letters")
 
 
-def test_nothing_to_learn_from_is_no_tokens():
-    assert training.encode(Vocabulary("ab"), "", "ab").train.equal(torch.zeros(0, dtype=torch.int64))
+def test_an_empty_text_has_no_tokens():
+    assert encode(Vocabulary("ab"), "", "ab").train.equal(torch.zeros(0, dtype=torch.int64))
 
 
 def test_a_loss_in_bits_a_character_is_worked_out_by_hand():
@@ -549,7 +535,7 @@ def test_a_checkpoint_of_another_text_is_refused(tmp_path):
         train(tiny_model(), replace(data, vocabulary=Vocabulary("vwxyz")), RECIPE, tmp_path / "run")
 
 
-def test_a_model_alone_is_no_run(tmp_path):
+def test_a_file_with_a_model_alone_is_no_run_to_resume(tmp_path):
     run(tmp_path)
     with pytest.raises(ValueError, match=r"/best holds a model, but no run to resume$"):
         run(tmp_path, checkpoint=tmp_path / "best", best=None)
@@ -816,11 +802,11 @@ def test_a_process_that_torchrun_has_not_started_gets_the_first_gpu(monkeypatch)
 
 @pytest.mark.parametrize("kind", ["cuda", "mps"])
 def test_dropout_on_a_gpu_draws_from_the_gpus_own_generator(kind):
-    generator = training.generator_of(torch.device(kind))
+    generator = generator_of(torch.device(kind))
     assert generator is getattr(torch, kind)
     assert callable(generator.get_rng_state)
     assert callable(generator.set_rng_state)
-    assert training.generator_of(torch.device("cpu")) is torch
+    assert generator_of(torch.device("cpu")) is torch
 
 
 @pytest.mark.parametrize(
@@ -836,5 +822,5 @@ def test_products_are_in_bfloat16_where_the_processor_has_it_unless_one_says_oth
     monkeypatch, precision, able, expected
 ):
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: able)
-    with training.autocast(torch.device("cpu"), precision):
+    with autocast(torch.device("cpu"), precision):
         assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == expected

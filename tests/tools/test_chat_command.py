@@ -77,7 +77,7 @@ def test_without_a_name_the_file_of_the_course_is_used(call, tiny, monkeypatch):
     assert call("chat a --length 9 --temperature 0")[1] == shown(answers(tiny, "a", temperature=0))
 
 
-def test_where_it_cannot_be_had_a_sentence_says_so(call, monkeypatch):
+def test_where_the_chat_model_cannot_be_had_a_sentence_says_so(call, monkeypatch):
     def fetch():
         raise ValueError("The chat model could not be downloaded (x).")
 
@@ -123,7 +123,7 @@ def test_ctrl_c_ends_a_single_answer_with_exit_code_130(call, tiny, monkeypatch)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pty")
-def test_in_a_terminal_it_answers_and_two_ctrl_c_end_it(tmp_path):
+def test_in_a_terminal_chat_answers_and_two_ctrl_c_end_it(tmp_path):
     import pty
 
     weights = tiny_gguf.tensors()

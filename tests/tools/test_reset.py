@@ -154,9 +154,7 @@ def test_a_fresh_lesson_is_left_alone(clone, capsys):
         ("mine.ipynb", "The course has no mine.ipynb: name a lesson by its number, 1 to 3.\n"),
     ],
 )
-def test_no_lesson_of_that_name_is_one_line_that_says_which_there_are_and_changes_nothing(
-    clone, name, sentence, capsys
-):
+def test_an_unknown_lesson_gets_one_line_that_says_which_there_are_and_changes_nothing(clone, name, sentence, capsys):
     before = texts(clone)
     assert reset.reset_lesson([name]) == 1
     assert capsys.readouterr().err == sentence

@@ -1,8 +1,7 @@
-"""Training a language model: data, batches, steps. A stopped run resumes as if it had never stopped."""
+"""Training a language model, step by step. A stopped run resumes as if it had never stopped."""
 
 import contextlib
 import math
-import os
 import signal
 import sys
 import threading
@@ -13,53 +12,18 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 from torch import nn
-from tqdm import tqdm
 
 from transformer_lessons.language import checkpoints
-from transformer_lessons.language.byte_pairs import BytePairs
+from transformer_lessons.language.batches import Batches, Data
+from transformer_lessons.language.batches import encode as encode  # by this name in the lessons, too
+from transformer_lessons.language.batches import prepare as prepare
+from transformer_lessons.language.devices import autocast, generator_of, processes
 from transformer_lessons.language.muon import Muon
-from transformer_lessons.language.tokenization import Vocabulary, bits_per_character, make_sequences
+from transformer_lessons.language.progress_bar import new_bar, standing
+from transformer_lessons.language.recipe import Recipe, check
+from transformer_lessons.language.tokenization import make_sequences
 from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.validation import check_sizes
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How to train. The same recipe, data and model give the same weights, bit for bit on one thread."""
-
-    steps: int = 300  # updates of the weights
-    batch_size: int = 16  # sequences in each update, over all processes
-    length: int = 64  # tokens in a sequence
-    learning_rate: float = 4e-3  # at its peak
-    warm_up: float = 0.15  # the share of the steps in which it rises from 0; after that it falls back to 0
-    optimizer: str = "adamw"  # or muon, which leaves all but the layers' matrices to AdamW
-    betas: tuple = (0.8, 0.95)  # how slowly AdamW forgets earlier gradients, and their squares
-    weight_decay: float = 0.1  # how strongly the matrices are pulled towards 0
-    clip: float = 1.0  # a gradient longer than this is shortened to it
-    evaluate_every: int = 0  # steps between evaluations; 0: only at the end
-    save_every: int = 100  # steps between checkpoints, if there is a file for them
-    seed: int = 0  # for the order of the sequences
-    precision: str = "auto"  # for matrix products: bfloat16 or float32; auto: bfloat16 where the processor has it
-
-    def __post_init__(self):
-        sizes = ("steps", "batch_size", "length", "save_every")
-        check_sizes(**{name: getattr(self, name) for name in sizes})
-        check_sizes(0, evaluate_every=self.evaluate_every, seed=self.seed)
-        share, rate = [0 <= beta < 1 for beta in self.betas], self.learning_rate
-        check("learning_rate", rate, 0 < rate < math.inf, "more than 0, and finite")
-        check("warm_up", self.warm_up, 0 <= self.warm_up < 1, "at least 0 and less than 1")
-        check("betas", self.betas, share == [True, True], "two numbers of at least 0 and less than 1")
-        check("weight_decay", self.weight_decay, 0 <= self.weight_decay < math.inf, "at least 0, and finite")
-        check("clip", self.clip, self.clip > 0, "more than 0")
-        check("optimizer", self.optimizer, self.optimizer in ("adamw", "muon"), "adamw or muon")
-        known = ("auto", "bfloat16", "float32")
-        check("precision", self.precision, self.precision in known, f"one of {', '.join(known)}")
-        check("seed", self.seed, self.seed < 2**32, f"less than {2**32}")
-
-
-def check(name, number, right, rule):
-    if not right:
-        raise ValueError(f"{name}={number} must be {rule}")
 
 
 @dataclass
@@ -71,44 +35,6 @@ class Progress:
     evaluations: list = field(default_factory=list)  # step and nats per token of each
 
 
-# --- data ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Data:
-    vocabulary: Vocabulary
-    train: torch.Tensor  # ids
-    validation: torch.Tensor  # ids
-    characters: int  # of the validation text
-
-    def bits(self, nats):
-        """A loss on the validation text, from nats per token to bits per character."""
-        return bits_per_character(nats, len(self.validation), self.characters)
-
-
-TOKENS = ("words", "characters", "bytepairs")
-
-
-def prepare(pieces, tokens="words", vocabulary_size=4096):
-    """Both parts of a text as ids: pieces is (training, validation), lists of texts, as split returns them.
-
-    The vocabulary comes from the training part alone.
-    """
-    if tokens not in TOKENS:
-        raise ValueError(f"tokens={tokens!r} must be 'words', 'characters' or 'bytepairs'")
-    train, validation = ("".join(part) for part in pieces)
-    if tokens == "characters":
-        return encode(Vocabulary.of_characters(train), train, validation)
-    make = BytePairs.of_text if tokens == "bytepairs" else Vocabulary.of_words
-    return encode(make(train, vocabulary_size), train, validation)
-
-
-def encode(vocabulary, train, validation):
-    """Both parts of a text as ids of this vocabulary."""
-    train_ids, validation_ids = (torch.tensor(vocabulary.encode(text)).long() for text in (train, validation))
-    return Data(vocabulary, train_ids, validation_ids, len(validation))
-
-
 def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length, dropout=0.0, gated=True):
     """A language model that learns faster than GPT-2: rotary positions, gates, larger initial embeddings."""
     check("dropout", dropout, 0 <= dropout < 1, "at least 0 and less than 1")
@@ -116,43 +42,6 @@ def new_model(vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_len
         d_hidden = 8 * d_model // 3 if gated else 4 * d_model  # as many weights: a gate has its own
     sizes = vocabulary_size, d_model, num_heads, d_hidden, num_layers, max_length
     return LanguageModel(Config(*sizes, dropout=dropout, rotary=True, gated=gated, std=d_model**-0.5))
-
-
-class Batches:
-    """Endless rows of tokens, always the same for the same seed, whichever step you start from.
-
-    Each epoch cuts the text into sequences that do not overlap, starting at another place, and shuffles them.
-    """
-
-    def __init__(self, ids, recipe):
-        self.ids, self.recipe, self.epoch = ids, recipe, None
-        self.each = (len(ids) - 1) // recipe.length - 1  # sequences in an epoch, wherever it is cut
-        self.each -= self.each % recipe.batch_size
-        if self.each < 1:
-            least = (recipe.batch_size + 1) * recipe.length + 1
-            raise ValueError(
-                f"{len(ids)} tokens are too few for batch_size={recipe.batch_size} and "
-                f"length={recipe.length}: they need {least}"
-            )
-
-    def __call__(self, step):
-        """(inputs, targets) of a step."""
-        epoch, first = divmod(step * self.recipe.batch_size, self.each)
-        if epoch != self.epoch:
-            self.epoch, self.rows = epoch, self.shuffled(epoch)
-        inputs, targets = self.rows
-        rows = slice(first, first + self.recipe.batch_size)
-        return inputs[rows], targets[rows]
-
-    def shuffled(self, epoch):
-        generator = torch.Generator().manual_seed(self.recipe.seed * 1_000_003 + epoch)
-        start = torch.randint(self.recipe.length, (), generator=generator)
-        inputs, targets = make_sequences(self.ids[start:], self.recipe.length)
-        order = torch.randperm(len(inputs), generator=generator)[: self.each]
-        return inputs[order], targets[order]
-
-
-# --- the steps ----------------------------------------------------------------------------------------------
 
 
 def make_optimizer(model, recipe):
@@ -173,18 +62,6 @@ def learning_rate(step, recipe):
     """Rises in a straight line, then falls in another, to 0 after the last step."""
     rise = max(1, recipe.warm_up * recipe.steps)
     return recipe.learning_rate * min((step + 1) / rise, (recipe.steps - step) / max(1, recipe.steps - rise))
-
-
-def autocast(device, precision="auto"):
-    """Matrix products in bfloat16 if the device has instructions for it, everything else in float32."""
-    short = is_short(device, precision)
-    return torch.autocast(device.type, torch.bfloat16) if short else contextlib.nullcontext()
-
-
-def is_short(device, precision):
-    """Whether this precision means bfloat16 on this device."""
-    able = device.type == "cuda" or (device.type == "cpu" and torch.cpu._is_avx512_bf16_supported())
-    return able if precision == "auto" else precision == "bfloat16"
 
 
 def loss_of(model, inputs, targets, reduction="mean", precision="auto"):
@@ -241,11 +118,6 @@ def train(model, data, recipe, checkpoint=None, best=None, quiet=False):
             bar.set_postfix_str(standing(run.progress, data), refresh=False)
             bar.update()
     return run.progress
-
-
-def processes():
-    """(which this one is, how many there are)."""
-    return (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
 
 
 def agree(loss, asked):
@@ -422,66 +294,3 @@ def flat(identity):
     train, validation = (fingerprint[:12] for fingerprint in identity["data"])
     numbers |= {"training text": train, "validation text": validation}
     return {name: number for name, number in numbers.items() if name not in ("save_every", "evaluate_every", "std")}
-
-
-def generator_of(device):
-    """What dropout draws from on this device: a module with get_rng_state and set_rng_state."""
-    return {"cuda": torch.cuda, "mps": torch.mps}.get(device.type, torch)
-
-
-# --- what you see -------------------------------------------------------------------------------------------
-
-
-def new_bar(recipe, progress, quiet):
-    """tqdm's bar, redrawn in place in a terminal or notebook; in a file, such as a job's log, one line a minute."""
-    live = sys.stderr.isatty() or "ipykernel" in type(sys.stderr).__module__
-    return tqdm(
-        total=recipe.steps,
-        initial=progress.step,
-        unit="step",
-        disable=quiet,
-        miniters=1,
-        mininterval=0.5 if live else 60,
-        file=sys.stderr if live else Log(),
-    )
-
-
-class Log:
-    """A stream in which nothing can be redrawn: each state of a bar is a line of its own."""
-
-    def write(self, text):
-        if text.strip():
-            print(text.strip(), file=sys.stderr)
-
-    def flush(self):
-        sys.stderr.flush()
-
-
-def standing(progress, data):
-    """What is shown beside the bar."""
-    recent = progress.losses[-20:]
-    text = f"loss {sum(recent) / len(recent):.2f}"
-    if progress.evaluations:
-        text += f", validation {data.bits(progress.evaluations[-1][1]):.3f} bits per character"
-    return text
-
-
-def best_device(wanted=None):
-    """The device of this name; by default CUDA, else Apple's MPS, else the CPU.
-
-    With several GPUs, each process that torchrun starts gets its own.
-    """
-    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    there = [name for name in available if available[name]]
-    try:
-        device = torch.device(wanted or there[0])
-    except RuntimeError:
-        device = None
-    if device is None or device.type not in there:
-        raise ValueError(f"device {wanted!r} is not here, only {' and '.join(there)}")
-    if device.type != "cuda":
-        return device
-    index = int(os.environ.get("LOCAL_RANK", 0)) if device.index is None else device.index
-    if index >= torch.cuda.device_count():
-        raise ValueError(f"GPU {index} is not here: there are {torch.cuda.device_count()}, counted from 0")
-    return torch.device("cuda", index)

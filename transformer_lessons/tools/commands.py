@@ -14,8 +14,9 @@ import torch
 import torch.distributed as dist
 
 from transformer_lessons.inspection import live
-from transformer_lessons.language import checkpoints, gguf_model, pretrained, sampling, training
+from transformer_lessons.language import batches, checkpoints, devices, gguf_model, pretrained, sampling, training
 from transformer_lessons.language.chat import Conversation, default_system
+from transformer_lessons.language.recipe import Recipe
 from transformer_lessons.tasks import shakespeare
 from transformer_lessons.tools import chat_model, install
 from transformer_lessons.validation import check_sizes, check_split
@@ -87,7 +88,7 @@ def train(arguments):
     options = parse(train_parser(), arguments)
     device = join_processes(options.device)
     recipe = check_numbers(options)
-    rank, _ = training.processes()
+    rank, _ = devices.processes()
     files = {"--out": options.out, "--best": options.best, "--export": options.export}
     checkpoints.check_apart(**files)
     with checkpoints.locked(*(path for path in files.values() if path and rank == 0)):
@@ -103,7 +104,7 @@ def train_and_report(options, recipe, device, rank):
         elif not options.out:
             say("Without --out, a run that is stopped cannot be resumed.")
     corpus = load_corpus(options.text)
-    data = training.prepare(split(corpus.text, options.last_tenth), options.tokens, options.vocabulary)
+    data = batches.prepare(split(corpus.text, options.last_tenth), options.tokens, options.vocabulary)
     torch.manual_seed(options.seed + rank)  # each process has its own dropout; the weights become the first's
     model = new_model(options, len(data.vocabulary)).to(device)
     if rank == 0:
@@ -122,8 +123,8 @@ def train_and_report(options, recipe, device, rank):
 
 def check_numbers(options):
     """The recipe. Impossible values are refused before a text is read or downloaded."""
-    chosen = {name: value for name, value in vars(options).items() if hasattr(training.Recipe, name)}
-    recipe = training.Recipe(**chosen)
+    chosen = {name: value for name, value in vars(options).items() if hasattr(Recipe, name)}
+    recipe = Recipe(**chosen)
     if options.threads is not None:
         check_sizes(threads=options.threads)
         if options.threads > os.cpu_count():
@@ -165,7 +166,7 @@ def new_model(options, vocabulary_size, layers=None):
 
 def load_corpus(path):
     """The text; the first of several processes finds or downloads it, and sends it to the others."""
-    corpus = [shakespeare.load(path) if training.processes()[0] == 0 else None]
+    corpus = [shakespeare.load(path) if devices.processes()[0] == 0 else None]
     if dist.is_initialized():
         dist.broadcast_object_list(corpus)
     return corpus[0]
@@ -195,7 +196,7 @@ def report(model, data, progress, options):
 
 def join_processes(wanted):
     """The device of this process; under torchrun, the process also joins the others."""
-    device = training.best_device(wanted)
+    device = devices.best_device(wanted)
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
         if device.type == "cuda":
             torch.cuda.set_device(device)
@@ -211,7 +212,7 @@ def train_parser():
         "Train a language model on Shakespeare, or on any text.",
         "Several GPUs: torchrun --nproc_per_node 2 -m transformer_lessons train …",
     )
-    recipe, add = training.Recipe(), parser.add_argument
+    recipe, add = Recipe(), parser.add_argument
     add("--text", type=filename, metavar="FILE", help="the text to learn from; by default the complete works")
     add("--last-tenth", action="store_true", help="evaluate on the last tenth, not on blocks from all over")
     add(
@@ -222,7 +223,7 @@ def train_parser():
     )
     add("--best", type=filename, metavar="FILE", help="the model with the lowest validation loss so far")
     add("--export", type=filename, metavar="FILE", help="at the end: the model alone, as safetensors in half precision")
-    add("--tokens", choices=training.TOKENS, default="words", help="what the text is cut into")
+    add("--tokens", choices=batches.TOKENS, default="words", help="what the text is cut into")
     add("--vocabulary", type=whole, default=4096, metavar="N", help="number of different tokens; not for characters")
     add("--layers", type=whole, default=4, metavar="N", help="number of layers")
     add("--heads", type=whole, default=4, metavar="N", help="attention heads in each layer")
@@ -395,8 +396,8 @@ def evaluate(arguments):
         raise ValueError(f"length={length} is more than this model's {model.max_length}")
     corpus = shakespeare.load(options.text)
     _, validation = split(corpus.text, options.last_tenth)
-    data = training.encode(vocabulary, "", "".join(validation))
-    model = model.to(training.best_device())
+    data = batches.encode(vocabulary, "", "".join(validation))
+    model = model.to(devices.best_device())
     nats = training.evaluate(model, data.validation, length)
     print(f"{corpus.source}, validation: {nats:.4f} nats per token, {data.bits(nats):.4f} bits per character")
 
@@ -430,7 +431,7 @@ def new_conversation(options):
     file = gguf_model.GGUFFile(options.pretrained or chat_model.fetch())
     system = default_system(file) if options.system is None else options.system
     model, vocabulary = gguf_model.load_from(file)
-    if training.is_short(model.embedding.weight.device, options.precision):
+    if devices.is_short(model.embedding.weight.device, options.precision):
         model = model.bfloat16()
     sampling.lay_out(model)  # as in generate
     return Conversation(model, vocabulary, system, options.temperature, options.top_k, options.seed)
