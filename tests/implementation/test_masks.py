@@ -36,7 +36,7 @@ def test_masks_combine_with_and_to_one_mask_for_every_head():
         assert mask[b, 0, i, j] == (j <= i and tokens[b, j] != PAD)
 
 
-def test_without_a_mask_it_is_pytorchs_softmax():
+def test_without_a_mask_the_softmax_is_pytorchs():
     scores = torch.randn(SCORES)
     assert_same(masked_softmax(scores), torch.softmax(scores, dim=-1))
 

@@ -78,7 +78,7 @@ HANDED_ON = {
 
 
 @EVERY_SIZE
-def test_every_size_is_at_least_one(build, size):
+def test_a_size_below_one_is_refused(build, size):
     for wrong in (0, -3):
         with pytest.raises(
             ValueError, match=rf"^{HANDED_ON.get(size, size)}={wrong} is too small: it must be at least [12]$"
@@ -87,7 +87,7 @@ def test_every_size_is_at_least_one(build, size):
 
 
 @EVERY_SIZE
-def test_every_size_is_a_whole_number(build, size):
+def test_a_size_that_is_no_whole_number_is_refused(build, size):
     for wrong in (4.0, "4", True, torch.tensor(4.0), [4]):
         named = rf"^{HANDED_ON.get(size, size)}={re.escape(repr(wrong))} is not a whole number$"
         with pytest.raises(TypeError, match=named):
@@ -97,14 +97,14 @@ def test_every_size_is_a_whole_number(build, size):
 @pytest.mark.parametrize(
     "build", [MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Transformer, language_model]
 )
-def test_the_features_split_evenly_into_heads(build):
+def test_features_that_do_not_split_evenly_into_heads_are_refused(build):
     with pytest.raises(ValueError, match=r"^d_model=10 does not split evenly into num_heads=3$"):
         build(**BUILDERS[build] | {"d_model": 10})
     with pytest.raises(ValueError, match=r"^d_model=2 does not split evenly into num_heads=3$"):
         build(**BUILDERS[build] | {"d_model": 2})
 
 
-def test_heads_are_cut_from_three_dimensional_vectors_whose_features_split_evenly():
+def test_heads_are_cut_from_nothing_but_a_batch_of_vectors_whose_features_split_evenly():
     with pytest.raises(ValueError, match=r"^d_model=10 does not split evenly into num_heads=3$"):
         split_heads(torch.randn(2, 5, 10), 3)
     for shape in [(5, 12), (2, 3, 5, 12)]:
@@ -124,7 +124,7 @@ def test_heads_are_cut_from_three_dimensional_vectors_whose_features_split_evenl
     ],
     ids=["sinusoids", "positions", "rotary", "embedding", "encoder", "language model"],
 )
-def test_sines_and_cosines_come_in_pairs(build):
+def test_sines_and_cosines_for_an_odd_number_of_features_are_refused(build):
     with pytest.raises(ValueError, match=r"^7 is an odd number of features: sines and cosines come in pairs"):
         build()
 
@@ -137,7 +137,7 @@ def test_learned_positions_need_no_pairs():
     "build", [MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Transformer, language_model]
 )
 @pytest.mark.parametrize("wrong", [-0.1, 1.5])
-def test_dropout_is_a_probability(build, wrong):
+def test_a_dropout_that_is_no_probability_is_refused(build, wrong):
     with pytest.raises(ValueError, match=f"between 0 and 1, but got {wrong}"):
         build(**BUILDERS[build] | {"dropout": wrong})
     with pytest.raises(ValueError, match=f"between 0 and 1, but got {wrong}"):
@@ -164,14 +164,14 @@ def test_dropout_is_a_probability(build, wrong):
         ((2, 5, 0), (2, 7, 0), (2, 7, 6), r"each must be \(…, length, features\), with at least one feature"),
     ],
 )
-def test_queries_keys_and_values_fit_together(attend, query, key, value, rule):
+def test_queries_keys_and_values_that_do_not_fit_together_are_refused(attend, query, key, value, rule):
     shapes = re.escape(f"query {query}, key {key}, value {value}: ")
     with pytest.raises(ValueError, match=f"^{shapes}{rule}$"):
         attend(torch.randn(query), torch.randn(key), torch.randn(value))
 
 
 @pytest.mark.parametrize("wrong", ["query", "key", "value"])
-def test_many_heads_want_vectors_of_d_model_features(wrong):
+def test_many_heads_refuse_vectors_without_d_model_features(wrong):
     attention = MultiHeadAttention(D_MODEL, HEADS)
     vectors = {name: torch.randn(2, 5, D_MODEL) for name in ("query", "key", "value")}
     with pytest.raises(ValueError, match=rf"^{wrong} \(2, 5, 8\) must end in {D_MODEL} features$"):
@@ -181,7 +181,7 @@ def test_many_heads_want_vectors_of_d_model_features(wrong):
 
 
 @BOTH_ORDERS
-def test_layers_want_vectors_of_d_model_features(norm_first):
+def test_layers_refuse_vectors_without_d_model_features(norm_first):
     right, wrong = torch.randn(2, 5, D_MODEL), torch.randn(2, 5, 8)
     encoder_layer = EncoderLayer(**LAYER_SIZES, norm_first=norm_first)
     decoder_layer = DecoderLayer(**LAYER_SIZES, norm_first=norm_first)
@@ -198,7 +198,7 @@ def test_layers_want_vectors_of_d_model_features(norm_first):
 
 
 @pytest.mark.parametrize("kind", [PositionalEncoding, LearnedPositions, RotaryPositions])
-def test_positions_want_sequences_that_they_reach_of_vectors_that_fit(kind):
+def test_positions_refuse_vectors_that_do_not_fit_and_sequences_beyond_their_reach(kind):
     positions = kind(D_MODEL, MAX_LENGTH)
     for shape in [(2, 5, 8), (2, 5, 1), (D_MODEL,)]:
         expected = re.escape(f"x {shape} must be (…, length, {D_MODEL})")
@@ -227,7 +227,7 @@ def draw_inputs(*leading, features=4):
 
 @EVERY_WAY
 @pytest.mark.parametrize("dtype", [torch.float64, torch.int64])
-def test_a_mask_says_true_or_false(attend, dtype):
+def test_a_mask_of_numbers_is_refused(attend, dtype):
     with pytest.raises(TypeError, match=rf"^the mask holds {dtype}: it must be torch.bool, True where"):
         attend(torch.ones(5, 7, dtype=dtype))
 
@@ -249,13 +249,13 @@ def test_a_mask_says_true_or_false(attend, dtype):
     ],
     ids=str,
 )
-def test_a_mask_broadcasts_to_the_scores_and_never_enlarges_them(attend, shape):
+def test_a_mask_that_does_not_broadcast_to_the_scores_or_would_enlarge_them_is_refused(attend, shape):
     expected = re.escape(f"the mask {shape} must broadcast to the scores (2, 3, 5, 7)")
     with pytest.raises(ValueError, match=f"^{expected}$"):
         attend(torch.ones(shape, dtype=torch.bool))
 
 
-def test_not_even_a_size_of_one_is_enlarged_by_a_mask():
+def test_a_mask_that_would_enlarge_a_size_of_one_is_refused():
     mask = torch.ones(2, 3, 5, 7, dtype=torch.bool)
     expected = re.escape("the mask (2, 3, 5, 7) must broadcast to the scores (1, 3, 5, 7)")
     with pytest.raises(ValueError, match=f"^{expected}$"):
@@ -265,7 +265,7 @@ def test_not_even_a_size_of_one_is_enlarged_by_a_mask():
             attend(*draw_inputs(1, 3), mask)
 
 
-def test_padding_is_looked_for_in_a_batch_of_sequences():
+def test_padding_is_looked_for_in_nothing_but_a_batch_of_sequences():
     for shape in [(5,), (2, 3, 5)]:
         expected = re.escape(f"the tokens {shape} must be (batch, length)")
         with pytest.raises(ValueError, match=f"^{expected}$"):
@@ -286,7 +286,7 @@ EVERY_READER = pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 
 
 @EVERY_READER
-def test_every_token_is_in_the_vocabulary(read):
+def test_a_token_outside_the_vocabulary_is_refused(read):
     tokens = draw_tokens()
     for wrong in (-1, WORDS, 1000):
         tokens[1, 2] = wrong
@@ -298,7 +298,7 @@ def test_every_token_is_in_the_vocabulary(read):
 
 
 @EVERY_READER
-def test_tokens_are_whole_numbers(read):
+def test_tokens_that_are_no_whole_numbers_are_refused(read):
     for wrong in (torch.float64, torch.bool, torch.uint8):
         with pytest.raises(TypeError, match=f"^the tokens hold {wrong}: they must be a tensor of whole numbers"):
             read(draw_tokens().to(wrong))
@@ -306,13 +306,13 @@ def test_tokens_are_whole_numbers(read):
 
 
 @EVERY_READER
-def test_tokens_are_a_tensor(read):
+def test_a_list_of_tokens_is_refused(read):
     with pytest.raises(TypeError, match=r"^the tokens hold list: they must be a tensor of whole numbers, torch.int64$"):
         read([[1, 2, 3]])
 
 
 @EVERY_READER
-def test_tokens_are_a_batch_of_sequences_and_neither_is_empty(read):
+def test_tokens_that_are_no_batch_of_sequences_are_refused_and_so_is_an_empty_one(read):
     for shape in [(5,), (2, 3, 5), (0, 5), (2, 0), ()]:
         expected = re.escape(f"the tokens {shape} must be (batch, length), neither empty")
         with pytest.raises(ValueError, match=f"^{expected}$"):
@@ -326,7 +326,7 @@ def test_a_sequence_reaches_max_length_and_not_beyond(read):
         read(draw_tokens(length=10))
 
 
-def test_generate_writes_as_much_as_it_is_asked_for_and_there_is_room_for():
+def test_generate_refuses_what_is_no_length_or_has_no_room_before_it_begins():
     model, source = Transformer(WORDS, **SIZES), draw_tokens()
     too_long = f"^a sequence of length 10 is longer than max_length={MAX_LENGTH}$"
     with Vectors(model.encoder.embedding) as read, pytest.raises(ValueError, match=too_long):
@@ -340,13 +340,13 @@ def test_generate_writes_as_much_as_it_is_asked_for_and_there_is_room_for():
         model.generate(source, 1.0, 2)
 
 
-def test_source_and_target_are_equally_many():
+def test_sources_and_targets_of_different_number_are_refused():
     with pytest.raises(ValueError, match=r"all dimensions before \(length, features\) must be equal"):
         Transformer(WORDS, **SIZES)(draw_tokens(batch=2), draw_tokens(batch=1))
 
 
 @pytest.mark.parametrize("wrong", [-1, WORDS, "3", 2.5])
-def test_padding_is_a_token_of_either_vocabulary(wrong):
+def test_padding_that_is_a_token_of_neither_vocabulary_or_of_one_alone_is_refused(wrong):
     expected = rf"^pad_id={re.escape(repr(wrong))} is not a token: ids run from 0 to "
     with pytest.raises(ValueError, match=f"{expected}{WORDS - 1}$"):
         Encoder(WORDS, **SIZES, pad_id=wrong)

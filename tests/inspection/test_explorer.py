@@ -41,7 +41,7 @@ def rows_of(explorer):
     return [re.findall(r"<td>(.*?)</td>", row) for row in table.strip().splitlines()]
 
 
-def test_what_it_carries_are_the_weights_to_the_last_of_their_decimals():
+def test_an_explorer_carries_the_weights_to_the_last_of_their_decimals():
     few, many = some_weights(2, 3, 5, 5), some_weights(4, 8, 40, 40)
     for weights, decimals in ((few, 3), (many, 2)):
         explorer = explore(weights, range(weights.shape[-1]))
@@ -64,7 +64,7 @@ def test_the_same_weights_give_the_same_bytes():
     assert first.picture.png == second.picture.png
 
 
-def test_it_asks_for_nothing_from_elsewhere_and_names_no_ids():
+def test_an_explorer_asks_for_nothing_from_elsewhere_and_names_no_ids():
     page = explore(some_weights(2, 2, 5, 5), WORDS).html
     assert "http" not in page
     assert " id=" not in page

@@ -32,12 +32,12 @@ def test_a_playground_asks_for_nothing_from_elsewhere_and_names_no_ids(playgroun
     assert "<!--" not in page
 
 
-def test_its_data_is_what_the_page_holds(playground):
+def test_a_playgrounds_page_holds_its_data(playground):
     held = re.search(r'(?s)<script type="application/json">(.*?)</script>', playground.html)[1]
     assert json.loads(held) == playground.data
 
 
-def test_it_is_the_same_each_time(playground):
+def test_a_playground_is_the_same_each_time(playground):
     assert getattr(playgrounds, name_of(playground))().html == playground.html
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import torch
 
+pytestmark = pytest.mark.usefixtures("threads_kept")
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "07_full_model.ipynb"
 FIXED = {
     1: {
@@ -62,13 +62,6 @@ def run(changes, training=False):
 
 def marks(text):
     return {int(number): mark for mark, number in re.findall(r"^([✓✗]) (\d)", text, flags=re.MULTILINE)}
-
-
-@pytest.fixture(autouse=True)
-def _one_thread():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
 
 
 def test_six_faults_six_symptoms():

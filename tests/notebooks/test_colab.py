@@ -60,21 +60,21 @@ def test_every_lesson_begins_with_the_same_folded_cell():
         assert not cell.outputs
 
 
-def test_elsewhere_it_does_nothing(installed, capsys):
+def test_outside_colab_the_first_cell_does_nothing(installed, capsys):
     exec(FIRST[0].source, {})
     assert not installed
     assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("safe", ["", "/"])
-def test_on_colab_it_installs_what_the_lesson_was_opened_from(colab, installed, safe):
+def test_on_colab_the_first_cell_installs_what_the_lesson_was_opened_from(colab, installed, safe):
     colab.append("fileId=" + quote(GITHUB, safe))
     exec(FIRST[0].source, {})
     source = "git+https://github.com/someone/transformer-lessons@autumn"
     assert installed == [[sys.executable, "-m", "pip", "install", "--quiet", source]]
 
 
-def test_on_colab_it_installs_nothing_twice(colab, installed, monkeypatch):
+def test_on_colab_the_first_cell_installs_nothing_twice(colab, installed, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: "here")
     exec(FIRST[0].source, {})
     assert not installed

@@ -66,7 +66,6 @@ const [selector, done] = arguments;
 axe.run(selector, {resultTypes: ['violations'], preload: false})
   .then(found => done(found.violations), error => done(String(error)));
 """
-OUTPUTS = ".jp-OutputArea-output:not([data-mime-type='image/png'])"
 PATIENCE = 600  # seconds for one lesson: the eighth takes minutes on two slow cores
 LOOK = """
 const all = selector => [...document.querySelectorAll(selector)];

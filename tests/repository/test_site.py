@@ -66,10 +66,6 @@ def text_of(page):
     return unescape(re.sub(r"</?code>|\\(?=\W)", "", page))
 
 
-def is_verdict(output):
-    return "".join(output.get("text", "")).startswith(("○", "✓", "✗"))
-
-
 def cells_of(page, kind):
     return [cell for cell in json.loads(page)["cells"] if cell["cell_type"] == kind]
 

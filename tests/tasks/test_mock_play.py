@@ -165,7 +165,7 @@ def test_two_speakers_take_turns():
 
 
 @pytest.mark.parametrize(("wrong", "kind"), [(0, ValueError), (-1, ValueError), (2.0, TypeError)])
-def test_a_play_has_a_whole_number_of_scenes_from_one(wrong, kind):
+def test_scenes_that_are_no_whole_number_from_one_are_refused(wrong, kind):
     with pytest.raises(kind, match=f"^scenes={wrong} "):
         write(wrong, seed=0)
 

@@ -43,7 +43,7 @@ def test_no_source_holds_the_start_and_every_other_token_occurs():
     assert set(source.flatten().tolist()) == set(range(WORDS)) - {START}
 
 
-def test_a_start_alone_is_no_vocabulary():
+def test_a_vocabulary_of_a_start_alone_gives_no_pairs():
     with pytest.raises(ValueError, match=r"^vocabulary_size=1 is too small: it must be at least 2$"):
         reversal_pairs(NUMBER, LENGTH, 1)
     assert not reversal_sequences(NUMBER, LENGTH, 1).any()

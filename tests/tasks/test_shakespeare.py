@@ -623,12 +623,12 @@ def test_no_token_of_the_validation_is_in_training():
 
 
 @pytest.mark.parametrize("wrong", [0, 1, -0.5, 1.5, float("nan")])
-def test_a_fraction_lies_between_0_and_1(wrong):
+def test_a_fraction_that_does_not_lie_between_0_and_1_is_refused(wrong):
     with pytest.raises(ValueError, match=f"^fraction={wrong} must lie between 0 and 1$"):
         split(PLAY, wrong)
 
 
-def test_a_text_must_have_enough_lines_for_its_blocks():
+def test_a_text_without_enough_lines_for_its_blocks_is_refused():
     for text in ("", "no line ends here", "one\n\ntwo", "a\n" * 3):
         sentence = f"^{len(text)} characters have too few empty lines for blocks=2$"
         with pytest.raises(ValueError, match=sentence):
