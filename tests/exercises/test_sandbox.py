@@ -279,6 +279,7 @@ def test_an_answer_that_calls_check_is_not_checked_without_end():
     assert verdict(nested).status == "passed"
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="pytest's own threads need the builtins that the answer replaces")
 @pytest.mark.parametrize("seconds", [0, 0.05])  # in which the check looks at the answer, while nothing is whole
 def test_builtins_are_whole_again_before_the_check_itself_needs_them(seconds):
     before = dict(vars(builtins))
@@ -287,8 +288,10 @@ def test_builtins_are_whole_again_before_the_check_itself_needs_them(seconds):
         vars(builtins).update(dict.fromkeys(["any", "int", "len", "map", "max", "min", "open", "range", "sum", "zip"]))
         time.sleep(seconds)
 
-    try:
-        outcome = sandbox.run_safely(replaces)
-        assert (outcome.kind, zip, len) == ("value", before["zip"], before["len"])
-    finally:
-        vars(builtins).update(before)
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            outcome = sandbox.run_safely(replaces)
+            os._exit((outcome.kind, zip, len) != ("value", before["zip"], before["len"]))
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
