@@ -57,6 +57,7 @@ PACKAGE = Path(__file__).resolve().parent.parent
 APART = ("exercises", "marking", "tools", "__main__", "inspection.plots")  # what no answer needs, or may not see
 OWN = ("marking.confinement", "marking.lending", "marking.notebook", "marking.wire")
 EXERCISES = f"{PACKAGE.name}.exercises"
+LOADED_LATE = ("numpy.random", "torch.fx.experimental.symbolic_shapes")  # by every fork, if not before
 
 
 def load() -> None:
@@ -69,10 +70,9 @@ def load() -> None:
     for name in ("emptiness", "sandbox"):
         importlib.import_module(f"{EXERCISES}.checker.{name}")
     sys.modules[f"{EXERCISES}.checker"].__path__ = []
-    importlib.import_module("torch.fx.experimental.symbolic_shapes")  # or each fork's first gradient would load it
     load_course()
-    for name in OWN:
-        importlib.import_module(f"{PACKAGE.name}.{name}")
+    for name in (*LOADED_LATE, *(f"{PACKAGE.name}.{name}" for name in OWN)):
+        importlib.import_module(name)
 
 
 def load_course() -> None:
@@ -95,16 +95,16 @@ def course_modules(folder: Path, above: str = "") -> Iterator[str]:
 
 def places_of(name: str) -> frozenset[tuple[str, int]]:
     """Where the course defines what has this name: (file, line) of each function, and of each method of a class."""
-    places = set()
+    places, ours, folder = set(), f"{PACKAGE.name}.", str(PACKAGE)
     for module_name, module in list(sys.modules.items()):
-        if not module_name.startswith(f"{PACKAGE.name}.") or module_name.split(".")[1] in APART:
+        if not module_name.startswith(ours) or module_name.split(".")[1] in APART:
             continue
         owners = [module, *(one for one in list(vars(module).values()) if isinstance(one, type))]
         for owner in owners:
             value = vars(owner).get(name)
             for function in vars(value).values() if isinstance(value, type) else [value]:
                 code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
-                if code and code.co_filename.startswith(str(PACKAGE)):
+                if code and code.co_filename.startswith(folder):
                     places.add((code.co_filename, code.co_firstlineno))
     return frozenset(places)
 
