@@ -348,10 +348,7 @@ def test_a_table_may_come_from_any_spreadsheet(tmp_path, text, encoding):
     ("data", "said"),
     [
         ("student,item,points\nann,6.1,1\nJürgen,6.1,1\n".encode("latin-1"), r"overrides.csv, line 3, is not UTF-8"),
-        (
-            b"student|item|points\nann|6.1|1\n",
-            "needs a column called student and one called item and one called points",
-        ),
+        (b"student|item|points\nann|6.1|1\n", "needs columns called student, item and points"),
         (b"who,what\n", "it has who, what"),
         (b'student,item,points\n"' + b"x" * (1 << 21) + b'",6.1,1\n', "line 2: this is not a CSV table"),
     ],

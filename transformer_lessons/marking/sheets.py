@@ -34,7 +34,9 @@ def table(path: Path, *columns: str) -> list[dict[str, str]]:
         raise ValueError(f"{path}, line {reader.line_num}: this is not a CSV table ({error}).") from None
     if missing := [name for name in columns if name not in header]:
         has = ", ".join(header)[:200] or "no columns at all"
-        raise ValueError(f"{path} needs a column called {' and one called '.join(missing)}; it has {has}.")
+        *others, last = missing
+        names = f"columns called {', '.join(others)} and {last}" if others else f"a column called {last}"
+        raise ValueError(f"{path} needs {names}; it has {has}.")
     return rows
 
 
