@@ -74,7 +74,7 @@ def test_questions_from_a_pipe_are_one_conversation(call, tiny):
 
 def test_without_a_name_the_file_of_the_course_is_used(call, tiny, monkeypatch):
     monkeypatch.setattr(chat_model, "fetch", lambda: tiny)
-    assert call("chat a --length 9 --temperature 0")[1] == shown(answers(tiny, "a", temperature=0))
+    assert call("chat a --length 9")[1] == shown(answers(tiny, "a", temperature=0))
 
 
 def test_where_the_chat_model_cannot_be_had_a_sentence_says_so(call, monkeypatch):

@@ -34,7 +34,7 @@ class Conversation:
     A conversation longer than the model's max_length loses its older half, as every text does in the cache.
     """
 
-    def __init__(self, model, vocabulary, system=None, temperature=0.2, top_k=None, seed=None):
+    def __init__(self, model, vocabulary, system=None, temperature=0.0, top_k=None, seed=None):
         for token in (START, END):
             if token not in vocabulary.special:
                 raise ValueError(f"the tokenizer has no {token}: it is not that of a chat model of this kind")

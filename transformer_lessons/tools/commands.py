@@ -483,7 +483,7 @@ def chat_parser():
         help="what the model is told first; by default what it was trained with; '': nothing",
     )
     add("--length", type=whole, default=1024, metavar="N", help="tokens in an answer, at most")
-    add("--temperature", type=float, default=0.2, metavar="T", help="0: always the likeliest; 1: as learned")
+    add("--temperature", type=float, default=0.0, metavar="T", help="0: always the likeliest; 1: as learned")
     add("--top-k", type=whole, metavar="K", help="choose among the K likeliest tokens")
     add("--seed", type=seed, metavar="N", help="the same seed gives the same answers")
     add_precision(add, "auto")
