@@ -4,29 +4,33 @@ The side that is lent a model has a stand-in, with the same parameters under the
 the real one. Every message makes the parameters, their gradients and the training modes the same on both sides.
 """
 
+from __future__ import annotations
+
 import builtins
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from transformer_lessons.marking.messages import (
-    Back,
-    Call,
-    Done,
-    Lent,
-    Node,
-    Refusal,
-    Request,
-    Returned,
-    State,
-    Step,
-)
 from transformer_lessons.marking.wire import DEPTH, Broken, name_for, pack, unpack
+
+if TYPE_CHECKING:  # after each call, a student's process looks whether all that it has imported is as it was
+    from transformer_lessons.marking.messages import (
+        Back,
+        Call,
+        Done,
+        Lent,
+        Node,
+        Refusal,
+        Request,
+        Returned,
+        State,
+        Step,
+    )
 
 KEYS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # of the models and optimizers lent so far
 COUNT = itertools.count()
