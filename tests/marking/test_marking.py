@@ -582,7 +582,9 @@ def test_no_formula_and_no_script_survives(marked):
 
 def test_feedback_names_nobody_else(marked):
     students = [path.name for path in (marked / "class").iterdir()]
-    for path in (marked / "one" / "feedback").glob("*/*"):
+    pages = sorted((marked / "one" / "feedback").glob("*/*"))
+    assert {path.parent.name for path in pages} == set(map(naming.slug, students))
+    for path in pages:
         others = [one for one in students if naming.slug(one) != path.parent.name]
         page = path.read_text()
         assert not any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", page, re.IGNORECASE) for one in others)
