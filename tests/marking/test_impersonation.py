@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from transformer_lessons.marking import submissions
+from transformer_lessons.marking import files, submissions
 
 MASKING = json.dumps({"cells": []})
 CLAIM = "x_99_assignsubmission_file_06_masking.ipynb"  # 97 hands this in, and Moodle would have written it for 99
@@ -133,7 +133,7 @@ def test_zips_in_a_zip_are_kept_small_and_not_in_memory(tmp_path):
     assert {work.student for work in works} == {f"s{number}" for number in range(12)}
     assert ("eve/work", "too many files, or too large") in unread
     archives = works[0].read.func.__self__
-    assert len(archives.opened) <= submissions.NESTED + 1
+    assert len(archives.opened) <= files.NESTED + 1
     assert all(work.read() == MASKING.encode() for work in works)
 
 

@@ -28,11 +28,11 @@ from transformer_lessons.marking import (
     process,
     sample,
     sheets,
-    submissions,
     verdicts,
     wire,
     workers,
 )
+from transformer_lessons.marking.files import Work
 from transformer_lessons.marking.notebook import Notebook, excerpt_of, shape_of
 from transformer_lessons.tools import reset
 
@@ -240,7 +240,7 @@ def test_bug_hunts_of_one_name_in_two_lessons_are_told_apart(tmp_path):
         work = {"fixed_attention": {"digest": lesson, "source": lesson}}
         result = {"lesson": lesson, "held": [], "fresh": False, "rows": [hunt | {"message": "✓"}], "work": work}
         result["rows"][0]["answer"] = ""
-        works.append(submissions.Work(("ann", f"{lesson}.ipynb"), lambda: b"", student="ann"))
+        works.append(Work(("ann", f"{lesson}.ipynb"), lambda: b"", student="ann"))
         paths[works[-1].path] = tmp_path / "ann" / f"{lesson}.json"
         paths[works[-1].path].write_text(json.dumps(result))
     known = marks.gathered(known, works, paths, policy.POLICY, {})

@@ -3,6 +3,7 @@
 import hmac
 
 from transformer_lessons.marking.marks import Class, result_at
+from transformer_lessons.marking.results import Row
 from transformer_lessons.marking.sheets import written
 from transformer_lessons.marking.verdicts import name_in_class
 
@@ -16,7 +17,7 @@ def half_of(known: Class, student: str) -> str:
     return (WITH, WITHOUT)[drawn[0] % 2]
 
 
-def as_told(known: Class, student: str, rows: list[dict]) -> list[dict]:
+def as_told(known: Class, student: str, rows: list[Row]) -> list[Row]:
     """A student's rows, as the feedback shows them: without names and explanations in the second half."""
     if not known.halves or half_of(known, student) == WITH:
         return rows

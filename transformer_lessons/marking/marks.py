@@ -13,8 +13,11 @@ from pathlib import Path
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import submissions, verdicts
+from transformer_lessons.marking.files import Work
+from transformer_lessons.marking.messages import Answer
 from transformer_lessons.marking.naming import cell, slug
 from transformer_lessons.marking.policy import is_late, read_policy
+from transformer_lessons.marking.results import Person, Result, Row
 from transformer_lessons.marking.sheets import number, table
 from transformer_lessons.marking.workers import ENDED, share
 from transformer_lessons.tools import atomic
@@ -29,12 +32,12 @@ class Class:
 
     out: Path
     seed: int
-    students: dict = field(default_factory=dict)
-    rows: list = field(default_factory=list)
-    works: dict = field(default_factory=dict)  # (student, item) → the source and its digests
-    unread: list = field(default_factory=list)
-    held: set = field(default_factory=set)
-    remarks: list = field(default_factory=list)  # what the teacher should know about their own tables
+    students: dict[str, Person] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    works: dict[tuple[str, str], Answer] = field(default_factory=dict)  # (student, item) → the source and its digests
+    unread: list[tuple[str, str]] = field(default_factory=list)  # path, why
+    held: set[str] = field(default_factory=set)
+    remarks: list[str] = field(default_factory=list)  # what the teacher should know about their own tables
     halves: bool = False  # is half of the class told no names of mistakes?
 
     def pseudonym(self, student: str) -> str:
@@ -109,10 +112,10 @@ def mark(
     return gathered(known, works, paths, policy, unmarked)
 
 
-def result_at(path: Path) -> dict | None:
+def result_at(path: Path) -> Result | None:
     """The result that a file holds; None if there is none, or if the file is damaged."""
     with contextlib.suppress(OSError, ValueError):
-        result = json.loads(path.read_text())
+        result: Result = json.loads(path.read_text())
         if isinstance(result, dict) and ("unread" in result or "rows" in result):
             return result
     return None
@@ -124,7 +127,7 @@ def is_final(path: Path) -> bool:
     return result is not None and not result.get("again")
 
 
-def enrolled(known: Class, works: list, roster: Path) -> list:
+def enrolled(known: Class, works: list[Work], roster: Path) -> list[Work]:
     """The works of those on a class list with the columns student, name and, if groups hand in work, group.
 
     Everyone on the list appears in the marks, and the work of a group counts for each of its members.
@@ -152,14 +155,14 @@ def enrolled(known: Class, works: list, roster: Path) -> list:
 # The results, put together
 
 
-def gathered(known: Class, works: list, paths: dict, policy: dict, unmarked: dict) -> Class:
+def gathered(known: Class, works: list[Work], paths: dict[str, Path], policy: dict, unmarked: dict[Path, str]) -> Class:
     """The class, from the results on disk: one notebook for each student and lesson, or none if it would be a guess."""
     handed_in = defaultdict(list)
     for work in works:
-        about = known.students.setdefault(
+        person = known.students.setdefault(
             work.student, {"name": work.name or work.student, "folder": "", "slug": slug(work.student)}
         )
-        about["folder"] = about["folder"] or work.folder
+        person["folder"] = person["folder"] or work.folder
         result = result_at(paths[work.path])
         if result is None:
             why = unmarked.get(paths[work.path], "mark again")
@@ -177,7 +180,7 @@ def gathered(known: Class, works: list, paths: dict, policy: dict, unmarked: dic
             continue
         work, result = chosen
         before = earlier(paths[work.path].parent, lesson, set(paths.values()))
-        about = {"student": student, "lesson": lesson, "file": work.path, "mistake": "", "answer": ""}
+        about: Row = {"student": student, "lesson": lesson, "file": work.path, "mistake": "", "answer": ""}
         about["late"] = work.late or is_late(work.time, policy)
         for row in result["rows"]:
             again = bool(row.get("mistake")) and row["mistake"] in before.get(row["item"], ())
@@ -188,7 +191,7 @@ def gathered(known: Class, works: list, paths: dict, policy: dict, unmarked: dic
     return known
 
 
-def one_of(candidates: list) -> tuple | None:
+def one_of(candidates: list[tuple[Work, Result]]) -> tuple[Work, Result] | None:
     """The notebook that counts: not an untouched copy, and the last by the learning system's time; None if unsure."""
     written = [one for one in candidates if not one[1]["fresh"]] or candidates[:1]
     times = {work.time for work, _ in written}
@@ -198,7 +201,7 @@ def one_of(candidates: list) -> tuple | None:
     return written[0] if same else None
 
 
-def earlier(folder: Path, lesson: str, now: set) -> dict[str, set]:
+def earlier(folder: Path, lesson: str, now: set[Path]) -> dict[str, set]:
     """{item: mistakes} in earlier versions of a student's notebook."""
     mistakes = defaultdict(set)
     for path in sorted(set(folder.glob("*.json")) - now):
@@ -208,7 +211,7 @@ def earlier(folder: Path, lesson: str, now: set) -> dict[str, set]:
     return mistakes
 
 
-def scored(row: dict, policy: dict) -> dict:
+def scored(row: Row, policy: dict) -> Row:
     """The row with its points: all or nothing. Free texts get theirs from a reader."""
     most = policy[row["kind"]]
     if row["kind"] == "exercise":
@@ -229,7 +232,7 @@ def scored(row: dict, policy: dict) -> dict:
     return row | {"max": most, "points": points}
 
 
-def in_time(points: float, row: dict, policy: dict) -> float:
+def in_time(points: float, row: Row, policy: dict) -> float:
     """The points, or what is left of them if the work is late."""
     return round(points * policy["late"], 2) if row.get("late") else points
 

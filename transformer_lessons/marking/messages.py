@@ -30,7 +30,7 @@ class Shared(TypedDict, total=False):
 
 
 class Items(TypedDict):
-    items: list[tuple[str, str]]  # (exercise, the name that the answer has) of all that a lesson asks for
+    items: list[list[str]]  # [exercise, the name that the answer has] of all that a lesson asks for
 
 
 class Read(TypedDict):

@@ -13,6 +13,7 @@ from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.marking.confinement import ALL, PROMISES
 from transformer_lessons.marking.halves import as_told
 from transformer_lessons.marking.naming import clean
+from transformer_lessons.marking.results import Row
 from transformer_lessons.marking.submissions import in_short
 from transformer_lessons.marking.verdicts import course
 from transformer_lessons.tools import atomic
@@ -41,7 +42,7 @@ def safe(text, most=200):
     return html.escape(clean(text, most))
 
 
-def card(row):
+def card(row: Row) -> str:
     """The verdict's card, as the notebook shows it, with the points."""
     points = "waiting for its reader" if row["points"] is None else f"{row['points']:g} of {row['max']:g}"
     status = {"read": "passed"}.get(row["status"], row["status"])
@@ -64,9 +65,10 @@ def heading(*names):
     return ["<tr><th></th>" + "".join(f'<th scope="col">{name}</th>' for name in names) + "</tr>"]
 
 
-def title_of(lesson):
+def title_of(lesson: str) -> str:
     """Lesson 6 · Masking."""
-    stem = course().get(lesson, {}).get("stem", "")[3:].replace("_", " ")
+    known = course().get(lesson)
+    stem = known["stem"][3:].replace("_", " ") if known else ""
     return f"Lesson {lesson}" + (f" · {safe(stem.capitalize())}" if stem else "")
 
 
@@ -330,7 +332,7 @@ def write_feedback(known):
         atomic.write(known.out / "feedback-moodle.zip", moodle_zip(pages))
 
 
-def feedback(rows):
+def feedback(rows: list[Row]) -> str:
     """A student's own results: the points, a card for each answer, and in one line what was not answered."""
     points, most = sum(row["points"] or 0 for row in rows), sum(row["max"] for row in rows)
     answered = [row for row in rows if row["status"] not in ("untouched", "missing")]

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from transformer_lessons.exercises import check  # noqa: F401 - the catalogue is loaded with it
 from transformer_lessons.exercises.checker.draws import Draws, compare, observe_all
@@ -22,10 +23,11 @@ from transformer_lessons.exercises.checker.verdict import judge
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.verdict import verdict
-from transformer_lessons.marking.messages import Items
+from transformer_lessons.marking.messages import Answer, Given, Items
 from transformer_lessons.marking.notebook import LONGEST, Notebook, excerpt_of, shape_of
 from transformer_lessons.marking.process import LIMITS, Endless, Nursery, Process
 from transformer_lessons.marking.remote import Remote, Student
+from transformer_lessons.marking.results import Result, Row
 from transformer_lessons.marking.wire import Broken, unpack
 from transformer_lessons.tools import reset
 from transformer_lessons.tools.progress import cells_in, checks_in
@@ -35,16 +37,24 @@ TELLING = 100  # nodes in a definition that is long enough to tell something
 BORROWED, SAME = "borrowed", "as the course's solution"
 
 
+class Lesson(Items):
+    """What a lesson asks for, and its fresh notebook."""
+
+    stem: str  # the notebook's name
+    digest: str  # of all its code
+    fresh: dict[str, str]  # digests of what it defines, by the names that answers have
+
+
 @cache
-def course():
-    """{lesson: its items as (exercise, subject), its notebook's name, and what the fresh notebook defines}.
+def course() -> dict[str, Lesson]:
+    """The lessons, by number.
 
     The fresh notebooks are those of this version of the course, not those in `notebooks`: teachers solve lessons, too.
     """
-    lessons = {}
+    lessons: dict[str, Lesson] = {}
     for exercise in EXERCISES.values():
-        known = lessons.setdefault(str(exercise.lesson), {"items": [], "stem": "", "digest": "", "fresh": {}})
-        known["items"].append([exercise.name, exercise.name])
+        lesson = lessons.setdefault(str(exercise.lesson), {"items": [], "stem": "", "digest": "", "fresh": {}})
+        lesson["items"].append([exercise.name, exercise.name])
     for number in all_questions():
         lessons.setdefault(number.split(".")[0], {"items": [], "stem": "", "digest": "", "fresh": {}})
     for name in reset.lessons():
@@ -68,24 +78,24 @@ def course():
 
 
 @cache
-def shared_names():
+def shared_names() -> set[str]:
     """The names of what is asked for in more than one lesson: bug hunts, each with its own right answer."""
     count = Counter(subject for known in course().values() for _, subject in known["items"])
     return {subject for subject, lessons in count.items() if lessons > 1}
 
 
-def name_in_class(lesson, item):
+def name_in_class(lesson: str, item: str) -> str:
     """What an item is called where the items of all lessons stand side by side."""
     return f"{item} ({lesson})" if item in shared_names() else item
 
 
-def lost_lessons():
+def lost_lessons() -> list[str]:
     """The lessons of which no fresh copy is left: changed in `notebooks`, and not in git's history either."""
     return [name for name in reset.lessons() if reset.original(name) is None]
 
 
 @cache
-def version():
+def version() -> str:
     """What a verdict depends on, beyond the notebook and the seed: the package and the fresh lessons."""
     package, digest = Path(__file__).parent.parent, hashlib.sha256()
     read = [path for pattern in ("*.py", "*.md") for path in sorted(package.rglob(pattern))]
@@ -94,7 +104,7 @@ def version():
     return digest.hexdigest()
 
 
-def load_variants(folder):
+def load_variants(folder: Path) -> list[str]:
     """Adds a teacher's own exercises to the catalogue, each a page and a module beside it; returns their names."""
     names = []
     for path in sorted(folder.glob("*.md")):
@@ -112,20 +122,21 @@ def load_variants(folder):
     return names
 
 
-def key_of(digest, seed):
+def key_of(digest: str, seed: int) -> str:
     return hashlib.sha256(f"{digest} {seed} {version()} {sorted(EXERCISES)}".encode()).hexdigest()[:32]
 
 
 class Marker:
     """Marks notebooks, one after another, with the same draws for the whole class."""
 
-    def __init__(self, seed):
-        self.nursery, self.seed, self.draws = Nursery(), seed, {}
+    def __init__(self, seed: int | None) -> None:
+        self.nursery, self.seed = Nursery(), seed
+        self.draws: dict[tuple[str, int], Draws] = {}
 
-    def close(self):
+    def close(self) -> None:
         self.nursery.close()
 
-    def drawn(self, name, number):
+    def drawn(self, name: str, number: int) -> Draws:
         """One of two sets of draws. To pass, an answer must be right on both."""
         if (name, number) not in self.draws:
             text = f"{self.seed} {name} {number}".encode()  # generators take fewer bits than the seed has
@@ -133,7 +144,7 @@ class Marker:
             self.draws[name, number] = Draws(EXERCISES[name], seed)
         return self.draws[name, number]
 
-    def notebook(self, data, lesson):
+    def notebook(self, data: bytes, lesson: str | None) -> Result:
         """The results of a notebook; `lesson` is the one in its file name, or None."""
         asked: dict[str, Items] = {number: {"items": known["items"]} for number, known in course().items()}
         process = Process(self.nursery, data, asked, lesson)
@@ -151,13 +162,14 @@ class Marker:
         finally:
             process.end()
 
-    def verdicts(self, process):
+    def verdicts(self, process: Process) -> Result:
         plan, student = process.plan, Student(process)
         if "unreadable" in plan or plan.get("lesson") not in course():
             return {"unread": str(plan.get("unreadable", "it is not recognisable as a lesson of the course"))[:200]}
-        lesson, rows = plan["lesson"], []
+        lesson = str(plan["lesson"])
+        rows: list[Row] = []
         known = course()[lesson]
-        found = {
+        found: Result = {
             "lesson": lesson,
             "held": list(process.held),
             "fresh": plan["digest"] == known["digest"],
@@ -192,8 +204,8 @@ class Marker:
                 rows.append(self.question(student, number, plan["answers"].get(number)))
         return {**found, "rows": rows}
 
-    def exercise(self, student, known, name, subject, work):
-        row = {"item": subject, "exercise": name, "kind": "exercise" if subject == name else "hunt", "flags": []}
+    def exercise(self, student: Student, known: Lesson, name: str, subject: str, work: Answer | None) -> Row:
+        row: Row = {"item": subject, "exercise": name, "kind": "exercise" if subject == name else "hunt", "flags": []}
         if work is None:
             return {**row, "status": "missing", "message": f"○ {subject}: not found in this notebook."}
         if known["fresh"].get(subject) == work["digest"]:
@@ -222,16 +234,16 @@ class Marker:
             row["flags"].append(SAME)
         return row
 
-    def right_again(self, name, answer, student):
+    def right_again(self, name: str, answer: Any, student: Student) -> bool:
         draws, outcomes = observe_all(self.drawn(name, 1), answer, student.run, LIMITS.check)
         return len(outcomes) == len(draws.cases) and all(
             one.ok and not one.changed_inputs and compare(EXERCISES[name], one.value, expected) is None
             for one, expected in zip(outcomes, draws.expected, strict=True)
         )
 
-    def question(self, student, number, given):
+    def question(self, student: Student, number: str, given: Given | None) -> Row:
         question, value = all_questions()[number], None
-        row = {"item": number, "kind": "text" if isinstance(question, FreeText) else "question", "flags": []}
+        row: Row = {"item": number, "kind": "text" if isinstance(question, FreeText) else "question", "flags": []}
         if given is None:
             return {**row, "status": "missing", "message": f"○ {number}: not found in this notebook."}
         try:
@@ -264,16 +276,17 @@ class Marker:
 
 
 @cache
-def solution_digest(name):
+def solution_digest(name: str) -> str | None:
     with contextlib.suppress(SyntaxError):  # a lambda in the middle of a variant's declaration
         return shape_of(EXERCISES[name].solution_text())[0]
+    return None
 
 
-def in_lines(message):
+def in_lines(message: str) -> str:
     """A message in which only the first line begins like a verdict, whatever strangers' texts it quotes."""
     return re.sub(r"[\n\r\x85\u2028\u2029](?:(?!  )|\s*(?=[✓✗○]))", " ", message)
 
 
-def encoded(result):
+def encoded(result: Result) -> bytes:
     """A result as bytes: equal results give equal bytes."""
     return json.dumps(result, sort_keys=True, indent=1).encode()

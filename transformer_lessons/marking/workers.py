@@ -12,10 +12,12 @@ import time
 from collections import Counter, deque
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from typing import TypeAlias
 
 import torch
 
 from transformer_lessons.marking import confinement, submissions, verdicts
+from transformer_lessons.marking.files import Work
 from transformer_lessons.marking.process import Unavailable, time_and_state
 from transformer_lessons.tools import atomic
 
@@ -26,11 +28,13 @@ PATIENCE = 0.5  # seconds before another try, and twice as long before each furt
 SECONDS, BY_THE_CLOCK = 100.0, 900.0  # for one notebook: of our own CPU, and at all
 BEGINNING = 300.0  # seconds by the clock until a worker is ready; it takes about five
 
+Waiting: TypeAlias = tuple[Work, Path]  # a notebook, and where its result will be
+
 
 class Worker:
     """One process that marks notebooks, and what it is doing."""
 
-    def __init__(self, waiting: list, out: Path, others: list) -> None:
+    def __init__(self, waiting: list[Waiting], out: Path, others: list) -> None:
         context = multiprocessing.get_context("fork")
         self.connection, theirs = context.Pipe()
         ours = [self.connection, *(worker.connection for worker in others)]
@@ -63,8 +67,8 @@ class Worker:
         self.process.join()
 
 
-def share(jobs: int, waiting: list, out: Path) -> dict[Path, str]:
-    """Marks the notebooks that are waiting, as (work, path of its result); returns why, for those without a result."""
+def share(jobs: int, waiting: list[Waiting], out: Path) -> dict[Path, str]:
+    """Marks the notebooks that are waiting; returns why, for those without a result."""
     verdicts.course()  # once, for all workers
     torch.set_num_threads(1)
     crew = Crew(jobs, waiting, out)
@@ -79,7 +83,7 @@ def share(jobs: int, waiting: list, out: Path) -> dict[Path, str]:
 class Crew:
     """The workers that share the notebooks. A notebook goes by its number among those that are waiting."""
 
-    def __init__(self, jobs: int, waiting: list, out: Path) -> None:
+    def __init__(self, jobs: int, waiting: list[Waiting], out: Path) -> None:
         self.jobs, self.waiting, self.out = jobs, waiting, out
         self.queue = deque(range(len(waiting)))
         self.tried: Counter[int] = Counter()
@@ -161,7 +165,7 @@ def heard(connection: Connection) -> str | None:
 # In a worker
 
 
-def work(connection: Connection, ours: list[Connection], waiting: list, out: Path) -> None:
+def work(connection: Connection, ours: list[Connection], waiting: list[Waiting], out: Path) -> None:
     """Marks the notebooks whose numbers arrive. The process for students' code starts before the seed is read."""
     for end in ours:
         end.close()

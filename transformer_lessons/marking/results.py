@@ -1,0 +1,44 @@
+"""What is known of a notebook once it has been marked, and of a student: one row for each item of a lesson."""
+
+from typing import TypedDict
+
+from transformer_lessons.marking.messages import Answer
+
+
+class Row(TypedDict, total=False):
+    """The verdict on one item. First come its own names, then those that it has in the class."""
+
+    item: str  # the name of the answer, or the question's number
+    exercise: str  # of an exercise or a hunt: the catalogue's name for it
+    kind: str  # "exercise", "hunt", "question" or "text"
+    status: str  # "passed", "failed", "untouched", "missing", "not marked"; of a text, "given", and "read" by a reader
+    mistake: str
+    answer: str  # to a question
+    message: str  # the verdict in full
+    flags: list[str]
+
+    student: str
+    lesson: str
+    file: str
+    late: bool
+    again: bool  # is it the same mistake as in an earlier version?
+    points: float | None  # None for a text that waits for its reader
+    max: float
+
+
+class Result(TypedDict, total=False):
+    """A notebook's, as it is kept in the marks folder: its rows or, if it could not be read, why."""
+
+    unread: str
+    again: str  # a trouble of ours, for which the notebook will be marked again
+    lesson: str
+    held: list[str]  # the protections under which it was marked
+    fresh: bool  # is it as it was handed out?
+    work: dict[str, Answer]  # by item
+    rows: list[Row]
+
+
+class Person(TypedDict):
+    name: str
+    folder: str  # as the learning system calls it
+    slug: str  # as our folders are called
