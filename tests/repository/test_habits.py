@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from transformer_lessons import __main__
 from transformer_lessons.tools import doctor, install
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,6 +99,20 @@ def test_vs_code_takes_the_environment_that_lab_makes():
 def test_the_version_to_cite_is_the_packages():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == install.version()
+
+
+@pytest.mark.parametrize("manual", ["README.md", "CONTRIBUTING.md", "TEACHING.md", "SECURITY.md"])
+def test_every_command_in_a_manual_names_what_is_there(manual):
+    text = (ROOT / manual).read_text(encoding="utf-8")
+    source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "transformer_lessons").rglob("*.py"))
+    lines = re.findall(r"(?:^|`)((?:python3?|pytest) [^`\n]+)", text, flags=re.MULTILINE)
+    assert lines
+    for line in lines:
+        paths = re.findall(r"(?<= )(?:tests|notebooks|imgs|\.site)\b[\w./]*", line)
+        assert [path for path in paths if not (ROOT / path).exists()] == [], line
+        if command := re.search(r"-m transformer_lessons (\w+)(.*)", line):
+            assert f"\n  {command[1]} " in __main__.USAGE, line
+            assert [option for option in re.findall(r"--[\w-]+", command[2]) if f'"{option}"' not in source] == [], line
 
 
 @pytest.mark.parametrize(
