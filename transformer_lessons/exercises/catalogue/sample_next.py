@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from transformer_lessons.exercises.catalogue.drawn_tokens import Drawn, exact_on_pages, is_table
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
-from transformer_lessons.exercises.checker.distributions import DRAWS, Chances, plain, same_distribution
+from transformer_lessons.exercises.checker.distributions import DRAWS, Chances, as_array, plain, same_distribution
 from transformer_lessons.exercises.checker.setup import Setup, integers
 
 GROUPS = 2  # rows of logits that take turns in a large batch
@@ -125,14 +125,15 @@ def same_draws(one, other):
         )
     if not isinstance(one, torch.Tensor) or one.is_meta:
         return False
-    if plain(other).isnan().all():
-        return one.shape == other.shape and one_token_each(one) and not isinstance(one, WithoutTheGenerator)
+    rows, columns = plain(other).shape
+    if np.isnan(as_array(other)).all():
+        return one.shape == (rows, columns) and one_token_each(one) and not isinstance(one, WithoutTheGenerator)
     if one.ndim == 1:
-        fits = len(one) == len(other) and not one.is_floating_point()
-        fits = fits and bool(((one >= 0) & (one < other.shape[1])).all())
+        fits = len(one) == rows and not one.is_floating_point()
+        fits = fits and bool(((one >= 0) & (one < columns)).all())
         return fits and bool((plain(other).gather(1, one[:, None]) > 1e-6).all())
-    if is_table(one, GROUPS) and one.shape[1] < other.shape[1]:
-        one = F.pad(one, (0, other.shape[1] - one.shape[1]))  # for an id that is too large and was never drawn
+    if is_table(one, GROUPS) and one.shape[1] < columns:
+        one = F.pad(one, (0, columns - one.shape[1]))  # for an id that is too large and was never drawn
     return same_distribution(one, other)
 
 

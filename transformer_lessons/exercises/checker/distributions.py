@@ -38,6 +38,13 @@ def plain(table):
     return table.plain
 
 
+def as_array(table):
+    """The same numbers as a NumPy array, kept with the table, too."""
+    if not hasattr(table, "array"):
+        table.array = plain(table).numpy()
+    return table.array
+
+
 def frequencies(tokens, groups, size):
     """How often each token is drawn, where the rows of `groups` distributions take turns."""
     rows = tokens.reshape(-1, groups)
@@ -50,7 +57,7 @@ def surprise(observed, expected, draws=DRAWS):
     It is infinite, too, for a table that holds NaN, or any other number that is no frequency. If several tables are
     expected, there is one number for each.
     """
-    q, p = plain(observed).numpy(), plain(expected).numpy()
+    q, p = as_array(observed), as_array(expected)
     if not ((q > -1e-9) & (q < 1 + 1e-9)).all():  # sums are rounded
         return np.full(np.broadcast_shapes(q.shape, p.shape)[:-2], math.inf)[()]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -67,13 +74,13 @@ def deviations_between(first, second, draws=DRAWS):
 def angles(table):
     """The arcsine of the square root of each number, kept with the table, too."""
     if not hasattr(table, "angles"):
-        table.angles = np.arcsin(np.sqrt(plain(table).numpy()))
+        table.angles = np.arcsin(np.sqrt(as_array(table)))
     return table.angles
 
 
 def same_distribution(first, second, draws=DRAWS):
     """Do frequencies agree with probabilities or frequencies? Probabilities agree if draws cannot tell them apart."""
-    if first.shape != second.shape:
+    if as_array(first).shape != as_array(second).shape:
         return False
     exact = isinstance(first, Chances), isinstance(second, Chances)
     if all(exact):
