@@ -48,9 +48,15 @@ class Seen:
         cases = enumerate(zip(self.outcomes, self.differences, strict=True))
         return [n for n, (outcome, difference) in cases if difference or (outcome.ok and outcome.changed_inputs)]
 
-    def these_first(self, first: list[int]) -> list[int]:
-        """The numbers of all cases, starting with these, which tell most mistakes from the answer."""
-        return [*first, *(number for number in range(len(self.outcomes)) if number not in first)]
+    @cached_property
+    def faulty_first(self) -> list[int]:
+        """The numbers of all cases, starting with the faulty ones, which tell most mistakes from the answer."""
+        return sorted(range(len(self.outcomes)), key=lambda number: number not in self.faulty)
+
+    @cached_property
+    def wrong_first(self) -> list[int]:
+        """The numbers of all cases, starting with those with a wrong result."""
+        return sorted(range(len(self.outcomes)), key=lambda number: number not in self.wrong)
 
     @property
     def some_raised(self) -> bool:
@@ -89,7 +95,7 @@ def is_list(value: object, count: int) -> bool:
 
 def in_full(seen: Seen, variant: WrongAnswer) -> bool:
     """The same on every case: values, errors and changed inputs."""
-    for number in seen.these_first(seen.faulty):
+    for number in seen.faulty_first:
         ours, theirs = seen.outcomes[number], seen.draws.outcome(variant, number)
         if ours is theirs:  # one that is known already
             continue
@@ -105,7 +111,7 @@ def in_full(seen: Seen, variant: WrongAnswer) -> bool:
 def where_it_ran(seen: Seen, variant: WrongAnswer) -> bool:
     """The same wherever both gave a value; one or both may raise elsewhere. A single draw is no evidence."""
     agreed = missed = 0
-    for number in seen.these_first(seen.wrong) if seen.wrong else ():
+    for number in seen.wrong_first if seen.wrong else ():
         ours, theirs = seen.outcomes[number], seen.draws.outcome(variant, number)
         if ours.ok and theirs.ok:
             if surely_different(seen.exercise, ours, theirs) or not same(seen.exercise, ours.value, theirs.value):
@@ -145,7 +151,7 @@ def sort_of(error: str) -> str:
 
 def in_parts(seen: Seen, variant: WrongAnswer) -> bool:
     """Some parts are always right, and each of the others is either the mistake's or right."""
-    for number in seen.these_first(seen.wrong):
+    for number in seen.wrong_first:
         ours, theirs = seen.outcomes[number], seen.draws.outcome(variant, number)
         expected = seen.draws.expected[number]
         if not ours.ok:
