@@ -52,8 +52,11 @@ LESSON_2 = [
 
 # Lesson 3
 
+FIVE = "trained, runs = {}"  # five losses without scaling, then five with it
 RATES = "learning_rates = ["  # five rates, then five losses for each of three divisors
 LESSON_3 = [
+    Claim("the last loss was 1.01 to 2.09 without it", printed(FIVE, *range(5))),
+    Claim("at most 0.09 with it", each(FIVE, lambda *n: max(n[5:10]) < 0.095)),
     Claim("all 25 runs without scaling end above 1.2", each(RATES, lambda *n: min(n[5:10]) > 1.195)),
     Claim(r"those with $\sqrt d$ below 0.25", each(RATES, lambda *n: max(n[11:15]) < 0.25)),
 ]
