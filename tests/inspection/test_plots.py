@@ -90,6 +90,15 @@ def test_one_series_of_bars_may_stand_on_another(drawn):
     assert whole.get_x() + whole.get_width() == pytest.approx(low.get_x())
 
 
+def test_several_runs_are_a_bar_of_their_mean_with_a_dot_for_each(drawn):
+    plots.show_bars(["one", "two"], {"": np.array([[1, 2], [3, 7]])}, "title", "loss")
+    plots.show_bars(["one", "two"], {"": [1, 2]}, "title", "loss")
+    assert [bar.get_height() for bar in drawn[0].patches] == [2, 4.5]
+    dots = drawn[0].collections[0].get_offsets()
+    assert [(round(x), y) for x, y in dots.tolist()] == [(0, 1), (1, 2), (0, 3), (1, 7)]
+    assert len(drawn[1].collections) == 0
+
+
 def test_numbers_are_left_out_of_the_squares_on_request(monkeypatch):
     written = []
     monkeypatch.setattr(plots, "Picture", lambda figure, alt: written.append(len(figure.axes[0].texts)))

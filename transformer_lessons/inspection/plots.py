@@ -434,6 +434,7 @@ def show_lines(
 def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, floor_on_line=False, on=None, notes=()):
     """Groups of bars side by side: bars is {series: numbers}, one number for each of names.
 
+    Numbers from several runs, (run, bar), become bars of their mean, each with a dot for every run.
     floor, (name, number), is a dashed line across. Its name stands in the legend, or at the right end of the line.
     A series may stand on one before it instead of beside it: on is {series: the lower one}.
     Each of notes is a point_at; the bars stand at 0, 1, 2 and so on.
@@ -446,9 +447,10 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, flo
     for index, (name, numbers) in enumerate(bars.items()):
         places = np.arange(len(names)) + (columns.index(on.get(name, name)) - (len(columns) - 1) / 2) * width
         bottom = as_array(bars[on[name]]) if name in on else 0
+        runs = np.atleast_2d(as_array(numbers))
         axis.bar(
             places,
-            as_array(numbers),
+            runs.mean(axis=0),
             width,
             bottom,
             color=COLOURS[index % len(COLOURS)],
@@ -456,6 +458,9 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, flo
             hatch=["", "//", "..", "xx"][index % 4],
             edgecolor="white",
         )
+        if len(runs) > 1:
+            apart = np.linspace(-0.3, 0.3, len(runs))[:, None] * width  # side by side: none covers another
+            axis.scatter(places + apart, runs, 14, "black", edgecolors="white", linewidths=0.6, zorder=3)
     axis.set_xticks(range(len(names)), labels=names)
     if max(as_array(numbers).max() for numbers in bars.values()) >= 1000:
         axis.yaxis.set_major_formatter(lambda number, place: in_full(number))
