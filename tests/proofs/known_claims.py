@@ -1,12 +1,17 @@
 """What the lessons say of several seeds or of other texts, each with how it is measured: for training_claims.py."""
 
+import functools
 import math
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import test_bug_hunt
 import torch
+from benchmarks import modern_models
+
+from transformer_lessons.language import training
+from transformer_lessons.tasks import shakespeare
 
 SEEDS = range(5)
 OTHERS = range(1, 5)  # than the lesson's own
@@ -249,6 +254,70 @@ LESSON_8 = [
         "drops far below the floor",
         each(OVERFIT, lambda own, last, lowest, floor: own < floor / 2 and lowest > floor and last > 1.05 * lowest),
     ),
+]
+
+# Lesson 9
+
+MERGES = "another_play, _ = "  # for each of four vocabularies: characters per token, then bits on the two texts
+SAME_TEXT = "whole = "
+BY_WORD = 'print("merges  bits per new word'  # bits of a new word and elsewhere, with 256 merges and with 437
+CUTS = "compare_cuts(models[256]"  # bits with the right cuts, the longest tokens, the leftmost pairs
+LESSON_9 = [
+    Claim("seeds 0 to 4: 1.44 to 1.56 bits", printed(SAME_TEXT, 0)),
+    Claim("not 1.97 to 2.19", printed(MERGES, 1)),
+    Claim("seeds 0 to 4: 1.75 to 1.82 bits", printed(MERGES, 11)),
+    Claim("not 1.58 to 1.64", printed(MERGES, 8)),
+    Claim("seeds 0 to 4: 51.6 to 54.3 bits", printed(BY_WORD, 2), slack=1),
+    Claim("not 32.7 to 33.7", printed(BY_WORD, 0), slack=1),
+    Claim("although everything else costs less", each(BY_WORD, lambda *n: n[3] < n[1])),
+    Claim("seeds 0 to 4: 1.59 to 1.68", printed(CUTS, 2)),
+    Claim("instead of 0.88 to 0.97", printed(CUTS, 0)),
+]
+
+# Lesson 10: after 300 steps on the complete works, by benchmarks/modern_models.py, whose numbers the lesson shows
+
+
+@functools.cache
+def loss_with(change, seed):
+    data = training.prepare(shakespeare.split(shakespeare.load().text), "characters")
+    data = replace(data, validation=data.validation[:10_000])
+    model = modern_models.model_with(change, data, seed, modern_models.SMALL)
+    return training.train(model, data, replace(modern_models.RECIPE, seed=seed), quiet=True).evaluations[-1][1]
+
+
+def lowered_by(change):
+    """By how much a change from GPT-2 lowers the loss."""
+    return lambda runs, seed: loss_with("GPT-2", seed) - loss_with(change, seed)
+
+
+def on_average(change):
+    return lambda runs, _: sum(lowered_by(change)(runs, seed) for seed in SEEDS) / len(SEEDS)
+
+
+def change_it_by_less(runs, _):
+    return all(abs(on_average(change)(runs, 0)) < 0.011 for change in ("RMSNorm", "no biases", "2 KV heads"))
+
+
+def rotary_alone_wins(runs, seed):
+    return loss_with("rotary", seed) < loss_with("Llama", seed)
+
+
+def spread_of_gpt2(runs, _):
+    losses = [loss_with("GPT-2", seed) for seed in SEEDS]
+    return max(losses) - min(losses)
+
+
+SHORT = "losses, trained ="  # losses after 100 steps: GPT-2, rotary, Llama
+LESSON_10 = [
+    Claim("rotary positions lower the loss by about 0.1", each(SHORT, lambda *n: 0.05 < n[0] - n[1] < 0.2), range(3)),
+    Claim("and all six changes together by less", each(SHORT, lambda *n: n[1] < n[2] < n[0]), range(3)),
+    Claim("GPT-2's own runs differ by up to 0.011", spread_of_gpt2, [0], slack=0.005),
+    Claim("lower the loss by 0.31 to 0.33", lowered_by("rotary")),
+    Claim("lowers it by 0.01 on average", on_average("SwiGLU"), [0], slack=0.005),
+    Claim("change it by less", change_it_by_less, [0]),
+    Claim("costs 0.01 to 0.02", lambda runs, seed: -lowered_by("untied")(runs, seed)),
+    Claim("All six changes lower the loss by 0.25 to 0.31", lowered_by("Llama")),
+    Claim("with every seed, less than rotary positions alone", rotary_alone_wins),
 ]
 
 # Lesson 11, the tiny models
@@ -530,8 +599,11 @@ CLAIMS = {
     "06": LESSON_6,
     "07": LESSON_7,
     "08": LESSON_8,
+    "09": LESSON_9,
+    "10": LESSON_10,
     "11": LESSON_11,
     "12": LESSON_12,
 }
 NEED_THE_CHAT_MODEL = {"11": LESSON_11_CHAT}
-STEPS = {"05": 1, "11": 1}  # by how much each seed moves those of a lesson whose text speaks of 0 to 4; elsewhere, 1000
+# By how much each seed moves those of a lesson whose text speaks of 0 to 4; elsewhere, 1000
+STEPS = {"05": 1, "09": 1, "11": 1}

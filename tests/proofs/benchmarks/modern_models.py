@@ -1,11 +1,13 @@
-"""What each change from GPT-2 to Llama does to loss, weights and cache: the table of lesson 10.
+"""What each change from GPT-2 to Llama does to loss, weights and cache: the picture of lesson 10.
 
-    python tests/proofs/benchmarks/modern_models.py                 all rows, seeds 0 to 4: 40 minutes on one core
+    python tests/proofs/benchmarks/modern_models.py                 all rows, seeds 0 to 4: ten minutes on one core
     python tests/proofs/benchmarks/modern_models.py rotary SwiGLU   some rows only
-    python tests/proofs/benchmarks/modern_models.py --curves        smaller models for longer, the losses on their way
+    python tests/proofs/benchmarks/modern_models.py --curves        GPT-2 and rotary on their way to 2,000 steps
+    python tests/proofs/benchmarks/modern_models.py --large         twice the width, depth and batch
 
 All models read the complete works (SHAKESPEARE_TXT names the file) as characters, and train with the same recipe on
-the same batches. Losses are nats per character, on 60,000 characters of the course's validation text. One thread.
+the same batches. Losses are nats per character, on 10,000 characters of the course's validation text, or 60,000 for
+the larger models. One thread.
 """
 
 import argparse
@@ -18,37 +20,34 @@ from transformer_lessons.language import training
 from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.tasks import shakespeare
 
-RECIPE = training.Recipe(steps=300, batch_size=16, length=64, learning_rate=3e-3, precision="float32")
-GATES = {"gated": True, "d_hidden": 8 * 128 // 3}  # as many weights as two larger maps
+RECIPE = training.Recipe(steps=300, batch_size=8, length=64, learning_rate=3e-3, precision="float32")
+GATES = {"gated": True}
 ROTARY = {"rotary": True, "halves": True}  # pairs as in Hugging Face's Llama
 LLAMA = GATES | ROTARY | {"rms": True, "bias": False, "tied": False, "num_key_heads": 2}
 CHANGES = {
     "GPT-2": {},
-    "ReLU": {"gelu": False},
     "larger positions": {},
-    "no positions": {},
     "rotary": ROTARY,
     "SwiGLU": GATES,
     "RMSNorm": {"rms": True},
     "no biases": {"bias": False},
     "2 KV heads": {"num_key_heads": 2},
-    "1 KV head": {"num_key_heads": 1},
     "untied": {"tied": False},
     "Llama": LLAMA,
 }
 
+SMALL = {"d_model": 64, "num_heads": 4, "num_layers": 2, "max_length": 64}
+LARGE = {"d_model": 128, "num_heads": 4, "num_layers": 4, "max_length": 64}
 
-SIZES = {"d_model": 128, "num_heads": 4, "d_hidden": 512, "num_layers": 4, "max_length": 64}
 
-
-def model_with(change, data, seed, sizes=SIZES):
+def model_with(change, data, seed, sizes):
     torch.manual_seed(seed)
-    gpt2 = Config(len(data.vocabulary), **sizes, gelu=True, std=sizes["d_model"] ** -0.5)
-    model = LanguageModel(replace(gpt2, **CHANGES[change]))
+    width, fields = sizes["d_model"], CHANGES[change]
+    d_hidden = 8 * width // 3 if "gated" in fields else 4 * width  # as many weights in three maps as in two
+    config = Config(len(data.vocabulary), **sizes, d_hidden=d_hidden, gelu=True, std=width**-0.5, **fields)
+    model = LanguageModel(config)
     if change == "larger positions":
-        nn.init.normal_(model.positions.encoding, std=sizes["d_model"] ** -0.5)  # as large as the embeddings
-    if change == "no positions":
-        model.positions = None
+        nn.init.normal_(model.positions.encoding, std=width**-0.5)  # as large as the embeddings
     return model
 
 
@@ -61,22 +60,20 @@ def cached_numbers(model):
     return sum(2 * layer.attention.linear_k.out_features for layer in model.layers)
 
 
-def losses(changes, seeds, data):
+def losses(changes, seeds, data, sizes, recipe):
     print(f"| changed | weights | cached numbers a token | {' | '.join(f'seed {seed}' for seed in seeds)} |")
     for change in changes:
         found = []
         for seed in seeds:
-            model = model_with(change, data, seed)
-            progress = training.train(model, data, replace(RECIPE, seed=seed), quiet=True)
+            model = model_with(change, data, seed, sizes)
+            progress = training.train(model, data, replace(recipe, seed=seed), quiet=True)
             found.append(f"{progress.evaluations[-1][1]:.4f}")
         print(f"| {change} | {weights_of(model):,} | {cached_numbers(model)} | {' | '.join(found)} |", flush=True)
 
 
-def curves(changes, seeds, data):
-    """The losses of smaller models on the way to 2,000 steps, in batches of half the size, on 10,000 characters."""
-    sizes = {"d_model": 64, "num_heads": 4, "d_hidden": 256, "num_layers": 2, "max_length": 64}
-    recipe = replace(RECIPE, steps=2000, batch_size=8, evaluate_every=100)
-    data = replace(data, validation=data.validation[:10_000])
+def curves(changes, seeds, data, sizes, recipe):
+    """The losses on the way to 2,000 steps."""
+    recipe = replace(recipe, steps=2000, evaluate_every=100)
     for seed in seeds:
         for change in changes:
             model = model_with(change, data, seed, sizes)
@@ -89,16 +86,19 @@ def main():
     parser.add_argument("changes", nargs="*", help="rows of the table; by default all")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--curves", action="store_true")
+    parser.add_argument("--large", action="store_true")
     parser.add_argument("--text", help="another text than the complete works")
     options = parser.parse_args()
     torch.set_num_threads(1)
     data = training.prepare(shakespeare.split(shakespeare.load(options.text).text), "characters")
-    data = replace(data, validation=data.validation[:60_000])
-    changes = options.changes or list(CHANGES)
+    sizes, recipe, characters = SMALL, RECIPE, 10_000
+    if options.large:
+        sizes, recipe, characters = LARGE, replace(RECIPE, batch_size=16), 60_000
+    data = replace(data, validation=data.validation[:characters])
     if options.curves:
-        curves(options.changes or ["GPT-2", "rotary"], options.seeds, data)
+        curves(options.changes or ["GPT-2", "rotary"], options.seeds, data, sizes, recipe)
     else:
-        losses(changes, options.seeds, data)
+        losses(options.changes or CHANGES, options.seeds, data, sizes, recipe)
 
 
 if __name__ == "__main__":
