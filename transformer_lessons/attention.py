@@ -34,6 +34,8 @@ def split_heads(x, num_heads):
 
 def merge_heads(x):
     """The inverse of split_heads: every position gets its features back from all the heads, side by side."""
+    if x.dim() != 4:
+        raise ValueError(f"x {tuple(x.shape)} must be (batch, heads, length, d_head)")
     return x.transpose(1, 2).flatten(2)  # (batch, length, d_model)
 
 

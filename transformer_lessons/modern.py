@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from transformer_lessons.layers import FeedForward
-from transformer_lessons.validation import check_features, check_positions
+from transformer_lessons.validation import check_features, check_pairs, check_positions, check_sizes
 
 
 class RMSNorm(nn.RMSNorm):
@@ -31,6 +31,8 @@ class RotaryHalves(nn.Module):
 
     def __init__(self, d_head, max_length, base=10000.0):
         super().__init__()
+        check_sizes(max_length=max_length)
+        check_pairs(d_head=d_head)
         frequencies = 1 / base ** (torch.arange(0, d_head, 2).float() / d_head)  # (d_head / 2)
         angles = torch.arange(max_length).float()[:, None] * frequencies  # (length, d_head / 2)
         self.register_buffer("turns", torch.stack([angles.cos(), angles.sin()]), persistent=False)

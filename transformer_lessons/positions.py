@@ -3,14 +3,13 @@
 import torch
 from torch import nn
 
-from transformer_lessons.validation import check_positions, check_sizes
+from transformer_lessons.validation import check_pairs, check_positions, check_sizes
 
 
 def position_angles(length, d_model, base=10000):
     """The angles of clock hands, one for each pair of features: from 1 radian a step down towards 1/base."""
-    check_sizes(length=length, d_model=d_model)
-    if d_model % 2:
-        raise ValueError(f"{d_model} is an odd number of features: sines and cosines come in pairs, so it must be even")
+    check_sizes(length=length)
+    check_pairs(d_model=d_model)
     position = torch.arange(length, dtype=torch.float64)[:, None]  # (length, 1)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)  # (d_model / 2)
     return position / base ** (even / d_model)  # (length, d_model / 2)
@@ -57,6 +56,7 @@ class RotaryPositions(nn.Module):
 
     def __init__(self, d_head, max_length, base=10000):
         super().__init__()
+        check_pairs(d_head=d_head)
         angles = position_angles(max_length, d_head, base)  # (length, d_head / 2)
         turns = torch.stack([angles.cos(), angles.sin()], dim=-1)  # (length, d_head / 2, 2)
         self.register_buffer("turns", turns.to(torch.get_default_dtype()), persistent=False)

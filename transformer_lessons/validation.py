@@ -21,6 +21,14 @@ def check_split(d_model, num_heads):
         raise ValueError(f"d_model={d_model} does not split evenly into num_heads={num_heads}")
 
 
+def check_pairs(**features):
+    """The features make pairs, for a sine and a cosine each."""
+    check_sizes(**features)
+    for name, size in features.items():
+        if size % 2:
+            raise ValueError(f"{name}={size} is odd: sines and cosines come in pairs, so it must be even")
+
+
 def check_groups(num_heads, num_key_heads):
     """Every head of keys and values serves equally many query heads."""
     check_sizes(num_key_heads=num_key_heads)

@@ -21,12 +21,14 @@ from theorems import (
 from transformer_lessons.attention import (
     MultiHeadAttention,
     fused_attention,
+    merge_heads,
     scaled_dot_product_attention,
     split_heads,
 )
 from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward, GatedFeedForward
 from transformer_lessons.masks import causal_mask, masked_softmax, padding_mask
 from transformer_lessons.models import Embedding, Encoder, Transformer
+from transformer_lessons.modern import RotaryHalves
 from transformer_lessons.positions import (
     LearnedPositions,
     PositionalEncoding,
@@ -53,6 +55,7 @@ BUILDERS = {
     PositionalEncoding: WIDTH | LONG,
     LearnedPositions: WIDTH | LONG,
     RotaryPositions: {"d_head": D_HEAD} | LONG,
+    RotaryHalves: {"d_head": D_HEAD} | LONG,
     FeedForward: WIDTH | {"d_hidden": D_HIDDEN},
     GatedFeedForward: WIDTH | {"d_hidden": D_HIDDEN},
     EncoderLayer: LAYER_SIZES,
@@ -69,12 +72,7 @@ EVERY_SIZE = pytest.mark.parametrize(
     [pytest.param(build, size, id=f"{build.__name__}-{size}") for build, sizes in BUILDERS.items() for size in sizes],
 )
 # Where a constructor hands a size on, the message uses the name that it has there.
-HANDED_ON = {
-    "source_size": "vocabulary_size",
-    "target_size": "vocabulary_size",
-    "max_length": "(max_)?length",
-    "d_head": "d_model",
-}
+HANDED_ON = {"source_size": "vocabulary_size", "target_size": "vocabulary_size", "max_length": "(max_)?length"}
 
 
 @EVERY_SIZE
@@ -112,20 +110,32 @@ def test_heads_are_cut_from_nothing_but_a_batch_of_vectors_whose_features_split_
             split_heads(torch.randn(shape), 3)
 
 
+def test_heads_are_merged_from_nothing_but_a_batch_of_heads():
+    for shape in [(5, 4), (3, 5, 4), (1, 2, 3, 5, 4)]:
+        expected = rf"^x {re.escape(str(shape))} must be \(batch, heads, length, d_head\)$"
+        with pytest.raises(ValueError, match=expected):
+            merge_heads(torch.randn(shape))
+
+
 @pytest.mark.parametrize(
-    "build",
+    ("name", "build"),
     [
-        lambda: sinusoidal_encoding(5, 7),
-        lambda: PositionalEncoding(7, 5),
-        lambda: RotaryPositions(7, 5),
-        lambda: Embedding(WORDS, 7, 5),
-        lambda: Encoder(WORDS, 7, 7, D_HIDDEN, 1, 5),
-        lambda: language_model(WORDS, 14, 2, D_HIDDEN, 1, 5, rotary=True),
+        pytest.param("d_model", lambda: sinusoidal_encoding(5, 7), id="sinusoids"),
+        pytest.param("d_model", lambda: PositionalEncoding(7, 5), id="positions"),
+        pytest.param("d_head", lambda: RotaryPositions(7, 5), id="rotary"),
+        pytest.param("d_head", lambda: RotaryHalves(7, 5), id="halves"),
+        pytest.param("d_model", lambda: Embedding(WORDS, 7, 5), id="embedding"),
+        pytest.param("d_model", lambda: Encoder(WORDS, 7, 7, D_HIDDEN, 1, 5), id="encoder"),
+        pytest.param("d_head", lambda: language_model(WORDS, 14, 2, D_HIDDEN, 1, 5, rotary=True), id="language model"),
+        pytest.param(
+            "d_head",
+            lambda: language_model(WORDS, 14, 2, D_HIDDEN, 1, 5, rotary=True, halves=True),
+            id="language model with halves",
+        ),
     ],
-    ids=["sinusoids", "positions", "rotary", "embedding", "encoder", "language model"],
 )
-def test_sines_and_cosines_for_an_odd_number_of_features_are_refused(build):
-    with pytest.raises(ValueError, match=r"^7 is an odd number of features: sines and cosines come in pairs"):
+def test_sines_and_cosines_for_an_odd_number_of_features_are_refused(name, build):
+    with pytest.raises(ValueError, match=rf"^{name}=7 is odd: sines and cosines come in pairs, so it must be even$"):
         build()
 
 
