@@ -97,6 +97,21 @@ def between_parts(graph, folder):
     return {name: {other for start, other in edges if start == name and other != name} for name in part.values()}
 
 
+def modules_listed_by(folder):
+    tree = ast.parse((PACKAGE.joinpath(*folder.split(".")) / "__init__.py").read_text(encoding="utf-8"))
+    return re.findall(r"^(\w+)  ", ast.get_docstring(tree), flags=re.MULTILINE)
+
+
+def too_early(folder, listed, graph):
+    """{a module: those that it imports, but that are not listed above it}, for the modules of one folder."""
+    early = {}
+    for place, name in enumerate(listed):
+        inside = {other.rpartition(".")[2] for other in graph[f"{folder}.{name}"] if other.startswith(f"{folder}.")}
+        if below := inside - set(listed[:place]):
+            early[name] = below
+    return early
+
+
 def test_the_package_lists_all_its_modules_in_reading_order():
     paths = [path for path in PACKAGE.rglob("*.py") if path.stem != "__init__"]
     there = [path.relative_to(PACKAGE).with_suffix("") for path in paths]
@@ -104,6 +119,19 @@ def test_the_package_lists_all_its_modules_in_reading_order():
     names = {path.parts[0] if path.parts[0] in whole else ".".join(path.parts) for path in there}
     assert set(MODULES) == names
     assert len(MODULES) == len(set(MODULES))
+
+
+@pytest.mark.parametrize("folder", ["exercises.checker", "exercises.questions"])
+def test_a_folder_lists_all_its_modules_in_reading_order(folder):
+    listed = modules_listed_by(folder)
+    assert sorted(listed) == sorted(path.stem for path in sources(folder) if path.stem != "__init__")
+    assert too_early(folder, listed, import_graph()) == {}
+
+
+def test_a_module_listed_before_one_that_it_imports_is_noticed():
+    graph = {"a.x": {"a.y", "b"}, "a.y": set(), "b": set()}
+    assert too_early("a", ["y", "x"], graph) == {}
+    assert too_early("a", ["x", "y"], graph) == {"x": {"y"}}
 
 
 def test_at_the_top_lies_the_implementation_alone():

@@ -1,1 +1,45 @@
-"""The engine: runs an answer safely, compares it, and names the mistake."""
+"""The engine: runs an answer safely, compares it, and names the mistake. Its modules, in reading order.
+
+What an exercise is:
+
+values          what an answer returns or is given: described, read as numbers, copied
+pages           a page of the catalogue, read into its parts
+edits           lines as a learner would write them, put into the right answer
+setup           what the module beside a page says
+exercise        page and setup, joined
+registry        all exercises by name
+
+How an answer runs:
+
+errors          an error in the same words everywhere, and the learner's line that raised it
+emptiness       does a function do anything at all?
+global_state    everything global that an answer could change, saved and restored
+distributions   results drawn at random, compared by their distribution
+comparison      are a result and the expected one alike, and if not, how do they differ?
+sandbox         one call, with a time limit
+weights         the weights that modules are filled with
+watching        every PyTorch operation of an answer, as it runs
+draws           the inputs, the expected results and those of every known mistake
+
+Which mistake it makes:
+
+finding         the sentences of a verdict that does not pass
+contract        what is asked before the numbers
+beyond_numbers  what is asked when the numbers are right
+agreement       does a known mistake give the answer's numbers?
+slips           right or known numbers in the wrong form
+steps           the first wrong step
+display         numbers beside those expected
+evidence        the smallest failing example
+diagnosis       the strategies, from the strictest on
+unknown         what is certain where no known mistake fits
+
+What the learner sees:
+
+card            a text as a card, in notebooks that show HTML
+report          what is printed and returned
+onward          what is solved by now, and what comes next
+redefinition    is the answer what its last cell defines?
+verdict         `check`
+help            `hint` and `solution`
+"""

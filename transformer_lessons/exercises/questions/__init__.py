@@ -3,6 +3,7 @@
 arithmetic  numbers as people write them
 reading     what a learner typed, as letters, a number, a shape or a text
 kinds       the five kinds of question, and their verdicts
+clicked     a question's card that can be clicked or filled in
 pages       a lesson's page, read into questions
 finding     all questions, and the one that is meant
 verdict     `answer`
