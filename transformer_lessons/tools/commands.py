@@ -298,7 +298,7 @@ def new_parser(command, description, epilog=None):
     )
 
 
-# --- generate and evaluate ----------------------------------------------------------------------------------
+# --- generate, show and evaluate ----------------------------------------------------------------------------
 
 
 def generate(arguments):
@@ -358,7 +358,7 @@ def generate_parser():
         nargs="?",
         const="",
         help="a published model: a GGUF file of Llama's architecture, or the folder of a GPT-2, which has config.json, "
-        "model.safetensors, vocab.json and merges.txt; at the end and without a name, the one that GPT2_FOLDER names",
+        "model.safetensors, vocab.json and merges.txt; as the last option, without a value: the folder in GPT2_FOLDER",
     )
     add("--length", type=whole, default=200, metavar="N", help="tokens to write")
     add("--temperature", type=float, default=0.8, metavar="T", help="0: always the likeliest; 1: as learned")

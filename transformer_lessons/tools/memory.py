@@ -119,7 +119,7 @@ def is_done(lesson, known):
 
 
 def next_step(known, after=None):
-    """The first unsolved step behind this one, in its lesson or a later one, or else the first of the course."""
+    """The first unsolved step after this one, in its lesson or a later one, or else the first of the course."""
     course = (step for lesson in lessons() for step in steps(lesson))
     before, passed = [], after is None
     for step in course:

@@ -109,7 +109,7 @@ def show_remembered():
 
 
 def last_of(known, lessons):
-    """The step solved last; None if there is none."""
+    """The name of the step solved last; None if there is none."""
     names = {step.name for _, steps in lessons for step in steps}
     return next((name for name in reversed(memory.solved()) if name in names), None)
 

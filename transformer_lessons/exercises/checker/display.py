@@ -75,7 +75,7 @@ def rows(array, decimals, tiny=False):
 
 
 def show(value, decimals=2):
-    """A number to two decimals, never -0.00."""
+    """A float to so many decimals, never -0.00, and in two digits from a million on; anything else in full."""
     if isinstance(value, (bool, int, str)):
         return str(value)
     text = f"{value:.{decimals}f}" if abs(value) < 1e6 else f"{value:.2g}"

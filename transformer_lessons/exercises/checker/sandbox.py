@@ -1,4 +1,4 @@
-"""Runs a learner's answer so that nothing it does can do any harm.
+"""Runs a learner's answer so that its accidents do no harm; it protects nobody from intent (SECURITY.md).
 
 It may raise, print, recurse, loop indefinitely or change global state: all is restored before the next call.
 """

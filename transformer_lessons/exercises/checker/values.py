@@ -52,7 +52,7 @@ def capital(text):
 
 
 def family(value):
-    """bool, int, float or complex."""
+    """bool, int, float or complex; object for any other array, the type's name for any other value."""
     if isinstance(value, torch.Tensor):
         if value.dtype == torch.bool:
             return "bool"
@@ -78,7 +78,7 @@ PLAIN = (torch.float64, torch.int64, torch.bool)
 
 
 def numbers(value):
-    """Any array, tensor or number as a NumPy array in float64, bool or int64."""
+    """Any array, tensor or number as a NumPy array; floats, and ints too large for int64, in float64."""
     if type(value) is torch.Tensor and value.dtype in PLAIN and value.is_cpu and not value.requires_grad:
         return value.numpy()  # nearly always, and fast
     if isinstance(value, torch.Tensor):
