@@ -17,7 +17,9 @@ from reported import right, verdict, wrong
 from torch import nn
 
 from transformer_lessons import attention, masks
+from transformer_lessons.exercises import catalogue
 from transformer_lessons.exercises.checker import global_state, sandbox
+from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import Limits
 
 PATIENT = Limits(call=60, check=60)  # some of these settings import a lot when they are first used
@@ -174,6 +176,17 @@ def test_an_answer_is_judged_by_the_package_as_it_was_imported_and_a_patch_of_th
     finally:
         masks.causal_mask.__code__ = original
     assert (report.status, still_patched) == ("passed", True)
+
+
+def test_an_exercise_read_while_a_function_of_the_package_is_replaced_keeps_the_right_one(monkeypatch):
+    global_state.namespaces.extend()  # as when a notebook imports check below what it imports of the package
+    monkeypatch.setitem(EXERCISES.known, "merge_heads", None)
+    monkeypatch.delitem(sys.modules, f"{catalogue.__name__}.merge_heads", raising=False)
+    original, nothing = attention.merge_heads, lambda x: x.new_zeros(1)
+    monkeypatch.setattr(attention, "merge_heads", nothing)
+    assert "merge_heads" in EXERCISES
+    assert EXERCISES["merge_heads"].reference is original
+    assert attention.merge_heads is nothing
 
 
 def test_the_settings_of_the_notebook_do_not_change_a_verdict_and_are_kept():

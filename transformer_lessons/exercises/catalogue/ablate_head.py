@@ -1,4 +1,4 @@
-"""ablate_head, of lesson 11: what the heads output once one of them is silenced."""
+"""How the inputs of `ablate_head` are drawn, and what is left of the head that should be silenced."""
 
 import torch
 
@@ -40,7 +40,7 @@ setup = Setup(
         normal(generator, batch, heads, length, d_head).to(dtype),
         number,
     ),
-    reference=lambda heads, number: experiments.ablate_head(heads, number),
+    reference=experiments.ablate_head,
     exact_zeros=True,
     names_steps=False,
     signs=signs_of_what_is_left,

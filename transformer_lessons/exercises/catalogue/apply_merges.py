@@ -1,4 +1,4 @@
-"""apply_merges, of lesson 9: a word cut into the tokens of a vocabulary that has been learned already."""
+"""How the inputs of `apply_merges` are drawn, and what one word does not show about its ranks."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""The exercise `bits_per_character`: a loss that can be compared, however the text was cut into tokens."""
+"""How the inputs of `bits_per_character` are drawn, and which number stands in the place of ln 2."""
 
 import math
 

@@ -21,7 +21,7 @@ def holds_any_length(call, length):
     return None if len(call(1025)) == 1025 else "a table of fixed size"
 
 
-def numbers(observed, expected, length):
+def solved(observed, expected, length):
     """A smaller square, or two numbers in place of True and False: whatever they are."""
     size = len(observed)
     if observed.shape == (size, size) and 0 < size < length:
@@ -54,5 +54,5 @@ setup = Setup(
     returns="mask",
     shapes={"mask": "(query, key)"},
     checks=(holds_any_length,),
-    solves=numbers,
+    solves=solved,
 )

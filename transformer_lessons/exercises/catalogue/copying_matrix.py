@@ -1,4 +1,4 @@
-"""copying_matrix, of lesson 11: how a head that attends to a token changes every logit."""
+"""How the inputs of `copying_matrix` are drawn."""
 
 import torch
 
@@ -28,9 +28,7 @@ setup = Setup(
         {"vocabulary": 8, "num_heads": 1, "d_head": 5, "head": 0},
     ],
     draw=draw,
-    reference=lambda embedding, attention, unembedding, head: experiments.copying_matrix(
-        embedding, attention, unembedding, head
-    ),
+    reference=experiments.copying_matrix,
     returns="matrix",
     shapes={"matrix": "(vocabulary, vocabulary)"},
     names_steps=False,

@@ -1,4 +1,4 @@
-"""count_pairs, of lesson 9: how often each pair of neighbours occurs in a text, counted word by word."""
+"""How the inputs of `count_pairs` are drawn, and what counts and keys show of how the pairs were counted."""
 
 from collections.abc import Mapping
 

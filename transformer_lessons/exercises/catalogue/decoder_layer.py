@@ -1,4 +1,4 @@
-"""The exercise `DecoderLayer`: self-attention, cross-attention, feed-forward, each added to its input, normalised."""
+"""How the inputs of `DecoderLayer` are drawn."""
 
 from transformer_lessons import layers, masks
 from transformer_lessons.exercises.catalogue import layer_family as family

@@ -1,4 +1,4 @@
-"""dequantise, of lesson 12: blocks of 32 weights from a scale, a minimum and sixteen bytes."""
+"""How the inputs of `dequantise` are drawn."""
 
 import torch
 
@@ -12,7 +12,7 @@ setup = Setup(
         3 * normal(generator, blocks, 1),
         integers(generator, 256, blocks, 16).to(torch.uint8),
     ),
-    reference=lambda scales, minima, nibbles: gguf_file.dequantise(scales, minima, nibbles),
+    reference=gguf_file.dequantise,
     returns="weights",
     shapes={"weights": "(blocks, 32)"},
 )

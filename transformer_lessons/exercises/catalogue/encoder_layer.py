@@ -1,4 +1,4 @@
-"""The exercise `EncoderLayer`: self-attention, then feed-forward, each added to its input and normalised."""
+"""How the inputs of `EncoderLayer` are drawn."""
 
 from transformer_lessons import layers, masks
 from transformer_lessons.exercises.catalogue import layer_family as family

@@ -1,4 +1,4 @@
-"""The exercise `FeedForward`: the two layers that work on each position alone."""
+"""How the inputs of `FeedForward` are drawn, and what its training mode sets to 0."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""from_gpt2, of lesson 10: the tensors of a published GPT-2, under the course's names and in its layout."""
+"""How the inputs of `from_gpt2` are drawn, and which names, shapes or numbers of the result are wrong."""
 
 import re
 

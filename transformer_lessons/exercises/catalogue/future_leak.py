@@ -1,4 +1,4 @@
-"""The exercise future_leak, its right answers and its known mistakes."""
+"""How the inputs of `future_leak` are drawn, and whether an answer finds leaks among two tokens."""
 
 import torch
 import torch.nn.functional as F

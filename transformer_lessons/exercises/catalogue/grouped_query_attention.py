@@ -1,4 +1,4 @@
-"""grouped_query_attention, of lesson 10: several query heads share one head of keys and values."""
+"""How the inputs of `grouped_query_attention` are drawn, and what its weights show of the mask and of dropout."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""induction_score, of lesson 11: how much each head attends to what followed the current token last time."""
+"""How the inputs of `induction_score` are drawn."""
 
 from transformer_lessons.exercises.catalogue.previous_token_score import draw_maps
 from transformer_lessons.exercises.checker.setup import Setup
@@ -18,7 +18,7 @@ setup = Setup(
         {"batch": 3, "heads": 2, "length": 9, "period": 4, "back": 3},
     ],
     draw=lambda generator, period, **sizes: (draw_maps(generator, **sizes), period),
-    reference=lambda weights, period: attention_maps.induction_score(weights, period),
+    reference=attention_maps.induction_score,
     returns="scores",
     shapes={"scores": "(heads,)"},
     names_steps=False,

@@ -1,4 +1,4 @@
-"""logit_lens, of lesson 11: what a model would predict if it ended after each of its layers."""
+"""How the inputs of `logit_lens` are drawn, and which of its stages are right."""
 
 import torch
 from torch import nn
@@ -44,7 +44,7 @@ setup = Setup(
         {"stages": 5, "batch": 1, "length": 3, "d_model": 8, "vocabulary": 9, "first": 0.003},
     ],
     draw=draw,
-    reference=lambda residuals, norm, unembedding: experiments.logit_lens(residuals, norm, unembedding),
+    reference=experiments.logit_lens,
     returns="logits",
     shapes={"logits": "(stages, batch, length, vocabulary)"},
     symptoms=[what_fits],

@@ -1,4 +1,4 @@
-"""The exercise `make_sequences`: rows that do not overlap, and the token that follows each token."""
+"""How the inputs of `make_sequences` are drawn, and where its rows and targets stand in the text."""
 
 import torch
 

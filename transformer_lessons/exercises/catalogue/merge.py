@@ -1,4 +1,4 @@
-"""merge, of lesson 9: a pair of neighbours becomes one part, wherever it occurs."""
+"""How the inputs of `merge` are drawn, and whether an answer keeps every byte."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""How the weights of `neighbours_to_halves` are drawn: in the first, each number tells where it stands."""
+"""How the inputs of `neighbours_to_halves` are drawn: in the first, each number tells where it stands."""
 
 import torch
 

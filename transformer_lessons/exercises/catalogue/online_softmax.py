@@ -1,4 +1,4 @@
-"""online_softmax, of lesson 12: the softmax over scores that come in blocks."""
+"""How the inputs of `online_softmax` are drawn, and whether an answer keeps to the blocks."""
 
 import torch
 
@@ -102,7 +102,7 @@ setup = Setup(
         *({"rows": (3,), "sizes": (2, 1, 3), "far": far} for far in (-1, 1)),
     ],
     draw=draw,
-    reference=lambda blocks: long_context.online_softmax(blocks),
+    reference=long_context.online_softmax,
     returns="weights",
     names_steps=False,
     shapes={"weights": "(…, length)"},

@@ -1,4 +1,4 @@
-"""padding_mask, of lesson 6: nobody attends to padding."""
+"""How the inputs of `padding_mask` are drawn, and which numbers stand in a mask that is to be added."""
 
 from transformer_lessons import masks
 from transformer_lessons.exercises.catalogue.causal_mask import names_of_numbers

@@ -1,4 +1,4 @@
-"""previous_token_score, of lesson 11: how much each head attends to the token right before."""
+"""How the inputs of `previous_token_score` are drawn."""
 
 import torch
 import torch.nn.functional as F
@@ -41,7 +41,7 @@ setup = Setup(
         {"batch": 3, "heads": 2, "length": 6, "back": 1},
     ],
     draw=draw_maps,
-    reference=lambda weights: attention_maps.previous_token_score(weights),
+    reference=attention_maps.previous_token_score,
     returns="scores",
     shapes={"scores": "(heads,)"},
     names_steps=False,

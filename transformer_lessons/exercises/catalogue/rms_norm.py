@@ -1,4 +1,4 @@
-"""rms_norm, of lesson 10: every vector divided by its root mean square, times a gain."""
+"""How the inputs of `rms_norm` are drawn, and what the size of the rows shows."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""rotate, of lesson 5: rotary positions turn each pair of features by an angle that grows with the position."""
+"""How the inputs of `rotate` are drawn, and which property of a rotation is missing."""
 
 import numpy as np
 import torch

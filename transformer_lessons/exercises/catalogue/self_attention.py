@@ -1,4 +1,4 @@
-"""How the inputs of `self_attention` are drawn, and whether the scores were multiplied by some number."""
+"""How the inputs of `self_attention` are drawn, and whether its scores were multiplied by some number."""
 
 import numpy as np
 

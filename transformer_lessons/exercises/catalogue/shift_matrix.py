@@ -1,4 +1,4 @@
-"""shift_matrix, of lesson 5: one rotation for each pair of features moves every position on."""
+"""How the inputs of `shift_matrix` are drawn, and what a matrix does for another offset."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""sinusoidal_encoding, of lesson 5: the table of sines and cosines that tells positions apart."""
+"""How the inputs of `sinusoidal_encoding` are drawn, and which frequencies an answer has used."""
 
 import math
 
@@ -60,7 +60,7 @@ setup = Setup(
     draw=lambda generator, length, d_model: (length, d_model),
     names_steps=False,
     signs=signs_of_the_frequencies,
-    reference=lambda length, d_model: positions.sinusoidal_encoding(length, d_model),
+    reference=positions.sinusoidal_encoding,
     returns="encoding",
     shapes={"encoding": "(length, d_model)"},
     symptoms=[first_wrong_column],

@@ -1,4 +1,4 @@
-"""sliding_window_mask, of lesson 12: each position attends to itself and to the few before it."""
+"""How the inputs of `sliding_window_mask` are drawn, and which numbers stand in a mask that is to be added."""
 
 from transformer_lessons.exercises.catalogue.causal_mask import names_of_numbers
 from transformer_lessons.exercises.checker.setup import Setup
@@ -24,7 +24,7 @@ setup = Setup(
     ],
     draw=lambda generator, length, window: (length, window),
     names_steps=False,
-    reference=lambda length, window: long_context.sliding_window_mask(length, window),
+    reference=long_context.sliding_window_mask,
     returns="mask",
     solves=lambda observed, expected, *_: [
         name for name in names_of_numbers(observed, expected) if name == "a mask to be added"

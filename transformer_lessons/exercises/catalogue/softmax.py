@@ -23,7 +23,7 @@ def of_integers(call, scores):
     return None
 
 
-def numbers(observed, expected, scores):
+def solved(observed, expected, scores):
     """The number that the scores were multiplied by, or e replaced by, or that was added to the sum."""
     if not isinstance(observed, np.ndarray) or observed.shape != scores.shape or not (observed >= 0).all():
         return []
@@ -70,5 +70,5 @@ setup = Setup(
     returns="weights",
     shapes={"weights": "the shape of scores"},
     checks=(of_integers,),
-    solves=numbers,
+    solves=solved,
 )

@@ -1,4 +1,4 @@
-"""speculate, of lesson 12: a token drawn from a cheap model becomes one drawn from the expensive model."""
+"""How the inputs of `speculate` are drawn, and what its draws show of the acceptance and of the second draw."""
 
 from contextlib import suppress
 

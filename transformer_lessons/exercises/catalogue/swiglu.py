@@ -1,4 +1,4 @@
-"""swiglu, of lesson 10: a feed-forward layer in which one map of x decides how much of another passes."""
+"""How the inputs of `swiglu` are drawn."""
 
 import torch
 

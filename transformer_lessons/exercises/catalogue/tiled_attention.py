@@ -1,4 +1,4 @@
-"""tiled_attention, of lesson 12: causal attention that never holds the whole table of scores."""
+"""How the inputs of `tiled_attention` are drawn, and how large the tiles of an answer are."""
 
 import math
 
@@ -96,7 +96,7 @@ setup = Setup(
         ),
     ],
     draw=draw,
-    reference=lambda query, key, value, block: long_context.tiled_attention(query, key, value, block),
+    reference=long_context.tiled_attention,
     returns="output",
     shapes={"output": "(…, length, d_v)"},
     names_steps=False,

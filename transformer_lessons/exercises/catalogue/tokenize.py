@@ -1,4 +1,4 @@
-"""The exercise `tokenize`: words, and what comes between them."""
+"""How the inputs of `tokenize` are drawn, and what its tokens have lost, and where they are cut."""
 
 import functools
 import itertools

@@ -1,4 +1,4 @@
-"""train_bpe, of lesson 9: which pairs to merge, and in which order, learned from the words of a text."""
+"""How the inputs of `train_bpe` are drawn, and what the merges show of how they were chosen."""
 
 from transformer_lessons.exercises.catalogue.merge import letters, spelled
 from transformer_lessons.exercises.catalogue.plain_results import equal

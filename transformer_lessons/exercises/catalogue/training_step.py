@@ -1,4 +1,4 @@
-"""The exercise `training_step`: two steps in a row, compared by losses, weights and the order of events."""
+"""How the inputs of `training_step` are drawn, and what happens in two steps in a row."""
 
 import copy
 import re

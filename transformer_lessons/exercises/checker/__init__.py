@@ -7,7 +7,6 @@ pages           a page of the catalogue, read into its parts
 edits           lines as a learner would write them, put into the right answer
 setup           what the module beside a page says
 exercise        page and setup, joined
-registry        all exercises by name
 
 How an answer runs:
 
@@ -39,6 +38,7 @@ What the learner sees:
 card            a text as a card, in notebooks that show HTML
 report          what is printed and returned
 onward          what is solved by now, and what comes next
+registry        all exercises by name
 redefinition    is the answer what its last cell defines?
 verdict         `check`
 help            `hint` and `solution`

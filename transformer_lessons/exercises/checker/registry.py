@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, MutableMapping
 
 from transformer_lessons.exercises.checker.exercise import CATALOGUE, Exercise
+from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.pages import read_page
 
 
@@ -16,7 +17,8 @@ class Exercises(MutableMapping):
 
     def __getitem__(self, name: str) -> Exercise:
         if self.known[name] is None:
-            self.known[name] = read_exercise(name)
+            with standard_state():  # a function of the package may have been replaced in the notebook
+                self.known[name] = read_exercise(name)
         return self.known[name]
 
     def __setitem__(self, name: str, exercise: Exercise) -> None:
