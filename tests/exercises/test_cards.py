@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from transformer_lessons.exercises import answer, check, hint, solution
-from transformer_lessons.exercises.__main__ import main as exercises_main
 from transformer_lessons.exercises.checker import card, display
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.report import WIDTH
@@ -272,18 +271,3 @@ def test_what_a_script_is_told_of_a_question_is_what_python_judges(number):
         for value, why in given["slips"]:
             passed, said = question.judge(question.read(value))
             assert (passed, card.marked_up(said[-1])) == (False, why)
-
-
-def test_the_list_of_mistakes_names_every_one_and_accepts_every_right_answer(capsys):
-    assert exercises_main(["padding_mask"]) == 0
-    exercise = EXERCISES["padding_mask"]
-    mistakes, answers = len(exercise.singles), len(exercise.answers)
-    said = f"1 exercises: {mistakes} of {mistakes} mistakes named correctly, {answers} of {answers} right answers"
-    assert said in capsys.readouterr().out
-
-
-def test_a_mistyped_exercise_in_the_list_of_mistakes_is_one_sentence():
-    command = [sys.executable, "-X", "utf8", "-m", "transformer_lessons.exercises", "softmx"]
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
-    said = "There is no exercise called softmx. Did you mean softmax or online_softmax or masked_softmax?\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)

@@ -16,14 +16,22 @@ def verdicts(exercise):
         yield name, judge(exercise, known.answer, first_draws(exercise), run=attempt)
 
 
+def naming(report, declared):
+    """Whether the verdict names the mistake that was made, or what else it says."""
+    if report.mistake == declared:
+        return "named"
+    return f"called {report.mistake!r}" if report.mistake else report.status
+
+
 def main(names):
     """Prints the verdicts for the named exercises, or for all of them, and the totals."""
     for name in names:
         if name not in EXERCISES:
             print(f"There is no exercise called {name}. {names_like(name)}", file=sys.stderr)
             return 2
+    names = names or list(EXERCISES)
     mistakes = named = right = accepted = 0
-    for name in names or EXERCISES:
+    for name in names:
         exercise = EXERCISES[name]
         print(f"\n{name} (lesson {exercise.lesson})")
         with standard_state():
@@ -32,18 +40,13 @@ def main(names):
             if declared in exercise.answers:
                 right += 1
                 accepted += report.status == "passed"
-                verdict = report.status
+                print(f"  ✓ {declared:<60} {report.status}")
             else:
                 mistakes += 1
                 named += report.mistake == declared
-                verdict = (
-                    "named"
-                    if report.mistake == declared
-                    else (f"called {report.mistake!r}" if report.mistake else report.status)
-                )
-            print(f"  {'✗' if declared not in exercise.answers else '✓'} {declared:<60} {verdict}")
+                print(f"  ✗ {declared:<60} {naming(report, declared)}")
     print(
-        f"\n{len(names or EXERCISES)} exercises: {named} of {mistakes} mistakes named correctly, "
+        f"\n{len(names)} exercise{'s' * (len(names) != 1)}: {named} of {mistakes} mistakes named correctly, "
         f"{accepted} of {right} right answers accepted"
     )
     return 0 if (named, accepted) == (mistakes, right) else 1

@@ -90,6 +90,8 @@ def arguments_of(function: ast.FunctionDef) -> set:
 class RightAnswer:
     """The right answer to an exercise, from which its mistakes are made."""
 
+    keeps_layers = True  # as its wrong answers may, or may not
+
     def __init__(self, source: str, namespace: dict) -> None:
         self.source, self.namespace = source, namespace
         self.tree = ast.parse(source)
@@ -110,8 +112,6 @@ class RightAnswer:
             if function is self.called or RETURN not in line.sets
         ]
         self.names = {name for line in self.lines for name in line.sets}
-
-    keeps_layers = True  # as its wrong answers may, or may not
 
     @cached_property
     def answer(self) -> Callable:

@@ -21,7 +21,7 @@ def gives_none(function: Callable) -> bool:
 
 def only_returns(function):
     code = code_within(function)
-    return MORE if code is None else constant_of(code)
+    return DOES_MORE if code is None else constant_of(code)
 
 
 def code_within(function):
@@ -30,16 +30,16 @@ def code_within(function):
     return code if isinstance(code, types.CodeType) else None
 
 
-MORE = object()
+DOES_MORE = object()
 LONGEST_CONSTANT = 40  # bytes of code that only returns a constant: a few instructions
 
 
 @functools.lru_cache(maxsize=1000)
 def constant_of(code):
-    """What the code returns if it does nothing else; otherwise MORE."""
+    """What the code returns if it does nothing else; otherwise DOES_MORE."""
     if len(code.co_code) > LONGEST_CONSTANT:  # most code, at once
-        return MORE
+        return DOES_MORE
     noise = {"RESUME", "NOP", "CACHE", "PRECALL", "COPY_FREE_VARS", "MAKE_CELL", "NOT_TAKEN"}
     work = [step for step in dis.get_instructions(code) if step.opname not in noise]
     names = [step.opname for step in work]
-    return work[0].argval if names in (["LOAD_CONST", "RETURN_VALUE"], ["RETURN_CONST"]) else MORE
+    return work[0].argval if names in (["LOAD_CONST", "RETURN_VALUE"], ["RETURN_CONST"]) else DOES_MORE

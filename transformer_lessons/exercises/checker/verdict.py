@@ -118,7 +118,7 @@ def judge_outcomes(
     """The report on an answer that has been called on every case."""
     exercise = draws.exercise
     raised = [outcome for outcome in outcomes if outcome.kind == "raised"]
-    run = noting(run, raised)
+    run = collecting_errors(run, raised)
     if outcomes[0].kind == "empty":
         called = outcomes[0].unfinished
         if called and called != getattr(answer, "__name__", ""):
@@ -145,7 +145,7 @@ def judge_outcomes(
     return failed(exercise, placed(finding, raised), outcomes)
 
 
-def noting(run, raised):
+def collecting_errors(run, raised):
     """The same `run`, except that it notes every outcome that raised an error."""
 
     def noted(call):
