@@ -51,7 +51,7 @@ Everything else lives in a folder named for what it does.
     exercises                  the checks that name the mistake, and the questions
     tools.install              the environment that the README's two commands make
     tools.glossary             the course's terms, collected from the lessons
-    tools.commands             train, generate, show and evaluate, as typed in a terminal
+    tools.model_commands       train, generate, show, evaluate and chat, as typed in a terminal
     tools.doctor               what is installed, what is missing, and the command that fixes it
     tools.reset                a fresh copy of a lesson; the learner's own is kept beside it
     tools.progress             which exercises are solved, found by running the notebooks

@@ -10,29 +10,6 @@ import sys
 
 from transformer_lessons.tools import chat_model, doctor, install
 
-USAGE = f"""usage: {install.COMMAND} COMMAND [ARGUMENTS]
-
-  lab       make the environment if need be, and open the first unfinished lesson in JupyterLab
-  test      make the environment if need be, and run the tests, notebooks included
-  doctor    show what is installed, what is missing, and the command that fixes it
-  progress  show what you have solved, and what comes next
-  reset     replace a lesson, by its number or name, with a fresh copy; yours is kept beside it
-  train     train a language model on Shakespeare, or on any text
-  generate  let a model write; the course's own needs no training
-  show      make one HTML file from a model, in which it writes before your eyes
-  evaluate  measure how well a model predicts a text
-  chat      talk with a chat model, on the decoder that the lessons build
-  glossary  collect the lessons' new terms on one page, notebooks/glossary.md
-  mark      mark a class: a folder or zip of students' notebooks (TEACHING.md)
-  release   make a zip of the course for students, without what the teacher keeps
-  key       the answer key: solutions, right answers, model answers
-
-COMMAND --help, or help COMMAND, explains a command and starts nothing; --version prints the version."""
-PASSED_ON = {
-    "lab": "JupyterLab, which lists them with: jupyter lab --help",
-    "test": "pytest, which lists them with: pytest --help",
-}
-
 
 def glossary(arguments):
     from transformer_lessons.tools import glossary
@@ -53,9 +30,9 @@ def reset(arguments):
 
 
 def language_model(name, arguments):
-    from transformer_lessons.tools import commands
+    from transformer_lessons.tools import model_commands
 
-    return commands.exit_code(getattr(commands, name), arguments)
+    return model_commands.exit_code(getattr(model_commands, name), arguments)
 
 
 def teaching(name, arguments):
@@ -64,7 +41,7 @@ def teaching(name, arguments):
     return getattr(commands, name)(arguments)
 
 
-def with_pytorch(command, name):
+def with_pytorch(name, command):
     """Wraps a command that needs PyTorch: if it is missing here, the course's own environment runs the command."""
 
     def call(arguments):
@@ -88,8 +65,8 @@ def asks_for_help(arguments):
 
 
 def explain(name):
-    """Prints a command's line from the usage, and where its arguments go."""
-    does = next(line.split(None, 1)[1] for line in USAGE.splitlines() if line.startswith(f"  {name} "))
+    """Prints what a command does, and where its arguments go."""
+    does, _ = COMMANDS[name]
     print(f"usage: {install.COMMAND} {name} [ARGUMENTS]\n\n{does[0].upper()}{does[1:]}.")
     if name in PASSED_ON:
         print(f"Arguments go to {PASSED_ON[name]}")
@@ -97,25 +74,61 @@ def explain(name):
     return 0
 
 
+PASSED_ON = {
+    "lab": "JupyterLab, which lists them with: jupyter lab --help",
+    "test": "pytest, which lists them with: pytest --help",
+}
+COMMANDS = {  # name: what it does, in the usage; the function
+    "lab": (
+        "make the environment if need be, and open the first unfinished lesson in JupyterLab",
+        passing_on("lab", install.lab),
+    ),
+    "test": (
+        "make the environment if need be, and run the tests, notebooks included",
+        passing_on("test", install.test),
+    ),
+    "doctor": ("show what is installed, what is missing, and the command that fixes it", doctor.show_findings),
+    "progress": ("show what you have solved, and what comes next", progress),
+    "reset": ("replace a lesson, by its number or name, with a fresh copy; yours is kept beside it", reset),
+    "train": ("train a language model on Shakespeare, or on any text", with_pytorch("train", language_model)),
+    "generate": ("let a model write; the course's own needs no training", with_pytorch("generate", language_model)),
+    "show": (
+        "make one HTML file from a model, in which it writes before your eyes",
+        with_pytorch("show", language_model),
+    ),
+    "evaluate": ("measure how well a model predicts a text", with_pytorch("evaluate", language_model)),
+    "chat": ("talk with a chat model, on the decoder that the lessons build", with_pytorch("chat", language_model)),
+    "glossary": ("collect the lessons' new terms on one page, notebooks/glossary.md", glossary),
+    "mark": ("mark a class: a folder or zip of students' notebooks (TEACHING.md)", with_pytorch("mark", teaching)),
+    "release": (
+        "make a zip of the course for students, without what the teacher keeps",
+        with_pytorch("release", teaching),
+    ),
+    "key": ("the answer key: solutions, right answers, model answers", with_pytorch("key", teaching)),
+}
+LINES = "\n".join(f"  {name:<8}  {does}" for name, (does, _) in COMMANDS.items())
+USAGE = f"""usage: {install.COMMAND} COMMAND [ARGUMENTS]
+
+{LINES}
+
+COMMAND --help, or help COMMAND, explains a command and starts nothing; --version prints the version."""
+
+
 def main(arguments):
     """Runs a command line; returns its exit code."""
-    commands = {"lab": passing_on("lab", install.lab), "test": passing_on("test", install.test), "glossary": glossary}
-    commands.update(doctor=doctor.show_findings, progress=progress, reset=reset)
-    written = ("train", "generate", "show", "evaluate", "chat")
-    commands.update({name: with_pytorch(language_model, name) for name in written})
-    commands.update({name: with_pytorch(teaching, name) for name in ("mark", "release", "key")})
     name, arguments = (arguments or [""])[0], arguments[1:]
     if name == "help" and arguments:
         name, arguments = arguments[0], ["--help"]
-    if name in commands:
-        return commands[name](arguments)
+    if name in COMMANDS:
+        _, call = COMMANDS[name]
+        return call(arguments)
     if name in ("help", "-h", "--help", "--version"):
         print(install.version() if name == "--version" else USAGE)
         return 0
     if not name:
         say(USAGE)
         return 2
-    near = difflib.get_close_matches(name.lower(), [*commands, "help"], 1)
+    near = difflib.get_close_matches(name.lower(), [*COMMANDS, "help"], 1)
     say(f"There is no command {name!r}" + (f": did you mean {near[0]}?" if near else f".\n\n{USAGE}"))
     return 2
 

@@ -20,7 +20,7 @@ from transformer_lessons.language.byte_pairs import BytePairs
 from transformer_lessons.language.sampling import sample_next
 from transformer_lessons.language.tokenization import Vocabulary
 from transformer_lessons.models import Config, LanguageModel
-from transformer_lessons.tools import commands
+from transformer_lessons.tools import model_commands
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
@@ -62,7 +62,7 @@ def test_the_shipped_model_gives_pytorchs_logits_for_prompts_of_any_length_and_i
             torch.testing.assert_close(torch.tensor(step["logits"]), expected, atol=1e-3, rtol=0)
         ids = torch.tensor([vocabulary.encode("O Romeo,")])
         expected = [*vocabulary.encode("O Romeo,")]
-        cached = commands.sampling.generate_tokens(model, ids, 40, temperature=0)
+        cached = model_commands.sampling.generate_tokens(model, ids, 40, temperature=0)
         expected += [token.item() for token in cached]
     assert answer["written"] == expected
 
@@ -142,7 +142,7 @@ def test_show_makes_one_file_that_asks_for_nothing_and_holds_the_model(tmp_path,
     monkeypatch.chdir(tmp_path)
     vocabulary = VOCABULARIES["words"]
     checkpoints.export(some_model(True, True, vocabulary), vocabulary, "run.safetensors")
-    assert commands.exit_code(commands.show, ["run.safetensors", "--title", "Mine <3"]) in (0, None)
+    assert model_commands.exit_code(model_commands.show, ["run.safetensors", "--title", "Mine <3"]) in (0, None)
     assert "run.html" in capsys.readouterr().out
     page = Path("run.html").read_text(encoding="utf-8")
     assert "<h1>Mine &lt;3</h1>" in page
@@ -153,7 +153,7 @@ def test_show_makes_one_file_that_asks_for_nothing_and_holds_the_model(tmp_path,
 def test_show_refuses_what_is_no_model_in_a_sentence(name, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("notes.txt").write_text("not a model", encoding="utf-8")
-    assert commands.exit_code(commands.show, [name]) == 1
+    assert model_commands.exit_code(model_commands.show, [name]) == 1
     assert name in capsys.readouterr().err
 
 
@@ -162,6 +162,6 @@ def test_a_run_can_be_shown_as_well_as_an_exported_model(tmp_path, capsys, monke
     Path("text.txt").write_text("the cat sat on the mat. " * 200, encoding="utf-8")
     options = ["--text", "text.txt", "--last-tenth", "--tokens", "characters", "--layers", "1", "--heads", "2"]
     options += ["--d-model", "8", "--length", "8", "--steps", "2", "--batch-size", "2", "--quiet"]
-    assert commands.exit_code(commands.train, [*options, "--out", "run.safetensors"]) in (0, None)
-    assert commands.exit_code(commands.show, ["run.safetensors"]) in (0, None)
+    assert model_commands.exit_code(model_commands.train, [*options, "--out", "run.safetensors"]) in (0, None)
+    assert model_commands.exit_code(model_commands.show, ["run.safetensors"]) in (0, None)
     assert Path("run.html").stat().st_size > 20_000

@@ -30,7 +30,7 @@ from transformer_lessons.language.byte_pairs import BytePairs
 from transformer_lessons.language.recipe import Recipe
 from transformer_lessons.language.tokenization import Vocabulary
 from transformer_lessons.tasks import mock_play
-from transformer_lessons.tools import commands
+from transformer_lessons.tools import model_commands
 
 PLAY = mock_play.write(scenes=30, seed=1)[0]
 GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
@@ -217,10 +217,10 @@ def test_train_learns_byte_pairs_resumes_and_its_model_writes(tmp_path, capsys):
         "--threads",
         "1",
     ]
-    assert commands.train([*options, "--out", str(out)]) == 0
-    assert commands.train([*options, "--out", str(out)]) == 0
+    assert model_commands.train([*options, "--out", str(out)]) == 0
+    assert model_commands.train([*options, "--out", str(out)]) == 0
     assert "300 different" in capsys.readouterr().err
-    commands.generate(["Thy", "--model", str(out), "--length", "5", "--seed", "0"])
+    model_commands.generate(["Thy", "--model", str(out), "--length", "5", "--seed", "0"])
     assert capsys.readouterr().out.startswith("Thy")
 
 

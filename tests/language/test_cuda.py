@@ -11,7 +11,7 @@ from transformer_lessons.attention import MultiHeadAttention
 from transformer_lessons.language import checkpoints, sampling, training
 from transformer_lessons.language.muon import Muon
 from transformer_lessons.models import Config, LanguageModel, Transformer
-from transformer_lessons.tools import commands
+from transformer_lessons.tools import model_commands
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no NVIDIA GPU here")
 RECIPE = training.Recipe(steps=12, batch_size=2, length=8, evaluate_every=5, save_every=3)
@@ -123,7 +123,7 @@ def test_the_command_trains_there_and_its_model_writes_on_the_processor(tmp_path
     (tmp_path / "text").write_text("the cat sat on the mat and the dog sat on the cat. " * 60, encoding="utf-8")
     sizes = ["--layers", "1", "--d-model", "16", "--length", "16", "--steps", "20", "--tokens", "characters"]
     text, file = str(tmp_path / "text"), str(tmp_path / "small.safetensors")
-    commands.train(["--text", text, "--last-tenth", *sizes, "--device", "cuda", "--export", file, "--quiet"])
+    model_commands.train(["--text", text, "--last-tenth", *sizes, "--device", "cuda", "--export", file, "--quiet"])
     assert "bits per character" in capsys.readouterr().out
     model, vocabulary = checkpoints.load_model(file)
     assert not model.embedding.weight.is_cuda

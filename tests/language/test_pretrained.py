@@ -11,7 +11,7 @@ from transformer_lessons.inspection.attention_maps import attention_weights
 from transformer_lessons.language import pretrained
 from transformer_lessons.language.sampling import Cache, generate
 from transformer_lessons.models import Config, LanguageModel
-from transformer_lessons.tools import commands
+from transformer_lessons.tools import model_commands
 
 SETTINGS = {
     "model_type": "gpt2",
@@ -158,7 +158,7 @@ def test_the_command_generates_with_the_folder_or_with_the_variable(folder, caps
     monkeypatch.delenv("GPT2_FOLDER", raising=False)
     texts = []
     for arguments in (["--pretrained", str(folder)], ["--pretrained"]):
-        assert not commands.generate(["the", "--length", "20", "--seed", "3", *arguments])
+        assert not model_commands.generate(["the", "--length", "20", "--seed", "3", *arguments])
         texts.append(capsys.readouterr().out)
         monkeypatch.setenv("GPT2_FOLDER", str(folder))
     assert texts[0] == texts[1]
@@ -170,7 +170,7 @@ def test_the_command_generates_with_the_folder_or_with_the_variable(folder, caps
 def test_without_a_folder_the_command_says_where_to_name_one(monkeypatch):
     monkeypatch.delenv("GPT2_FOLDER", raising=False)
     with pytest.raises(ValueError, match="name it there, or in GPT2_FOLDER"):
-        commands.generate(["--pretrained"])
+        model_commands.generate(["--pretrained"])
 
 
 # --- what is missing or foreign gets a sentence -------------------------------------------------------------

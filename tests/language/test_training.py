@@ -27,7 +27,7 @@ from transformer_lessons.language.training import Progress, evaluate, learning_r
 from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.modern import QuickDropout
 from transformer_lessons.tasks import mock_play
-from transformer_lessons.tools import commands
+from transformer_lessons.tools import model_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -656,7 +656,7 @@ def test_two_processes_under_torchrun_have_the_loss_curve_of_one(tmp_path, monke
     Path("play").write_text(mock_play.write(20, seed=1)[0], encoding="utf-8")
     options = "--text play --tokens characters --layers 1 --heads 2 --d-model 16 --length 16 --batch-size 4 "
     options += "--steps 20 --precision float32 --device cpu --threads 1 --quiet --out"
-    assert not commands.exit_code(commands.train, [*options.split(), "one"])
+    assert not model_commands.exit_code(model_commands.train, [*options.split(), "one"])
     assert capfd.readouterr().out.startswith("validation: ")
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "-m"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}

@@ -16,7 +16,7 @@ import torch
 
 from transformer_lessons.language import gguf_model, sampling
 from transformer_lessons.language.chat import Conversation
-from transformer_lessons.tools import chat_model, commands
+from transformer_lessons.tools import chat_model, model_commands
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,7 +34,7 @@ def call(capsys, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.StringIO(keyboard))
         name, *arguments = shlex.split(line)
         try:
-            code = commands.exit_code(getattr(commands, name), arguments)
+            code = model_commands.exit_code(getattr(model_commands, name), arguments)
         except SystemExit as end:
             code = end.code
         return code or 0, *capsys.readouterr()
@@ -112,13 +112,13 @@ def test_ctrl_c_ends_the_answer_and_twice_the_conversation(monkeypatch, capsys):
 
     monkeypatch.setattr("builtins.input", keyboard)
     conversation = Interrupted()
-    assert commands.converse(conversation, 9) is None
+    assert model_commands.converse(conversation, 9) is None
     assert capsys.readouterr().out == "So be it.\nSo\nSo be it.\nSo\n\n"
     assert (next(typed), conversation.closed) == ("never", 4)
 
 
 def test_ctrl_c_ends_a_single_answer_with_exit_code_130(call, tiny, monkeypatch):
-    monkeypatch.setattr(commands, "new_conversation", lambda options: Interrupted())
+    monkeypatch.setattr(model_commands, "new_conversation", lambda options: Interrupted())
     assert call("chat stop") == (130, "So", "Stopped.\n")
 
 
@@ -208,7 +208,7 @@ def test_what_cannot_be_done_is_a_sentence(call, tiny, tmp_path, monkeypatch, li
 def test_without_a_keyboard_a_sentence_says_where_the_question_goes(monkeypatch):
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(ValueError, match="no keyboard to ask from: give the question as an argument"):
-        commands.converse(Interrupted(), 9)
+        model_commands.converse(Interrupted(), 9)
 
 
 def test_a_mistyped_question_is_told_of_quotation_marks(call):
@@ -224,7 +224,7 @@ def test_bfloat16_is_chosen_where_the_processor_has_it_and_refused_by_float32(ca
         kinds.append(model.embedding.weight.dtype)
         return Interrupted()
 
-    monkeypatch.setattr(commands, "Conversation", new_conversation)
+    monkeypatch.setattr(model_commands, "Conversation", new_conversation)
     for able in (True, False):
         monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda able=able: able)
         assert call(f"chat a --pretrained {tiny} --length 1")[0] == 0

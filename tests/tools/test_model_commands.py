@@ -20,7 +20,7 @@ from transformer_lessons.language.batches import Data
 from transformer_lessons.language.recipe import Recipe
 from transformer_lessons.models import Config
 from transformer_lessons.tasks import mock_play, shakespeare
-from transformer_lessons.tools import commands, install
+from transformer_lessons.tools import install, model_commands
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +46,7 @@ def call(capsys):
 
     def run(name, line=""):
         try:
-            code = commands.exit_code(getattr(commands, name), shlex.split(line))
+            code = model_commands.exit_code(getattr(model_commands, name), shlex.split(line))
         except SystemExit as end:
             code = end.code
         return code or 0, *capsys.readouterr()
@@ -60,7 +60,7 @@ def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("model")
     (folder / "play").write_text(mock_play.write(20, seed=1)[0], encoding="utf-8")
     line = f"{TINY} --steps 10 --quiet --text {folder / 'play'} --export {folder / 'model'}"
-    assert commands.exit_code(commands.train, line.split()) == 0
+    assert model_commands.exit_code(model_commands.train, line.split()) == 0
     return folder / "model"
 
 
@@ -235,7 +235,7 @@ def test_in_a_prompt_a_backslash_and_an_n_are_a_line_break(call, model):
 
 
 def test_generate_writes_200_tokens_of_the_courses_own_model_by_default(call, model, monkeypatch):
-    monkeypatch.setattr(commands, "SHIPPED", model)
+    monkeypatch.setattr(model_commands, "SHIPPED", model)
     asked = []
     monkeypatch.setattr(sampling, "stream", lambda *arguments: asked.append(arguments[2:]) or iter("ab"))
     assert call("generate") == (0, "ab\n", "")
@@ -243,7 +243,7 @@ def test_generate_writes_200_tokens_of_the_courses_own_model_by_default(call, mo
 
 
 def test_without_the_courses_model_generate_says_so(call, tmp_path, monkeypatch):
-    monkeypatch.setattr(commands, "SHIPPED", tmp_path / "shakespeare.safetensors")
+    monkeypatch.setattr(model_commands, "SHIPPED", tmp_path / "shakespeare.safetensors")
     there = tmp_path / "shakespeare.safetensors"
     expected = f"The course's own model is not here ({there}): name another one with --model\n"
     for name in ("generate", "evaluate"):
@@ -463,7 +463,7 @@ def test_what_stops_a_command_is_a_sentence(capsys, error, code, said):
     def command(arguments):
         raise error
 
-    assert commands.exit_code(command, []) == code
+    assert model_commands.exit_code(command, []) == code
     assert capsys.readouterr() == ("", f"{said}\n")
 
 
@@ -472,14 +472,14 @@ def test_an_error_of_ours_keeps_its_traceback():
         raise RuntimeError("this cannot be")
 
     with pytest.raises(RuntimeError, match=r"^this cannot be$"):
-        commands.exit_code(command, [])
+        model_commands.exit_code(command, [])
 
 
 @pytest.mark.parametrize("name", ["train", "generate", "show", "evaluate"])
 def test_help_explains_every_option_and_states_every_default(call, name):
     code, printed, said = call(name, "--help")
     assert (code, said) == (0, "")
-    parser = getattr(commands, f"{name}_parser")()
+    parser = getattr(model_commands, f"{name}_parser")()
     for action in parser._actions:
         assert action.help
         assert (action.option_strings or [action.dest])[-1] in printed
