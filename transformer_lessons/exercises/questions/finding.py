@@ -10,7 +10,7 @@ from transformer_lessons.exercises.questions.kinds import Question
 from transformer_lessons.exercises.questions.pages import read_page
 from transformer_lessons.exercises.questions.reading import Unreadable, listed
 
-LESSONS = range(1, 13)
+LESSONS = sorted(int(path.stem.rpartition("_")[2]) for path in Path(__file__).parent.glob("lesson_*.md"))
 
 
 @cache
