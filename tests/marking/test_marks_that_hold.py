@@ -324,7 +324,8 @@ def test_objects_of_one_name_share_a_class():
 
 
 def test_only_files_that_we_have_left_are_removed(tmp_path):
-    ours = ["report.html.0123abcd.part", ".state/ann/0123456789abcdef0123456789abcdef.json.0123abcd.part"]
+    ours = [".state/ann/0123456789abcdef0123456789abcdef.json.0123abcd.part"]
+    ours += [f"{name}.0123abcd.part" for name in ("report.html", "grading.html", "halves.csv", "feedback-moodle.zip")]
     theirs = ["chapter.part", "ours/report.html.part", "feedback/ann/notes.part", "thesis.html.0123abcd.part"]
     for name in [*ours, *theirs]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -389,6 +390,15 @@ def test_a_policy_that_is_damaged_is_refused_with_a_sentence(tmp_path, text):
     (tmp_path / "policy.json").write_text(text)
     with pytest.raises(ValueError, match=r"policy\.json is empty or damaged"):
         policy.read_policy(tmp_path)
+
+
+def test_a_mistake_in_the_policy_is_not_taken_for_a_damaged_seed(handed_in, capsys):
+    (handed_in / "marks").mkdir()
+    (handed_in / "marks" / "policy.json").write_text('{"hunts": 1}')
+    assert commands.mark([str(handed_in / "class"), "--out", str(handed_in / "marks")]) == 1
+    said = capsys.readouterr().err
+    assert "policy.json: there is no setting called 'hunts'" in said
+    assert "seed.json" not in said
 
 
 @pytest.mark.parametrize(

@@ -59,20 +59,20 @@ def prepare(out: Path) -> tuple[int, dict]:
     if not path.exists():
         atomic.write(path, json.dumps(secrets.randbelow(1 << 40)).encode())
         path.chmod(0o600)
+    seed = None
     with contextlib.suppress(ValueError):
         seed = json.loads(path.read_text())
-        if type(seed) is int and seed >= 0:
-            return seed, read_policy(out)
-        raise ValueError
-    raise ValueError(
-        f"{path} is empty or damaged, and without this class's seed no mark can be made again. Take it from a backup, "
-        "or delete it: all work is then marked anew, and the pseudonyms in texts.csv change."
-    )
+    if type(seed) is not int or seed < 0:
+        raise ValueError(
+            f"{path} is empty or damaged, and without this class's seed no mark can be made again. Take it from a "
+            "backup, or delete it: all work is then marked anew, and the pseudonyms in texts.csv change."
+        )
+    return seed, read_policy(out)
 
 
 OURS = (
-    r"([0-9a-f]{32}|seed|policy|report|report-anonymous|similar|texts|halves|overrides|marks|marks_wide|unread|results|"
-    r"lesson_\d+|feedback-moodle)\.(json|html|csv|txt|zip)\.[0-9a-f]{8}\.part"
+    r"([0-9a-f]{32}|seed|policy|report|report-anonymous|similar|grading|texts|halves|overrides|marks|marks_wide|unread|"
+    r"results|lesson_\d+|feedback-moodle)\.(json|html|csv|txt|zip)\.[0-9a-f]{8}\.part"
 )
 
 
