@@ -101,6 +101,8 @@ def fill(arguments):
     parser.add_argument("--column", help="the title of the column")
     parser.add_argument("--lesson", help="fill in the points of one lesson only")
     options = parser.parse_args(arguments)
+    if not options.sheet.is_file():
+        return refuse(f"There is no file {options.sheet}.")
     from transformer_lessons.marking import tables
 
     try:

@@ -4,13 +4,16 @@ import base64
 import json
 import re
 from collections import Counter
+from itertools import chain
+from typing import NamedTuple
 
 from transformer_lessons.marking.naming import clean
-from transformer_lessons.marking.sheets import table, written
+from transformer_lessons.marking.sheets import number, table, written
 from transformer_lessons.marking.submissions import in_short
 from transformer_lessons.tools import atomic
 
 LONG = ("student", "name", "lesson", "item", "kind", "status", "points", "max", "mistake", "flags", "file")
+MARK = b"\xef\xbb\xbf"  # with which a spreadsheet begins a file in UTF-8
 
 
 def totals(known):
@@ -44,61 +47,72 @@ def write_marks(known):
 # The sheet that the teacher has downloaded: cells are replaced in place, and all other bytes stay as they are
 
 
-def spans(data, separator):
-    """[[(start, end) of each cell] for each row] of a CSV file, in bytes."""
+class Cell(NamedTuple):
+    start: int  # where it stands in the file, in bytes
+    end: int
+    text: str
+
+
+def cells_in(data):
+    """The cells of each row of a CSV file that is not empty."""
+    begin = len(MARK) if data.startswith(MARK) else 0
+    separator = max((b",", b";", b"\t"), key=data.split(b"\n", 1)[0].count)
     rows = [[]]
-    for found in re.finditer(rb'("(?:[^"]|"")*"|[^%s\r\n]*)(%s|\r\n|\r|\n|\Z)' % (separator, separator), data):
-        rows[-1].append(found.span(1))
+    pattern = re.compile(rb'("(?:[^"]|"")*"|[^%s\r\n]*)(%s|\r\n|\r|\n|\Z)' % (separator, separator))
+    for found in pattern.finditer(data, begin):
+        text = found[1].decode(errors="replace").strip().strip('"').replace('""', '"')
+        rows[-1].append(Cell(*found.span(1), text))
         if found[2] != separator:
             rows.append([])
-    return [row for row in rows if row and data[row[0][0] : row[-1][1]]]
+    return [row for row in rows if row and row[0].start < row[-1].end]
 
 
 def fill(path, marks, column=None, lesson=None):
     """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, students left out)."""
-    sums, given = {}, table(marks, "student", "lesson", "kind", "item", "points")
-    count = Counter((row["student"], row["lesson"], row["kind"], row["item"]) for row in given)
-    double = {student for (student, *_), times in count.items() if times > 1}
-    for row in given:
-        mine = sums.setdefault(row["student"], {})
-        mine[row["lesson"]] = mine.get(row["lesson"], 0) + float(row["points"] or 0)
+    sums, double = sums_in(marks)
     data = path.read_bytes()
-    begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    first = data.split(b"\n", 1)[0]
-    separator = max((b",", b";", b"\t"), key=first.count)
-    rows = spans(data[begin:], separator)
-    text = [
-        [
-            data[begin + start : begin + end].decode(errors="replace").strip().strip('"').replace('""', '"')
-            for start, end in row
-        ]
-        for row in rows
-    ]
-    target = column_of(text[0], column)
-    named = [
-        {
-            name
-            for number, one in enumerate(cells)
-            if number != target
-            for name in (one, re.sub(r"^\D+(?=\d+$)", "", one))
-            if name in sums
-        }
-        for cells in text[1:]
-    ]
-    double |= {student for student, times in Counter(one for who in named for one in who).items() if times > 1}
+    rows = cells_in(data)
+    if not rows:
+        raise ValueError(f"{path} is empty.")
+    target = column_of([one.text for one in rows.pop(0)], column)
+    named = [students_in(row, target, sums) for row in rows]
+    double |= {student for student, times in Counter(chain(*named)).items() if times > 1}
     changes, done = [], set()
-    for row, who in zip(rows[1:], named, strict=True):
-        student = next(iter(who), None)
-        if len(who) != 1 or student in double or target >= len(row):
+    for row, students in zip(rows, named, strict=True):
+        student = next(iter(students), None)
+        if len(students) != 1 or student in double or target >= len(row):
             continue
         points = sums[student].get(lesson) if lesson else sum(sums[student].values())
         if points is not None:
             done.add(student)
             changes.append((row[target], f"{points:g}".encode()))
-    for (start, end), value in reversed(changes):
-        data = data[: begin + start] + value + data[begin + end :]
+    for one, value in reversed(changes):
+        data = data[: one.start] + value + data[one.end :]
     atomic.write(path, data)
     return len(done), sorted(set(sums) - done)
+
+
+def sums_in(marks):
+    """({student: {lesson: points}} of marks.csv, the students who have two lines for one item)."""
+    if not marks.exists():
+        raise ValueError(f"There is no {marks}: mark the class first, or name the folder of the marks with --out.")
+    sums, lines = {}, Counter()
+    for row in table(marks, "student", "lesson", "kind", "item", "points"):
+        points = number(row["points"]) if row["points"] else 0  # a text that waits for its reader has none yet
+        if points is None:
+            raise ValueError(
+                f"{marks}: {row['points']!r} for {row['item']} by {row['student']} is not a number of points."
+            )
+        mine = sums.setdefault(row["student"], {})
+        mine[row["lesson"]] = mine.get(row["lesson"], 0) + points
+        lines[row["student"], row["lesson"], row["kind"], row["item"]] += 1
+    return sums, {student for (student, *_), times in lines.items() if times > 1}
+
+
+def students_in(row, target, students):
+    """Those whose id is in the row: "12", or "Participant 12"."""
+    texts = [one.text for place, one in enumerate(row) if place != target]
+    return {name for text in texts for name in (text, re.sub(r"^\D+(?=\d+$)", "", text)) if name in students}
 
 
 def column_of(header, wanted):
