@@ -132,7 +132,7 @@ class Reader:
         return PageError(f"{self.place(number)}: {sentence}.")
 
     def place(self, number: int) -> str:
-        return f"catalogue/{self.path.name}:{number}"
+        return f"{self.path}:{number}"
 
     def heading(self, block: Block) -> None:
         self.close_mistake()
