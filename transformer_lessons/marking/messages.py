@@ -26,7 +26,7 @@ class Shared(TypedDict, total=False):
     state: State
 
 
-# Requests. Ours all have a `count` as well, which comes back in the reply, and in the requests on the way to it.
+# Requests. Each of our requests carries a `count`; the reply, and any request made before it, repeats it.
 
 
 class Items(TypedDict):
@@ -186,7 +186,7 @@ class Called(Returned):
     built: Description | None  # the module, if one was to be built
     layers: Layers | None  # if they were made by this call
     operations: list[Operation]
-    printed: int  # characters
+    printed: int  # lines
     made: int  # parameters
     borrowed: bool  # did the course's own code run?
     random: Node

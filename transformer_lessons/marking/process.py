@@ -22,7 +22,7 @@ from transformer_lessons.marking.wire import Broken, Lines
 
 LIMITS = Limits(check=20.0)  # seconds: a call has as many as in `check`, but of CPU; a check more, if others are busy
 ASLEEP, READING, LOSS, LEAST = 3.0, 30.0, 5.0, 0.5  # seconds; LOSS is for all of a notebook
-CLOCK = 10  # times as long by the clock, whatever the process seems to do
+CLOCK = 10  # times as long by the clock, but a minute at most, whatever the process seems to do
 ASKED, REQUEST, REPLY, STARTS = 2000, 1 << 20, 16 << 20, 60  # requests in a call; bytes; processes for a notebook
 FORKS = 5  # times that a process is asked for, where the system allows no more of them just now
 ALL = 60.0  # seconds of CPU for all that a notebook computes, before each call gets LEAST
@@ -148,8 +148,8 @@ class Process:
     def patience(self, seconds: float, first: float | None = None) -> Callable[..., None]:
         """A function that waits for data, or until data can be sent.
 
-        It raises Endless after that many seconds of CPU time (since `first`, or now), or asleep, or CLOCK times as many
-        by the clock.
+        It raises Endless after `seconds` of CPU time (since `first`, or now), min(seconds, ASLEEP) asleep, or
+        min(60, CLOCK × seconds) by the clock.
         """
         since = self.used()[0] if first is None else first
         asleep, before, end = 0.0, 0.0, time.monotonic() + min(60, CLOCK * seconds)

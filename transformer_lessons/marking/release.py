@@ -1,4 +1,4 @@
-"""What teachers hand out, and what they keep: a version for students, the answer key, exercises of their own."""
+"""What teachers hand out, and what they keep: a version for students, and the answer key."""
 
 import ast
 import base64

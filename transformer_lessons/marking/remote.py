@@ -42,7 +42,7 @@ class Student:
         self.process = process
         self.borrowed = False  # has the answer called the course's own code?
         self.ended: list[Broken] = []  # how it has ended its processes
-        self.attempts, self.printed = 0, 0  # calls by the checker; characters that the last one has printed
+        self.attempts, self.printed = 0, 0  # calls by the checker; lines that the last one has printed
         self.failed: Failure | None = None  # the last error of the student's
 
     def ask(self, head: Request, seconds: float = LIMITS.call, scope: Scope | None = None) -> Any:
