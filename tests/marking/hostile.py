@@ -11,6 +11,20 @@ def send(message, encode=json.dumps):
     text = encode(message).encode()
     os.write(3, struct.pack('<I', len(text)) + text)
 """
+REPLYING = (
+    SENDING
+    + """import gc
+from transformer_lessons.marking import wire
+def reply(value, count):
+    return dict(ok=wire.pack(value), graph=0, flags=[False], random=wire.pack(torch.get_rng_state()), made=0, printed=0,
+                borrowed=False, inputs=[], given=None, operations=[], layers=None, built=None, count=count,
+                state=dict(parameters=[], modes=[]))
+def asked():
+    return next(one.count for one in gc.get_objects() if type(one).__name__ == 'Child')
+"""
+)
+SIZES = (3, 1, 2, 4, 6, 9, 200)  # of the masks that are asked for, in every class
+ASKED = (*SIZES, 4, 200, 9, 1025, *SIZES)  # before a mask passes
 
 ATTACKS = {
     # verdicts that are forged
@@ -24,21 +38,24 @@ ATTACKS = {
     "        for one in list(frame.f_locals.values()):\n            if hasattr(one, 'reference'):\n"
     f"                return one.reference(length)\n        frame = frame.f_back{WRONG}",
     "looks for the draws among all objects": f"import gc\n{DEFINED}\n    for one in gc.get_objects():\n"
-    "        if type(one).__name__ in ('Draws', 'Trial', 'Exercise'):\n            return one.expected[0]" + WRONG,
+    "        if type(one).__name__ == 'Draws' and one.exercise.name == 'causal_mask':\n"
+    "            for mask in one.expected:\n                if len(mask) == length:\n"
+    f"                    return mask{WRONG}",
     "asks for the reference": f"{DEFINED}\n    from transformer_lessons.exercises.checker.registry import EXERCISES\n"
     "    return EXERCISES['causal_mask'].reference(length)",
     "imports the catalogue": f"{DEFINED}\n    from transformer_lessons.exercises.catalogue import causal_mask as one\n"
-    "    return one.exercise.reference(length)",
+    "    return one.setup.reference(length)",
     "calls the course's own": f"from transformer_lessons import masks\n{DEFINED}\n    return masks.causal_mask(length)",
     "is the course's own": "from transformer_lessons.masks import causal_mask",
     "wraps the course's own": "import functools\nfrom transformer_lessons import masks\n"
     "causal_mask = functools.partial(masks.causal_mask)",
     "runs the course's source": f"import inspect\nfrom transformer_lessons import masks\n{DEFINED}\n"
-    "    space = {{'torch': torch}}\n    exec(inspect.getsource(masks.causal_mask), space)\n"
+    "    space = dict(vars(masks))\n    exec(inspect.getsource(masks.causal_mask), space)\n"
     "    return space['causal_mask'](length)",
     "reads the course's file": f"{DEFINED}\n    from transformer_lessons import masks\n    space = {{}}\n"
     "    exec(open(masks.__file__).read(), space)\n    return space['causal_mask'](length)",
-    "knows the inputs of seed 0": f"{DEFINED}\n    return {{5: torch.ones(5, 5, dtype=torch.bool).tril()}}.get(length, 0)",
+    "knows the published sizes": f"known = {{size: torch.ones(size, size, dtype=torch.bool).tril() for size in {SIZES}}}\n"
+    f"{DEFINED}\n    return known.get(length, known[200])",
     "a tensor that lies": "class Liar(torch.Tensor):\n    @classmethod\n    def __torch_function__(cls, *a, **k):\n"
     f"        return True\n{DEFINED}\n    return torch.zeros(length, length).as_subclass(Liar)",
     "a float that lies": f"class Liar(float):\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n{DEFINED}"
@@ -50,17 +67,12 @@ ATTACKS = {
     "forges a reply": f"{SENDING}{DEFINED}\n    send({{'ok': True, 'status': 'passed', 'count': 4}}){WRONG}",
     "replies before it is asked": f"{SENDING}{DEFINED}\n    for count in range(60):\n"
     f"        send({{'ok': True, 'count': count}}){WRONG}",
-    "replies with every mask": f"{SENDING}{DEFINED}\n    for count in range(60):\n        send({{'ok': ['tensor', 'bool', [3, 3],"
-    f" 'AQAAAQEAAQEB', False], 'graph': 0, 'flags': [False], 'count': count}}){WRONG}",
+    "replies with every mask": f"{REPLYING}{DEFINED}\n    now = asked()\n    for size in {ASKED}:\n"
+    f"        send(reply(torch.ones(size, size, dtype=torch.bool).tril(), now)){WRONG}",
     "asks as if it had been lent something": f"{SENDING}{DEFINED}\n    for count in range(60):\n        send({{'do': 'call', "
     f"'target': 0, 'inputs': [], 'grad': True, 'state': {{'parameters': [], 'modes': []}}, 'count': count}}){WRONG}",
-    "replies to everything and reads nothing": f"{SENDING}from transformer_lessons.marking import wire\n"
-    "def reply(count):\n    return {{'ok': True, 'graph': 0, 'flags': [], 'random': wire.pack(torch.get_rng_state()), 'made': 0,"
-    " 'printed': 0, 'borrowed': False, 'inputs': [], 'operations': [], 'layers': None, 'built': None, 'count': count,"
-    " 'state': {{'parameters': [], 'modes': []}}}}\n"
-    f"{DEFINED}\n    import gc\n"
-    "    now = next(one.count for one in gc.get_objects() if type(one).__name__ == 'Child')\n"
-    "    for count in range(now, now + 10**4):\n        send(reply(count))\n    while True:\n        pass",
+    "replies to everything and reads nothing": f"{REPLYING}{DEFINED}\n    now = asked()\n"
+    "    for count in range(now, now + 10**4):\n        send(reply(True, count))\n    while True:\n        pass",
     "a frame of empty lists": f"{SENDING}{DEFINED}\n    send([[] for _ in range(10**7)]){WRONG}",
     "a frame nested without end": f"{SENDING}{DEFINED}\n    os.write(3, struct.pack('<I', 10**6) + b'[' * 10**6){WRONG}",
     "a shape without its numbers": f"{SENDING}{DEFINED}\n    for count in range(60):\n"
@@ -112,7 +124,8 @@ ATTACKS = {
     "        given.put(masks.causal_mask(asked.get()))\nstarted = threading.Thread(target=run).start()\n"
     f"{DEFINED}\n    asked.put(length)\n    return given.get() if started is None else 0",
     "not implemented from the second call on": f"calls = []\n{DEFINED}\n    calls.append(length)\n"
-    f"    if len(calls) > 9:\n        raise NotImplementedError{WRONG}",
+    "    if len(calls) > 1:\n        raise NotImplementedError\n"
+    "    return torch.tensor([[True, False, False], [True, True, False], [True, True, True]])",
     "works at the end": f"import atexit, os\natexit.register(lambda: open({{canary!r}}, 'w').write('x'))\n{DEFINED}{WRONG}",
 }
 
@@ -125,13 +138,16 @@ def notebook(*sources):
     return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
+def source_of(name, canary="", port=0):
+    source = ATTACKS[name].replace("{canary!r}", repr(canary)).replace("{port}", str(port))
+    return source.replace("{{", "{").replace("}}", "}")
+
+
 def hostile(name, canary, port):
     """The notebook of an attack; beside it an honest answer, that must keep its mark."""
-    source = ATTACKS[name].replace("{canary!r}", repr(canary)).replace("{port}", str(port))
-    source = source.replace("{{", "{").replace("}}", "}")
     return notebook(
         "import torch",
-        source,
+        source_of(name, canary, port),
         'check("causal_mask", causal_mask)',
         HONEST["padding_mask"],
         'check("padding_mask", padding_mask)',

@@ -36,6 +36,7 @@ from transformer_lessons.marking import (
     marks,
     naming,
     policy,
+    process,
     release,
     report,
     review,
@@ -273,6 +274,7 @@ SOME = [
     "a segmentation fault",
     "never ends",
     "a tensor that lies",
+    "replies with every mask",
 ]
 
 
@@ -282,6 +284,27 @@ def test_an_attack_raises_no_mark_and_harms_no_other(marker, name, tmp_path):
     rows = {one["item"]: marks.scored({**one, "mistake": ""}, policy.POLICY) for one in row["rows"]}
     assert rows["causal_mask"]["points"] == 0
     assert rows["padding_mask"]["status"] == "passed"
+
+
+def test_an_answer_that_reads_nothing_takes_nothing_from_the_next(marker, monkeypatch, tmp_path):
+    monkeypatch.setattr(process, "ASLEEP", 1.0)
+    attack = hostile.hostile("replies to everything and reads nothing", str(tmp_path / "canary"), 9)
+    found = statuses(marker.notebook(bytes_of(attack), None))
+    assert (found["causal_mask"], found["padding_mask"]) == ("failed", "passed")
+
+
+WITHIN = [
+    *("looks for the exercise in the frames", "looks for the draws among all objects", "asks for the reference"),
+    *("imports the catalogue", "calls the course's own", "is the course's own", "wraps the course's own"),
+    *("runs the course's source", "reads the course's file"),
+]
+
+
+@pytest.mark.parametrize("name", WITHIN)
+def test_without_a_process_of_its_own_an_attack_would_pass(name):
+    space = {"torch": torch}
+    exec(hostile.source_of(name), space)
+    assert judge(EXERCISES["causal_mask"], space["causal_mask"], Draws(EXERCISES["causal_mask"])).status == "passed"
 
 
 @LEVEL_1

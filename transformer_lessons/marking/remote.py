@@ -66,7 +66,7 @@ class Student:
         self.borrowed, self.failed, self.ended = False, None, []
         try:
             return self.answer(self.ask(request, DEFINING))
-        except Broken:  # perhaps an earlier exercise's doing: once more, in a fresh process
+        except (Broken, Endless):  # perhaps an earlier exercise's doing: once more, in a fresh process
             self.process.end()
             return self.answer(self.ask(request, DEFINING))
 
