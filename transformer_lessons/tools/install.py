@@ -1,6 +1,6 @@
 """The environment that the README's two commands make: .venv in the clone, with everything that requirements.txt lists.
 
-Uses only the standard library, in syntax that Python 3.6 can read, so an old Python gets a clear message.
+Uses only the standard library, in syntax that Python 3.7 can read, so an old Python gets a clear message.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """What a learner has solved, and what comes next. It is kept in a small file beside the environment.
 
 It is a convenience, and proves nothing: verdicts in a notebook, `progress` and `lab` read it, marking never does.
-Uses only the standard library, in syntax that Python 3.6 can read: it runs where nothing is installed.
+Uses only the standard library, in syntax that Python 3.7 can read: it runs where nothing is installed.
 """
 
 import contextlib
