@@ -54,6 +54,7 @@ Everything else lives in a folder named for what it does.
     tools.model_commands       train, generate, show, evaluate and chat, as typed in a terminal
     tools.doctor               what is installed, what is missing, and the command that fixes it
     tools.reset                a fresh copy of a lesson; the learner's own is kept beside it
+    tools.cells                what a notebook's cells hold, and the names that they make and use
     tools.progress             which exercises are solved, found by running the notebooks
     marking                    the teacher's kit: marks a class, in processes that can forge no marks
     __main__                   the command line: python3 -m transformer_lessons

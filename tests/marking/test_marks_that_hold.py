@@ -32,7 +32,7 @@ from transformer_lessons.marking import (
     wire,
     workers,
 )
-from transformer_lessons.marking.files import Work
+from transformer_lessons.marking.files import Submission
 from transformer_lessons.marking.notebook import Notebook, excerpt_of, shape_of
 from transformer_lessons.tools import reset
 
@@ -121,6 +121,13 @@ def test_byte_pairs_from_the_course_are_flagged(marker, name):
     source = f"from transformer_lessons.language.byte_pairs import {name} as mine"
     source += f"\ndef {name}(*inputs):\n    return mine(*inputs)"
     assert verdicts.BORROWED in status_of(marker, name, source, f'check("{name}", {name})')[1]
+
+
+def test_of_the_tools_a_students_process_has_those_alone_that_reading_and_the_course_need(marker):
+    answer = "def causal_mask(length):\n    raise ValueError(*(name[26:] for name in sys.modules if '.tools.' in name))"
+    result = marker.notebook(json.dumps(hostile.notebook("import sys", answer)).encode(), None)
+    message = next(row["message"] for row in result["rows"] if row["item"] == "causal_mask")
+    assert sorted(re.findall(r"'(\w+)'", message)) == ["atomic", "cells", "chat_model"]
 
 
 @pytest.mark.parametrize("start", ["threading.Thread(target=run).start()", "_thread.start_new_thread(run, ())"])
@@ -240,7 +247,7 @@ def test_bug_hunts_of_one_name_in_two_lessons_are_told_apart(tmp_path):
         work = {"fixed_attention": {"digest": lesson, "source": lesson}}
         result = {"lesson": lesson, "held": [], "fresh": False, "rows": [hunt | {"message": "✓"}], "work": work}
         result["rows"][0]["answer"] = ""
-        works.append(Work(("ann", f"{lesson}.ipynb"), lambda: b"", student="ann"))
+        works.append(Submission(("ann", f"{lesson}.ipynb"), lambda: b"", student="ann"))
         paths[works[-1].path] = tmp_path / "ann" / f"{lesson}.json"
         paths[works[-1].path].write_text(json.dumps(result))
     known = marks.gathered(known, works, paths, policy.POLICY, {})

@@ -14,7 +14,7 @@ from transformer_lessons import exercises
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.language import chat_cells
-from transformer_lessons.tools import progress
+from transformer_lessons.tools.cells import names_in
 from transformer_lessons.tools.glossary import glossary, terms_of
 
 pytestmark = pytest.mark.usefixtures("threads_kept")
@@ -172,7 +172,7 @@ def concerned(sources, exercises):
     All other cells do here what they do in nbval's test. A cell passes on what it makes and what it may have changed:
     whatever it uses, other than what the second cell imports.
     """
-    names = [progress.names_in(source) for source in sources]
+    names = [names_in(source) for source in sources]
     touched = [made | used - names[1][0] - set(dir(builtins)) for made, used in names]
     changed, wanted, chosen = set(), set(), []
     for source, (made, used), touches in zip(sources, names, touched, strict=True):

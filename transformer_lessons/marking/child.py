@@ -54,8 +54,9 @@ if TYPE_CHECKING:  # a student's process is started by this file's path, and fin
     from transformer_lessons.marking.wire import Lines
 
 PACKAGE = Path(__file__).resolve().parent.parent
-APART = ("exercises", "marking", "tools", "__main__", "inspection.plots")  # what no answer needs, or may not see
-OWN = ("marking.confinement", "marking.lending", "marking.notebook", "marking.wire")
+# What no answer needs, or may not see. The tools that the finished implementation imports are loaded with it.
+APART = ("exercises", "marking", "tools", "__main__", "inspection.plots")
+OWN = ("tools.cells", "marking.confinement", "marking.lending", "marking.notebook", "marking.wire")
 EXERCISES = f"{PACKAGE.name}.exercises"
 LOADED_LATE = ("numpy.random", "torch.fx.experimental.symbolic_shapes")  # by every fork, if not before
 

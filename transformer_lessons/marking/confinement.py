@@ -10,6 +10,7 @@ import ctypes
 import os
 import platform
 import resource
+import signal
 import struct
 import sys
 from pathlib import Path
@@ -23,7 +24,19 @@ PROMISES = {
     NETWORK: "use the network",
 }
 
-PARENT = 1  # prctl's number for the signal that comes when the parent ends
+# What prctl is asked for: the signal that comes when the parent ends; who may look in; seccomp; no new privileges.
+PARENT, DUMPABLE, GET_SECCOMP, SET_SECCOMP, NO_NEW_PRIVILEGES = 1, 4, 21, 22, 38
+FILTER = 2  # seccomp's mode
+LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446  # system calls, on every machine
+ONLY_VERSION, BENEATH = 1, 1  # arguments of the first two: a flag, and a kind of rule
+CAPSET = {"x86_64": 126, "aarch64": 91}  # a system call, by machine
+CAPABILITIES = 0x20080522  # the version of its arguments
+CLONE3 = 435  # its flags are out of a filter's sight: where it is unknown, clone is used
+
+# Landlock's rights: to files; bits of those that came later; and to TCP's ports, abstract sockets and signals.
+WRITE, READ, LIST = 0b10, 0b100, 0b1000
+REFER, TRUNCATE, DEVICES = 13, 14, 15
+BIND_AND_CONNECT, SOCKETS_AND_SIGNALS = 0b11, 0b11
 
 # Steps of a filter: what is loaded or compared, and where the next step is, if it holds and if it does not.
 LOAD, EQUAL, LARGER, HAS, GIVE = 0x20, 0x15, 0x25, 0x45, 0x06
@@ -108,7 +121,8 @@ def landlock_version():
     """The kernel's version of Landlock; 0 for none."""
     if sys.platform != "linux":
         return 0
-    return max(0, library().syscall(ctypes.c_long(444), None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
+    call, version = library().syscall, ctypes.c_uint32(ONLY_VERSION)
+    return max(0, call(ctypes.c_long(LANDLOCK_CREATE_RULESET), None, ctypes.c_size_t(0), version))
 
 
 def can_filter():
@@ -117,7 +131,7 @@ def can_filter():
         sys.platform == "linux"
         and platform.machine() in REFUSED
         and sys.maxsize > 1 << 32
-        and library().prctl(21, 0, 0, 0, 0) >= 0
+        and library().prctl(GET_SECCOMP, 0, 0, 0, 0) >= 0
     )
 
 
@@ -134,30 +148,34 @@ def protections():
 def hide():
     """From now on, other processes of the same user cannot read this one's memory."""
     if sys.platform == "linux":
-        library().prctl(4, 0, 0, 0, 0)
+        library().prctl(DUMPABLE, 0, 0, 0, 0)
 
 
 def die_with_parent():
     if sys.platform == "linux":
-        library().prctl(PARENT, 9, 0, 0, 0)
+        library().prctl(PARENT, signal.SIGKILL, 0, 0, 0)
 
 
 def confine(readable):
     """Confines this process for good; returns the protections that hold."""
-    set_limits(resource)
+    set_limits()
     if os.geteuid() == 0 and sys.platform == "linux":
-        header = struct.pack("<Ii", 0x20080522, 0)
-        library().syscall(ctypes.c_long(126 if platform.machine() == "x86_64" else 91), header, bytes(24))
+        drop_capabilities()
     held = protections()
     if held:
-        require(library().prctl(38, 1, 0, 0, 0))
+        require(library().prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0))
         if FILES in held:
             lock_files(readable)
         filter_calls()
     return held
 
 
-def set_limits(resource):
+def drop_capabilities():
+    header, none = struct.pack("<Ii", CAPABILITIES, 0), bytes(24)
+    library().syscall(ctypes.c_long(CAPSET.get(platform.machine(), CAPSET["aarch64"])), header, none)
+
+
+def set_limits():
     """Limits memory, CPU time and open files. No file may grow; without seccomp, no process or thread may start."""
     limits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_CPU": SECONDS, "RLIMIT_NOFILE": 256}
     limit_memory(MEMORY)
@@ -184,20 +202,20 @@ def require(result):
 def lock_files(readable):
     """Landlock: the only access to the file system is reading below these paths."""
     version, call = landlock_version(), library().syscall
-    files = (1 << 13) - 1
-    for since, bit in ((2, 13), (3, 14), (5, 15)):
+    files = (1 << 13) - 1  # all rights of version 1
+    for since, bit in ((2, REFER), (3, TRUNCATE), (5, DEVICES)):
         files |= (version >= since) << bit
-    rules = struct.pack("<QQQ", files, 3 * (version >= 4), 3 * (version >= 6))
+    rules = struct.pack("<QQQ", files, BIND_AND_CONNECT * (version >= 4), SOCKETS_AND_SIGNALS * (version >= 6))
     size = 8 if version < 4 else 16 if version < 6 else 24
-    ruleset = require(call(ctypes.c_long(444), rules, ctypes.c_size_t(size), ctypes.c_uint32(0)))
+    ruleset = require(call(ctypes.c_long(LANDLOCK_CREATE_RULESET), rules, ctypes.c_size_t(size), ctypes.c_uint32(0)))
     for path in readable:
         with contextlib.suppress(FileNotFoundError):
             opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            rights = 0b1100 if os.path.isdir(path) else 0b110 if str(path) == "/dev/null" else 0b100
-            rule = struct.pack("=Qi", rights, opened)
-            require(call(ctypes.c_long(445), ctypes.c_int(ruleset), ctypes.c_int(1), rule, ctypes.c_uint32(0)))
+            rights = READ | LIST if os.path.isdir(path) else READ | WRITE if str(path) == "/dev/null" else READ
+            rule, kind = struct.pack("=Qi", rights, opened), ctypes.c_int(BENEATH)
+            require(call(ctypes.c_long(LANDLOCK_ADD_RULE), ctypes.c_int(ruleset), kind, rule, ctypes.c_uint32(0)))
             os.close(opened)
-    require(call(ctypes.c_long(446), ctypes.c_int(ruleset), ctypes.c_uint32(0)))
+    require(call(ctypes.c_long(LANDLOCK_RESTRICT_SELF), ctypes.c_int(ruleset), ctypes.c_uint32(0)))
     os.close(ruleset)
 
 
@@ -214,11 +232,11 @@ def filter_calls():
         (GIVE, 0, 0, UNKNOWN),
     ]
     for number in numbers:
-        steps += [(EQUAL, 0, 1, number), (GIVE, 0, 0, UNKNOWN if number == 435 else REFUSE)]
+        steps += [(EQUAL, 0, 1, number), (GIVE, 0, 0, UNKNOWN if number == CLONE3 else REFUSE)]
     for number, rule in some.items():
         steps += [(EQUAL, 0, len(rule), number), *rule]
     steps.append((GIVE, 0, 0, ALLOW))
     code = b"".join(struct.pack("<HBBI", *step) for step in steps)
     held = ctypes.create_string_buffer(code, len(code))
     program = struct.pack("<HxxxxxxQ", len(steps), ctypes.addressof(held))
-    require(library().prctl(22, 2, program, 0, 0))
+    require(library().prctl(SET_SECCOMP, FILTER, program, 0, 0))

@@ -18,7 +18,7 @@ COPIES = re.compile(r"\.ipynb_checkpoints|__MACOSX|\._.*|\.DS_Store|\.git|__pyca
 
 
 @dataclass
-class Work:
+class Submission:
     """One file of one student. The time is what the learning system says, or nothing."""
 
     parts: tuple  # the folders above it, and its own name; zips count as folders
@@ -35,7 +35,7 @@ class Work:
         return "/".join(self.parts)
 
 
-def files_of(source: Path, unread: list) -> Iterator[Work]:
+def files_of(source: Path, unread: list) -> Iterator[Submission]:
     """The files of a folder or a zip; adds to `unread` what is none of them, as (path, why)."""
     if source.is_file():
         yield from files_in_zip(Archives(), (source,), (), frozenset(), unread)
@@ -43,7 +43,7 @@ def files_of(source: Path, unread: list) -> Iterator[Work]:
         yield from files_in_folder(source, unread)
 
 
-def files_in_folder(folder: Path, unread: list) -> Iterator[Work]:
+def files_in_folder(folder: Path, unread: list) -> Iterator[Submission]:
     archives = Archives()
     for place, folders, files in os.walk(folder):
         above = tuple(map(readable, Path(place).relative_to(folder).parts))
@@ -60,7 +60,7 @@ def files_in_folder(folder: Path, unread: list) -> Iterator[Work]:
             elif path.stat().st_size > LARGEST:
                 unread.append(("/".join(parts), "larger than 200 MB"))
             else:
-                yield Work(parts, path.read_bytes)
+                yield Submission(parts, path.read_bytes)
 
 
 def readable(name: str) -> str:
@@ -113,7 +113,7 @@ class Archives:
             return b""
 
 
-def files_in_zip(archives: Archives, place: tuple, above: tuple, zips: frozenset, unread: list) -> Iterator[Work]:
+def files_in_zip(archives: Archives, place: tuple, above: tuple, zips: frozenset, unread: list) -> Iterator[Submission]:
     """The files of a zip, which are read but never unpacked, so no name can lead anywhere."""
     where, inner = "/".join(above) or "the zip", len(place) > 1
     try:
@@ -146,4 +146,4 @@ def files_in_zip(archives: Archives, place: tuple, above: tuple, zips: frozenset
             inside = (*above, *parts[:-1], parts[-1][:-4])
             yield from files_in_zip(archives, (*place, number), inside, zips | {len(inside) - 1}, unread)
         else:
-            yield Work((*above, *parts), partial(archives.content, (*place, number)), zips)
+            yield Submission((*above, *parts), partial(archives.content, (*place, number)), zips)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import submissions, verdicts
-from transformer_lessons.marking.files import Work
+from transformer_lessons.marking.files import Submission
 from transformer_lessons.marking.messages import Answer
 from transformer_lessons.marking.naming import cell, slug
 from transformer_lessons.marking.policy import is_late, read_policy
@@ -127,7 +127,7 @@ def is_final(path: Path) -> bool:
     return result is not None and not result.get("again")
 
 
-def enrolled(known: Class, works: list[Work], roster: Path) -> list[Work]:
+def enrolled(known: Class, works: list[Submission], roster: Path) -> list[Submission]:
     """The works of those on a class list with the columns student, name and, if groups hand in work, group.
 
     Everyone on the list appears in the marks, and the work of a group counts for each of its members.
@@ -155,7 +155,9 @@ def enrolled(known: Class, works: list[Work], roster: Path) -> list[Work]:
 # The results, put together
 
 
-def gathered(known: Class, works: list[Work], paths: dict[str, Path], policy: dict, unmarked: dict[Path, str]) -> Class:
+def gathered(
+    known: Class, works: list[Submission], paths: dict[str, Path], policy: dict, unmarked: dict[Path, str]
+) -> Class:
     """The class, from the results on disk: one notebook for each student and lesson, or none if it would be a guess."""
     handed_in = defaultdict(list)
     for work in works:
@@ -191,7 +193,7 @@ def gathered(known: Class, works: list[Work], paths: dict[str, Path], policy: di
     return known
 
 
-def one_of(candidates: list[tuple[Work, Result]]) -> tuple[Work, Result] | None:
+def one_of(candidates: list[tuple[Submission, Result]]) -> tuple[Submission, Result] | None:
     """The notebook that counts: not an untouched copy, and the last by the learning system's time; None if unsure."""
     written = [one for one in candidates if not one[1]["fresh"]] or candidates[:1]
     times = {work.time for work, _ in written}

@@ -11,7 +11,7 @@ import re
 import warnings
 from collections import Counter
 
-from transformer_lessons.tools.progress import names_in
+from transformer_lessons.tools.cells import names_in
 
 ASKING = ("check", "answer")
 KEPT_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")

@@ -25,7 +25,7 @@ ASLEEP, READING, LOSS, LEAST = 3.0, 30.0, 5.0, 0.5  # seconds; LOSS is for all o
 CLOCK = 10  # times as long by the clock, but a minute at most, whatever the process seems to do
 ASKED, REQUEST, REPLY, STARTS = 2000, 1 << 20, 16 << 20, 60  # requests in a call; bytes; processes for a notebook
 FORKS = 5  # times that a process is asked for, where the system allows no more of them just now
-ALL = 60.0  # seconds of CPU for all that a notebook computes, before each call gets LEAST
+COMPUTING = 60.0  # seconds of CPU for all that a notebook computes, before each call gets LEAST
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -180,7 +180,7 @@ class Process:
         """Sends a request and returns the reply. Requests that arrive meanwhile are answered by the scope."""
         if self.pid is None:
             self.start()
-        seconds = seconds if head["do"] == "read" else min(seconds, max(LEAST, min(self.left, ALL - self.spent)))
+        seconds = seconds if head["do"] == "read" else min(seconds, max(LEAST, min(self.left, COMPUTING - self.spent)))
         before, self.count = self.used()[0], self.count + 1
         wait = self.patience(seconds, before)
         try:

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer_lessons.marking.files import Work, files_of
+from transformer_lessons.marking.files import Submission, files_of
 from transformer_lessons.marking.naming import as_seen, slug
 
 MOST = 100  # notebooks of one student
@@ -18,7 +18,7 @@ TIME = r"\d{4}-\d\d-\d\d[-T ]\d\d[-:]\d\d[-:]\d\d"
 BESIDE = ("timestamp.txt", "submission_metadata.yml")  # what nbgrader and Gradescope write beside notebooks
 
 
-def find(source: Path) -> tuple[list[Work], list[tuple[str, str]]]:
+def find(source: Path) -> tuple[list[Submission], list[tuple[str, str]]]:
     """The notebooks in a folder or zip, and [(path, why it was not read)]."""
     unread, times = [], {}
     files = list(files_of(source, unread))
@@ -98,7 +98,7 @@ LESSON = re.compile(
 )
 
 
-def with_students(works: list[Work], times: dict, unread: list) -> list[Work]:
+def with_students(works: list[Submission], times: dict, unread: list) -> list[Submission]:
     """The works, with what is known about their students; those of which it is not clear whose they are are listed."""
     depth = common_depth(works)
     tops = {(work.parts[depth], is_folder_at(work, depth)) for work in works}
@@ -125,7 +125,7 @@ def with_students(works: list[Work], times: dict, unread: list) -> list[Work]:
     return named
 
 
-def is_folder_at(work: Work, depth: int) -> bool:
+def is_folder_at(work: Submission, depth: int) -> bool:
     """Is this part a folder that the learning system made? A zip has the name that its student gave it."""
     return len(work.parts) > depth + 1 and depth not in work.zips
 
@@ -137,7 +137,7 @@ def system_of(tops: set) -> System | None:
     return best if 2 * len(matches[best]) > len(tops) else None
 
 
-def name_by_system(work: Work, system: System, top: str, is_folder: bool, heads: set) -> str:
+def name_by_system(work: Submission, system: System, top: str, is_folder: bool, heads: set) -> str:
     """Notes what the system wrote about the student; returns why it is not clear whose work this is, or nothing."""
     match = system.match(top, is_folder)
     if match is None:
@@ -153,7 +153,7 @@ def name_by_system(work: Work, system: System, top: str, is_folder: bool, heads:
     return "" if as_seen(work.student) else "it is not clear whose work this is"
 
 
-def name_by_hand(work: Work, depth: int, logins: str) -> str:
+def name_by_hand(work: Submission, depth: int, logins: str) -> str:
     """The same for a folder that a teacher has made: a folder for each student, or names of files with a lesson."""
     top = work.parts[depth]
     if len(work.parts) > depth + 1:
@@ -166,7 +166,7 @@ def name_by_hand(work: Work, depth: int, logins: str) -> str:
     return "" if as_seen(work.student) else "it is not clear whose work this is"
 
 
-def common_depth(works: list[Work]) -> int:
+def common_depth(works: list[Submission]) -> int:
     """How many folders all the paths share, not counting one that a learning system or a single student made."""
     depth, paths = 0, [work.parts for work in works]
     while paths and all(len(parts) > depth + 1 for parts in paths) and len({parts[depth] for parts in paths}) == 1:
@@ -198,7 +198,7 @@ def shared_beginning(names: set, end: str) -> str:
     return shared[: shared.rfind(end) + 1]
 
 
-def two_as_one(works: list[Work], unread: list) -> list[Work]:
+def two_as_one(works: list[Submission], unread: list) -> list[Submission]:
     """The works, except those of students who may be mistaken for one another, and of files that share a path."""
     claims, first, double, names = {}, {}, {}, {}
     for work in works:

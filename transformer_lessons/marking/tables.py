@@ -53,7 +53,7 @@ class Cell(NamedTuple):
     text: str
 
 
-def cells_in(data):
+def rows_of(data):
     """The cells of each row of a CSV file that is not empty."""
     begin = len(MARK) if data.startswith(MARK) else 0
     separator = max((b",", b";", b"\t"), key=data.split(b"\n", 1)[0].count)
@@ -71,7 +71,7 @@ def fill(path, marks, column=None, lesson=None):
     """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, students left out)."""
     sums, double = sums_in(marks)
     data = path.read_bytes()
-    rows = cells_in(data)
+    rows = rows_of(data)
     if not rows:
         raise ValueError(f"{path} is empty.")
     target = column_of([one.text for one in rows.pop(0)], column)

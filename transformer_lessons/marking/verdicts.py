@@ -30,7 +30,7 @@ from transformer_lessons.marking.remote import Remote, Student
 from transformer_lessons.marking.results import Result, Row
 from transformer_lessons.marking.wire import Broken, unpack
 from transformer_lessons.tools import reset
-from transformer_lessons.tools.progress import cells_in, checks_in
+from transformer_lessons.tools.cells import cells_in, checks_in
 
 VARIANTS = []  # the files of a teacher's own exercises
 TELLING = 100  # nodes in a definition that is long enough to tell something

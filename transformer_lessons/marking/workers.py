@@ -17,7 +17,7 @@ from typing import TypeAlias
 import torch
 
 from transformer_lessons.marking import confinement, submissions, verdicts
-from transformer_lessons.marking.files import Work
+from transformer_lessons.marking.files import Submission
 from transformer_lessons.marking.process import Unavailable, time_and_state
 from transformer_lessons.tools import atomic
 
@@ -28,7 +28,7 @@ PATIENCE = 0.5  # seconds before another try, and twice as long before each furt
 SECONDS, BY_THE_CLOCK = 100.0, 900.0  # for one notebook: of our own CPU, and at all
 BEGINNING = 300.0  # seconds by the clock until a worker is ready; it takes about five
 
-Waiting: TypeAlias = tuple[Work, Path]  # a notebook, and where its result will be
+Waiting: TypeAlias = tuple[Submission, Path]  # a notebook, and where its result will be
 
 
 class Worker:
@@ -38,7 +38,7 @@ class Worker:
         context = multiprocessing.get_context("fork")
         self.connection, theirs = context.Pipe()
         ours = [self.connection, *(worker.connection for worker in others)]
-        self.process = context.Process(target=work, args=(theirs, ours, waiting, out), daemon=True)
+        self.process = context.Process(target=mark_given, args=(theirs, ours, waiting, out), daemon=True)
         self.process.start()
         theirs.close()
         self.number: int | None = None  # of the notebook that it marks
@@ -165,7 +165,7 @@ def heard(connection: Connection) -> str | None:
 # In a worker
 
 
-def work(connection: Connection, ours: list[Connection], waiting: list[Waiting], out: Path) -> None:
+def mark_given(connection: Connection, ours: list[Connection], waiting: list[Waiting], out: Path) -> None:
     """Marks the notebooks whose numbers arrive. The process for students' code starts before the seed is read."""
     for end in ours:
         end.close()

@@ -1,7 +1,6 @@
 """What a learner has solved, found by running copies of the notebooks: python -m transformer_lessons progress."""
 
 import argparse
-import ast
 import json
 import logging
 import math
@@ -9,13 +8,13 @@ import os
 import re
 import shutil
 import subprocess
-import symtable
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 from transformer_lessons.tools import install, memory, reset, terminal
+from transformer_lessons.tools.cells import cells_in, checks_in, names_in
 
 DESCRIPTION = """Show what you have solved, as your notebooks' verdicts remember it, and what comes next. With --run,
 or with a folder or a notebook: run copies of the notebooks, and show which exercises are solved in them. Only the
@@ -135,20 +134,6 @@ def cells_of(path):
         raise ValueError(f"cannot be read: {error.strerror}") from None
 
 
-def cells_in(text):
-    """[(source, tags)] of the code cells of a notebook's text."""
-    try:
-        return [
-            ("".join(cell["source"]), list(cell["metadata"].get("tags") or []))
-            for cell in json.loads(text)["cells"]
-            if cell["cell_type"] == "code"
-        ]
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"is damaged: {error}") from None
-    except (KeyError, TypeError, AttributeError):
-        raise ValueError("is not a notebook: it has no list of cells") from None
-
-
 def expected_in(path):
     """The exercises that a lesson should have, by the name of its notebook: 03_scaling.mine.ipynb is lesson 3."""
     from transformer_lessons.exercises.checker.registry import EXERCISES
@@ -160,44 +145,6 @@ def expected_in(path):
 
 def asks(source):
     return bool(re.search(r"\b(?:check|answer)\s*\(", source))
-
-
-def checks_in(source):
-    """[(exercise, what is checked)] of the calls of check in a cell."""
-    if "check" not in source:  # most cells need not be parsed
-        return []
-    try:
-        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    except (SyntaxError, ValueError):
-        return []
-    calls = [call for call in calls if ast.unparse(call.func).split(".")[-1] == "check"]
-    return [
-        (call.args[0].value, ast.unparse(call.args[1]))
-        for call in calls
-        if len(call.args) == 2 and isinstance(call.args[0], ast.Constant)
-    ]
-
-
-def names_in(source):
-    """The global names that a cell defines, and those that it uses; None if that cannot be known."""
-    try:
-        table = symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError):  # a line of IPython, such as %timeit
-        return None
-    if re.search(r"\bimport\s*\*|(?<![.\w])(?:exec|eval|globals)\s*\(", source):
-        return None
-    made, used, inner = set(), set(), list(table.get_children())
-    for symbol in table.get_symbols():
-        made |= {symbol.get_name()} if symbol.is_assigned() or symbol.is_imported() else set()
-        used |= {symbol.get_name()} if symbol.is_referenced() else set()
-    while inner:
-        table = inner.pop()
-        inner += table.get_children()
-        for symbol in table.get_symbols():
-            if symbol.is_global():
-                used.add(symbol.get_name())
-                made |= {symbol.get_name()} if symbol.is_declared_global() else set()
-    return made, used
 
 
 def needed(sources):
