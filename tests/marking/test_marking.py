@@ -93,6 +93,10 @@ WITHIN = [
 ]
 
 
+def test_the_attacks_know_the_sizes_that_are_asked_for():
+    assert tuple(size["length"] for size in EXERCISES["causal_mask"].sizes) == hostile.SIZES
+
+
 @pytest.mark.parametrize("name", WITHIN)
 def test_without_a_process_of_its_own_an_attack_would_pass(name):
     space = {"torch": torch}
