@@ -437,8 +437,13 @@ def test_both_formats_add_up(marked, tmp_path):
         assert commands.mark([str(student), "--out", str(tmp_path), "--format", form, "--jobs", "1"]) == 0
         (tmp_path / "results.json").rename(tmp_path / form)
     result = json.loads((tmp_path / "gradescope").read_text())
+    assert result["score"] > 0
     assert result["score"] == sum(test["score"] for test in result["tests"])
     assert all(test["score"] <= test["max_score"] for test in result["tests"])
+    for copy in range(5):  # of one submission, in five folders: it is still one student's
+        shutil.copytree(student, tmp_path / "copies" / f"a{copy}")
+    commands.mark([str(tmp_path / "copies"), "--out", str(tmp_path), "--format", "gradescope", "--jobs", "1"])
+    assert json.loads((tmp_path / "results.json").read_text())["score"] == result["score"]
     packed = json.loads((tmp_path / "classroom").read_text())["result"]
     assert sum(one["score"] for one in json.loads(__import__("base64").b64decode(packed))["tests"]) == result["score"]
 

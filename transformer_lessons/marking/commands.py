@@ -76,7 +76,8 @@ def marked(options):
                 "nobody has touched cannot be told from wrong work there.",
                 file=sys.stderr,
             )
-        known = marks.mark(options.source, out, options.jobs, print, options.student, options.roster)
+        single = options.format is not None
+        known = marks.mark(options.source, out, options.jobs, print, options.student, options.roster, single)
     except ValueError as error:
         return refuse(error)
     for remark in known.remarks:

@@ -83,10 +83,11 @@ def mark(
     say: Callable = lambda text: None,
     student: str | None = None,
     roster: Path | None = None,
+    of_one_student: bool = False,
 ) -> Class:
     """Marks what is new, or only one student's work again, and returns the whole class."""
     seed, policy = prepare(out)
-    works, unread = submissions.find(source)
+    works, unread = submissions.find(source, of_one_student)
     if student is not None and student not in {work.student for work in works}:
         raise ValueError(f"There is no work by {student}, only by {', '.join(sorted({one.student for one in works}))}.")
     waiting, paths, listed = [], {}, set()

@@ -18,8 +18,11 @@ TIME = r"\d{4}-\d\d-\d\d[-T ]\d\d[-:]\d\d[-:]\d\d"
 BESIDE = ("timestamp.txt", "submission_metadata.yml")  # what nbgrader and Gradescope write beside notebooks
 
 
-def find(source: Path) -> tuple[list[Submission], list[tuple[str, str]]]:
-    """The notebooks in a folder or zip, and [(path, why it was not read)]."""
+def find(source: Path, of_one_student: bool = False) -> tuple[list[Submission], list[tuple[str, str]]]:
+    """The notebooks in a folder or zip, and [(path, why it was not read)].
+
+    What an autograder is given is all of one student, whatever its folders are called.
+    """
     unread, times = [], {}
     files = list(files_of(source, unread))
     for file in files:
@@ -31,7 +34,11 @@ def find(source: Path) -> tuple[list[Submission], list[tuple[str, str]]]:
         for file in files
         if not file.parts[-1].lower().endswith(".ipynb") and file.parts not in times
     ]
-    works = with_students(works, times, unread)
+    if of_one_student:
+        for work in works:
+            work.student = "submission"
+    else:
+        works = with_students(works, times, unread)
     works = two_as_one(works, unread)
     number = Counter(work.student for work in works)
     unread += [
@@ -116,13 +123,25 @@ def with_students(works: list[Submission], times: dict, unread: list) -> list[Su
             unread.append((work.path, why))
             continue
         work.folder = top if is_folder_at(work, depth) else ""
-        for size in range(len(work.parts) if times else 0):
-            work.time = times.get((*work.parts[:size], "timestamp.txt"), work.time).strip()[:40]
+        if system is None:
+            work.time = time_beside(work, depth, times)
         about = times.get((*work.parts[:depth], "submission_metadata.yml"), "") if work.folder else ""
         if found := re.search(rf"^{re.escape(top)}:.*?:name: *['\"]?(.*?)['\"]?$", about, re.MULTILINE | re.DOTALL):
             work.name = found[1].strip()
         named.append(work)
     return named
+
+
+def time_beside(work: Submission, depth: int, times: dict) -> str:
+    """What nbgrader has written beside a notebook: in the student's folder, or in the one for the assignment.
+
+    Of two, the outer one counts. What lies further in, or in a zip, may be the student's own.
+    """
+    for size in (depth + 1, depth + 2):
+        theirs = size < len(work.parts) and all(place >= size for place in work.zips)
+        if theirs and (time := times.get((*work.parts[:size], "timestamp.txt"), "").strip()):
+            return time[:40]
+    return ""
 
 
 def is_folder_at(work: Submission, depth: int) -> bool:
