@@ -166,6 +166,7 @@ RESULTS = [
     np.zeros((2, 3)),
     np.array("text"),
     np.float64(2),
+    np.complex128(1 + 1j),
     torch.zeros(0),
     torch.tensor(1.0),
     torch.full((2, 3), torch.nan),

@@ -137,6 +137,84 @@ def test_zips_in_a_zip_are_kept_small_and_not_in_memory(tmp_path):
     assert all(work.read() == MASKING.encode() for work in works)
 
 
+def test_a_zip_with_a_million_entries_is_not_read_entry_by_entry(tmp_path, monkeypatch):
+    bomb = zipped("06_masking.ipynb") + b"PK\1\2" * 3001
+    (tmp_path / "class").mkdir()
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("eve/work.zip", bomb)
+        archive.writestr("ann/06_masking.ipynb", MASKING)
+    works, unread = submissions.find(tmp_path / "class.zip")
+    assert [work.student for work in works] == ["ann"]
+    assert unread == [("eve/work", "too many files, or too large")]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_what_is_compressed_in_a_way_that_unpacks_without_limit_is_not_read(tmp_path, method):
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("eve/06_masking.ipynb", MASKING, compress_type=method)
+        archive.writestr("ann/06_masking.ipynb", MASKING, compress_type=zipfile.ZIP_DEFLATED)
+    works, unread = submissions.find(tmp_path / "class.zip")
+    assert [work.student for work in works] == ["ann"]
+    assert unread == [("eve/06_masking.ipynb", "compressed in a way that no learning system uses")]
+
+
+def test_one_students_thousands_of_files_leave_everybody_elses_to_be_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        for number in range(2001):
+            archive.writestr(f"class/eve/{number}.txt", "")
+        for number in range(2001):
+            archive.writestr(f"class/ann/.git/{number}", "")  # a machine's
+        archive.writestr("class/ann/06_masking.ipynb", MASKING)
+        archive.writestr("class/eve/06_masking.ipynb", MASKING)
+    works, unread = submissions.find(tmp_path / "class.zip")
+    assert [work.student for work in works] == ["ann"]
+    assert unread == [("class/eve", "too many files, or too large")]
+
+
+@pytest.mark.parametrize("letter", "\u3164\ufe0f\u034f\u115f\u2800\u180b\u17b5\U000e0100\u00ad")
+def test_a_name_with_a_letter_that_nobody_sees_is_not_another_name(tmp_path, letter):
+    for name in ("alice", f"alice{letter}", "bob"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "06_masking.ipynb").write_text(MASKING)
+    works, unread = submissions.find(tmp_path)
+    assert [work.student for work in works] == ["bob"]
+    assert len(unread) == 2
+
+
+# Times
+
+
+def test_the_time_beside_a_notebook_is_the_systems_not_the_students(tmp_path):
+    inside = io.BytesIO()
+    with zipfile.ZipFile(inside, "w") as archive:
+        archive.writestr("timestamp.txt", "2026-01-01 08:00:00")
+        archive.writestr("06_masking.ipynb", MASKING)
+    late = "2026-12-20 10:00:00"
+    for student in ("ann", "eve"):
+        above = tmp_path / "submitted" / student / "ps1"
+        (above / "mine").mkdir(parents=True)
+        (above / "timestamp.txt").write_text(late)
+    (above / "mine" / "timestamp.txt").write_text("2026-01-01 08:00:00")
+    (above / "mine" / "06_masking.ipynb").write_text(MASKING)
+    (tmp_path / "submitted" / "ann" / "ps1" / "work.zip").write_bytes(inside.getvalue())
+    works, _ = submissions.find(tmp_path / "submitted")
+    assert {work.student: work.time for work in works} == {"ann": late, "eve": late}
+
+
+def test_a_students_own_timestamp_does_not_replace_blackboards(tmp_path):
+    inside = io.BytesIO()
+    with zipfile.ZipFile(inside, "w") as archive:
+        archive.writestr("timestamp.txt", "2026-01-01 08:00:00")
+        archive.writestr("06_masking.ipynb", MASKING)
+    for student in ("ann", "eve"):
+        (tmp_path / f"HW1_{student}_attempt_2026-12-20-10-00-00_work.zip").write_bytes(inside.getvalue())
+    works, _ = submissions.find(tmp_path)
+    assert {work.student: work.time for work in works} == dict.fromkeys(("ann", "eve"), "2026-12-20-10-00-00")
+
+
+# What is not read
+
+
 def test_of_thousands_of_files_that_are_not_read_a_few_are_listed():
     unread = [(f"eve/{number:05}.txt", "not a notebook") for number in range(20_000)]
     unread += [("ann/notes.txt", "not a notebook")]

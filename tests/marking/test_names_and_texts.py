@@ -176,7 +176,11 @@ def test_nothing_a_stranger_wrote_moves_the_terminals_cursor(capsys):
     assert capsys.readouterr().err == "No work of nobody is there, but of x [31mRED 1m.\n"
 
 
-def test_a_cell_cannot_be_split_at_semicolons(tmp_path):
-    sheets.written(tmp_path / "x.csv", ["student"], [["a;=1+1"], ['a";=1+1']])
-    lines = list(csv.reader((tmp_path / "x.csv").read_text("utf-8-sig").splitlines(), delimiter=";"))
-    assert lines == [["student"], ["a;=1+1"], ['a";=1+1']]
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_no_cell_is_a_formula_wherever_a_spreadsheet_splits_the_line(tmp_path, separator):
+    texts = ["a;=1+1", 'a";=1+1', "x; =HYPERLINK(A1);@a", "a\t+1", 'a"",";-1', "one; two - three; four"]
+    sheets.written(tmp_path / "x.csv", ["student", "text"], [["ann", text] for text in texts])
+    lines = (tmp_path / "x.csv").read_text("utf-8-sig").splitlines()
+    cells = [cell for line in csv.reader(lines, delimiter=separator) for cell in line]
+    assert len(cells) > len(lines)
+    assert not [cell for cell in cells if cell.strip().strip('"').strip()[:1] in tuple("=+-@")]

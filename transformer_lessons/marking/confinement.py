@@ -15,7 +15,7 @@ import struct
 import sys
 from pathlib import Path
 
-MEMORY, SECONDS = 1 << 30, 120  # bytes beyond Python and PyTorch; of CPU, for a whole notebook
+MEMORY, SECONDS = 3 << 28, 120  # bytes beyond Python and PyTorch, whose own pages count, too; of CPU, for a notebook
 FILES, PROCESSES, NETWORK = "files", "processes", "network"
 ALL = (FILES, PROCESSES, NETWORK)
 PROMISES = {
@@ -82,7 +82,7 @@ REFUSED = {
         """
         41 42 44 46 307 49 50 53   socket connect sendto sendmsg sendmmsg bind listen socketpair
         57 58 59 322 435     fork vfork execve execveat clone3
-        62 200 234 129 297 424 434 438       kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_*
+        62 200 234 129 297 424 434 438 222   kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_* timer_create
         101 310 311 312 298 321 323          ptrace process_vm_* kcmp perf_event_open bpf userfaultfd
         160 141 144 142 203 251 314          setrlimit setpriority sched_set* ioprio_set
         165 166 272 308 161 155 428 429 430 442   mount umount unshare setns chroot pivot_root open_tree move_mount …
@@ -97,7 +97,7 @@ REFUSED = {
     "aarch64": (
         0xC00000B7,
         """
-        198 203 206 211 269 200 201 199 221 281 435   129 130 131 138 240 424 434 438   117 270 271 272 241 280 282
+        198 203 206 211 269 200 201 199 221 281 435   129 130 131 138 240 424 434 438 107   117 270 271 272 241 280 282
         164 140 118 119 122 30 274   40 39 97 268 51 41 428 429 430 442   425 426 427 217 218 219 264 265
         52 53 452 54 55 88 5 6 7 14 15 16   194 195 196 190 191 192 193 186 187 188 189 180
         170 112 171 266 142 104 294 105 106 273 224 225 161 162 89 116 92   45 26 27 262 263

@@ -5,14 +5,15 @@ import os
 import re
 import stat
 import zipfile
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-ENTRIES, ARCHIVE, LARGEST = 20_000, 4 << 30, 200 << 20  # of a zip: files, bytes in all; of one file: bytes
+ENTRIES, ARCHIVE, LARGEST = 2000, 1 << 30, 200 << 20  # in one folder of a download: files, bytes; of one file: bytes
 NESTED, INNER_ENTRIES, INNER = 2, 1000, 50 << 20  # zips in zips: how deep, how many files, how many bytes
+ENTRY, METHODS = b"PK\1\2", (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # an entry's mark; others unpack without limit
 LONGEST = 1000  # characters of a file's name with its folders
 COPIES = re.compile(r"\.ipynb_checkpoints|__MACOSX|\._.*|\.DS_Store|\.git|__pycache__|node_modules")  # by machines
 
@@ -97,7 +98,10 @@ class Archives:
             self.start_anew()
         if place not in self.opened:
             path, *inside = place
-            self.opened[place] = zipfile.ZipFile(io.BytesIO(self.content(place)) if inside else path)
+            content = self.content(place) if inside else b""
+            if content.count(ENTRY) > (NESTED + 1) * INNER_ENTRIES:  # reading a million entries takes minutes
+                raise zipfile.LargeZipFile
+            self.opened[place] = zipfile.ZipFile(io.BytesIO(content) if inside else path)
             while len(self.opened) > NESTED + 1:
                 self.opened.popitem(last=False)
         self.opened.move_to_end(place)
@@ -113,21 +117,56 @@ class Archives:
             return b""
 
 
+TOO_MANY = "too many files, or too large"
+
+
+def parts_of(entry: zipfile.ZipInfo) -> tuple[str, ...]:
+    return tuple(part for part in re.split(r"[\\/]", entry.filename) if part)
+
+
+def shared_folders(paths: list[tuple]) -> int:
+    """How many folders all of these paths begin with."""
+    first, last = min(paths, default=()), max(paths, default=())
+    same = next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    return max(0, min(same, *(len(path) - 1 for path in paths))) if paths else 0
+
+
+def folders_too_full(files: list[tuple[tuple, zipfile.ZipInfo]], depth: int, inner: bool) -> set[tuple]:
+    """The folders that hold too much: of a download, those below what all files share; of a zip in a zip, the whole.
+
+    So one student's files, however many, leave everybody else's to be read.
+    """
+    count: Counter[tuple] = Counter()
+    size: Counter[tuple] = Counter()
+    for parts, entry in files:
+        folder = () if inner else parts[: depth + 1]
+        count[folder] += 1
+        size[folder] += entry.file_size
+    return {
+        folder for folder in count if count[folder] > (INNER_ENTRIES if inner else ENTRIES) or size[folder] > ARCHIVE
+    }
+
+
 def files_in_zip(archives: Archives, place: tuple, above: tuple, zips: frozenset, unread: list) -> Iterator[Submission]:
     """The files of a zip, which are read but never unpacked, so no name can lead anywhere."""
     where, inner = "/".join(above) or "the zip", len(place) > 1
     try:
         entries = list(enumerate(archives.archive(place).infolist()))
+    except zipfile.LargeZipFile:
+        unread.append((where, TOO_MANY))
+        return
     except Exception:  # zipfile raises a dozen kinds of errors
         unread.append((where, "not a readable zip"))
         return
-    entries = [(number, entry) for number, entry in entries if not entry.filename.endswith("/")]
-    if len(entries) > (INNER_ENTRIES if inner else ENTRIES) or sum(entry.file_size for _, entry in entries) > ARCHIVE:
-        unread.append((where, "too many files, or too large"))
-        return
-    for number, entry in sorted(entries, key=lambda numbered: (numbered[1].filename, numbered[0])):
-        parts = tuple(part for part in re.split(r"[\\/]", entry.filename) if part)
+    named = [(parts_of(entry), number, entry) for number, entry in entries if not entry.filename.endswith("/")]
+    ignored: list = []
+    kept = [(parts, entry) for parts, _, entry in named if not hidden((*above, *parts), ignored)]
+    full = folders_too_full(kept, 0 if inner else shared_folders([parts for parts, _ in kept]), inner)
+    unread += [("/".join((*above, *folder)) or where, TOO_MANY) for folder in sorted(full)]
+    for parts, number, entry in sorted(named, key=lambda one: (one[2].filename, one[1])):
         path = "/".join((*above, *parts))
+        if any(parts[: len(folder)] == folder for folder in full):
+            continue
         if not parts:
             unread.append((where, "it holds a file without a name"))
         elif hidden((*above, *parts), unread):
@@ -138,6 +177,8 @@ def files_in_zip(archives: Archives, place: tuple, above: tuple, zips: frozenset
             unread.append((path, "its name is too long"))
         elif stat.S_ISLNK(entry.external_attr >> 16) or entry.flag_bits & 1:
             unread.append((path, "a link, or encrypted"))
+        elif entry.compress_type not in METHODS:
+            unread.append((path, "compressed in a way that no learning system uses"))
         elif entry.file_size > LARGEST or entry.file_size > 1000 * max(entry.compress_size, 1000):
             unread.append((path, "too large"))
         elif path.lower().endswith(".zip") and len(place) <= NESTED and entry.file_size > INNER:

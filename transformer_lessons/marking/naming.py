@@ -4,6 +4,9 @@ import hashlib
 import re
 import unicodedata
 
+UNSEEN = re.compile(  # letters that take no room, or only room
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 
 
@@ -15,7 +18,7 @@ def clean(text: object, most: int = 200) -> str:
 
 def cell(text: object, most: int = 200) -> str:
     """The text for a cell of a table, made so that no spreadsheet takes it for a formula."""
-    text = clean(text, most)
+    text = re.sub(r"([;\t]\s*)(?=[=+@＝＋＠|%-])", r"\1'", clean(text, most))  # a spreadsheet may split it there
     return f"'{text}" if text.lstrip()[:1] in tuple("=+-@＝＋－＠\t|%") and text.strip() else text
 
 
@@ -27,5 +30,5 @@ def slug(student: str) -> str:
 
 def as_seen(student: str) -> str:
     """A name as it looks to a reader, a table, or a file system for which A and a are the same."""
-    seen = unicodedata.normalize("NFKC", cell(student)).casefold()
+    seen = unicodedata.normalize("NFKC", UNSEEN.sub("", cell(student))).casefold()
     return " ".join("".join(filter(str.isprintable, seen)).split())

@@ -22,6 +22,7 @@ from transformer_lessons.marking.wire import Broken, Lines
 
 LIMITS = Limits(check=20.0)  # seconds: a call has as many as in `check`, but of CPU; a check more, if others are busy
 ASLEEP, READING, LOSS, LEAST = 3.0, 30.0, 5.0, 0.5  # seconds; LOSS is for all of a notebook
+NAPS = 20.0  # seconds for which a notebook may sleep in all, before each call may sleep for LEAST
 CLOCK = 10  # times as long by the clock, but a minute at most, whatever the process seems to do
 ASKED, REQUEST, REPLY, STARTS = 2000, 1 << 20, 16 << 20, 60  # requests in a call; bytes; processes for a notebook
 FORKS = 5  # times that a process is asked for, where the system allows no more of them just now
@@ -117,6 +118,7 @@ class Process:
         self.defined: tuple[Define, float] | None = None  # the answer that is in it, and the seconds that this may take
         self.starts, self.count = 0, 0  # processes so far, and requests
         self.left, self.spent = LOSS, 0.0  # seconds that may still be lost to what never ends; CPU so far
+        self.slept = 0.0  # seconds in all
         self.large = False  # has it had a module that is larger than any exercise needs?
 
     def start(self) -> None:
@@ -148,11 +150,12 @@ class Process:
     def patience(self, seconds: float, first: float | None = None) -> Callable[..., None]:
         """A function that waits for data, or until data can be sent.
 
-        It raises Endless after `seconds` of CPU time (since `first`, or now), min(seconds, ASLEEP) asleep, or
-        min(60, CLOCK × seconds) by the clock.
+        It raises Endless after `seconds` of CPU time (since `first`, or now), min(seconds, ASLEEP) asleep (less, if the
+        notebook has slept a lot before), or min(60, CLOCK × seconds) by the clock.
         """
         since = self.used()[0] if first is None else first
         asleep, before, end = 0.0, 0.0, time.monotonic() + min(60, CLOCK * seconds)
+        naps = min(ASLEEP, seconds, max(LEAST, NAPS - self.slept))
 
         def wait(sends: bool = False) -> None:
             nonlocal asleep, before
@@ -162,9 +165,10 @@ class Process:
                 now = time.monotonic()
                 if not ready:
                     used, state = self.used()
-                    asleep += (now - last) * (state in "STtDI" and used == before)
+                    nap = (now - last) * (state in "STtDI" and used == before)
+                    asleep, self.slept = asleep + nap, self.slept + nap
                     last, before = now, used
-                if now > end or (not ready and (used - since > seconds or asleep > min(ASLEEP, seconds))):
+                if now > end or (not ready and (used - since > seconds or asleep > naps)):
                     raise Endless
 
         return wait

@@ -26,6 +26,7 @@ ENDED, NO_PROCESS = "it ends the process that marks it", "no process could be st
 TRIES = 3  # of one notebook, or of starting a process
 PATIENCE = 0.5  # seconds before another try, and twice as long before each further one
 SECONDS, BY_THE_CLOCK = 100.0, 900.0  # for one notebook: of our own CPU, and at all
+MEMORY = 1 << 30  # bytes for a worker, beyond Python, PyTorch and the catalogue
 BEGINNING = 300.0  # seconds by the clock until a worker is ready; it takes about five
 
 Waiting: TypeAlias = tuple[Submission, Path]  # a notebook, and where its result will be
@@ -178,7 +179,7 @@ def mark_given(connection: Connection, ours: list[Connection], waiting: list[Wai
     except (Unavailable, OSError, RuntimeError) as error:
         connection.send_bytes(f"{NO_PROCESS} ({error})".encode()[:900])
         return
-    confinement.limit_memory(confinement.MEMORY)
+    confinement.limit_memory(MEMORY)
     marker.seed = json.loads((out / ".state" / "seed.json").read_text())
     said = READY
     while True:

@@ -6,9 +6,11 @@ from transformer_lessons.exercises.checker.setup import Setup, integers
 
 
 def draw_tokens(generator, batch, length, pad_id, padded):
-    """Tokens of 0 to 6; `padded` says, row by row, which positions hold pad_id, and no others do."""
+    """Tokens of 0 to 6; `padded` says, row by row, which positions hold pad_id, or that half of all do, at random."""
     tokens = integers(generator, 6, batch, length)
     tokens = tokens + (tokens >= pad_id)  # 0 to 6 without pad_id
+    if padded is None:
+        padded = [row.nonzero().flatten().tolist() for row in integers(generator, 2, batch, length)]
     for row, positions in enumerate(padded):
         tokens[row, list(positions)] = pad_id
     return tokens, pad_id
@@ -24,6 +26,7 @@ setup = Setup(
         {"batch": 1, "length": 6, "pad_id": 1, "padded": [(0, 5)]},
         {"batch": 2, "length": 4, "pad_id": 6, "padded": [(), ()]},
         {"batch": 2, "length": 1, "pad_id": 3, "padded": [(), (0,)]},
+        {"batch": 6, "length": 9, "pad_id": 2, "padded": None},
     ],
     draw=draw_tokens,
     reference=masks.padding_mask,

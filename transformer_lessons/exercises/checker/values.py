@@ -71,7 +71,7 @@ def is_number(value):
     """Is it a float, or something that behaves like one: an int, np.float64, an array or tensor without dimensions?"""
     if is_array(value):
         return value.ndim == 0 and family(value) in ("float", "int")
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 PLAIN = (torch.float64, torch.int64, torch.bool)
