@@ -7,7 +7,7 @@
   make('button', {type: 'button', textContent: 'Merge the next pair', onclick: () => { merges.value += 1; show(); }}, buttons);
   make('button', {type: 'button', textContent: 'From the start', onclick: () => { merges.value = 0; show(); }}, buttons);
   const tokens = make('div', {className: 'pieces', role: 'group', ariaLabel: 'The tokens'}, stage);
-  const book = make('ol', {className: 'book', ariaLabel: 'The merges so far'}, stage);
+  const book = make('ol', {className: 'book', ariaLabel: 'The merges so far', tabIndex: 0}, stage);
   field.oninput = show;
 
   const bytes = word => String.fromCharCode(...new TextEncoder().encode(word));
