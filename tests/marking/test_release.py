@@ -115,3 +115,11 @@ def test_the_key_is_printed_or_written_but_not_where_it_would_be_published(tmp_p
     assert "def causal_mask" in (tmp_path / "key" / "lesson_6.md").read_text()
     (tmp_path / ".git").mkdir()
     assert commands.key(["--out", str(tmp_path / "key")]) == 1
+
+
+def test_a_page_without_a_module_beside_it_gets_one_sentence(tmp_path):
+    (tmp_path / "README.md").write_text("# My exercises\n")
+    with pytest.raises(
+        ValueError, match=r"README\.md is the page of an exercise, but there is no README\.py beside it"
+    ):
+        verdicts.load_variants(tmp_path)

@@ -109,6 +109,8 @@ def load_variants(folder: Path) -> list[str]:
     names = []
     for path in sorted(folder.glob("*.md")):
         setup = path.with_suffix(".py")
+        if not setup.exists():
+            raise ValueError(f"{path} is the page of an exercise, but there is no {setup.name} beside it.")
         loader = SourceFileLoader(f"variant_{path.stem}", str(setup))
         module = sys.modules[loader.name] = ModuleType(loader.name)
         module.__file__ = str(setup)
