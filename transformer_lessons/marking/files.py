@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-ENTRIES, ARCHIVE, LARGEST = 2000, 1 << 30, 200 << 20  # in one folder of a download: files, bytes; of one file: bytes
+ENTRIES, ARCHIVE, LARGEST = 20_000, 4 << 30, 200 << 20  # in one folder of a download: files, bytes; of one file: bytes
 NESTED, INNER_ENTRIES, INNER = 2, 1000, 50 << 20  # zips in zips: how deep, how many files, how many bytes
 ENTRY, METHODS = b"PK\1\2", (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # an entry's mark; others unpack without limit
 LONGEST = 1000  # characters of a file's name with its folders
