@@ -5,11 +5,15 @@ What they compute is proven in a real browser, by tests/proofs/playgrounds_brows
 
 import json
 import re
+from base64 import b64decode
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from transformer_lessons.inspection import playgrounds
+from transformer_lessons.language.gguf_tokenizer import PublishedBytePairs
+from transformer_lessons.language.splitting import single_bytes
 
 NAMES = ["drag_the_query", "match_the_key", "widen_the_vectors", "turn_the_hands", "draw_the_mask"]
 NAMES += ["merge_the_pairs", "fill_the_cache", "accept_the_draft"]
@@ -64,3 +68,20 @@ def test_a_playground_declares_no_name_that_its_frame_has_declared(playground):
     declared = [re.findall(r"(?m)^  (?:const|let|function) (\w+)", code) for code in (frame, page)]
     more = re.findall(r"(?m)^  let .*?, (\w+) = ", page)
     assert set(declared[0]).isdisjoint(declared[1] + more)
+
+
+def test_with_a_published_tokenizer_the_pair_of_lowest_rank_is_merged_first():
+    merges = [("a", "t"), ("Ġ", "c"), ("Ġc", "at")]  # a lone "c" and "at" have no rank
+    tokens = [chr(byte) for byte in range(33, 127)] + ["Ġ", *map("".join, merges)]
+    tokenizer = PublishedBytePairs(tokens, merges, special=(), single_digits=True)
+    parts = [single_bytes(word) for word in tokenizer.cut("cat cat")]
+    assert playgrounds.lowest_pairs(parts, tokenizer.ranks, 8) == [(b"a", b"t"), (b" ", b"c"), (b" c", b"at")]
+    packed = np.frombuffer(b64decode(playgrounds.packed(tokenizer.ranks)), dtype="<u2").tolist()
+    assert packed == [ord("a"), ord("t"), ord(" "), ord("c"), 257, 256]
+    assert playgrounds.merge_the_pairs(tokenizer).data["digits"]
+
+
+def test_the_draft_that_is_shown_first_is_the_one_that_q_most_overrates():
+    playground = playgrounds.accept_the_draft(["on", "in", "by"], p=[0.5, 0.2, 0.3], q=[0.4, 0.2, 0.4])
+    assert playground.data["drafted"] == 2
+    assert "“by” is drafted with q = 0.40, and p = 0.30: it is accepted if u is below 0.75." in playground.html

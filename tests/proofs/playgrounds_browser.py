@@ -7,6 +7,7 @@ nothing.
 """
 
 import contextlib
+import functools
 import statistics
 import sys
 from collections import Counter
@@ -21,8 +22,11 @@ from selenium.webdriver.common.keys import Keys
 from transformer_lessons import first_steps, masks, positions
 from transformer_lessons.inspection import playgrounds
 from transformer_lessons.language.byte_pairs import apply_merges, train_bpe
+from transformer_lessons.language.gguf_file import GGUFFile
+from transformer_lessons.language.gguf_tokenizer import read_tokenizer
 from transformer_lessons.language.sampling import speculate
 from transformer_lessons.language.splitting import single_bytes, split_words
+from transformer_lessons.tools import chat_model
 
 TIMING = """
 const [root, number, value] = arguments, input = root.querySelectorAll('input')[number];
@@ -37,9 +41,9 @@ return performance.now() - start;
 class Page:
     """One playground, opened from a file."""
 
-    def __init__(self, browser, folder, name):
-        self.browser, self.playground = browser, getattr(playgrounds, name)()
-        path = folder / f"{name}.html"
+    def __init__(self, browser, folder, playground):
+        self.browser, self.playground = browser, playground
+        path = folder / "playground.html"
         head = "<!doctype html><html lang=en><meta charset=utf-8><title>A playground</title><main><h1>A playground</h1>"
         path.write_text(head + self.playground.html + "</main></html>", encoding="utf-8")
         browser.get(path.as_uri())
@@ -223,6 +227,25 @@ def merge_the_pairs(page):
                     assert piece == token.decode().replace(" ", "␣"), (piece, token)
 
 
+@functools.cache
+def chat_tokenizer():
+    return read_tokenizer(GGUFFile(chat_model.path()))
+
+
+def merge_the_chat_models_pairs(page):
+    """Merged to the end, a text has the chat model's own tokens, however it is cut."""
+    field = page.root.find_element(By.CSS_SELECTOR, "textarea")
+    for text in (page.playground.data["text"], "unbelievably, 12345 lighthouses!", "a  b   7 – café it's"):
+        field.clear()
+        field.send_keys(text)
+        page.slide(0, 300)
+        ids = chat_tokenizer().encode(text)
+        page.expect(f"are {len(ids)} tokens after")
+        page.expect("No pair is left.")
+        shown = [piece.text.replace("␣", " ") for piece in page.root.find_elements(By.CSS_SELECTOR, ".piece")]
+        assert shown == [chat_tokenizer().decode([number]) for number in ids], shown
+
+
 def fill_the_cache(page):
     for written in range(1, len(page.playground.data["words"]) + 1):
         page.slide(0, written)
@@ -246,13 +269,16 @@ def accept_the_draft(page):
 
 USES = [drag_the_query, match_the_key, widen_the_vectors, turn_the_hands, draw_the_mask]
 USES += [merge_the_pairs, fill_the_cache, accept_the_draft]
+MADE = {use: getattr(playgrounds, use.__name__) for use in USES}
+if chat_model.path().exists():
+    MADE[merge_the_chat_models_pairs] = lambda: playgrounds.merge_the_pairs(chat_tokenizer())
 
 
 def main():
     faulty = 0
     with opened() as (browser, folder):
-        for use in USES:
-            page, faults = Page(browser, folder, use.__name__), []
+        for use, make in MADE.items():
+            page, faults = Page(browser, folder, make()), []
             try:
                 use(page)
             except AssertionError as error:

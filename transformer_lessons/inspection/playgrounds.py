@@ -5,8 +5,10 @@ need neither kernel nor network. tests/proofs/playgrounds_browser.py recomputes 
 """
 
 import json
+from base64 import b64encode
 from collections import Counter
 from html import escape
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -14,7 +16,7 @@ import torch
 from transformer_lessons import masks, positions
 from transformer_lessons.first_steps import softmax
 from transformer_lessons.inspection.explorer import PAGES, filled
-from transformer_lessons.language.byte_pairs import apply_merges, train_bpe
+from transformer_lessons.language.byte_pairs import apply_merges, merge, train_bpe
 from transformer_lessons.language.splitting import single_bytes, split_words
 
 
@@ -141,13 +143,17 @@ def draw_the_mask():
     return Playground("draw_the_mask", title, sentence, picture, data)
 
 
-def merge_the_pairs():
-    """Lesson 9: a text to type, whose commonest pair of neighbours is merged, step by step."""
+def merge_the_pairs(tokenizer=None):
+    """Lesson 9: a text to type, whose pairs are merged step by step.
+
+    Without a tokenizer the commonest pair of the text comes next; with one (PublishedBytePairs), that of lowest rank.
+    """
     from transformer_lessons.inspection import plots
 
     text, merges = "the cat sat on the mat and that cat sat", 8
-    parts = [single_bytes(word) for word in split_words(text)]
-    pairs = train_bpe(Counter(map(tuple, parts)), merges)
+    parts = [single_bytes(word) for word in (tokenizer.cut if tokenizer else split_words)(text)]
+    counted = Counter(map(tuple, parts))
+    pairs = lowest_pairs(parts, tokenizer.ranks, merges) if tokenizer else train_bpe(counted, merges)
     ranks = {pair: rank for rank, pair in enumerate(pairs)}
     tokens = [token for word in parts for token in apply_merges(word, ranks)]
     title = f"{sum(map(len, parts))} bytes become {len(tokens)} tokens after {merges} merges"
@@ -156,7 +162,30 @@ def merge_the_pairs():
     picture = plots.show_tokens(shown, title, f"“{text}”, cut into bytes and into tokens. {title}.")
     spelled = " ".join(token.decode().replace(" ", "␣") for token in tokens)
     data = {"text": text, "merges": merges, "most": 60}
+    if tokenizer:
+        data |= {"most": 300, "pairs": packed(tokenizer.ranks), "digits": tokenizer.single_digits}
     return Playground("merge_the_pairs", title, f"“{text}” after {merges} merges: {spelled}.", picture, data)
+
+
+def lowest_pairs(words, ranks, number):
+    """The first pairs that are merged in these words, lowest rank first."""
+    pairs = []
+    for _ in range(number):
+        there = ranks.keys() & {pair for parts in words for pair in pairwise(parts)}
+        if not there:
+            break
+        pairs.append(min(there, key=ranks.get))
+        words = [merge(parts, pairs[-1]) for parts in words]
+    return pairs
+
+
+def packed(pairs):
+    """In base 64, two numbers of 16 bits for each pair: a byte's is below 256, the token of pair n has 256 + n."""
+    numbers = {bytes([byte]): byte for byte in range(256)}
+    for rank, (left, right) in enumerate(pairs):
+        numbers.setdefault(left + right, 256 + rank)
+    both = [[numbers[left], numbers[right]] for left, right in pairs]
+    return b64encode(np.array(both, dtype="<u2").tobytes()).decode()
 
 
 def fill_the_cache():
@@ -174,19 +203,18 @@ def fill_the_cache():
     return Playground("fill_the_cache", title, sentence, picture, {"words": words, "written": 5})
 
 
-def accept_the_draft():
+def accept_the_draft(words=("sat", "ran", "slept", "sang"), p=(0.4, 0.3, 0.2, 0.1), q=(0.2, 0.5, 0.2, 0.1)):
     """Lesson 12: a drafted token, the number u, and whether the draft is accepted or drawn again."""
     from transformer_lessons.inspection import plots
 
-    words, p, q = ["sat", "ran", "slept", "sang"], [0.4, 0.3, 0.2, 0.1], [0.2, 0.5, 0.2, 0.1]
     title = "A draft is accepted with probability p / q; the rest is drawn from the excess of p over q"
     picture = plots.show_bars(words, {"q, drafted": q, "p, wanted": p}, title, "probability")
-    drafted, u = 1, 75
+    drafted, u = int(np.argmax(np.subtract(q, p))), 75  # the token that q most overrates
     sentence = (
         f"“{words[drafted]}” is drafted with q = {q[drafted]:.2f}, and p = {p[drafted]:.2f}: "
         f"it is accepted if u is below {p[drafted] / q[drafted]:.2f}."
     )
-    data = {"words": words, "p": p, "q": q, "drafted": drafted, "u": u}
+    data = {"words": list(words), "p": list(p), "q": list(q), "drafted": drafted, "u": u}
     return Playground("accept_the_draft", title, sentence, picture, data)
 
 

@@ -1,4 +1,5 @@
   // Lesson 9: byte pairs merged step by step, on a text that can be typed. A byte is a letter of a string here.
+  const ranks = data.pairs && unpacked(data.pairs);  // of a published tokenizer: its next pair is that of lowest rank
   const label = make('label', {className: 'typed', textContent: 'Your text '}, stage);
   const field = make('textarea', {rows: 2, maxLength: 400, value: data.text}, label);
   const sliders = make('div', {className: 'sliders'}, stage);
@@ -6,6 +7,7 @@
   const buttons = make('div', {}, stage);
   make('button', {type: 'button', textContent: 'Merge the next pair', onclick: () => { merges.value += 1; show(); }}, buttons);
   make('button', {type: 'button', textContent: 'From the start', onclick: () => { merges.value = 0; show(); }}, buttons);
+  if (ranks) make('button', {type: 'button', textContent: 'Merge them all', onclick: () => { merges.value = data.most; show(); }}, buttons);
   const tokens = make('div', {className: 'pieces', role: 'group', ariaLabel: 'The tokens'}, stage);
   const book = make('ol', {className: 'book', ariaLabel: 'The merges so far', tabIndex: 0}, stage);
   field.oninput = show;
@@ -17,8 +19,25 @@
   };
 
   const times = count => count === 1 ? 'once' : `${count} times`;
+  const why = ({count, rank}) => ranks ? `rank ${rank.toLocaleString('en-GB')}` : times(count);
+  const sumOf = ({left, right}) => `${visible(left)} + ${visible(right)} → ${visible(left + right)}`;
 
-  function wordsOf(text) {  // as GPT-2 splits: a word keeps the space before it
+  function unpacked(packed) {
+    const signs = Uint8Array.from(atob(packed), sign => sign.charCodeAt(0)), view = new DataView(signs.buffer);
+    const tokens = Array.from({length: 256}, (_, byte) => String.fromCharCode(byte)), ranks = new Map();
+    for (let at = 0; at < signs.length; at += 4) {
+      const left = tokens[view.getUint16(at, true)], right = tokens[view.getUint16(at + 2, true)];
+      ranks.set(`${left}\uffff${right}`, ranks.size);
+      tokens.push(left + right);
+    }
+    return ranks;
+  }
+
+  function wordsOf(text) {
+    return data.digits ? text.split(/(\p{N})/u).flatMap(split) : split(text);  // every digit by itself
+  }
+
+  function split(text) {  // as GPT-2 does: a word keeps the space before it
     return text.match(/'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+/gu) ?? [];
   }
 
@@ -42,6 +61,19 @@
     return best;
   }
 
+  function lowest(counts) {
+    let best = null;
+    for (const [pair, count] of counts) {
+      const rank = ranks.get(pair);
+      if (rank === undefined || best && rank > best.rank) continue;
+      const [left, right] = pair.split('\uffff');
+      best = {left, right, count, rank};
+    }
+    return best;
+  }
+
+  const nextPair = words => (ranks ? lowest : mostFrequent)(countPairs(words));
+
   function merge(parts, {left, right}) {
     const merged = [];
     for (const part of parts) {
@@ -55,21 +87,21 @@
     let words = wordsOf(field.value).map(word => [...bytes(word)]);
     const whole = words.flat().length, learned = [];
     while (learned.length < merges.value) {
-      const pair = mostFrequent(countPairs(words));
+      const pair = nextPair(words);
       if (!pair) break;
       learned.push(pair);
       words = words.map(parts => merge(parts, pair));
     }
     if (learned.length < merges.value) merges.value = learned.length;
-    const next = mostFrequent(countPairs(words)), newest = learned.at(-1);
+    const next = nextPair(words), newest = learned.at(-1);
     tokens.replaceChildren(...words.flatMap(parts => parts.map((part, i) => {
       const fresh = newest && part === newest.left + newest.right;
       const paired = next && (part === next.left && parts[i + 1] === next.right || part === next.right && parts[i - 1] === next.left);
       return make('span', {className: `piece${part.length > 1 ? ' grown' : ''}${fresh ? ' fresh' : ''}${paired ? ' paired' : ''}`, textContent: visible(part)});
     })));
-    book.replaceChildren(...learned.map(({left, right, count}) => make('li', {textContent: `${visible(left)} + ${visible(right)} → ${visible(left + right)}, ${times(count)}`})));
+    book.replaceChildren(...learned.map(pair => make('li', {textContent: `${sumOf(pair)}, ${why(pair)}`})));
     book.scrollTop = book.scrollHeight;
     said.textContent = `${whole} bytes are ${words.flat().length} tokens after ${learned.length} merges. `
-      + (next ? `Next: ${visible(next.left)} + ${visible(next.right)}, which occurs ${times(next.count)}.` : 'No pair is left.');
+      + (next ? `Next: ${visible(next.left)} + ${visible(next.right)}, which ${ranks ? 'has' : 'occurs'} ${why(next)}.` : 'No pair is left.');
   }
   show();
