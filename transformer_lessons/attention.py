@@ -73,21 +73,28 @@ class MultiHeadAttention(nn.Module):
             query, key = self.rotary(query, start), self.rotary(key, start)
         if cache is not None:
             key, value = cache.extend(self, key, value)  # (batch, key_heads, length, d_head)
-        if self.num_key_heads < self.num_heads:
-            group = self.num_heads // self.num_key_heads  # query heads for each key head
-            key, value = key.repeat_interleave(group, dim=1), value.repeat_interleave(group, dim=1)
-        attend = scaled_dot_product_attention if need_weights else fused_attention
+        group = self.num_heads // self.num_key_heads  # query heads for each key head
         dropout = self.dropout.p if self.training else 0.0
-        output, weights = attend(query, key, value, mask, dropout)
+        if need_weights:
+            shared = [repeat_heads(heads, group) for heads in (key, value)]
+            output, weights = scaled_dot_product_attention(query, *shared, mask, dropout)
+        else:
+            output, weights = fused_attention(query, key, value, mask, dropout, group)
         return self.linear_out(merge_heads(output)), weights
 
 
-def fused_attention(query, key, value, mask=None, dropout=0.0):
-    """The same output from PyTorch's own kernel, which is faster because it never stores the weights."""
-    check_match(query, key, value)
+def repeat_heads(heads, group):
+    """Each head `group` times, side by side: one for each query head that it serves."""
+    return heads if group == 1 else heads.repeat_interleave(group, dim=1)
+
+
+def fused_attention(query, key, value, mask=None, dropout=0.0, group=1):
+    """The same output from PyTorch's own kernel, which is faster because it stores no weights and repeats no heads."""
+    check_match(query if group == 1 else query[:, ::group], key, value)
     if mask is not None:
         check_mask(mask, (*query.shape[:-1], key.shape[-2]))
         mask = torch.atleast_2d(mask)  # the kernel needs both dimensions, even where they broadcast
     if query.is_cpu and torch.is_autocast_enabled("cpu"):  # its backward pass in bfloat16 is slower than ours
-        return scaled_dot_product_attention(query, key, value, mask, dropout)[0], None
-    return F.scaled_dot_product_attention(query, key, value, mask, dropout), None
+        shared = [repeat_heads(heads, group) for heads in (key, value)]
+        return scaled_dot_product_attention(query, *shared, mask, dropout)[0], None
+    return F.scaled_dot_product_attention(query, key, value, mask, dropout, enable_gqa=group > 1), None

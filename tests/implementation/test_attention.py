@@ -110,7 +110,7 @@ def test_under_autocast_on_a_processor_weights_are_dropped_too():
 
 def test_only_under_autocast_on_a_processor_does_ours_stand_in_for_the_kernel(monkeypatch):
     called = []
-    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *inputs: called.append(inputs))
+    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *inputs, **_: called.append(inputs))
     inputs = draw_inputs(BATCH, HEADS)
     with torch.autocast("cpu", torch.bfloat16):
         fused_attention(*inputs)

@@ -60,6 +60,24 @@ def test_grouped_queries_are_pytorchs(key_heads, need_weights):
     assert (weights is None) != need_weights
 
 
+@pytest.mark.parametrize("key_heads", [1, 2, 6])
+def test_without_weights_grouped_queries_have_the_same_gradients(key_heads):
+    attend = unit_scale(MultiHeadAttention(24, 6, dropout=0.0, num_key_heads=key_heads))
+    x, mask = torch.randn(2, 7, 24, requires_grad=True), torch.ones(7, 7, dtype=torch.bool).tril()
+    outputs = [attend(x, x, x, mask, need_weights=need)[0] for need in (True, False)]
+    inputs = [x, *attend.parameters()]
+    assert_same(gradients(outputs[1], inputs), gradients(outputs[0], inputs))
+
+
+def test_under_autocast_grouped_queries_are_the_same_within_bfloat16():
+    attend = unit_scale(MultiHeadAttention(24, 6, dropout=0.0, num_key_heads=2)).float()
+    x, mask = torch.randn(2, 7, 24, dtype=torch.float32), torch.ones(7, 7, dtype=torch.bool).tril()
+    expected, _ = attend(x, x, x, mask)
+    with torch.autocast("cpu", torch.bfloat16):
+        output, _ = attend(x, x, x, mask, need_weights=False)
+    assert (output - expected).norm() <= 0.02 * expected.norm()
+
+
 @pytest.mark.parametrize("rotary", [True, False])
 def test_grouped_queries_that_come_in_chunks_get_with_a_cache_what_they_get_at_once(rotary):
     attend = unit_scale(MultiHeadAttention(24, 6, 0.0, rotary=RotaryHalves(4, 9) if rotary else None, num_key_heads=2))

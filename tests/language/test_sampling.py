@@ -1,5 +1,6 @@
 """Theorems about drawing the next token, and the next. Every draw is seeded: every run is the same."""
 
+import copy
 import math
 import re
 
@@ -15,6 +16,8 @@ from transformer_lessons.language.sampling import (
     generate,
     generate_tokens,
     keep_nucleus,
+    lay_out,
+    matrices,
     sample_next,
     stream,
     window_start,
@@ -342,6 +345,19 @@ def test_in_single_precision_a_larger_model_agrees_to_five_decimals_for_many_win
         assert_same(cache.read(tokens[:, end - 1 : end]), without_cache(model, tokens[:, :end]), 1e-5)
 
 
+@pytest.mark.parametrize("rotary", [False, True], ids=["learned, biased", "rotary, without biases"])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_in_bfloat16_the_cache_shares_the_weights_and_the_logits_are_the_models_within_its_rounding(rotary, rows):
+    torch.manual_seed(1)
+    model = LanguageModel(Config(300, 64, 4, 256, 4, 32, rotary=rotary, bias=not rotary)).eval().bfloat16()
+    tokens, cache, exact = torch.randint(300, (rows, 30)), Cache(model, rows), copy.deepcopy(model).float()
+    assert all(one is other for one, other in zip(matrices(cache.model), matrices(model), strict=True))
+    for end in range(1, 31):
+        expected, logits = without_cache(exact, tokens[:, :end]), cache.read(tokens[:, end - 1 : end])
+        assert logits.dtype == torch.bfloat16
+        assert (logits.float() - expected).norm() <= 0.02 * expected.norm()
+
+
 @pytest.mark.parametrize("max_length", [1, 2, 5, 8, 64])
 def test_a_window_is_full_then_half_and_moves_on_only_when_it_must(max_length):
     starts = [window_start(length, max_length) for length in range(1, 6 * max_length + 1)]
@@ -362,6 +378,12 @@ def test_every_token_is_read_once_until_the_context_is_full(rotary):
     read.clear()
     list(generate_tokens(model, torch.ones(BATCH, 7, dtype=torch.int64), 59))
     assert read == [7] + [1] * 57 + [33]  # the 65th is one too many: half of them are read anew
+
+
+def test_a_model_that_was_laid_out_before_it_became_short_is_laid_out_anew():
+    model = lay_out(draw_model()).bfloat16()
+    assert not any(weight.is_contiguous() for weight in matrices(model))
+    assert all(weight.is_contiguous() for weight in matrices(Cache(model, 1).model))
 
 
 def test_a_cache_needs_no_gradients_and_sets_memory_aside_once():

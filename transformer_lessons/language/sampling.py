@@ -110,7 +110,7 @@ class Cache:
         if attention not in self.memory:
             size = *key.shape[:2], self.model.max_length, key.shape[3]
             with torch.inference_mode(False):  # or they could not be filled outside read
-                self.memory[attention] = key.new_zeros(size), value.new_zeros(size)
+                self.memory[attention] = key.new_empty(size), value.new_empty(size)
         keys, values = self.memory[attention]
         end = self.length + key.shape[2]
         keys[:, :, self.length : end] = key
@@ -119,16 +119,41 @@ class Cache:
 
 
 def laid_out(model):
-    """A copy whose weights are stored column by column; weights that are stored so already are shared, not copied."""
-    columns = {id(weight): weight for weight in matrices(model) if weight.T.is_contiguous()}
-    return lay_out(copy.deepcopy(model, columns))
+    """A copy that is laid out; weights that are stored so already are shared, not copied."""
+    shared = {id(weight): weight for weight in matrices(model) if is_stored(weight)}
+    return lay_out(copy.deepcopy(model, shared))
 
 
 def lay_out(model):
-    """Stores the model's own weights column by column: faster for one token at a time, the same up to rounding."""
+    """Makes a model faster for one token at a time, in place; its logits stay the same up to rounding."""
     for weight in matrices(model):
-        weight.data = weight.data.T.contiguous().T
+        if not is_stored(weight):
+            weight.data = weight.data.contiguous() if is_short(weight) else weight.data.T.contiguous().T
+    for part in model.modules():
+        if type(part) is nn.Linear and is_short(part.weight):
+            part.__class__ = VectorLinear
     return model
+
+
+def is_stored(weight):
+    """Whether a weight is stored as it is read fastest: column by column; on a processor, in bfloat16, row by row."""
+    return (weight if is_short(weight) else weight.T).is_contiguous()
+
+
+def is_short(weight):
+    return weight.is_cpu and weight.dtype == torch.bfloat16
+
+
+class VectorLinear(nn.Linear):
+    """A linear layer that multiplies a single row as a vector: in bfloat16, PyTorch's CPU kernel for that is faster."""
+
+    def forward(self, x):
+        if x.numel() > self.in_features:
+            return super().forward(x)
+        product = self.weight @ x.flatten()
+        if self.bias is not None:
+            product = product + self.bias
+        return product.view(*x.shape[:-1], -1)
 
 
 def matrices(model):

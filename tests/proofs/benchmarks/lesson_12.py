@@ -34,21 +34,25 @@ def chat():
     import transformers
 
     path = chat_model.path()
-    ours = gguf_model.read_model(GGUFFile(path))
+    ours, short = gguf_model.read_model(GGUFFile(path)), gguf_model.read_model(GGUFFile(path)).bfloat16()
+    for model in (ours, short):
+        sampling.lay_out(model)  # as the commands do
     theirs = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
-    prompt = torch.randint(1000, 40_000, (1, PROMPT))
+    prompt = torch.randint(1000, 40_000, (1, PROMPT), generator=torch.Generator().manual_seed(0))
     settings = {"max_new_tokens": LENGTH, "min_new_tokens": LENGTH, "do_sample": False}
 
-    def write():
-        return list(sampling.generate_tokens(ours, prompt, LENGTH, temperature=0))
+    def write(model):
+        return list(sampling.generate_tokens(model, prompt, LENGTH, temperature=0))
 
     def write_theirs():
         return theirs.generate(prompt, attention_mask=torch.ones_like(prompt), **settings)[0, PROMPT:].tolist()
 
-    same = torch.cat(write()).tolist() == write_theirs()
-    here, there = fastest(write, write_theirs)
-    print(f"chat, {LENGTH} tokens: {LENGTH / here:.1f} a second here, {LENGTH / there:.1f} with transformers", end="")
-    print(f" ({transformers.__version__}); the same tokens: {same}")
+    same = torch.cat(write(ours)).tolist() == write_theirs()
+    here, there, in_bfloat16 = (
+        LENGTH / seconds for seconds in fastest(partial(write, ours), write_theirs, partial(write, short))
+    )
+    print(f"chat, {LENGTH} tokens: {here:.1f} a second here, {there:.1f} with transformers", end="")
+    print(f" ({transformers.__version__}); the same tokens: {same}; in bfloat16 {in_bfloat16:.1f}")
 
 
 def tiles():
