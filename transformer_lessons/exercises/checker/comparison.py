@@ -67,13 +67,7 @@ def alike(actual, expected, tolerance, exact_zeros=False):
         if kind in EXACT or (kind is int and actual == expected):
             return actual == expected
     if is_array(actual) and is_array(expected):
-        tensors = isinstance(actual, torch.Tensor), isinstance(expected, torch.Tensor)
-        return (
-            tensors[0] == tensors[1]
-            and family(actual) == family(expected)
-            and tuple(actual.shape) == tuple(expected.shape)
-            and close(actual, expected, tolerance, exact_zeros)
-        )
+        return comparable(actual, expected) and close(actual, expected, tolerance, exact_zeros)
     if is_number(actual) and is_number(expected):
         return close(actual, expected, tolerance, exact_zeros)
     if isinstance(actual, (list, tuple)) and isinstance(expected, (list, tuple)):
@@ -84,9 +78,7 @@ def alike(actual, expected, tolerance, exact_zeros=False):
         return actual.keys() == expected.keys() and all(
             alike(actual[key], expected[key], tolerance, exact_zeros) for key in actual
         )
-    if is_array(actual) or is_array(expected) or type(actual) is not type(expected):
-        return False
-    return isinstance(actual, (str, bytes, bool, type(None), set, frozenset)) and actual == expected
+    return kind is type(expected) and isinstance(actual, (*EXACT, set, frozenset)) and actual == expected
 
 
 def comparable(actual: Any, expected: Any) -> bool:
@@ -176,37 +168,35 @@ def difference_of_one(actual, expected, name, shape, tolerance, exact_zeros):
     if is_array(expected):
         return difference_of_arrays(actual, expected, the, shape, tolerance, exact_zeros)
     if is_number(expected):
-        if not is_number(actual):
-            wanted = f"a {type(expected).__name__} is expected."
-            return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {wanted}")
-        if np.isnan(numbers(actual)) and not np.isnan(expected):
-            return Difference("finite", f"{capital(the)} is not a number (NaN).")
-        return (
-            None
-            if close(actual, expected, tolerance, exact_zeros)
-            else Difference("numbers", f"{capital(the)} is not the expected number.")
-        )
+        return difference_of_numbers(actual, expected, the, tolerance, exact_zeros)
     if isinstance(expected, (list, tuple)):
-        if not isinstance(actual, (list, tuple)):
-            wanted = f"a {type(expected).__name__} is expected."
-            return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {wanted}")
-        for item, wanted in zip(actual, expected, strict=False):
-            if type(item) is not type(wanted) and not (is_number(item) and is_number(wanted)):
-                return Difference("kind", f"{capital(the)} holds {kind_of(item)}; {kind_of(wanted)} is expected there.")
-        return (
-            None
-            if alike(actual, expected, tolerance)
-            else Difference("numbers", f"{capital(the)} holds the wrong items.")
-        )
+        return difference_of_lists(actual, expected, the, tolerance)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):  # of any kind: a Counter as well as a dict
-        return (
-            None
-            if alike(actual, expected, tolerance)
-            else Difference("numbers", f"{capital(the)} holds the wrong entries.")
-        )
-    if type(actual) is not type(expected):
+        right, wrong = alike(actual, expected, tolerance), "holds the wrong entries."
+    elif type(actual) is type(expected):
+        right, wrong = actual == expected, "is not the expected one."
+    else:
         return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {kind_of(expected)} is expected.")
-    return None if actual == expected else Difference("numbers", f"{capital(the)} is not the expected one.")
+    return None if right else Difference("numbers", f"{capital(the)} {wrong}")
+
+
+def difference_of_numbers(actual, expected, the, tolerance, exact_zeros):
+    if not is_number(actual):
+        return Difference("kind", f"{capital(the)} is {kind_of(actual)}; a {type(expected).__name__} is expected.")
+    if np.isnan(numbers(actual)) and not np.isnan(expected):
+        return Difference("finite", f"{capital(the)} is not a number (NaN).")
+    right = close(actual, expected, tolerance, exact_zeros)
+    return None if right else Difference("numbers", f"{capital(the)} is not the expected number.")
+
+
+def difference_of_lists(actual, expected, the, tolerance):
+    if not isinstance(actual, (list, tuple)):
+        return Difference("kind", f"{capital(the)} is {kind_of(actual)}; a {type(expected).__name__} is expected.")
+    for item, wanted in zip(actual, expected, strict=False):
+        if type(item) is not type(wanted) and not (is_number(item) and is_number(wanted)):
+            return Difference("kind", f"{capital(the)} holds {kind_of(item)}; {kind_of(wanted)} is expected there.")
+    right = alike(actual, expected, tolerance)
+    return None if right else Difference("numbers", f"{capital(the)} holds the wrong items.")
 
 
 def is_table_like(actual, expected):
