@@ -364,28 +364,26 @@ def show_lines(
     log_y=False,
     floor=None,
     legend="best",
-    points=(),
     notes=(),
 ):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
     The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none.
-    The curves named in points are drawn as markers without a line, and the others then as lines without markers.
     Each of notes is a point_at.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
     for index, (name, numbers) in enumerate(curves.items()):
         colour, runs = COLOURS[index % len(COLOURS)], np.atleast_2d(as_array(numbers))
-        marker = MARKERS[index % len(MARKERS)] if name in points or (len(x) <= 24 and not points) else None
+        marker = MARKERS[index % len(MARKERS)] if len(x) <= 24 else None
         axis.plot(
             x,
             runs.mean(axis=0),
             color=colour,
             marker=marker,
-            markersize=7 if name in points else 4,
-            linestyle="" if name in points else ["-", "--", "-.", ":"][index % 4],
+            markersize=4,
+            linestyle=["-", "--", "-.", ":"][index % 4],
             label=name,
         )
         if len(runs) > 1:
