@@ -389,24 +389,7 @@ def show_lines(
         if len(runs) > 1:
             axis.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.2, linewidth=0)
     if floor is not None:
-        ends = (
-            np.concatenate([as_array(numbers)[..., -len(x) // 3 :].ravel() for numbers in curves.values()]) - floor[1]
-        )
-        free_above, free_below = (min(gaps, default=np.inf) for gaps in (ends[ends >= 0], -ends[ends < 0]))
-        above = free_above > free_below  # on the side where the curves leave more room
-        axis.axhline(floor[1], color="grey", linestyle=(0, (1, 1)))
-        axis.annotate(
-            floor[0],
-            (1, floor[1]),
-            (-3, 3 if above else -3),
-            axis.get_yaxis_transform(),
-            textcoords="offset points",
-            color="#666666",
-            fontsize=9,
-            ha="right",
-            va="bottom" if above else "top",
-        )
-        axis.margins(y=0.1)  # room for the name, even at the edge
+        draw_floor(axis, *floor, [as_array(numbers)[..., -len(x) // 3 :] for numbers in curves.values()])
     axis.grid(axis="y")
     if log_x:
         axis.set_xscale("log")
@@ -426,6 +409,25 @@ def show_lines(
         point_at(axis, *note)
     alt = alt or f"Line chart of {y_label} against {x_label}: {title}."
     return finish(figure, axis, title, x_label, y_label, alt, legend)
+
+
+def draw_floor(axis, name, height, ends):
+    """A dotted line with its name at the right, on the side where the ends of the curves leave more room."""
+    gaps = np.concatenate([numbers.ravel() for numbers in ends]) - height
+    above = min(gaps[gaps >= 0], default=np.inf) > min(-gaps[gaps < 0], default=np.inf)
+    axis.axhline(height, color="grey", linestyle=(0, (1, 1)))
+    axis.annotate(
+        name,
+        (1, height),
+        (-3, 3 if above else -3),
+        axis.get_yaxis_transform(),
+        textcoords="offset points",
+        color="#666666",
+        fontsize=9,
+        ha="right",
+        va="bottom" if above else "top",
+    )
+    axis.margins(y=0.1)  # room for the name, even at the edge
 
 
 @in_style
