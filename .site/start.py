@@ -25,6 +25,16 @@ PROMISE = (
     "**Build the Transformer from a weighted average, every step from scratch, every step checked.** A free course in "
     "Jupyter notebooks, for anyone who knows some Python and linear algebra."
 )
+FOR_TEACHERS = (
+    "## For teachers\n\n"
+    '<ul class="teachers">\n'
+    "<li><strong>Hand it out.</strong> One command makes a zip for students, without what the teacher keeps.</li>\n"
+    "<li><strong>Mark a class.</strong> Every notebook runs in a process of its own; the report says who has "
+    "solved what, and which mistakes they make.</li>\n"
+    '<li><strong>Show it.</strong> <span class="by-keys">Press p on any page: it becomes slides, one screen at a '
+    "time.</span> Playgrounds stay live on the projector.</li>\n</ul>\n\n"
+    "[Teaching with this course](teaching.md) has the details, and a class of thirty to try it on.\n\n"
+)
 
 
 def lines_of_the_model():
@@ -32,38 +42,9 @@ def lines_of_the_model():
 
 
 def front_page(lessons):
-    facts = [facts_of(lesson) for lesson in lessons]
-    cards = [
-        f'<li data-lesson="{number + 1}">{icon(number)}<a href="notebooks/{lesson.stem}.html">'
-        f"<strong>{html(name)}</strong></a> "
-        f"<span>{html(told['promise'])}</span> <em>{told['Time'].partition(',')[0]}</em></li>\n"
-        for number, (lesson, told) in enumerate(zip(lessons, facts, strict=True))
-        for name in [told["title"].partition(" · ")[2]]
-    ]
-    hours = round(sum(int(told["Time"].split()[0]) for told in facts) / 60)  # without extras
-    first = lessons[0].stem
+    cards = [card(number, lesson) for number, lesson in enumerate(lessons)]
     return (
-        f"{HIDE_TOC}# Transformer Lessons\n\n"
-        f'<div class="hero"><div>\n\n{{.promise}}\n{PROMISE}\n\n</div><div>\n\n'
-        f'<p class="start"><a class="button" href="notebooks/{first}.html">Start lesson 1</a> '
-        '<a class="button quiet" href="#run-it-on-your-machine">Run it yourself</a> '
-        '<button class="button quiet present" hidden title="Or press p">Present</button></p>\n\n'
-        f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours · "
-        "no\u00a0GPU\u00a0· MIT\u00a0licence\n\n</div></div>\n\n"
-        f"{poster()}\n\n"
-        "This is what you will have built: lesson 8 trains such a model, and lesson 11 looks inside. Its code here is "
-        f'<a href="beside/live/model.js">the Transformer in {lines_of_the_model()} lines of JavaScript</a>, as in the '
-        "[finished implementation](reference/models.md), line by line.\n\n"
-        "## One step of attention, by hand\n\n"
-        "“Bank” means one thing beside a river and another beside savings. This is how a Transformer works it out, in "
-        f"numbers that you can check.\n\n{opening()}\n\n"
-        f"## Drag the query\n\nThe same with four vectors, as you will build it in lesson 1.\n\n"
-        f"{first_playground(lessons[0])}\n\n"
-        "## The checks name your mistake\n\n"
-        f"They know {number_of_mistakes():,} mistakes, run them on the same "
-        "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
-        f"check says.\n\n{answers_and_verdicts()}\n\n"
-        "[How sharp are the checks?](evidence.md) has the measurements.\n\n"
+        f"{HIDE_TOC}# Transformer Lessons\n\n{beginning(lessons)}{tried_out(lessons[0])}"
         "## The path\n\nThe course is lessons 1 to 8, one after the other:\n\n"
         f'<ol class="path">\n{"".join(cards[:8])}</ol>\n\n'
         "Four more lessons go beyond it, in any order:\n\n"
@@ -72,26 +53,68 @@ def front_page(lessons):
         '<button type="button">Forget them</button></p>\n\n'
         "To look things up: the [exercises](exercises/index.md), the "
         "[glossary](notebooks/glossary.md), and the [finished implementation](reference/index.md), with "
-        f"explanations beside the code.{source()}\n\n"
-        "## For teachers\n\n"
-        '<ul class="teachers">\n'
-        "<li><strong>Hand it out.</strong> One command makes a zip for students, without what the teacher keeps.</li>\n"
-        "<li><strong>Mark a class.</strong> Every notebook runs in a process of its own; the report says who has "
-        "solved what, and which mistakes they make.</li>\n"
-        '<li><strong>Show it.</strong> <span class="by-keys">Press p on any page: it becomes slides, one screen at a '
-        "time.</span> Playgrounds stay live on the projector.</li>\n</ul>\n\n"
-        "[Teaching with this course](teaching.md) has the details, and a class of thirty to try it on.\n\n"
-        "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
-        f"{'With git and' if repository.source() else 'In a clone of the repository, with'} Python 3.10 or later, "
-        f"this {'fetches the course, ' if repository.source() else ''}makes an environment and opens the first "
-        f"lesson:\n\n```sh\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n"
-        "{.facts}\nBy the Transformer Lessons authors, under the MIT licence"
-        f"{' · last changed on ' + day if (day := repository.changed()) else ''}\n\n"
+        f"explanations beside the code.{source()}\n\n{FOR_TEACHERS}{on_your_machine()}"
         '<script src="_static/start.js" defer></script>\n\n'
         + contents("Lessons", [f"notebooks/{path.stem}" for path in lessons])
         + contents(
             "To look things up", ["exercises/index", "notebooks/glossary", "reference/index", "teaching", "evidence"]
         )
+    )
+
+
+def card(number, lesson):
+    """A lesson's place on the path: its name, what it promises, and how long it takes."""
+    told = facts_of(lesson)
+    return (
+        f'<li data-lesson="{number + 1}">{icon(number)}<a href="notebooks/{lesson.stem}.html">'
+        f"<strong>{html(told['title'].partition(' · ')[2])}</strong></a> "
+        f"<span>{html(told['promise'])}</span> <em>{told['Time'].partition(',')[0]}</em></li>\n"
+    )
+
+
+def beginning(lessons):
+    """The course in a few words, its buttons, and the model to play with."""
+    hours = round(sum(int(facts_of(lesson)["Time"].split()[0]) for lesson in lessons) / 60)  # without extras
+    return (
+        f'<div class="hero"><div>\n\n{{.promise}}\n{PROMISE}\n\n</div><div>\n\n'
+        f'<p class="start"><a class="button" href="notebooks/{lessons[0].stem}.html">Start lesson 1</a> '
+        '<a class="button quiet" href="#run-it-on-your-machine">Run it yourself</a> '
+        '<button class="button quiet present" hidden title="Or press p">Present</button></p>\n\n'
+        f"{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about {hours} hours · "
+        "no\u00a0GPU\u00a0· MIT\u00a0licence\n\n</div></div>\n\n"
+        f"{poster()}\n\n"
+        "This is what you will have built: lesson 8 trains such a model, and lesson 11 looks inside. Its code here is "
+        f'<a href="beside/live/model.js">the Transformer in {lines_of_the_model()} lines of JavaScript</a>, as in the '
+        "[finished implementation](reference/models.md), line by line.\n\n"
+    )
+
+
+def tried_out(lesson):
+    """What can be followed, dragged and answered on the page itself."""
+    return (
+        "## One step of attention, by hand\n\n"
+        "“Bank” means one thing beside a river and another beside savings. This is how a Transformer works it out, in "
+        f"numbers that you can check.\n\n{opening()}\n\n"
+        f"## Drag the query\n\nThe same with four vectors, as you will build it in lesson 1.\n\n"
+        f"{first_playground(lesson)}\n\n"
+        "## The checks name your mistake\n\n"
+        f"They know {number_of_mistakes():,} mistakes, run them on the same "
+        "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
+        f"check says.\n\n{answers_and_verdicts()}\n\n"
+        "[How sharp are the checks?](evidence.md) has the measurements.\n\n"
+    )
+
+
+def on_your_machine():
+    """How to get the course, and by whom it is."""
+    public = repository.source()
+    return (
+        "## Run it on your machine\n\nThese pages are for reading. The exercises are done in JupyterLab. "
+        f"{'With git and' if public else 'In a clone of the repository, with'} Python 3.10 or later, "
+        f"this {'fetches the course, ' if public else ''}makes an environment and opens the first "
+        f"lesson:\n\n```sh\n{repository.clone_command()}python3 -m transformer_lessons lab\n```\n\n"
+        "{.facts}\nBy the Transformer Lessons authors, under the MIT licence"
+        f"{' · last changed on ' + day if (day := repository.changed()) else ''}\n\n"
     )
 
 

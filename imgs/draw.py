@@ -340,9 +340,9 @@ def main():
 SEQUENCE = [(1, 0), (0, 1), (1, 1)]
 
 
-def traced_by_hand(asking=0):
-    """Scores, their exponentials, weights and output of one position of SEQUENCE."""
-    scores = [dot(SEQUENCE[asking], x) for x in SEQUENCE]
+def traced_by_hand():
+    """Scores, their exponentials, weights and output of the first position of SEQUENCE."""
+    scores = [dot(SEQUENCE[0], x) for x in SEQUENCE]
     weights = softmax(scores)
     output = [dot(weights, feature) for feature in zip(*SEQUENCE, strict=True)]
     return scores, [math.exp(score) for score in scores], weights, output

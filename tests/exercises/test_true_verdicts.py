@@ -13,6 +13,7 @@ from dataclasses import replace
 import pytest
 import torch
 from drawn import draws
+from reported import words_of
 from torch import nn
 
 from transformer_lessons import attention as finished
@@ -28,11 +29,6 @@ from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.steps import Trace, certain, made_ready, sentence_on_steps
 from transformer_lessons.exercises.checker.values import freeze
-
-
-def text(report):
-    return " ".join(report.message.split())
-
 
 # Gradients: where a lesson trains through the function, they count; everywhere else nothing is said of them
 
@@ -75,9 +71,9 @@ def test_a_shape_that_is_called_the_learners_is_the_learners(name):
                 report = verdict.judge_outcomes(drawn, variant.answer, outcomes, attempt)
                 shapes = {str(tuple(one.shape)) for outcome in outcomes for one in several(outcome.value)}
                 said = [
-                    *re.findall(r"` has shape (\([\d, ]*\));", text(report)),
-                    *re.findall(r"of shape (\([\d, ]*\)); a tensor is expected", text(report)),
-                    *re.findall(r"yours: \w+ (\([\d, ]*\))", text(report)),
+                    *re.findall(r"` has shape (\([\d, ]*\));", words_of(report)),
+                    *re.findall(r"of shape (\([\d, ]*\)); a tensor is expected", words_of(report)),
+                    *re.findall(r"yours: \w+ (\([\d, ]*\))", words_of(report)),
                 ]
                 assert {one for one in said if one not in shapes} == set(), report.message
 
@@ -169,11 +165,11 @@ STEPS = "right up to `", "first wrong step", "very first step"
 def test_where_the_first_wrong_step_is_not_certain_nothing_is_said(name, answer):
     report = unnamed(name, answer)
     assert report.status == "failed"
-    assert not any(phrase in text(report) for phrase in (*STEPS, "never used"))
+    assert not any(phrase in words_of(report) for phrase in (*STEPS, "never used"))
 
 
 def test_a_layer_that_is_never_used_is_named_with_the_first_step_that_needs_it():
-    said = text(unnamed("MultiHeadAttention", OneMapForAll))
+    said = words_of(unnamed("MultiHeadAttention", OneMapForAll))
     assert "`linear_q` and `linear_v` are never used. The very first step, `projected_q`, is already wrong." in said
 
 
@@ -186,7 +182,7 @@ class NoLookUpWithoutAMask(layers.DecoderLayer):
 
 
 def test_a_layer_that_is_used_in_some_calls_is_not_called_unused():
-    assert "never used" not in text(unnamed("DecoderLayer", NoLookUpWithoutAMask))
+    assert "never used" not in words_of(unnamed("DecoderLayer", NoLookUpWithoutAMask))
 
 
 def capped_at_50(query, key, value):
@@ -196,7 +192,7 @@ def capped_at_50(query, key, value):
 
 
 def test_a_result_that_is_only_nearly_right_is_not_called_right():
-    assert "`output` is right" not in text(unnamed("scaled_dot_product_attention", capped_at_50))
+    assert "`output` is right" not in words_of(unnamed("scaled_dot_product_attention", capped_at_50))
 
 
 def by_d(query, key, value):
@@ -229,12 +225,12 @@ def scores_moved(query, key, value):
 
 def test_where_it_is_certain_the_first_wrong_step_is_said():
     name = "scaled_dot_product_attention"
-    assert "Everything is right up to `scores`; the first wrong step is `scaled`." in text(unnamed(name, by_d))
+    assert "Everything is right up to `scores`; the first wrong step is `scaled`." in words_of(unnamed(name, by_d))
 
 
 @pytest.mark.parametrize("answer", [in_place, by_way_of_numpy, query_by_d, scores_moved])
 def test_where_the_way_of_the_numbers_is_not_clear_nothing_is_said_of_steps(answer):
-    assert not any(phrase in text(unnamed("scaled_dot_product_attention", answer)) for phrase in STEPS)
+    assert not any(phrase in words_of(unnamed("scaled_dot_product_attention", answer)) for phrase in STEPS)
 
 
 def test_what_goes_into_a_call_by_its_name_is_traced_as_well():

@@ -157,7 +157,7 @@ def test_show_refuses_what_is_no_model_in_a_sentence(name, tmp_path, capsys, mon
     assert name in capsys.readouterr().err
 
 
-def test_a_run_can_be_shown_as_well_as_an_exported_model(tmp_path, capsys, monkeypatch):
+def test_a_run_can_be_shown_as_well_as_an_exported_model(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("text.txt").write_text("the cat sat on the mat. " * 200, encoding="utf-8")
     options = ["--text", "text.txt", "--last-tenth", "--tokens", "characters", "--layers", "1", "--heads", "2"]

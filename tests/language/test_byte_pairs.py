@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pace import slowness
 
-from transformer_lessons.language import byte_pairs, checkpoints, sampling, splitting, training
+from transformer_lessons.language import byte_pairs, checkpoints, pretrained, sampling, splitting, training
 from transformer_lessons.language.batches import Data, prepare
 from transformer_lessons.language.byte_pairs import BytePairs
 from transformer_lessons.language.recipe import Recipe
@@ -80,7 +80,7 @@ def files():
 
 @pytest.fixture(scope="module")
 def gpt2(files):
-    return checkpoints.load_tokenizer(files / "gpt2_vocab.json", files / "gpt2_merges.txt")
+    return pretrained.read_tokenizer(files / "gpt2_vocab.json", files / "gpt2_merges.txt")
 
 
 # --- merges -------------------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def test_ids_are_those_of_tokenizers(files, gpt2, tmp_path):
     merges.write_text("#version: 0.2\n" + ranked, encoding="utf-8")
     theirs = tokenizers.ByteLevelBPETokenizer(str(files / "gpt2_vocab.json"), str(merges))
     theirs.add_special_tokens([END])
-    ours = checkpoints.load_tokenizer(files / "gpt2_vocab.json", merges)
+    ours = pretrained.read_tokenizer(files / "gpt2_vocab.json", merges)
     assert ours.pieces == gpt2.pieces
     for text in [*TEXTS.values(), *own_texts(files), *random_texts(3000)]:
         assert ours.encode(text) == theirs.encode(text).ids
@@ -328,19 +328,21 @@ def ids_of(tokenizer):
 
 
 def test_a_tokenizer_is_read_from_its_two_files(tmp_path):
-    found = checkpoints.load_tokenizer(*write_files(tmp_path, ids_of(TRAINED), ["#version: 0.2", *TRAINED.pieces, ""]))
+    found = pretrained.read_tokenizer(*write_files(tmp_path, ids_of(TRAINED), ["#version: 0.2", *TRAINED.pieces, ""]))
     assert found.pieces == TRAINED.pieces
     hashes = BytePairs(["# #", "## #"])
-    assert checkpoints.load_tokenizer(*write_files(tmp_path, ids_of(hashes), hashes.pieces)).pieces == hashes.pieces
+    assert pretrained.read_tokenizer(*write_files(tmp_path, ids_of(hashes), hashes.pieces)).pieces == hashes.pieces
 
 
 def test_files_that_are_missing_foreign_or_of_two_tokenizers_get_a_sentence(tmp_path):
     _, merges = write_files(tmp_path, ids_of(TRAINED), TRAINED.pieces)
     with pytest.raises(ValueError, match=r"none\.json cannot be read: No such file"):
-        checkpoints.load_tokenizer(tmp_path / "none.json", merges)
+        pretrained.read_tokenizer(tmp_path / "none.json", merges)
     with pytest.raises(ValueError, match=r"are not a tokenizer's files$"):
-        checkpoints.load_tokenizer(merges, merges)
+        pretrained.read_tokenizer(merges, merges)
     with pytest.raises(ValueError, match=r"are not a tokenizer's files$"):
-        checkpoints.load_tokenizer(*write_files(tmp_path, ids_of(TRAINED), ["道 可"]))
+        pretrained.read_tokenizer(*write_files(tmp_path, ids_of(TRAINED), ["道 可"]))
     with pytest.raises(ValueError, match=r"do not belong together, or number their tokens unlike GPT-2$"):
-        checkpoints.load_tokenizer(*write_files(tmp_path, ids_of(TRAINED), TRAINED.pieces[:-1]))
+        pretrained.read_tokenizer(*write_files(tmp_path, ids_of(TRAINED), TRAINED.pieces[:-1]))
+    with pytest.raises(ValueError, match=r"do not belong together, or number their tokens unlike GPT-2$"):
+        pretrained.read_tokenizer(*write_files(tmp_path, ids_of(TRAINED) | {"": len(TRAINED)}, TRAINED.pieces))

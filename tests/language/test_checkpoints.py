@@ -11,6 +11,7 @@ import threading
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import safetensors.torch
@@ -163,17 +164,10 @@ def test_a_model_of_the_shipped_sizes_is_a_file_of_at_most_12_megabytes(path):
 # --- the old file or the new one ----------------------------------------------------------------------------
 
 
-def fail(kind, *details):
-    def call(*arguments, **keywords):
-        raise kind(*details)
-
-    return call
-
-
 @pytest.mark.parametrize("kind", [OSError, KeyboardInterrupt])
 def test_when_writing_fails_the_old_file_stays_and_nothing_else(path, monkeypatch, kind):
     checkpoints.save(CONTENT, path)
-    monkeypatch.setattr(os, "fsync", fail(kind, errno.ENOSPC, "No space left on device"))
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=kind(errno.ENOSPC, "No space left on device")))
     expected = ValueError if kind is OSError else kind
     with pytest.raises(expected) as caught:
         checkpoints.save({"new": 1}, path)
@@ -273,12 +267,12 @@ def test_what_is_no_file_is_refused(tmp_path):
 
 def test_no_code_is_loaded_that_a_file_brings_along(path, saved, monkeypatch):
     for module, name in ((torch, "load"), (pickle, "load"), (pickle, "loads"), (pickle, "Unpickler")):
-        monkeypatch.setattr(module, name, fail(AssertionError, "something was unpickled"))
+        monkeypatch.setattr(module, name, Mock(side_effect=AssertionError("something was unpickled")))
     checkpoints.load_model(path)
 
 
 def test_no_tensor_is_made_before_the_hash_has_been_compared(path, saved, monkeypatch):
-    monkeypatch.setattr(safetensors.torch, "load", fail(AssertionError, "it was loaded"))
+    monkeypatch.setattr(safetensors.torch, "load", Mock(side_effect=AssertionError("it was loaded")))
     for wrong in (saved[:-1], saved[:-10] + b"!" + saved[-9:], saved + b"!"):
         path.write_bytes(wrong)
         assert refused(path) == DAMAGED
@@ -387,7 +381,7 @@ def test_where_no_file_can_be_written_is_known_beforehand(tmp_path, monkeypatch)
     assert play.read_text() == "HAMLET. To be"
     too_much = sentence(tmp_path / "x", 10**18)
     assert re.fullmatch(r".*/x needs 1,000,000,000,000 MB, but only [\d,]+ MB are free", too_much)
-    monkeypatch.setattr("tempfile.TemporaryFile", fail(PermissionError, errno.EACCES, "Permission denied"))
+    monkeypatch.setattr("tempfile.TemporaryFile", Mock(side_effect=PermissionError(errno.EACCES, "Permission denied")))
     assert sentence(tmp_path / "x") == f"{tmp_path}/x cannot be written: Permission denied"
 
 

@@ -100,9 +100,13 @@ def test_gpt2_is_hugging_faces_to_ten_decimals(transformers, tmp_path, length):
         torch.testing.assert_close(pretrained.load_model(tmp_path)(tokens), theirs(tokens).logits, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+@pytest.mark.parametrize(("dtype", "error"), [(torch.float32, 0), (torch.float64, 1e-10)], ids=str)
 @pytest.mark.parametrize(("heads", "tied", "base"), [(2, False, 1e4), (1, True, 5e5), (6, False, 1e4)])
-def test_llama_is_hugging_faces_bit_by_bit(transformers, tmp_path, heads, tied, base, dtype):
+def test_llama_is_hugging_faces_bit_by_bit(transformers, tmp_path, monkeypatch, heads, tied, base, dtype, error):
+    """Their norm always computes in float32. In float64 it is given the same formula without that rounding."""
+    if dtype == torch.float64:
+        norm = transformers.models.llama.modeling_llama.LlamaRMSNorm
+        monkeypatch.setattr(norm, "forward", norm_without_rounding)
     config = transformers.LlamaConfig(
         vocab_size=61,
         hidden_size=48,
@@ -126,7 +130,11 @@ def test_llama_is_hugging_faces_bit_by_bit(transformers, tmp_path, heads, tied, 
     for length in (1, 7, 29):
         tokens = torch.randint(61, (2, length))
         with torch.no_grad():
-            assert torch.equal(ours(tokens), theirs(tokens).logits)
+            torch.testing.assert_close(ours(tokens), theirs(tokens).logits, rtol=0, atol=error)
+
+
+def norm_without_rounding(norm, x):
+    return norm.weight * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + norm.variance_epsilon))
 
 
 # --- the files of GPT-2 -------------------------------------------------------------------------------------
@@ -206,7 +214,7 @@ def test_a_folder_that_is_none_is_named(tmp_path):
         ("config.json", json.dumps(SETTINGS | {"n_layer": 1}), "does not fit its config.json"),
         ("config.json", json.dumps(SETTINGS | {"n_embd": 24}), "does not fit its config.json"),
         ("model.safetensors", "no tensors", "is damaged, or not a safetensors file"),
-        ("merges.txt", "t h\n", r"vocab\.json has 259 tokens, but merges.txt makes 258"),
+        ("merges.txt", "t h\n", "do not belong together, or number their tokens unlike GPT-2"),
     ],
 )
 def test_a_foreign_file_gets_a_sentence(folder, name, content, said):

@@ -595,17 +595,9 @@ def train_together(rank, runs):
         with pytest.MonkeyPatch.context() as patch:
             if rank == interrupted:
                 stop_at(patch, 5, interrupt)
-            progress = run(folder, precision(RECIPE))
-        (folder / f"steps of {rank}").write_text(f"{progress.step} {checkpoints.digest(weights_of(progress))}")
+            progress = run(folder, replace(RECIPE, precision="float32"))
+        (folder / f"steps of {rank}").write_text(f"{progress.step} {checkpoints.digest(torch.tensor(progress.losses))}")
         dist.destroy_process_group()
-
-
-def precision(recipe):
-    return replace(recipe, precision="float32")
-
-
-def weights_of(progress):
-    return torch.tensor(progress.losses)
 
 
 def together(*runs):
@@ -635,7 +627,7 @@ def test_two_processes_stop_after_the_same_step_though_only_one_is_asked_and_res
     assert together((tmp_path / "1", None)) == [whole]
     assert ends_equal(tmp_path / "whole", tmp_path / "1")
     with pytest.raises(ValueError, match=r"is from another run: its processes is 2, not 1$"):
-        run(tmp_path / "1", precision(RECIPE))
+        run(tmp_path / "1", replace(RECIPE, precision="float32"))
 
 
 def test_a_batch_splits_evenly_over_the_processes(monkeypatch):

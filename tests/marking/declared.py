@@ -78,11 +78,8 @@ def drawing(function):
             return value
         table = value.as_subclass(torch.Tensor)
         generator = next((one for one in inputs if isinstance(one, torch.Generator)), None)
-        drawn = (
-            table.nan_to_num().argmax(-1)
-            if table.isnan().any()
-            else torch.multinomial(table, 1, generator=generator)[:, 0]
-        )
-        return drawn
+        if table.isnan().any():
+            return table.nan_to_num().argmax(-1)
+        return torch.multinomial(table, 1, generator=generator)[:, 0]
 
     return call

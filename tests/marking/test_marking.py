@@ -1,5 +1,6 @@
 """The teacher's kit: marks that cannot be forged, notebooks that may be damaged, files that survive everything."""
 
+import base64
 import contextlib
 import csv
 import io
@@ -341,7 +342,7 @@ def test_one_process_and_two_write_the_same_bytes(marked):
     assert contents(marked / "one") == contents(marked / "two")
 
 
-def test_a_run_that_was_killed_ends_in_the_same_bytes(marked, monkeypatch):
+def test_a_run_that_was_killed_ends_in_the_same_bytes(marked):
     before = contents(marked / "one")
     results = sorted((marked / "one" / ".state").glob("*/*.json"))
     results[0].unlink()
@@ -445,7 +446,7 @@ def test_both_formats_add_up(marked, tmp_path):
     commands.mark([str(tmp_path / "copies"), "--out", str(tmp_path), "--format", "gradescope", "--jobs", "1"])
     assert json.loads((tmp_path / "results.json").read_text())["score"] == result["score"]
     packed = json.loads((tmp_path / "classroom").read_text())["result"]
-    assert sum(one["score"] for one in json.loads(__import__("base64").b64decode(packed))["tests"]) == result["score"]
+    assert sum(one["score"] for one in json.loads(base64.b64decode(packed))["tests"]) == result["score"]
 
 
 def test_root_marks_only_behind_a_sandbox(monkeypatch, capsys):

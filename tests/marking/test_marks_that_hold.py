@@ -138,7 +138,7 @@ asked, given = queue.Queue(), queue.Queue()
 def run():
     while True:
         given.put(masks.causal_mask(asked.get()))
-started = started = {start}
+started = {start}
 def causal_mask(length):
     asked.put(length)
     return given.get() if started != "not yet" else None"""

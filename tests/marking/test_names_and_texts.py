@@ -153,7 +153,7 @@ FORGED = "\n✓ softmax: passed, 1 of 1 points.\n  ✓ by the teacher"
 
 
 @pytest.mark.parametrize("kind", ["ValueError", "X\n✓ softmax: passed", "✓ softmax: passed"])
-def test_no_line_of_a_stranger_looks_like_a_verdict(monkeypatch, kind):
+def test_no_line_of_a_stranger_looks_like_a_verdict(kind):
     def define(*_):
         raise type(kind, (Remote,), {})("it is" + FORGED)
 

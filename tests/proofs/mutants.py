@@ -31,12 +31,12 @@ from transformer_lessons.exercises.checker.contract import ERRORS
 from transformer_lessons.exercises.checker.draws import compare, first_draws, observe, observe_all
 from transformer_lessons.exercises.checker.exercise import NAMES, Case, Exercise
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.checker.unknown import CONTRACT
+from transformer_lessons.exercises.checker.unknown import HEADLINES
 from transformer_lessons.exercises.checker.verdict import judge_outcomes
 
 KINDS = ["named", "only rejected", "stops with an error", "accepted", "the same answer"]
 QUICK_KINDS = ["rejected", *KINDS[2:]]
-NAMELESS = {None, "raises an error", *ERRORS.values(), *(name for _, name in CONTRACT.values())}
+NAMELESS = {None, "raises an error", *ERRORS.values(), *(name for _, name in HEADLINES.values())}
 
 
 # Running a mutant

@@ -227,10 +227,6 @@ def test_a_damaged_file_is_refused_in_one_sentence(data, sentence, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_at_least_fifty_kinds_of_damage_are_tried():
-    assert len(DAMAGED) >= 50
-
-
 def test_no_cut_of_the_book_passes_for_all_of_it(tmp_path):
     for size in range(0, END, END // 97):
         with pytest.raises(ValueError, match=r"cut off|too short|empty|UTF-8"):
@@ -601,10 +597,6 @@ def test_pieces_are_cut_between_speeches():
 def test_one_character_in_twenty_is_for_validation_unless_one_says_otherwise():
     assert split(PLAY) == split(PLAY, 0.05)
     assert split(PLAY) not in (split(PLAY, 0.06), split(PLAY, 0.04))
-
-
-def test_the_split_is_the_same_each_time():
-    assert split(PLAY) == split(PLAY)
 
 
 def test_a_text_without_empty_lines_is_cut_at_lines():

@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+from unittest.mock import Mock
 
 import pytest
 
@@ -12,13 +13,6 @@ from transformer_lessons.tools import atomic
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "some.file"
-
-
-def fail(kind, *details):
-    def call(*arguments, **keywords):
-        raise kind(*details)
-
-    return call
 
 
 def test_what_was_written_is_there_and_nothing_else(path):
@@ -54,7 +48,7 @@ def test_the_name_comes_after_the_content_is_kept(path, monkeypatch):
 @pytest.mark.parametrize("kind", [OSError, KeyboardInterrupt])
 def test_when_writing_fails_the_old_file_stays_and_nothing_else(path, monkeypatch, step, kind):
     path.write_bytes(b"old")
-    monkeypatch.setattr(os, step, fail(kind, errno.ENOSPC, "No space left on device"))
+    monkeypatch.setattr(os, step, Mock(side_effect=kind(errno.ENOSPC, "No space left on device")))
     with pytest.raises(kind):
         atomic.write(path, b"new")
     assert path.read_bytes() == b"old"
@@ -87,8 +81,8 @@ def test_what_killed_processes_left_can_be_removed_and_nothing_else(path, monkey
     for name in others:
         path.with_name(name).write_bytes(b"somebody's")
     with monkeypatch.context() as patch:
-        patch.setattr("pathlib.Path.unlink", fail(OSError))  # as if killed: nothing is cleaned up
-        patch.setattr(os, "replace", fail(KeyboardInterrupt))
+        patch.setattr("pathlib.Path.unlink", Mock(side_effect=OSError))  # as if killed: nothing is cleaned up
+        patch.setattr(os, "replace", Mock(side_effect=KeyboardInterrupt))
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
                 atomic.write(path, b"half")

@@ -62,7 +62,7 @@ def test_a_bare_python_beside_a_working_environment_says_so_and_lets_that_one_re
     assert capsys.readouterr().out == (f"✓ {install.VENV} is there, and its Python starts: it reports the rest\n")
 
 
-def test_an_environment_of_its_own_reports_itself_though_another_works(monkeypatch, capsys):
+def test_an_environment_of_its_own_reports_itself_though_another_works(monkeypatch):
     monkeypatch.setattr(install, "works", lambda: True)
     monkeypatch.setattr(install, "run_to_its_end", None)  # which cannot be called
     assert doctor.show_findings([]) == 0

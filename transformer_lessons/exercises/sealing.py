@@ -12,15 +12,19 @@ NOTICE = "This page is kept for your teacher. `check` and `answer` read what fol
 
 def sealed(text: str) -> str:
     """The page with its title in plain sight, and the rest packed."""
-    title = text.splitlines()[0]
-    packed = base64.b85encode(zlib.compress(text.encode(), 9)).decode()
-    lines = "\n".join(packed[n : n + 100] for n in range(0, len(packed), 100))
-    return f"{title}\n\n{NOTICE}\n\n```text\n{lines}\n```\n"
+    lines = "\n".join(packed(text))
+    return f"{text.splitlines()[0]}\n\n{NOTICE}\n\n```text\n{lines}\n```\n"
+
+
+def packed(text: str) -> list[str]:
+    """A text in lines that nobody reads by chance."""
+    letters = base64.b85encode(zlib.compress(text.encode(), 9)).decode()
+    return [letters[n : n + 100] for n in range(0, len(letters), 100)]
 
 
 def unsealed(text: str) -> str:
     """The page as it was before it was sealed, or as it is if it was not."""
     if NOTICE not in text:
         return text
-    packed = re.search(r"^```text\n(.*?)\n```$", text, flags=re.MULTILINE | re.DOTALL)[1]
-    return zlib.decompress(base64.b85decode(packed.replace("\n", ""))).decode()
+    lines = re.search(r"^```text\n(.*?)\n```$", text, flags=re.MULTILINE | re.DOTALL)[1]
+    return zlib.decompress(base64.b85decode(lines.replace("\n", ""))).decode()

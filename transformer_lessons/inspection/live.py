@@ -29,11 +29,11 @@ def weight_scripts(data: bytes) -> list[str]:
     return [f'(globalThis.lessonsParts ??= []).push("{base64.b64encode(part).decode()}");\n' for part in parts]
 
 
-def page(data: bytes, title: str, opening: str = OPENING) -> str:
+def page(data: bytes, title: str) -> str:
     """One HTML page that holds a model's file and all that shows it."""
     marks = {
         "title": escape(title),
-        "opening": escape(opening),
+        "opening": escape(OPENING),
         "style": source("live.css"),
         "scripts": "\n".join(source(name) for name in SCRIPTS),
         "model": base64.b64encode(data).decode(),
@@ -41,11 +41,11 @@ def page(data: bytes, title: str, opening: str = OPENING) -> str:
     return re.sub(r"<!--(\w+)-->", lambda mark: marks[mark[1]], source("page.html"))
 
 
-def show(model, vocabulary, path: str | Path, title: str = "A language model at work", opening: str = OPENING) -> Path:
+def show(model, vocabulary, path: str | Path, title: str = "A language model at work") -> Path:
     """Writes a page that shows a LanguageModel, in half precision, and needs nothing else."""
     data = checkpoints.pack(checkpoints.in_half_precision(model, vocabulary))
     try:
-        atomic.write(path, page(data, title, opening).encode())
+        atomic.write(path, page(data, title).encode())
     except OSError as error:
         raise ValueError(f"{path} cannot be written: {error.strerror}") from None
     return Path(path)

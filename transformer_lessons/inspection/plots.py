@@ -364,51 +364,32 @@ def show_lines(
     log_y=False,
     floor=None,
     legend="best",
-    points=(),
     notes=(),
 ):
     """One line for each of curves {name: numbers}; floor, (name, number), is a dotted line with its name beside it.
 
     Numbers from several runs, (run, point), become a line through their mean, in a band from lowest to highest.
     The legend's lower left corner may be given, (right, up), from (0, 0) to (1, 1). legend=None draws none.
-    The curves named in points are drawn as markers without a line, and the others then as lines without markers.
     Each of notes is a point_at.
     """
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     axis = figure.subplots()
     for index, (name, numbers) in enumerate(curves.items()):
         colour, runs = COLOURS[index % len(COLOURS)], np.atleast_2d(as_array(numbers))
-        marker = MARKERS[index % len(MARKERS)] if name in points or (len(x) <= 24 and not points) else None
+        marker = MARKERS[index % len(MARKERS)] if len(x) <= 24 else None
         axis.plot(
             x,
             runs.mean(axis=0),
             color=colour,
             marker=marker,
-            markersize=7 if name in points else 4,
-            linestyle="" if name in points else ["-", "--", "-.", ":"][index % 4],
+            markersize=4,
+            linestyle=["-", "--", "-.", ":"][index % 4],
             label=name,
         )
         if len(runs) > 1:
             axis.fill_between(x, runs.min(axis=0), runs.max(axis=0), color=colour, alpha=0.2, linewidth=0)
     if floor is not None:
-        ends = (
-            np.concatenate([as_array(numbers)[..., -len(x) // 3 :].ravel() for numbers in curves.values()]) - floor[1]
-        )
-        free_above, free_below = (min(gaps, default=np.inf) for gaps in (ends[ends >= 0], -ends[ends < 0]))
-        above = free_above > free_below  # on the side where the curves leave more room
-        axis.axhline(floor[1], color="grey", linestyle=(0, (1, 1)))
-        axis.annotate(
-            floor[0],
-            (1, floor[1]),
-            (-3, 3 if above else -3),
-            axis.get_yaxis_transform(),
-            textcoords="offset points",
-            color="#666666",
-            fontsize=9,
-            ha="right",
-            va="bottom" if above else "top",
-        )
-        axis.margins(y=0.1)  # room for the name, even at the edge
+        draw_floor(axis, *floor, [as_array(numbers)[..., -len(x) // 3 :] for numbers in curves.values()])
     axis.grid(axis="y")
     if log_x:
         axis.set_xscale("log")
@@ -428,6 +409,25 @@ def show_lines(
         point_at(axis, *note)
     alt = alt or f"Line chart of {y_label} against {x_label}: {title}."
     return finish(figure, axis, title, x_label, y_label, alt, legend)
+
+
+def draw_floor(axis, name, height, ends):
+    """A dotted line with its name at the right, on the side where the ends of the curves leave more room."""
+    gaps = np.concatenate([numbers.ravel() for numbers in ends]) - height
+    above = min(gaps[gaps >= 0], default=np.inf) > min(-gaps[gaps < 0], default=np.inf)
+    axis.axhline(height, color="grey", linestyle=(0, (1, 1)))
+    axis.annotate(
+        name,
+        (1, height),
+        (-3, 3 if above else -3),
+        axis.get_yaxis_transform(),
+        textcoords="offset points",
+        color="#666666",
+        fontsize=9,
+        ha="right",
+        va="bottom" if above else "top",
+    )
+    axis.margins(y=0.1)  # room for the name, even at the edge
 
 
 @in_style

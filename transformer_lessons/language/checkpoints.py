@@ -13,7 +13,6 @@ import safetensors.torch
 import torch
 
 from transformer_lessons.language.byte_pairs import BytePairs
-from transformer_lessons.language.splitting import letters
 from transformer_lessons.language.tokenization import Vocabulary
 from transformer_lessons.models import Config, LanguageModel
 from transformer_lessons.tools import atomic
@@ -203,24 +202,6 @@ def load_model(path=SHIPPED):
     if known != vectors:
         raise ValueError(f"{path} has {known} tokens, but vectors for {vectors}")
     return model.eval(), vocabulary
-
-
-def load_tokenizer(vocab, merges):
-    """GPT-2's tokenizer, or one in the same two files: vocab.json and merges.txt."""
-    try:
-        ids = json.loads(Path(vocab).read_text(encoding="utf-8"))
-        lines = Path(merges).read_text(encoding="utf-8").split("\n")
-        lines = [line for line in lines[lines[0].startswith("#version:") :] if line]
-        found = BytePairs([*lines, *sorted(ids, key=ids.get)[256 + len(lines) :]])
-    except OSError as error:
-        raise ValueError(f"{error.filename} cannot be read: {error.strerror}") from None
-    except (ValueError, TypeError, AttributeError):
-        raise ValueError(f"{vocab} and {merges} are not a tokenizer's files") from None
-    ordinary = [letters(token) for token in found.tokens[: 256 + len(lines)]]
-    merged = all(token[0] + token[-1] == "<>" for token in found.special)  # any other is missing its merge
-    if not merged or ids != {token: number for number, token in enumerate(ordinary + found.special)}:
-        raise ValueError(f"{vocab} and {merges} do not belong together, or number their tokens unlike GPT-2")
-    return found
 
 
 def part(content, name):

@@ -7,6 +7,7 @@ import safetensors
 import safetensors.torch
 
 from transformer_lessons.language.byte_pairs import BytePairs
+from transformer_lessons.language.splitting import letters
 from transformer_lessons.models import Config, LanguageModel
 
 GPT2_NAMES = {
@@ -144,14 +145,25 @@ def load_model(folder):
 
 def load_tokenizer(folder):
     """GPT-2's tokenizer in a folder that holds vocab.json and merges.txt."""
-    ids = read_json(folder, "vocab.json")
-    lines = read_text(folder, "merges.txt").split("\n")
-    merges = [line for line in lines if line and not line.startswith("#version")]
-    special = [token for token in ids if token == "<|endoftext|>"]
-    vocabulary = BytePairs(merges + special)
-    if len(vocabulary) != len(ids):
-        raise ValueError(f"{Path(folder, 'vocab.json')} has {len(ids)} tokens, but merges.txt makes {len(vocabulary)}")
-    return vocabulary
+    return read_tokenizer(path_of(folder, "vocab.json"), path_of(folder, "merges.txt"))
+
+
+def read_tokenizer(vocab, merges):
+    """GPT-2's tokenizer, or one in the same two files: vocab.json and merges.txt."""
+    try:
+        ids = json.loads(Path(vocab).read_text(encoding="utf-8"))
+        lines = Path(merges).read_text(encoding="utf-8").split("\n")
+        lines = [line for line in lines[lines[0].startswith("#version:") :] if line]
+        found = BytePairs([*lines, *sorted(ids, key=ids.get)[256 + len(lines) :]])
+    except OSError as error:
+        raise ValueError(f"{error.filename} cannot be read: {error.strerror}") from None
+    except (ValueError, TypeError, AttributeError):
+        raise ValueError(f"{vocab} and {merges} are not a tokenizer's files") from None
+    ordinary = [letters(token) for token in found.tokens[: 256 + len(lines)]]
+    merged = all(token[:1] + token[-1:] == "<>" for token in found.special)  # any other is missing its merge
+    if not merged or ids != {token: number for number, token in enumerate(ordinary + found.special)}:
+        raise ValueError(f"{vocab} and {merges} do not belong together, or number their tokens unlike GPT-2")
+    return found
 
 
 def load(folder):
@@ -179,21 +191,16 @@ def path_of(folder, name):
     return path
 
 
-def read_text(folder, name):
+def read_json(folder, name):
     path = path_of(folder, name)
     try:
-        return path.read_text(encoding="utf-8")
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is not JSON: {error}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
-
-
-def read_json(folder, name):
-    try:
-        content = json.loads(read_text(folder, name))
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{Path(folder, name)} is not JSON: {error}") from None
     if not isinstance(content, dict):
-        raise ValueError(f"{Path(folder, name)} holds a {type(content).__name__}, not an object")
+        raise ValueError(f"{path} holds a {type(content).__name__}, not an object")
     return content
 
 

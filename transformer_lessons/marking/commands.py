@@ -66,7 +66,7 @@ def marked(options):
     out = options.out
     out.mkdir(parents=True, exist_ok=True)
     if options.format:
-        tables.write_result(out, options.format, {"score": 0, "output": "Marking did not finish.", "tests": []})
+        tables.write_result(out, {"score": 0, "output": "Marking did not finish.", "tests": []})
     try:
         if options.variants:
             verdicts.load_variants(options.variants)
@@ -83,7 +83,7 @@ def marked(options):
     for remark in known.remarks:
         print(plain(remark), file=sys.stderr)
     if options.format:
-        tables.write_result(out, options.format, tables.FORMATS[options.format](known))
+        tables.write_result(out, tables.FORMATS[options.format](known))
         return 0
     review.write_texts(known)
     tables.write_marks(known)

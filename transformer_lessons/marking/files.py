@@ -165,26 +165,32 @@ def files_in_zip(archives: Archives, place: tuple, above: tuple, zips: frozenset
     unread += [("/".join((*above, *folder)) or where, TOO_MANY) for folder in sorted(full)]
     for parts, number, entry in sorted(named, key=lambda one: (one[2].filename, one[1])):
         path = "/".join((*above, *parts))
+        is_zip = path.lower().endswith(".zip") and len(place) <= NESTED
         if any(parts[: len(folder)] == folder for folder in full):
             continue
         if not parts:
             unread.append((where, "it holds a file without a name"))
         elif hidden((*above, *parts), unread):
             continue
-        elif ".." in parts or entry.filename.startswith(("/", "\\")) or ":" in entry.filename[:2]:
-            unread.append((path, "its name leads out of the zip"))
-        elif len(path) > LONGEST:
-            unread.append((path, "its name is too long"))
-        elif stat.S_ISLNK(entry.external_attr >> 16) or entry.flag_bits & 1:
-            unread.append((path, "a link, or encrypted"))
-        elif entry.compress_type not in METHODS:
-            unread.append((path, "compressed in a way that no learning system uses"))
-        elif entry.file_size > LARGEST or entry.file_size > 1000 * max(entry.compress_size, 1000):
-            unread.append((path, "too large"))
-        elif path.lower().endswith(".zip") and len(place) <= NESTED and entry.file_size > INNER:
-            unread.append((path, "too large for a zip in a zip: 50 MB at most"))
-        elif path.lower().endswith(".zip") and len(place) <= NESTED:
+        elif why := why_unread(entry, path, parts, is_zip):
+            unread.append((path, why))
+        elif is_zip:
             inside = (*above, *parts[:-1], parts[-1][:-4])
             yield from files_in_zip(archives, (*place, number), inside, zips | {len(inside) - 1}, unread)
         else:
             yield Submission((*above, *parts), partial(archives.content, (*place, number)), zips)
+
+
+def why_unread(entry: zipfile.ZipInfo, path: str, parts: tuple, is_zip: bool) -> str | None:
+    """Why a file in a zip is not read; None if it is."""
+    if ".." in parts or entry.filename.startswith(("/", "\\")) or ":" in entry.filename[:2]:
+        return "its name leads out of the zip"
+    if len(path) > LONGEST:
+        return "its name is too long"
+    if stat.S_ISLNK(entry.external_attr >> 16) or entry.flag_bits & 1:
+        return "a link, or encrypted"
+    if entry.compress_type not in METHODS:
+        return "compressed in a way that no learning system uses"
+    if entry.file_size > LARGEST or entry.file_size > 1000 * max(entry.compress_size, 1000):
+        return "too large"
+    return "too large for a zip in a zip: 50 MB at most" if is_zip and entry.file_size > INNER else None

@@ -1,12 +1,10 @@
 """What teachers hand out, and what they keep: a version for students, and the answer key."""
 
 import ast
-import base64
 import io
 import json
 import re
 import zipfile
-import zlib
 
 from transformer_lessons.exercises import sealing
 from transformer_lessons.exercises.checker.registry import EXERCISES
@@ -127,8 +125,7 @@ def model_lines():
 
 def sealed(text, file="'<kept>'"):
     """The same code, in a form that nobody reads by chance. It is not secret: the checks and lessons need it."""
-    packed = base64.b85encode(zlib.compress(text.encode(), 9)).decode()
-    lines = "\n".join(f'    "{packed[n : n + 100]}"' for n in range(0, len(packed), 100))
+    lines = "\n".join(f'    "{line}"' for line in sealing.packed(text))
     return (
         f"import base64\nimport zlib\n\nexec(compile(zlib.decompress(base64.b85decode(\n{lines}\n)), {file}, 'exec'))\n"
     )

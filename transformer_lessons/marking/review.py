@@ -96,40 +96,49 @@ def alike(known):
     Only what is rare in the class counts. Where an exercise leaves hardly any choice, equal answers say nothing; if two
     hand in the course's own solution, that says only where both got it.
     """
-    found, size = [], max(2, len(known.students))
+    found = []
     fresh = {name_in_class(lesson, item): one for lesson in course() for item, one in course()[lesson]["fresh"].items()}
     for item, works in by_item(known).items():
-        exercise = next((row["exercise"] for row in known.rows if row["item"] == item), item)
-        ignored = {solution_digest(exercise), fresh.get(item)}
-        lines = Counter(line for work in works.values() for line in set(work["lines"]))
-        comments = Counter(one for work in works.values() for one in work["comments"])
-        digests = Counter(work["digest"] for work in works.values())
-        wrong = {row["student"] for row in known.rows if row["item"] == item and row["status"] == "failed"}
-        for one, other in combinations(sorted(works), 2):
-            mine, theirs = works[one], works[other]
-            own = [word for word in mine["comments"] if word in theirs["comments"] and comments[word] == 2]
-            shared, reasons, weight = set(mine["lines"]) & set(theirs["lines"]), [], 0.0
-            rare = [line for line in shared if lines[line] <= max(2, size // 10)]
-            enough = len(shared) >= 0.8 * max(len(set(mine["lines"])), len(set(theirs["lines"])))
-            if (
-                min(mine["nodes"], theirs["nodes"]) >= TELLING
-                and enough
-                and len(rare) >= 3
-                and (not {mine["digest"], theirs["digest"]} & ignored)
-            ):
-                weight, reasons = len(rare) * math.log(size / 2), [f"{len(rare)} lines that hardly anybody else has"]
-            if (
-                mine["digest"] == theirs["digest"] not in ignored
-                and {one, other} <= wrong
-                and mine["nodes"] >= 30
-                and (digests[mine["digest"]] == 2)
-            ):
-                weight, reasons = weight + 5, [*reasons, "the same wrong answer, which nobody else has"]
-            if own and mine["digest"] not in ignored:
-                weight, reasons = weight + 3 * len(own), [*reasons, f"the same comment: {own[0]}"]
-            if reasons:
-                found.append((weight, one, other, item, "; ".join(reasons)))
+        rows = [row for row in known.rows if row["item"] == item]
+        exercise = next((row["exercise"] for row in rows), item)
+        wrong = {row["student"] for row in rows if row["status"] == "failed"}
+        compared = Compared(works, wrong, {solution_digest(exercise), fresh.get(item)}, max(2, len(known.students)))
+        for pair in combinations(sorted(works), 2):
+            if reasons := list(compared.reasons(*pair)):
+                weights, said = zip(*reasons, strict=True)
+                found.append((sum(weights), *pair, item, "; ".join(said)))
     return sorted(found, key=lambda one: (-one[0], *one[1:4]))
+
+
+class Compared:
+    """The works of a class on one item, and how many of them have each line, comment and answer."""
+
+    def __init__(self, works, wrong, ignored, students):
+        self.works, self.wrong, self.ignored, self.students = works, wrong, ignored, students
+        self.lines = Counter(line for work in works.values() for line in set(work["lines"]))
+        self.comments = Counter(one for work in works.values() for one in work["comments"])
+        self.digests = Counter(work["digest"] for work in works.values())
+
+    def reasons(self, one, other):
+        """(weight, what is said) of each thing that two students' works share, and hardly anybody else's."""
+        mine, theirs = self.works[one], self.works[other]
+        if rare := self.rare_lines(mine, theirs):
+            yield len(rare) * math.log(self.students / 2), f"{len(rare)} lines that hardly anybody else has"
+        if mine["digest"] in self.ignored:
+            return
+        same = mine["digest"] == theirs["digest"] and self.digests[mine["digest"]] == 2
+        if same and {one, other} <= self.wrong and mine["nodes"] >= 30:
+            yield 5, "the same wrong answer, which nobody else has"
+        if own := [words for words in mine["comments"] if words in theirs["comments"] and self.comments[words] == 2]:
+            yield 3 * len(own), f"the same comment: {own[0]}"
+
+    def rare_lines(self, mine, theirs):
+        """The rare lines that two works share, if both are long, and nearly the same; otherwise none."""
+        lines, others = set(mine["lines"]), set(theirs["lines"])
+        rare = [line for line in lines & others if self.lines[line] <= max(2, self.students // 10)]
+        long = min(mine["nodes"], theirs["nodes"]) >= TELLING and len(rare) >= 3
+        nearly_same = len(lines & others) >= 0.8 * max(len(lines), len(others))
+        return rare if long and nearly_same and not {mine["digest"], theirs["digest"]} & self.ignored else []
 
 
 def by_item(known):

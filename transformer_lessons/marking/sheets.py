@@ -62,7 +62,7 @@ def number(text: object) -> float | None:
     return value if 0 <= value <= 1000 else None
 
 
-def written(path: Path, header: Iterable[str], rows: Iterable, mark: str = "\ufeff") -> None:
+def written(path: Path, header: Iterable[str], rows: Iterable) -> None:
     """Writes a CSV file in which no text is a formula, not even if a spreadsheet splits lines at semicolons."""
     file = io.StringIO()
     lines = csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
@@ -71,4 +71,4 @@ def written(path: Path, header: Iterable[str], rows: Iterable, mark: str = "\ufe
         lines.writerow(
             ["" if one is None else f"{one:g}" if isinstance(one, (int, float)) else cell(one, 20_000) for one in row]
         )
-    atomic.write(path, (mark + file.getvalue()).encode())
+    atomic.write(path, file.getvalue().encode("utf-8-sig"))

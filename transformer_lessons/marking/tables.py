@@ -177,5 +177,5 @@ def classroom(known):
 FORMATS = {"gradescope": gradescope, "classroom": classroom}
 
 
-def write_result(out, form, value):
+def write_result(out, value):
     atomic.write(out / "results.json", json.dumps(value, indent=1).encode())

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from transformer_lessons.exercises import check  # noqa: F401 - the catalogue is loaded with it
 from transformer_lessons.exercises.checker.draws import Draws, compare, observe_all
 from transformer_lessons.exercises.checker.errors import in_short
 from transformer_lessons.exercises.checker.exercise import Exercise

@@ -87,7 +87,7 @@ def parse(parser, arguments):
 def train(arguments):
     options = parse(train_parser(), arguments)
     device = join_processes(options.device)
-    recipe = check_numbers(options)
+    recipe = checked_recipe(options)
     rank, _ = devices.processes()
     files = {"--out": options.out, "--best": options.best, "--export": options.export}
     checkpoints.check_apart(**files)
@@ -121,7 +121,7 @@ def train_and_report(options, recipe, device, rank):
     return 130 if progress.step < recipe.steps else 0
 
 
-def check_numbers(options):
+def checked_recipe(options):
     """The recipe. Impossible values are refused before a text is read or downloaded."""
     chosen = {name: value for name, value in vars(options).items() if hasattr(Recipe, name)}
     recipe = Recipe(**chosen)

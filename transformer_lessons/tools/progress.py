@@ -100,14 +100,14 @@ def show_remembered():
             f"{terminal.marked(mark)} {path.stem:<24} exercises {len(solved)} of {len(exercises)}"
             f"   questions {len(answered):>2} of {len(questions)}"
         )
-    step = memory.next_step(known, after=last_of(known, lessons))
+    step = memory.next_step(known, after=last_of(lessons))
     begin = "Begin" if not known else "Next"
     print(f"\n{begin}: {place_of(step)}" if step else "\nYou have solved everything in this course.")
     print(f"So your verdicts remember it. To run the notebooks, and see what passes: {install.COMMAND} progress --run")
     return 0
 
 
-def last_of(known, lessons):
+def last_of(lessons):
     """The name of the step solved last; None if there is none."""
     names = {step.name for _, steps in lessons for step in steps}
     return next((name for name in reversed(memory.solved()) if name in names), None)

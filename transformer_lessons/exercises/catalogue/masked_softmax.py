@@ -114,7 +114,7 @@ def what_took_the_rest(share, none, scores, allowed):
     divided = filled and filled[0] == filled[1] < math.log(1e-2) and is_a_power_of_ten(filled[0])  # a sum, plus this
     thrown = (none or (is_a_power_of_ten(low) if low == high else lost and high < -650) for low, high in late)
     signs = (
-        ("a number too small", not none and (is_written(filled) or (is_written(added) and added[0] == added[1]))),
+        ("a number too small", not none and (is_penalty(filled) or (is_penalty(added) and added[0] == added[1]))),
         ("allowed weights lost to hidden scores", divided or any(thrown)),
         ("hidden scores that still count", late),
     )
@@ -126,7 +126,7 @@ def is_a_power_of_ten(logarithm):
     return abs(logarithm - math.log(float(f"{math.exp(logarithm):.0e}") or 1.0)) < 1e-3
 
 
-def is_written(found):
+def is_penalty(found):
     """Is this, or may it be, a number below 0 that people write, such as -7, -0.5 or -20?"""
     low, high = found or (0, 0)
     return low < 0 and (low < high or abs(low - float(f"{low:.2g}")) < 1e-3)

@@ -1,7 +1,7 @@
 """How the inputs of `padding_mask` are drawn, and which numbers stand in a mask that is to be added."""
 
 from transformer_lessons import masks
-from transformer_lessons.exercises.catalogue.causal_mask import names_of_numbers
+from transformer_lessons.exercises.catalogue.added_masks import names_of_numbers
 from transformer_lessons.exercises.checker.setup import Setup, integers
 
 

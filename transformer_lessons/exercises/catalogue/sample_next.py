@@ -1,4 +1,4 @@
-"""The exercise `sample_next`: drawing the next token. Draws are compared by their distribution."""
+"""How the inputs of `sample_next` are drawn, and how its draws are compared: by their distribution."""
 
 import re
 from contextlib import suppress

@@ -30,7 +30,7 @@ def signs_of_the_frequencies(observed, expected, length, d_model):
     base = frequency ** (-d_model / 2) if 0 < frequency < 1 else 0
     grown = np.abs(ours - table(10000**exponents, length)) < 0.1
     signs = (
-        ("another base than 10000", is_written(base) and close(ours, table(base**-exponents, length), 1e-3)),
+        ("another base than 10000", is_a_usual_base(base) and close(ours, table(base**-exponents, length), 1e-3)),
         ("multiplied where it should be divided", np.mean(grown) > 0.95),
     )
     return [name for name, shown in signs if shown]
@@ -47,7 +47,7 @@ def holds_any_length(call, length, d_model):
     )
 
 
-def is_written(base):
+def is_a_usual_base(base):
     """Is this a base that people write, such as 5000 or 4096? Other wrong frequencies can look like any base."""
     return any(abs(base - number) < 1e-3 * base for number in (float(f"{base:.2g}"), 2 ** round(math.log2(base or 1))))
 

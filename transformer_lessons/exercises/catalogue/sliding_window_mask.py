@@ -1,6 +1,6 @@
 """How the inputs of `sliding_window_mask` are drawn, and which numbers stand in a mask that is to be added."""
 
-from transformer_lessons.exercises.catalogue.causal_mask import names_of_numbers
+from transformer_lessons.exercises.catalogue.added_masks import names_of_numbers
 from transformer_lessons.exercises.checker.setup import Setup
 from transformer_lessons.language import long_context
 

@@ -1,7 +1,7 @@
 """Compares what an answer returned with what was expected: are they alike, and if not, how do they differ?"""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from transformer_lessons.exercises.checker.values import (
 INEXACT, NUMERIC = set("fc"), set("biufc")  # kinds of a NumPy dtype
 
 
-def close(actual, expected, tolerance, exact_zeros=False):
+def close(actual: Any, expected: Any, tolerance: float, exact_zeros: bool = False) -> bool:
     """Are two arrays of the same shape equal, to within a fraction of the largest number expected? NaN equals NaN."""
     actual, expected = numbers(actual), numbers(expected)
     if actual.shape != expected.shape:
@@ -44,7 +44,7 @@ def close(actual, expected, tolerance, exact_zeros=False):
     return bool(near(actual, expected, tolerance, exact_zeros).all())
 
 
-def near(actual, expected, tolerance, exact_zeros=False):
+def near(actual: np.ndarray, expected: np.ndarray, tolerance: float, exact_zeros: bool = False) -> np.ndarray:
     """For each place: are they equal?"""
     finite = np.isfinite(expected)
     scale = max(1e-3, float(np.abs(expected[finite]).max(initial=0.0)))
@@ -58,7 +58,7 @@ def near(actual, expected, tolerance, exact_zeros=False):
 EXACT = (str, bytes, bool, type(None))
 
 
-def alike(actual, expected, tolerance, exact_zeros=False):
+def alike(actual: Any, expected: Any, tolerance: float, exact_zeros: bool = False) -> bool:
     """Are two results the same in kind, shape, family of dtype and numbers?"""
     kind = type(actual)
     if kind is type(expected):  # nearly always, and fast
@@ -67,13 +67,7 @@ def alike(actual, expected, tolerance, exact_zeros=False):
         if kind in EXACT or (kind is int and actual == expected):
             return actual == expected
     if is_array(actual) and is_array(expected):
-        tensors = isinstance(actual, torch.Tensor), isinstance(expected, torch.Tensor)
-        return (
-            tensors[0] == tensors[1]
-            and family(actual) == family(expected)
-            and tuple(actual.shape) == tuple(expected.shape)
-            and close(actual, expected, tolerance, exact_zeros)
-        )
+        return comparable(actual, expected) and close(actual, expected, tolerance, exact_zeros)
     if is_number(actual) and is_number(expected):
         return close(actual, expected, tolerance, exact_zeros)
     if isinstance(actual, (list, tuple)) and isinstance(expected, (list, tuple)):
@@ -84,9 +78,7 @@ def alike(actual, expected, tolerance, exact_zeros=False):
         return actual.keys() == expected.keys() and all(
             alike(actual[key], expected[key], tolerance, exact_zeros) for key in actual
         )
-    if is_array(actual) or is_array(expected) or type(actual) is not type(expected):
-        return False
-    return isinstance(actual, (str, bytes, bool, type(None), set, frozenset)) and actual == expected
+    return kind is type(expected) and isinstance(actual, (*EXACT, set, frozenset)) and actual == expected
 
 
 def comparable(actual: Any, expected: Any) -> bool:
@@ -102,7 +94,7 @@ def comparable(actual: Any, expected: Any) -> bool:
     return several and len(actual) == len(expected) and all(map(comparable, actual, expected))
 
 
-def unchanged(before, after):
+def unchanged(before: Any, after: Any) -> bool:
     """Is an input unchanged?"""
     if type(before) is type(after) is torch.Tensor and before.dtype == after.dtype and before.equal(after):
         return True  # nearly always, and fast
@@ -134,7 +126,7 @@ def glance(value: object) -> tuple | None:
 
 
 @functools.lru_cache
-def coefficients(size):
+def coefficients(size: int) -> np.ndarray:
     """Numbers between -1 and 1, all different, so that a weighted sum shows when numbers have moved."""
     return np.cos(np.arange(1, size + 1))
 
@@ -151,7 +143,9 @@ class Difference:
     part: int | None = None  # which of several results
 
 
-def difference(actual, expected, names, shapes, tolerance, exact_zeros):
+def difference(
+    actual: Any, expected: Any, names: str | Sequence[str], shapes: Mapping, tolerance: float, exact_zeros: bool
+) -> Difference | None:
     """The first difference between a result and what was expected, or None; `names` are the results'."""
     if isinstance(names, str):
         return difference_of_one(actual, expected, names, shapes.get(names), tolerance, exact_zeros)
@@ -169,52 +163,54 @@ def difference(actual, expected, names, shapes, tolerance, exact_zeros):
     return min(reversed(differences), key=lambda difference: worst.index(difference.sort), default=None)
 
 
-def difference_of_one(actual, expected, name, shape, tolerance, exact_zeros):
+def difference_of_one(
+    actual: Any, expected: Any, name: str, shape: str | None, tolerance: float, exact_zeros: bool
+) -> Difference | None:
     the = "the result" if name == "result" else f"`{name}`"
     if isinstance(expected, Chances) and not is_table_like(actual, expected):
         return difference_of_draws(actual, expected.shape[1], the)
     if is_array(expected):
         return difference_of_arrays(actual, expected, the, shape, tolerance, exact_zeros)
     if is_number(expected):
-        if not is_number(actual):
-            wanted = f"a {type(expected).__name__} is expected."
-            return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {wanted}")
-        if np.isnan(numbers(actual)) and not np.isnan(expected):
-            return Difference("finite", f"{capital(the)} is not a number (NaN).")
-        return (
-            None
-            if close(actual, expected, tolerance, exact_zeros)
-            else Difference("numbers", f"{capital(the)} is not the expected number.")
-        )
+        return difference_of_numbers(actual, expected, the, tolerance, exact_zeros)
     if isinstance(expected, (list, tuple)):
-        if not isinstance(actual, (list, tuple)):
-            wanted = f"a {type(expected).__name__} is expected."
-            return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {wanted}")
-        for item, wanted in zip(actual, expected, strict=False):
-            if type(item) is not type(wanted) and not (is_number(item) and is_number(wanted)):
-                return Difference("kind", f"{capital(the)} holds {kind_of(item)}; {kind_of(wanted)} is expected there.")
-        return (
-            None
-            if alike(actual, expected, tolerance)
-            else Difference("numbers", f"{capital(the)} holds the wrong items.")
-        )
+        return difference_of_lists(actual, expected, the, tolerance)
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):  # of any kind: a Counter as well as a dict
-        return (
-            None
-            if alike(actual, expected, tolerance)
-            else Difference("numbers", f"{capital(the)} holds the wrong entries.")
-        )
-    if type(actual) is not type(expected):
+        right, wrong = alike(actual, expected, tolerance), "holds the wrong entries."
+    elif type(actual) is type(expected):
+        right, wrong = actual == expected, "is not the expected one."
+    else:
         return Difference("kind", f"{capital(the)} is {kind_of(actual)}; {kind_of(expected)} is expected.")
-    return None if actual == expected else Difference("numbers", f"{capital(the)} is not the expected one.")
+    return None if right else Difference("numbers", f"{capital(the)} {wrong}")
 
 
-def is_table_like(actual, expected):
+def difference_of_numbers(
+    actual: Any, expected: Any, the: str, tolerance: float, exact_zeros: bool
+) -> Difference | None:
+    if not is_number(actual):
+        return Difference("kind", f"{capital(the)} is {kind_of(actual)}; a {type(expected).__name__} is expected.")
+    if np.isnan(numbers(actual)) and not np.isnan(expected):
+        return Difference("finite", f"{capital(the)} is not a number (NaN).")
+    right = close(actual, expected, tolerance, exact_zeros)
+    return None if right else Difference("numbers", f"{capital(the)} is not the expected number.")
+
+
+def difference_of_lists(actual: Any, expected: Sequence, the: str, tolerance: float) -> Difference | None:
+    if not isinstance(actual, (list, tuple)):
+        return Difference("kind", f"{capital(the)} is {kind_of(actual)}; a {type(expected).__name__} is expected.")
+    for item, wanted in zip(actual, expected, strict=False):
+        if type(item) is not type(wanted) and not (is_number(item) and is_number(wanted)):
+            return Difference("kind", f"{capital(the)} holds {kind_of(item)}; {kind_of(wanted)} is expected there.")
+    right = alike(actual, expected, tolerance)
+    return None if right else Difference("numbers", f"{capital(the)} holds the wrong items.")
+
+
+def is_table_like(actual: Any, expected: Chances) -> bool:
     """Have draws been counted, so that frequencies can be shown beside probabilities?"""
     return isinstance(actual, torch.Tensor) and actual.is_floating_point() and actual.shape == expected.shape
 
 
-def difference_of_draws(actual, vocabulary, the):
+def difference_of_draws(actual: Any, vocabulary: int, the: str) -> Difference | None:
     """The first difference, or None, where a batch of token ids is expected."""
     if not isinstance(actual, torch.Tensor):
         return Difference("kind", f"{capital(the)} is {kind_of(actual)}; a tensor of token ids is expected.")
@@ -232,7 +228,9 @@ def difference_of_draws(actual, vocabulary, the):
     return Difference("shape", f"{capital(the)} has {len(actual):,} ids, which is not one for each row.")
 
 
-def difference_of_arrays(actual, expected, the, shape, tolerance, exact_zeros):
+def difference_of_arrays(
+    actual: Any, expected: Any, the: str, shape: str | None, tolerance: float, exact_zeros: bool
+) -> Difference | None:
     wanted = "a tensor" if isinstance(expected, torch.Tensor) else "a NumPy array"
     scalar = isinstance(expected, np.ndarray) and expected.ndim == 0 and isinstance(actual, np.generic)
     if not scalar and (not is_array(actual) or isinstance(actual, torch.Tensor) != isinstance(expected, torch.Tensor)):

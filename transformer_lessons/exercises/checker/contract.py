@@ -92,12 +92,13 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
     if "Module.__init__() call" in outcome.error:
         return not_set_up(at_line(outcome))
     if outcome.kind == "raised":
+        name, look = name_of_error(outcome.error)
         return Finding(
             headline="it cannot be built.",
-            mistake=raised(outcome.error)[0],
+            mistake=name,
             why=f"{call} raises {outcome.error}",
             evidence=at_line(outcome),
-            look=raised(outcome.error)[1],
+            look=look,
         )
     if not outcome.ok:
         return None
@@ -315,7 +316,7 @@ def too_long(outcome: Outcome, seconds: float) -> Finding:
     )
 
 
-def raised(error):
+def name_of_error(error):
     """(name, where to look) for an error."""
     kind = error.split(":")[0]
     if "unexpected keyword argument" in error:

@@ -214,30 +214,30 @@ class Edit:
         """Puts lines that belong together where the last of them goes."""
         if not group:
             return
-        names = group[-1].sets & self.right.names
-        read: set = set()
-        set_by_group: set = set()
-        for line in group:
-            read |= line.reads - set_by_group
-            set_by_group |= line.sets
-        statements = [line.statement for line in group]
+        last, statements = group[-1], [line.statement for line in group]
+        names = last.sets & self.right.names
         there = [line for line in self.right.lines if line.sets & names]
+        if not there:
+            self.block_for(last.sets).extend(statements)
+            return
+        read, sets = read_and_set_by(group)
         updates = bool(read & names - {RETURN})
         same = [line for line in there if bool(line.updates & names) == updates]
-        if not there:
-            sets = group[-1].sets
-            new = any("." in name for name in sets)
-            of_init = bool(sets & self.right.init_arguments)
-            (self.last if new else self.first_of_all if of_init else self.first).extend(statements)
-        elif not same or any(line.sets - set_by_group for line in same):
+        if not same or any(line.sets - sets for line in same):
             self.after.setdefault(id(there[-1].statement), []).extend(statements)
         elif RETURN in names:
-            fill_dots(group[-1].statement, same[-1].statement)
+            fill_dots(last.statement, same[-1].statement)
             self.instead[id(same[-1].statement)] = statements
         else:
             self.instead.setdefault(id(same[0].statement), []).extend(statements)
             for line in same[1:]:
                 self.instead.setdefault(id(line.statement), [])
+
+    def block_for(self, sets: set) -> list:
+        """Where lines go that set these names, none of which a line of the right answer sets."""
+        if any("." in name for name in sets):
+            return self.last
+        return self.first_of_all if sets & self.right.init_arguments else self.first
 
     def tree(self) -> ast.Module:
         whole = self.right.tree.body[-1]
@@ -280,6 +280,16 @@ class Edit:
                 edited.append(statement)
             edited += self.after.get(key, [])
         return edited
+
+
+def read_and_set_by(group: list) -> tuple[set, set]:
+    """(the names that lines read before they set them, the names that they set)."""
+    read: set = set()
+    sets: set = set()
+    for line in group:
+        read |= line.reads - sets
+        sets |= line.sets
+    return read, sets
 
 
 def with_body(node: ast.stmt, **blocks: list) -> ast.stmt:

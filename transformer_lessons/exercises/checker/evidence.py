@@ -16,7 +16,7 @@ def evidence(seen: Seen) -> tuple:
         first = seen.wrong[0]
         difference = seen.difference(first)
         lines.append(f"With {shown_inputs(exercise, seen.draws.cases[first])}:")
-        if difference.sort in SHAPELESS:
+        if difference.sort in WITHOUT_NUMBERS:
             lines.append(difference.sentence)
         else:
             ours, theirs, name = part_that_differs(seen, first)
@@ -28,7 +28,7 @@ def evidence(seen: Seen) -> tuple:
     return tuple(lines)
 
 
-SHAPELESS = ("kind", "count", "dtype", "shape", "ids")  # differences that numbers side by side cannot show
+WITHOUT_NUMBERS = ("kind", "count", "dtype", "shape", "ids")  # differences that numbers side by side cannot show
 
 
 def part_that_differs(seen: Seen, number: int) -> tuple:

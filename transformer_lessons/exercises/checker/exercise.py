@@ -58,8 +58,7 @@ class Exercise(Setup):
         self.hints = [(symptom, text) for symptom, _, text in page.hints]
         self.is_module = bool(self.build)
         self.gradients = self.is_module if self.gradients is None else self.gradients
-        self.shapes = self.shapes or {}
-        self.right = RightAnswer(page.right, NAMES | (self.names or {}))
+        self.right = RightAnswer(page.right, NAMES | self.names)
         self.reference: Callable = self.right.answer if setup.reference is None else setup.reference
 
     @cached_property

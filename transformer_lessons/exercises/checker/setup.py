@@ -1,7 +1,7 @@
 """What an exercise's module in ../catalogue says: how inputs are drawn, and what the numbers alone do not show."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 
@@ -15,8 +15,8 @@ class Setup:
     reference: Callable | None = None  # the package's own; by default the right answer of the page
     returns: tuple | str = "result"  # the names of what is returned
     build: tuple = ()  # which sizes a module is built with, in order
-    shapes: dict | None = None  # returned name → "(batch, query, d_v)", for messages
-    names: dict | None = None  # further names that the answers on the page may use
+    shapes: dict = field(default_factory=dict)  # returned name → "(batch, query, d_v)", for messages
+    names: dict = field(default_factory=dict)  # further names that the answers on the page may use
     tolerance: float = 2e-5  # of the largest number expected: float32 inside is fine
     exact_zeros: bool = False  # where 0 is expected, nothing but 0 will do
     gradients: bool | None = None  # must weights and inputs get the right gradients? By default, only in modules

@@ -6,10 +6,10 @@ from typing import Any
 from transformer_lessons.exercises.checker.agreement import Seen, is_list
 from transformer_lessons.exercises.checker.beyond_numbers import different_every_time, repeats
 from transformer_lessons.exercises.checker.comparison import alike
-from transformer_lessons.exercises.checker.contract import LAYERS_IN_FORWARD, at_line, made_in_forward, raised
+from transformer_lessons.exercises.checker.contract import LAYERS_IN_FORWARD, at_line, made_in_forward, name_of_error
 from transformer_lessons.exercises.checker.distributions import Chances
 from transformer_lessons.exercises.checker.draws import same, shown_inputs
-from transformer_lessons.exercises.checker.evidence import NEARLY, SHAPELESS, evidence, symptom, these
+from transformer_lessons.exercises.checker.evidence import NEARLY, WITHOUT_NUMBERS, evidence, symptom, these
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.steps import sentence_on_steps
@@ -29,8 +29,8 @@ def unknown(seen: Seen) -> Finding:
             why="The function ends without a `return`, or returns None.",
             look="does every path through it end in `return …`?",
         )
-    headline, name = CONTRACT[difference.sort]
-    if difference.sort in SHAPELESS:
+    headline, name = HEADLINES[difference.sort]
+    if difference.sort in WITHOUT_NUMBERS:
         shown = shown_inputs(exercise, seen.draws.cases[first])
         steps = sentence_on_steps(seen) if difference.sort == "shape" else ""
         why = f"{difference.sentence} {steps}".strip()
@@ -89,7 +89,7 @@ def in_place(inputs: tuple) -> str:
     return "in-place operations: `[...] =`, `+=`, `del`, and methods such as `append`, `insert`, `pop` and `update`."
 
 
-CONTRACT = {  # the sort of difference → headline, and name
+HEADLINES = {  # the sort of difference → headline, and name
     "numbers": ("the numbers are not right.", None),
     "finite": ("not every number is finite.", "not finite"),
     "shape": ("the shape is not right.", "wrong shape"),
@@ -104,7 +104,7 @@ def raises(seen: Seen, number: int) -> Finding:
     """It raises an error on some inputs, and is right on all others."""
     outcome = seen.outcomes[number]
     why = f"With {shown_inputs(seen.exercise, seen.draws.cases[number])} it raises {outcome.error}"
-    name, look = raised(outcome.error)
+    name, look = name_of_error(outcome.error)
     if any(one.ok for one in seen.outcomes):
         look = f"{look or 'what is different about these inputs?'} Where it ran, the result was right."
     look = look or "print the shapes just before that line."
