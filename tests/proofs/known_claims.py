@@ -71,12 +71,28 @@ LESSON_3 = [
 
 COUNTS = "_, _, target = two_wishes(10_000"
 ONE_HEAD = "name_and_wish, payload ="
+MIXING = "x, wanted, target = two_wishes(500"  # each head's weight on the first and on the second wish
+FIRST_TWO = "class FirstTwo"  # the errors with linear_out and without
+HUNT = 'print("the errors of both modules")'  # the right module's two errors, then the suspicious one's
+
+
+def wish_of_its_own(runs, seed):
+    """The larger of each head's two weights, or 0 if both heads favour the same wish."""
+    first, second = (runs[seed].numbers(MIXING)[start : start + 2] for start in (0, 2))
+    return [max(first), max(second)] if (first[0] > first[1]) != (second[0] > second[1]) else 0.0
+
+
 LESSON_4 = [
     Claim("0.40 to 0.42 with one head", printed(COUNTS, 1)),
     Claim("0.001 with two", printed(COUNTS, 2), slack=0.001),
     Claim("0.003 to 0.019 with sixteen", printed(COUNTS, 5), slack=0.002),
     Claim("0.01 to 0.02 with everything", printed(ONE_HEAD, 0), slack=0.01),
     Claim("0.49 to 0.51 in the other two cases", printed(ONE_HEAD, 1, 2)),
+    Claim("each gave 0.85 to 0.94 of its weight to a wish of its own", wish_of_its_own),
+    Claim("0.395 to 0.415 without it", printed(FIRST_TWO, 1), slack=0.01),
+    Claim("and 0.001 with it", printed(FIRST_TWO, 0), slack=0.001),
+    Claim("0.000 against 0.02", each(HUNT, lambda *n: n[2] < 0.0005 and 0.01 < n[0] < 0.03)),
+    Claim("0.82 to 0.90", printed(HUNT, 3), slack=0.04),
 ]
 
 # Lesson 5
