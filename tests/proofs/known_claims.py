@@ -144,7 +144,7 @@ LESSON_5 = [
     Claim("in 0.33 to 0.50 of the sentences (five seeds)", printed("model, p = train_to_tell", 2)),
     Claim("at most a trillionth", each(REACH, lambda *n: n[0] < 1.2e-12)),
     Claim("with its gates near 1, 0.39 to 0.80 of it", printed(REACH, 2), slack=0.05),
-    Claim("it has 0.13 to 0.19", printed(REACH, 1), slack=0.02),
+    Claim("the share is 0.13 to 0.19", printed(REACH, 1), slack=0.02),
 ]
 
 # Lesson 6
