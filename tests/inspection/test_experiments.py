@@ -119,6 +119,12 @@ def test_patching_every_place_of_the_last_layer_gives_the_other_run(model):
         assert_same(found.index_fill(1, torch.tensor(place), 0), model(one).index_fill(1, torch.tensor(place), 0))
 
 
+def test_a_slice_of_places_can_be_patched(model):
+    output = outputs_of(model, [NAME], draw_tokens())[NAME]
+    with patched(model, NAME, output, slice(None)):
+        assert_same(outputs_of(model, [NAME], draw_tokens())[NAME], output)
+
+
 def test_an_attention_is_patched_in_its_output_and_keeps_its_weights(model):
     one, other = draw_tokens(), draw_tokens()
     output = outputs_of(model, [NAME], other)[NAME]

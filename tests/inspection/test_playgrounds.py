@@ -75,10 +75,12 @@ def test_with_a_published_tokenizer_the_pair_of_lowest_rank_is_merged_first():
     tokens = [chr(byte) for byte in range(33, 127)] + ["Ġ", *map("".join, merges)]
     tokenizer = PublishedBytePairs(tokens, merges, special=(), single_digits=True)
     parts = [single_bytes(word) for word in tokenizer.cut("cat cat")]
-    assert playgrounds.lowest_pairs(parts, tokenizer.ranks, 8) == [(b"a", b"t"), (b" ", b"c"), (b" c", b"at")]
+    assert playgrounds.pairs_by_rank(parts, tokenizer.ranks) == [(b"a", b"t"), (b" ", b"c"), (b" c", b"at")]
     packed = np.frombuffer(b64decode(playgrounds.packed(tokenizer.ranks)), dtype="<u2").tolist()
     assert packed == [ord("a"), ord("t"), ord(" "), ord("c"), 257, 256]
-    assert playgrounds.merge_the_pairs(tokenizer).data["digits"]
+    playground = playgrounds.merge_the_pairs(tokenizer, "cat cat")
+    assert playground.title == "7 bytes become 3 tokens after 3 merges"
+    assert playground.data["digits"]
 
 
 def test_the_draft_that_is_shown_first_is_the_one_that_q_most_overrates():

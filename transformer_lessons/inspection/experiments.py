@@ -63,13 +63,13 @@ def keep_output(outputs, name, part, inputs, output):
 
 @contextmanager
 def patched(model, name, other, place):
-    """Inside the block, a part of the model outputs at one position what it output there in another run."""
+    """Inside the block, a part of the model outputs at one position, or a slice of them, what it did in another run."""
     with part_of(model, name).register_forward_hook(partial(replace_output, other, place)):
         yield
 
 
 def replace_output(other, place, part, inputs, output):
-    """A hook: only the vector at this position comes from the other run."""
+    """A hook: only what is at this place, a position or a slice, comes from the other run."""
     own, *weights = output if isinstance(output, tuple) else (output,)
     if own.shape != other.shape:
         raise ValueError(f"outputs to patch in {tuple(other.shape)} must be {tuple(own.shape)}, like the part's own")

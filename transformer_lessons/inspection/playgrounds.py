@@ -143,37 +143,34 @@ def draw_the_mask():
     return Playground("draw_the_mask", title, sentence, picture, data)
 
 
-def merge_the_pairs(tokenizer=None):
+def merge_the_pairs(tokenizer=None, text="the cat sat on the mat and that cat sat"):
     """Lesson 9: a text to type, whose pairs are merged step by step.
 
-    Without a tokenizer the commonest pair of the text comes next; with one (PublishedBytePairs), that of lowest rank.
+    Without a tokenizer, eight times the commonest pair of the text; with PublishedBytePairs, every pair that has a
+    rank, lowest first.
     """
     from transformer_lessons.inspection import plots
 
-    text, merges = "the cat sat on the mat and that cat sat", 8
     parts = [single_bytes(word) for word in (tokenizer.cut if tokenizer else split_words)(text)]
     counted = Counter(map(tuple, parts))
-    pairs = lowest_pairs(parts, tokenizer.ranks, merges) if tokenizer else train_bpe(counted, merges)
-    ranks = {pair: rank for rank, pair in enumerate(pairs)}
+    pairs = pairs_by_rank(parts, tokenizer.ranks) if tokenizer else train_bpe(counted, 8)
+    merges, ranks = len(pairs), {pair: rank for rank, pair in enumerate(pairs)}
     tokens = [token for word in parts for token in apply_merges(word, ranks)]
     title = f"{sum(map(len, parts))} bytes become {len(tokens)} tokens after {merges} merges"
     rows = {"bytes": [byte for word in parts for byte in word], f"after {merges} merges": tokens}
-    shown = {name: [token.decode() for token in row] for name, row in rows.items()}
+    shown = {name: [token.decode(errors="replace") for token in row] for name, row in rows.items()}
     picture = plots.show_tokens(shown, title, f"“{text}”, cut into bytes and into tokens. {title}.")
-    spelled = " ".join(token.decode().replace(" ", "␣") for token in tokens)
+    spelled = " ".join(token.replace(" ", "␣") for token in shown[f"after {merges} merges"])
     data = {"text": text, "merges": merges, "most": 60}
     if tokenizer:
         data |= {"most": 300, "pairs": packed(tokenizer.ranks), "digits": tokenizer.single_digits}
     return Playground("merge_the_pairs", title, f"“{text}” after {merges} merges: {spelled}.", picture, data)
 
 
-def lowest_pairs(words, ranks, number):
-    """The first pairs that are merged in these words, lowest rank first."""
+def pairs_by_rank(words, ranks):
+    """The pairs that are merged in these words, lowest rank first."""
     pairs = []
-    for _ in range(number):
-        there = ranks.keys() & {pair for parts in words for pair in pairwise(parts)}
-        if not there:
-            break
+    while there := ranks.keys() & {pair for parts in words for pair in pairwise(parts)}:
         pairs.append(min(there, key=ranks.get))
         words = [merge(parts, pairs[-1]) for parts in words]
     return pairs
