@@ -1758,6 +1758,23 @@ def heads_stand_in_for_each_other():
     assert known_loss(rows, 7, silent=0) > 1 < guess
 
 
+@proves("11.11")
+def two_pairs_of_texts_look_the_same_to_one_head():
+    # a, c, d and e are 0, 1, 2 and 3
+    texts = torch.tensor([[0, 1, 2, 3, 0], [2, 3, 0, 1, 0], [0, 3, 2, 1, 0], [2, 1, 0, 3, 0]])
+    assert [by_hand(text)[1][-1].argmax().item() for text in texts] == [1, 1, 3, 3]  # two layers get them right
+    assert torch.equal(texts[:2].sort(dim=0).values, texts[2:].sort(dim=0).values)
+    for width in (4, 64):
+        stream = normal(4, width)[texts] + normal(5, width, seed=1)
+        w_q, w_k, w_v, unembedding = (normal(width, width, seed=seed) / width**0.5 for seed in (2, 3, 4, 5))
+        exponentials = (stream[:, -1:] @ w_q * (stream @ w_k)).mean(-1).exp()
+        head = (exponentials[..., None] * (stream @ w_v)).sum(1) / exponentials.sum(1, keepdim=True)
+        logits = (stream[:, -1] + head) @ unembedding[:, :4]
+        results = (logits[:, 1] - logits[:, 3]) * exponentials.sum(1)
+        torch.testing.assert_close(results[0] + results[1], results[2] + results[3])
+        assert results.std() > 0.1
+
+
 # --- lesson 12 ---
 
 
