@@ -2,7 +2,6 @@
 
     python tests/proofs/benchmarks/modern_models.py                 all rows, seeds 0 to 4: ten minutes on one core
     python tests/proofs/benchmarks/modern_models.py rotary SwiGLU   some rows only
-    python tests/proofs/benchmarks/modern_models.py --curves        GPT-2 and rotary on their way to 2,000 steps
     python tests/proofs/benchmarks/modern_models.py --large         twice the width, depth and batch
 
 All models read the complete works (SHAKESPEARE_TXT names the file) as characters, and train with the same recipe on
@@ -34,6 +33,7 @@ CHANGES = {
     "2 KV heads": {"num_key_heads": 2},
     "untied": {"tied": False},
     "Llama": LLAMA,
+    "Llama, tied": LLAMA | {"tied": True},
 }
 
 SMALL = {"d_model": 64, "num_heads": 4, "num_layers": 2, "max_length": 64}
@@ -71,21 +71,10 @@ def losses(changes, seeds, data, sizes, recipe):
         print(f"| {change} | {weights_of(model):,} | {cached_numbers(model)} | {' | '.join(found)} |", flush=True)
 
 
-def curves(changes, seeds, data, sizes, recipe):
-    """The losses on the way to 2,000 steps."""
-    recipe = replace(recipe, steps=2000, evaluate_every=100)
-    for seed in seeds:
-        for change in changes:
-            model = model_with(change, data, seed, sizes)
-            evaluations = training.train(model, data, replace(recipe, seed=seed), quiet=True).evaluations
-            print(f"| {change}, seed {seed} |", *(f"{step}: {loss:.3f}" for step, loss in evaluations), flush=True)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("changes", nargs="*", help="rows of the table; by default all")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--curves", action="store_true")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--text", help="another text than the complete works")
     options = parser.parse_args()
@@ -95,10 +84,7 @@ def main():
     if options.large:
         sizes, recipe, characters = LARGE, replace(RECIPE, batch_size=16), 60_000
     data = replace(data, validation=data.validation[:characters])
-    if options.curves:
-        curves(options.changes or ["GPT-2", "rotary"], options.seeds, data, sizes, recipe)
-    else:
-        losses(options.changes or CHANGES, options.seeds, data, sizes, recipe)
+    losses(options.changes or CHANGES, options.seeds, data, sizes, recipe)
 
 
 if __name__ == "__main__":
