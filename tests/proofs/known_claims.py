@@ -50,11 +50,12 @@ WIDTHS = 'print("width   error'
 LESSON_2 = [
     Claim("the error is at most 0.005", each(MAPS, lambda *n: max(n[0], n[2], n[6]) < 0.0055)),
     Claim("0.68 to 0.70 if both sides share one", printed(MAPS, 8)),
+    Claim("some end at 0.03 to 0.06", each(MAPS, lambda *n: max(n[4], n[6]) < 0.065)),
     Claim("the first error is 1.02 or 1.03", printed(VALUES, 0), slack=0.01),
     Claim("the second 0.07 to 0.09", printed(VALUES, 2), slack=0.01),
     Claim("the third 0.000", printed(VALUES, 4), slack=0.0005),
-    Claim("the error is 0.48 to 0.52 with one feature", printed(WIDTHS, 0)),
-    Claim("at most 0.002 with two", each(WIDTHS, lambda *n: n[2] < 0.0025)),
+    Claim("the error is 0.48 to 0.54 with one feature", printed(WIDTHS, 0)),
+    Claim("at most 0.01 with two", each(WIDTHS, lambda *n: n[2] < 0.0105)),
 ]
 
 # Lesson 3
@@ -162,10 +163,19 @@ def reversing(name, part, scale=1.0):
     return measure
 
 
+def same_faults_are_caught(runs, seed):
+    """Three faults fail on the second half, and eight more on the random part."""
+    faults = [name for name in runs[0].zoo if name != "nothing wrong"]
+    unsolved = {name for name in faults if reversing(name, 1)(runs, seed) > 0.12}  # 0.1 in the lesson, and the slack
+    leaking = {name for name in faults if reversing(name, 0)(runs, seed) < 0.95}
+    return unsolved == {"mask inverted", "no positions", "scores detached"} and len(unsolved | leaking) == 11
+
+
 LESSON_6 = [
     Claim("the random part costs 1.01 to 1.02 times chance", reversing("nothing wrong", 0)),
     Claim("the second half 0.00 to 0.01 nats", reversing("nothing wrong", 1, math.log(10))),
     Claim("comes out at 0.43 to 0.86 of chance on the random part", reversing("masked after softmax", 0)),
+    Claim("the same in five seeds", same_faults_are_caught),
     Claim("never learn where to look", lambda runs, seed: reversing("scores detached", 1)(runs, seed) > 0.4),
 ]
 
@@ -700,8 +710,8 @@ LESSON_11_CHAT = [
 
 CHI_SQUARED = "generator, cache, expected ="
 LESSON_12 = [
-    Claim("it is 52 to 68 in the first case", each(CHI_SQUARED, lambda *n: 51 < n[0] < 69), OTHERS),
-    Claim("311 to 362 in the second", each(CHI_SQUARED, lambda *n: 310 < n[1] < 363), OTHERS),
+    Claim("it is 51 to 73 in the first case", each(CHI_SQUARED, lambda *n: 50 < n[0] < 74), OTHERS),
+    Claim("172 to 319 in the second", each(CHI_SQUARED, lambda *n: 171 < n[1] < 320), OTHERS),
 ]
 
 CLAIMS = {
