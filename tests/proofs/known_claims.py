@@ -144,8 +144,8 @@ LESSON_5 = [
     Claim("only 0.82 to 0.93", lambda runs, _: runs[0].numbers(SMALL)[3::5], [0]),
     Claim("the slow one's alone gives 0.93 to 0.97", lambda runs, _: runs[0].numbers(SMALL)[4::5], [0]),
     Claim("in 0.33 to 0.50 of the sentences (five seeds)", printed("model, p = train_to_tell", 2)),
-    Claim("about a trillionth", each(REACH, lambda *n: 5e-14 < n[0] < 2e-11)),
-    Claim("with its gates near 1, 0.3 to 1.0 of it", printed(REACH, 2), slack=0.05),
+    Claim("about a trillionth", each(REACH, lambda *n: 1e-13 < n[0] < 1e-10)),
+    Claim("with its gates near 1, 0.2 to 1.0 of it", printed(REACH, 2), slack=0.05),
     Claim("the share is 0.1 to 0.3", printed(REACH, 1), slack=0.02),
 ]
 
@@ -254,7 +254,7 @@ LESSON_7 = [
         "without either, the model reverses at most one of 64 sequences",
         lambda runs, seed: max(without(part)(runs, seed) for part in ("positions", "cross_attention")) <= 1 / 64,
     ),
-    Claim("it reverses 0.23 to 0.91 of the sequences", without("skips")),
+    Claim("it reverses 0.19 to 0.92 of the sequences", without("skips")),
     Claim(
         "it does very well without **norms**",
         lambda runs, seed: min(without(part)(runs, seed) for part in ("norms", "feed_forward")) > 0.95,
