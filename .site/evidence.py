@@ -2,10 +2,32 @@
 
 import re
 
+from anchors import slug
 from facts import ROOT
+from markup import html
 
 
 def evidence_page():
     """The text, with links to files of the repository turned into links to their pages, or into plain words."""
     text = (ROOT / ".site/evidence.md").read_text(encoding="utf-8").replace("](../TEACHING.md)", "](teaching.md)")
+    text = text.replace("\n## ", f"\n{at_a_glance(text)}\n\n## ", 1)
     return re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", text)
+
+
+def at_a_glance(text):
+    """The sums of the page's own tables as a figure, so that it cannot say anything else."""
+    all_mutants, rejected = re.search(r"Of ([\d,]+) mutants that run and .*?, ([\d,]+) are rejected", text).groups()
+    rows = "".join(
+        f'<li><a href="#{slug(course)}">{html(course)}</a><span class="share"><i style="width:{percent}%"></i></span>'
+        f"<span>{refused} of {number}, {percent} %</span></li>\n"
+        for course, number, refused, percent in re.findall(
+            r"^### (.+)$(?:(?!^#)[\s\S])*?^\| \*\*all\*\* \| \| ([\d,]+) \| ([\d,]+) \((\d+)%\) \|$", text, re.MULTILINE
+        )
+    )
+    return (
+        f'<div class="glance">\n<p><strong>{rejected} of {all_mutants}</strong> wrong answers that are one edit away '
+        'and run are rejected: <a href="#mutants-every-error-that-is-one-edit-away">mutants</a>.</p>\n'
+        "<p>Of the mistakes that our checks know, other courses’ own tests refuse:</p>\n"
+        f"<ul>\n{rows}</ul>\n<p>The mistakes are ours, which favours us: "
+        '<a href="#other-courses-tests-on-our-mistakes">what counts, and how to read it</a>.</p>\n</div>'
+    )

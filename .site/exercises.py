@@ -27,8 +27,8 @@ SAMPLES = 3  # verdicts below an exercise
 
 
 @cache
-def samples(exercise):
-    """What the check says about answers with known mistakes, folded, since nothing can be tried on a page."""
+def samples(exercise, unfolded=False):
+    """What the check says about answers with known mistakes, since nothing can be tried on a page."""
     mistakes = list(exercise.mistakes.values())[:SAMPLES]
     reports = [judge(exercise, mistake.variants[0].answer, first_draws(exercise), run=attempt) for mistake in mistakes]
     card = choices(
@@ -37,7 +37,7 @@ def samples(exercise):
         [mistake.name for mistake in mistakes],
         [verdict(report.message) for report in reports],
     )
-    return fold("Wrong answers, and what the check says", card)
+    return fold("Wrong answers, and what the check says", card, unfolded)
 
 
 def lesson_of(exercise):
@@ -105,7 +105,7 @@ def exercise_page(exercise):
         f"{exercise.minutes} minutes\n\n"
         f"## What it must do\n\n{paragraphs(contract)}\n\n"
         f"```python\n{exercise.stub.strip()}\n```\n\n"
-        f"{hints(exercise)}\n{samples(exercise)}\n{fold_code('A solution', exercise.solution_text())}\n"
+        f"{hints(exercise)}\n{samples(exercise, True)}\n{fold_code('A solution', exercise.solution_text())}\n"
         f"## The {len(exercise.mistakes)} mistakes that its check knows\n\n"
         "The check runs each of them on the same inputs as the answer, and names the one that gives the "
         "same numbers.\n\n"

@@ -21,10 +21,10 @@ def html(text):
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
 
 
-def fold(summary, inside):
+def fold(summary, inside, unfolded=False):
     """A folded part, without blank lines, so that Markdown takes it as one piece of HTML."""
     inside = re.sub(r"\n\s*\n", "\n", inside)
-    return f"<details><summary>{escape(summary)}</summary>\n{inside}\n</details>\n"
+    return f"<details{' open' * unfolded}><summary>{escape(summary)}</summary>\n{inside}\n</details>\n"
 
 
 def fold_code(summary, code):

@@ -67,6 +67,9 @@ def picture():
         text(150, 26, "vector", "quiet from-2"),
         text(275, 26, "score", "quiet from-3"),
         text(365, 26, "weight", "quiet from-4"),
+        '<text x="20" y="330" class="sentence">the river <tspan class="asks">bank</tspan></text>',
+        '<path class="sentence" d="M176 346q34 18 68 0"/>',
+        text(194, 388, "?", "sentence asks"),
     ]
     for row, (name, vector) in enumerate(WORDS.items()):
         y, swapped = ROWS[row], list(OTHER)[row]

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 from functools import cache
 from html import escape
 
@@ -13,6 +14,7 @@ from transformer_lessons.language import checkpoints, sampling
 
 PROMPT, SEED, LAYER, HEAD = live.OPENING, 1, 2, 6
 SHOWN = 10
+TEMPERATURES = [step / 20 for step in range(1, 41)]  # of the slider
 NAMES = {" ": "space", "\n": "new line"}
 
 
@@ -25,7 +27,8 @@ def poster():
     last = max(number for number, token in enumerate(ids) if vocabulary.decode([token]) == " ")
     tokens = torch.tensor([ids[: last + 1]])
     with torch.no_grad():
-        chances = model(tokens)[0, -1].softmax(-1)
+        logits = model(tokens)[0, -1]
+    chances = logits.softmax(-1)
     maps = torch.stack([weights[0] for weights in attention_weights(model, tokens).values()])  # (layers, heads, …)
     words = [vocabulary.decode([token]) for token in tokens[0].tolist()]
     shades = maps[LAYER, HEAD, -1].tolist()
@@ -55,11 +58,23 @@ def poster():
         f'<div class="reading"><div class="text" tabindex="0" role="group" aria-label="A text that the model wrote">'
         f"{spans}</div>"
         f'<p class="told">Shaded: what head {HEAD} of layer {LAYER} looks at.</p></div>\n'
-        f'<div class="next"><h2>The next token</h2><div class="bars">{rows}</div></div>\n'
+        f'<div class="next" data-heat="{escape(json.dumps(heat(logits)))}"><h2>The next token</h2>'
+        f'<div class="bars">{rows}</div>'
+        "<p>Brought to life, it goes on from any line that you type, you can silence its heads, and it shows what it "
+        "would say after each layer.</p></div>\n"
         f'<div class="attention"><h2>The {maps.shape[0] * maps.shape[1]} attention heads</h2>'
         f"<p>Each square is a head: queries down, keys across.</p>{grid(maps)}</div>\n"
         "<noscript><p>It needs JavaScript.</p></noscript></div>"
     )
+
+
+def heat(logits):
+    """What the chances of the likeliest tokens need at every temperature: their logits, and the sums of all powers."""
+    logits = logits.double() - logits.max()
+    return {
+        "logits": [round(logit, 3) for logit in logits.topk(SHOWN)[0].tolist()],
+        "sums": [float(f"{(logits / temperature).exp().sum():.5g}") for temperature in TEMPERATURES],
+    }
 
 
 def shown(word):
@@ -86,13 +101,13 @@ def grid(maps):
 
 
 def picture(maps):
-    """A PNG whose opacity is the weight, in eight steps."""
+    """A PNG whose opacity is the weight, in fifteen steps: the page reads the weights from it, too."""
     from PIL import Image
 
     whole = maps.permute(0, 2, 1, 3).flatten(2).flatten(0, 1)  # (layers × query, heads × key)
-    steps = (whole * 7).round().byte().numpy()
+    steps = (whole * 15).round().byte().numpy()
     image = Image.fromarray(steps, "P")
-    image.putpalette([0, 0, 0] * 8)
+    image.putpalette([0, 0, 0] * 16)
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", bits=4, transparency=bytes(36 * step for step in range(8)), optimize=True)
+    image.save(buffer, "PNG", bits=4, transparency=bytes(17 * step for step in range(16)), optimize=True)
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

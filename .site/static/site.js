@@ -229,6 +229,7 @@
     const step = {n: 1, ArrowRight: 1, PageDown: 1, ' ': space, b: -1, ArrowLeft: -1, PageUp: -1}[event.key];
     if (!presenting || !step) return;
     event.preventDefault();
+    if (!dispatchEvent(new CustomEvent('present-step', {detail: step, cancelable: true}))) return;  // the screen has steps of its own
     const all = ofScreen(), below = all.findIndex(piece => box(piece).bottom > innerHeight + 2 * margin());
     const rest = below < 0 ? [] : all.slice(below).filter(piece => !piece.querySelector('a.button'));
     const little = rest.every(piece => piece.tagName === 'P') && rest.length && from(rest[0], rest.at(-1)) < 0.15 * innerHeight;
@@ -266,6 +267,10 @@
   const fit = () => {
     const all = [...document.querySelectorAll('pre, .table-wrapper, .formula')];
     const wide = element => element.clientWidth && element.scrollWidth > element.clientWidth;
+    all.filter(element => element.matches('.formula')).forEach(formula => {
+      formula.classList.remove('wide');
+      formula.classList.toggle('wide', wide(formula));
+    });
     all.filter(element => element.matches(WRAPPED) && !element.closest('.cell_output') && wide(element)).forEach(wrap);
     all.forEach(element => {
       if (wide(element)) element.tabIndex = 0;

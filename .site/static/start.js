@@ -1,14 +1,147 @@
-// The start page: the model that a press brings to life, and the opening that moves with the page.
+// The start page: a text that the model wrote, the model itself, which a press brings to life, and the opening that moves.
 (() => {
+  // The still picture answers, too, before anything of the model is loaded: its maps hold every weight, in fifteen steps.
+  function answer(root) {
+    const grid = root.querySelector('.grid'), text = root.querySelector('.text'), next = root.querySelector('.next');
+    const tokens = [...text.querySelectorAll('.token')], squares = [...grid.querySelectorAll('.head')], count = tokens.length;
+    const heads = Number(grid.style.getPropertyValue('--heads')), note = root.querySelector('.told');
+    const make = (kind, properties, parent) => parent.appendChild(Object.assign(document.createElement(kind), properties));
+    const chosen = {head: squares.findIndex(square => square.matches('.chosen')), token: count - 1};
+    let over = {}, weights = null, playing = 0;
+    const nameOf = token => ({' ': 'space', '': 'new line'})[token.textContent] ?? token.textContent;
+    const weight = (head, query, key) =>  // of one head's part of the picture
+      weights[4 * ((Math.floor(head / heads) * count + query) * heads * count + head % heads * count + key) + 3] / 255;
+
+    function draw() {
+      const {head, token} = {...chosen, ...over};
+      const row = tokens.map((_, key) => key > token ? 0 : weight(head, token, key));
+      tokens.forEach((one, key) => {
+        one.style.setProperty('--weight-here', row[key]);
+        one.classList.toggle('query', key === token);
+        one.ariaSelected = String(key === chosen.token);
+        one.tabIndex = key === chosen.token ? 0 : -1;
+        one.style.visibility = playing && key > token ? 'hidden' : '';
+      });
+      squares.forEach((square, number) => square.classList.toggle('chosen', number === head));
+      grid.style.setProperty('--seen', playing ? `${100 * (token + 1) / count}%` : '100%');
+      const most = row.map((share, key) => [share, key]).filter(([share]) => share > 0.1).sort(([a], [b]) => b - a).slice(0, 3);
+      const looks = most.map(([share, key]) => `“${nameOf(tokens[key])}” ${share.toFixed(1)}`).join(', ') || 'many tokens a little';
+      note.textContent = `“${nameOf(tokens[token])}” looks at ${looks} in layer ${Math.floor(head / heads)}, head ${head % heads}.`;
+    }
+
+    function begin() {
+      text.role = 'listbox';
+      text.ariaLabel = 'A text that the model wrote, token by token: arrow keys move';
+      text.tabIndex = -1;
+      tokens.forEach(token => Object.assign(token, {role: 'option', ariaLabel: nameOf(token)}));
+      Object.assign(grid, {role: 'radiogroup', ariaLabel: 'Attention heads, a row for each layer'});
+      squares.forEach((square, number) => {
+        const label = document.createElement('label');
+        label.className = square.className;
+        label.append(...square.childNodes);
+        make('input', {type: 'radio', name: 'still-head', checked: number === chosen.head, onchange: () => { chosen.head = number; draw(); },
+          ariaLabel: `Layer ${Math.floor(number / heads)}, head ${number % heads}`}, label);
+        square.replaceWith(label);
+        squares[number] = label;
+      });
+      root.querySelector('.attention p').textContent += ' Choose one, and it shades the text above.';
+      root.classList.add('answers');
+      warm();
+      text.onclick = event => look(tokens.indexOf(event.target.closest('.token')));
+      text.onkeydown = event => {
+        const step = {ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, Home: -count, End: count}[event.key];
+        if (!step) return;
+        event.preventDefault();
+        look(Math.min(Math.max(chosen.token + step, 0), count - 1));
+        tokens[chosen.token].focus({preventScroll: true});
+      };
+      root.addEventListener('pointerover', event => {  // what a mouse is over shows itself
+        if (event.pointerType !== 'mouse' || playing || !root.matches('.resting')) return;
+        const token = tokens.indexOf(event.target.closest('.token')), head = squares.indexOf(event.target.closest('.head'));
+        over = token >= 0 ? {token} : head >= 0 ? {head} : {};
+        draw();
+      });
+      root.addEventListener('pointerleave', () => {
+        over = {};
+        if (root.matches('.resting')) draw();
+      });
+      for (const kind of ['pointerdown', 'keydown']) root.addEventListener(kind, end);
+      draw();
+    }
+
+    function look(token) {
+      if (token < 0) return;
+      chosen.token = token;
+      draw();
+    }
+
+    function warm() {  // softmax of the logits over the temperature; the sums of all powers are known
+      const {logits, sums} = JSON.parse(next.dataset.heat), rows = [...next.querySelectorAll('.candidate')];
+      const sliders = document.createElement('div');
+      sliders.className = 'sliders';
+      next.querySelector('.bars').after(sliders);
+      const label = make('label', {textContent: 'Temperature '}, sliders), shown = make('output', {}, label);
+      const input = make('input', {type: 'range', min: 0, max: sums.length, step: 1, value: 20}, label);
+      input.oninput = () => {
+        const at = Number(input.value), temperature = at / 20;
+        shown.textContent = temperature.toFixed(2);
+        input.setAttribute('aria-valuetext', shown.textContent);
+        rows.forEach((row, place) => {
+          const share = at ? Math.exp(logits[place] / temperature) / sums[at - 1] : Number(!place);
+          row.querySelector('i').style.transform = `scaleX(${share})`;
+          row.querySelector('.share').textContent = `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
+        });
+      };
+      input.oninput();
+    }
+
+    // Once, it writes itself.
+    function play() {
+      const first = tokens.findIndex(token => !token.matches('.prompt'));
+      const start = performance.now(), step = now => {
+        if (!playing) return;
+        const token = first + Math.floor((now - start) / 45);
+        if (token >= count - 1) return end();
+        over = {token};
+        draw();
+        playing = requestAnimationFrame(step);
+      };
+      root.classList.add('writing');
+      playing = requestAnimationFrame(step);
+    }
+
+    function end() {
+      if (!playing) return;
+      cancelAnimationFrame(playing);
+      playing = 0;
+      over = {};
+      root.classList.remove('writing');
+      draw();
+    }
+
+    const picture = new Image();
+    picture.onload = () => {
+      if (!root.matches('.resting')) return;
+      const pen = Object.assign(document.createElement('canvas'), {width: picture.width, height: picture.height}).getContext('2d');
+      pen.drawImage(picture, 0, 0);
+      weights = pen.getImageData(0, 0, picture.width, picture.height).data;
+      begin();
+      if (!matchMedia('(prefers-reduced-motion: reduce)').matches && !location.hash) play();
+    };
+    picture.src = grid.style.getPropertyValue('--maps').replace(/^\s*url\(["']?|["']?\)\s*$/g, '');
+    return {end};
+  }
+
   const root = document.querySelector('.live[data-folder]'), form = root?.querySelector('form');
   if (!form) return;
   const line = form.elements.line, button = form.querySelector('button'), status = root.querySelector('[role="status"]');
-  const told = status.textContent, parts = Number(root.dataset.parts);
+  const told = status.textContent, still = answer(root), parts = Number(root.dataset.parts);
   const load = name => new Promise((done, failed) => document.head.append(
     Object.assign(document.createElement('script'), {src: root.dataset.folder + name, onload: done, onerror: failed})));
 
   form.onsubmit = async event => {  // nothing of the model is loaded before this
     event.preventDefault();
+    still.end();
     button.disabled = true;
     const bar = Object.assign(document.createElement('progress'), {max: parts + 1, value: 0, ariaLabel: 'The model is being loaded'});
     status.replaceChildren('Loading the model … ', bar);
@@ -23,7 +156,7 @@
     }
     const loaded = lessons.readModel(lessons.fromBase64(globalThis.lessonsParts));
     delete globalThis.lessonsParts;
-    root.classList.remove('resting');
+    root.classList.remove('resting', 'answers');
     lessons.showing = lessons.show(root, loaded, line.value);
     root.querySelector('input').focus({preventScroll: true});
   };
@@ -33,17 +166,43 @@
 (() => {
   const opening = document.querySelector('.opening');
   if (!opening || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
-  const steps = [...opening.querySelectorAll('li')];
+  const steps = [...opening.querySelectorAll('li')], presenting = () => document.documentElement.matches('.presenting');
+  const places = document.createElement('div');
+  places.className = 'places';
+  const buttons = steps.map((step, number) => {
+    const button = Object.assign(document.createElement('button'), {type: 'button', textContent: number + 1, ariaLabel: `Step ${number + 1}: ${step.querySelector('strong').textContent}`});
+    button.onclick = () => {
+      if (presenting()) return show(number + 1);
+      const {top} = step.getBoundingClientRect();
+      scrollTo({top: scrollY + top - line() + 60, behavior: 'smooth'});
+    };
+    step.style.setProperty('--at', number + 1);
+    places.append(button);
+    return button;
+  });
+  opening.querySelector('.scene').append(places);
   opening.classList.add('moves');
+  const line = () => innerHeight * (innerWidth < 740 ? 0.72 : 0.6);
+  const show = number => {
+    opening.dataset.step = number;
+    steps.forEach((step, at) => step.classList.toggle('current', at + 1 === number));
+    buttons.forEach((button, at) => { button.ariaCurrent = at + 1 === number ? 'step' : null; });
+  };
   const follow = () => {
-    const presenting = document.documentElement.classList.contains('presenting');
-    const line = innerHeight * (innerWidth < 740 ? 0.72 : 0.6);
-    const passed = steps.filter(step => step.getBoundingClientRect().top < line).length;
-    opening.dataset.step = presenting ? 5 : Math.max(1, passed);
-    steps.forEach((step, number) => step.classList.toggle('current', number + 1 === Number(opening.dataset.step)));
+    if (presenting()) return;
+    show(Math.max(1, steps.filter(step => step.getBoundingClientRect().top < line()).length));
   };
   addEventListener('scroll', follow, {passive: true});
   addEventListener('resize', follow);
-  new MutationObserver(follow).observe(document.documentElement, {attributeFilter: ['class']});
+  let before = presenting();
+  new MutationObserver(() => {
+    if (before !== (before = presenting())) before ? show(1) : follow();
+  }).observe(document.documentElement, {attributeFilter: ['class']});
+  addEventListener('present-step', event => {  // a clicker goes through the steps before it leaves their screen
+    const now = Number(opening.dataset.step), next = now + event.detail;
+    if (opening.closest('.elsewhere') || next < 1 || next > steps.length) return;
+    event.preventDefault();
+    show(next);
+  });
   follow();
 })();

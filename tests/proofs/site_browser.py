@@ -362,6 +362,51 @@ def alive(browser, site):
     return faults + loud(browser)
 
 
+STILL = """
+const weights = () => [...document.querySelectorAll('.live .token')].map(one => one.style.getPropertyValue('--weight-here')).join();
+const before = weights();
+document.querySelectorAll('.live .head input')[9].click();
+const other = weights();
+document.querySelectorAll('.live .token')[12].click();
+const slider = document.querySelector('.live input[type=range]'), share = () => document.querySelector('.live .share').textContent;
+const warm = share();
+slider.value = 4;
+slider.dispatchEvent(new Event('input'));
+return [before !== other, other !== weights(), document.querySelectorAll('.live .token.query').length === 1, warm !== share()];
+"""
+
+
+def still(browser, site):
+    """The picture of the model answers before anything of the model is loaded."""
+    see(browser, 1300, "light")
+    visit(browser, (site / "index.html").as_uri())
+    WebDriverWait(browser, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".live.answers:not(.writing)"))
+    told = browser.execute_script(STILL)
+    loaded = browser.execute_script(
+        "return performance.getEntriesByType('resource').filter(one => /weights-|model\\.js/.test(one.name)).length"
+    )
+    return ([] if all(told) else [f"head, token, one query, temperature: {told}"]) + ["it loads"] * loaded
+
+
+def in_sight(browser, site):
+    """The picture of the opening stays in sight at each of its steps, on a phone too."""
+    faults = []
+    for width, height in ((375, 667), (390, 844), (1440, 900)):
+        see(browser, width, "light", height=height)
+        visit(browser, (site / "index.html").as_uri())
+        for number in range(1, 7):
+            browser.execute_script(
+                "const {top} = arguments[0].getBoundingClientRect();"
+                "scrollTo({top: scrollY + top - 0.65 * innerHeight, behavior: 'instant'})",
+                browser.find_elements(By.CSS_SELECTOR, ".opening li")[number - 1],
+            )
+            time.sleep(0.2)
+            top = browser.execute_script("return document.querySelector('.opening .scene').getBoundingClientRect().top")
+            if not 0 <= top < 0.6 * height:
+                faults.append(f"{width} × {height}, step {number}: the picture is at {top:.0f} px")
+    return faults
+
+
 def on_paper(browser, site):
     """What is printed is the lesson, with everything unfolded."""
     see(browser, 1300, "dark")
@@ -388,6 +433,8 @@ USES = {
     "every lesson presented, at three sizes": walked,
     "what is remembered": remembered,
     "results while typing": typing,
+    "the still picture of the model": still,
+    "the picture of the opening": in_sight,
     "the model on the start page": alive,
     "on paper nothing is folded": on_paper,
 }

@@ -107,7 +107,7 @@ def test_the_front_page_shows_what_the_check_says_of_each_answer(written):
 
 def test_below_an_exercise_are_wrong_answers_and_what_its_check_says_of_them(written):
     for name, exercise in EXERCISES.items():
-        card = exercises.samples(exercise)
+        card = exercises.samples(exercise, True)
         labels = [unescape(label) for label in re.findall(r"<label [^>]*>(.+?)</label>", card)]
         said = [unescape(line) for line in re.findall(r'<div class="verdict wrong"><p>(.+?)</p>', card)]
         assert said == [f"✗ {name}: {label}." for label in labels]
@@ -238,6 +238,27 @@ def test_the_poster_shows_chances_and_weights_that_the_model_computed():
     assert 0.1 < sum(shares) <= 1
     shades = [float(shade) for shade in re.findall(r"--weight-here:([\d.]+)", poster.poster())]
     assert abs(sum(shades) - 1) < 0.1
+
+
+def test_the_posters_slider_gives_the_chances_at_every_temperature():
+    logits = torch.randn(500, generator=torch.Generator().manual_seed(0)) * 4
+    told = poster.heat(logits)
+    assert len(told["sums"]) == len(poster.TEMPERATURES)
+    for temperature, total in zip(poster.TEMPERATURES, told["sums"], strict=True):
+        expected = (logits / temperature).softmax(-1).topk(poster.SHOWN)[0]
+        found = torch.tensor([math.exp(logit / temperature) / total for logit in told["logits"]])
+        torch.testing.assert_close(found, expected, atol=0.005, rtol=0)
+
+
+def test_the_evidence_begins_with_the_sums_of_its_own_tables(written):
+    page = written["evidence.md"]
+    glance = page[page.index('<div class="glance">') : page.index("## Mutants")]
+    shares = re.findall(r"<span>([\d,]+) of ([\d,]+), (\d+) %</span>", glance)
+    assert [f"{number} | {refused} ({percent}%)" for refused, number, percent in shares] == re.findall(
+        r"^\| \*\*all\*\* \| \| (.+) \|$", page, flags=re.MULTILINE
+    )
+    for refused, number, percent in shares:
+        assert percent == f"{100 * int(refused.replace(',', '')) / int(number.replace(',', '')):.0f}"
 
 
 @pytest.mark.parametrize("name", EXERCISES)
