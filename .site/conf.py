@@ -120,12 +120,25 @@ def lighten_the_start_page(app, page, template, context, doctree):
             context[kind] = [file for file in files if not any(name in str(file.filename) for name in UNUSED)]
 
 
+def squeeze(app, error):
+    """Own styles and scripts, and those that colour code, travel without remarks and indentation."""
+    static = Path(app.outdir, "_static")
+    for name in ("pygments.css", "site.css"):
+        text = re.sub(r"/\*.*?\*/", "", (static / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+        text = re.sub(r"\s*([{};])\s*", r"\1", text)
+        (static / name).write_text(re.sub(r"([\w-]+): ", r"\1:", text), encoding="utf-8")
+    for name in ("site.js", "remember.js", "start.js"):
+        text = (static / name).read_text(encoding="utf-8")
+        (static / name).write_text(re.sub(r"^\s+|^\s*//.*\n", "", text, flags=re.MULTILINE), encoding="utf-8")
+
+
 def setup(app):
     app.connect("html-page-context", lighten_the_start_page, priority=950)  # after all that add files
     app.connect("html-page-context", open_here_alone, priority=400)  # before Furo
     app.connect("html-page-context", name_folds)
     app.connect("html-page-context", free_empty_heads)
     app.connect("build-finished", name_asides)
+    app.connect("build-finished", squeeze, priority=900)  # after Furo has written its colours
     app.connect("html-page-context", describe, priority=900)
     setup_formulas(app)
     app.connect("html-page-context", name_levels, priority=900)  # after Furo

@@ -101,13 +101,13 @@ def grid(maps):
 
 
 def picture(maps):
-    """A PNG whose opacity is the weight, in fifteen steps: the page reads the weights from it, too."""
+    """A PNG whose opacity is the weight, in eight steps; the page reads the weights from it, too."""
     from PIL import Image
 
     whole = maps.permute(0, 2, 1, 3).flatten(2).flatten(0, 1)  # (layers × query, heads × key)
-    steps = (whole * 15).round().byte().numpy()
+    steps = (whole * 7).round().byte().numpy()
     image = Image.fromarray(steps, "P")
-    image.putpalette([0, 0, 0] * 16)
+    image.putpalette([0, 0, 0] * 8)
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", bits=4, transparency=bytes(17 * step for step in range(16)), optimize=True)
+    image.save(buffer, "PNG", bits=4, transparency=bytes(36 * step for step in range(8)), optimize=True)
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -74,12 +74,12 @@ def beginning(lessons):
     """The course in a few words, its buttons, and the model to play with."""
     hours = round(sum(int(facts_of(lesson)["Time"].split()[0]) for lesson in lessons) / 60)  # without extras
     return (
-        f'{{.claim}}\n{CLAIM}\n\n<div class="hero"><div>\n\n{{.promise}}\n{PROMISE}\n\n'
+        f'{{.claim}}\n{CLAIM}\n\n{{.promise}}\n{PROMISE}\n\n<div class="hero"><div>\n\n'
         f'<p class="start"><a class="button" href="notebooks/{lessons[0].stem}.html">Start lesson 1</a> '
         '<a class="button quiet" href="#run-it-on-your-machine">Run it yourself</a> '
         '<button class="button quiet present" hidden title="Or press p">Present</button></p>\n\n'
-        f"</div><div>\n\n{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · about\u00a0{hours}\u00a0hours<br>"
-        "no GPU · MIT licence\n\n</div></div>\n\n"
+        f"</div><div>\n\n{{.facts}}\n{len(lessons)} lessons · {len(EXERCISES)} exercises · "
+        f"about {hours} hours<br>no GPU · MIT licence\n\n</div></div>\n\n"
         f"{poster()}\n\n{{.behind}}\n"
         "This is what you will have built: lesson 8 trains such a model, and lesson 11 looks inside. Its code here is "
         f'<a href="beside/live/model.js">the Transformer in {lines_of_the_model()} lines of JavaScript</a>, as in the '

@@ -1,6 +1,6 @@
 // The start page: a text that the model wrote, the model itself, which a press brings to life, and the opening that moves.
 (() => {
-  // The still picture answers, too, before anything of the model is loaded: its maps hold every weight, in fifteen steps.
+  // The still picture answers, too, before anything of the model is loaded: its maps hold every weight, in eight steps.
   function answer(root) {
     const grid = root.querySelector('.grid'), text = root.querySelector('.text'), next = root.querySelector('.next');
     const tokens = [...text.querySelectorAll('.token')], squares = [...grid.querySelectorAll('.head')], count = tokens.length;
@@ -10,7 +10,7 @@
     let over = {}, weights = null, playing = 0;
     const nameOf = token => ({' ': 'space', '': 'new line'})[token.textContent] ?? token.textContent;
     const weight = (head, query, key) =>  // of one head's part of the picture
-      weights[4 * ((Math.floor(head / heads) * count + query) * heads * count + head % heads * count + key) + 3] / 255;
+      weights[4 * ((Math.floor(head / heads) * count + query) * heads * count + head % heads * count + key) + 3] / 252;
 
     function draw() {
       const {head, token} = {...chosen, ...over};
@@ -25,8 +25,8 @@
       squares.forEach((square, number) => square.classList.toggle('chosen', number === head));
       grid.style.setProperty('--seen', playing ? `${100 * (token + 1) / count}%` : '100%');
       const most = row.map((share, key) => [share, key]).filter(([share]) => share > 0.1).sort(([a], [b]) => b - a).slice(0, 3);
-      const looks = most.map(([share, key]) => `“${nameOf(tokens[key])}” ${share.toFixed(1)}`).join(', ') || 'many tokens a little';
-      note.textContent = `“${nameOf(tokens[token])}” looks at ${looks} in layer ${Math.floor(head / heads)}, head ${head % heads}.`;
+      const looks = most.map(([, key]) => `“${nameOf(tokens[key])}”`).join(', ') || 'many tokens a little';
+      note.textContent = `“${nameOf(tokens[token])}” looks at ${looks}, in layer ${Math.floor(head / heads)}, head ${head % heads}.`;
     }
 
     function begin() {

@@ -363,16 +363,17 @@ def alive(browser, site):
 
 
 STILL = """
-const weights = () => [...document.querySelectorAll('.live .token')].map(one => one.style.getPropertyValue('--weight-here')).join();
+const all = selector => [...document.querySelectorAll(`.live ${selector}`)];
+const weights = () => all('.token').map(one => one.style.getPropertyValue('--weight-here')).join();
 const before = weights();
-document.querySelectorAll('.live .head input')[9].click();
+all('.head input')[9].click();
 const other = weights();
-document.querySelectorAll('.live .token')[12].click();
-const slider = document.querySelector('.live input[type=range]'), share = () => document.querySelector('.live .share').textContent;
+all('.token')[12].click();
+const [slider] = all('input[type=range]'), share = () => all('.share')[0].textContent;
 const warm = share();
 slider.value = 4;
 slider.dispatchEvent(new Event('input'));
-return [before !== other, other !== weights(), document.querySelectorAll('.live .token.query').length === 1, warm !== share()];
+return [before !== other, other !== weights(), all('.token.query').length === 1, warm !== share()];
 """
 
 

@@ -13,6 +13,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+import torch
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
