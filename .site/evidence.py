@@ -25,9 +25,10 @@ def at_a_glance(text):
         )
     )
     return (
-        f'<div class="glance">\n<p><strong>{rejected} of {all_mutants}</strong> wrong answers that are one edit away '
-        'and run are rejected: <a href="#mutants-every-error-that-is-one-edit-away">mutants</a>.</p>\n'
-        "<p>Of the mistakes that our checks know, other courses’ own tests refuse:</p>\n"
+        f'<div class="glance">\n<p><strong>{rejected} of {all_mutants}</strong> answers that a single edit has made '
+        "wrong, and that still run, are rejected: "
+        '<a href="#mutants-every-error-that-is-one-edit-away">mutants</a>.</p>\n'
+        "<p>Of our known mistakes, as far as their tasks can show them, other courses’ own tests refuse:</p>\n"
         f"<ul>\n{rows}</ul>\n<p>The mistakes are ours, which favours us: "
         '<a href="#other-courses-tests-on-our-mistakes">what counts, and how to read it</a>.</p>\n</div>'
     )
