@@ -204,7 +204,7 @@ def accept_the_draft(words=("sat", "ran", "slept", "sang"), p=(0.4, 0.3, 0.2, 0.
     """Lesson 12: a drafted token, the number u, and whether the draft is accepted or drawn again."""
     from transformer_lessons.inspection import plots
 
-    title = "A draft is accepted with probability p / q; the rest is drawn from the excess of p over q"
+    title = "A draft is accepted with probability min(1, p / q)"
     picture = plots.show_bars(words, {"q, drafted": q, "p, wanted": p}, title, "probability")
     drafted, u = int(np.argmax(np.subtract(q, p))), 75  # the token that q most overrates
     sentence = (
