@@ -76,16 +76,15 @@ class MultiHeadAttention(nn.Module):
         group = self.num_heads // self.num_key_heads  # query heads for each key head
         dropout = self.dropout.p if self.training else 0.0
         if need_weights:
-            shared = [repeat_heads(heads, group) for heads in (key, value)]
-            output, weights = scaled_dot_product_attention(query, *shared, mask, dropout)
+            output, weights = scaled_dot_product_attention(query, *repeat_heads(group, key, value), mask, dropout)
         else:
             output, weights = fused_attention(query, key, value, mask, dropout, group)
         return self.linear_out(merge_heads(output)), weights
 
 
-def repeat_heads(heads, group):
-    """Each head `group` times, side by side: one for each query head that it serves."""
-    return heads if group == 1 else heads.repeat_interleave(group, dim=1)
+def repeat_heads(group, *tensors):
+    """In each tensor, every head `group` times, side by side: one for each query head that it serves."""
+    return tensors if group == 1 else [heads.repeat_interleave(group, dim=1) for heads in tensors]
 
 
 def fused_attention(query, key, value, mask=None, dropout=0.0, group=1):
@@ -95,6 +94,5 @@ def fused_attention(query, key, value, mask=None, dropout=0.0, group=1):
         check_mask(mask, (*query.shape[:-1], key.shape[-2]))
         mask = torch.atleast_2d(mask)  # the kernel needs both dimensions, even where they broadcast
     if query.is_cpu and torch.is_autocast_enabled("cpu"):  # its backward pass in bfloat16 is slower than ours
-        shared = [repeat_heads(heads, group) for heads in (key, value)]
-        return scaled_dot_product_attention(query, *shared, mask, dropout)[0], None
+        return scaled_dot_product_attention(query, *repeat_heads(group, key, value), mask, dropout)[0], None
     return F.scaled_dot_product_attention(query, key, value, mask, dropout, enable_gqa=group > 1), None

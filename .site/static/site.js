@@ -221,6 +221,7 @@
   addEventListener('keydown', event => {
     const presenting = root.classList.contains('presenting'), clicker = presenting && event.key.startsWith('Page');
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (presenting && event.key === 'Escape' && event.target.matches?.('input, select, textarea')) return event.target.blur();
     const moves = !presenting || event.key.startsWith('Arrow');  // what a playground moves by
     if (event.target.closest?.(clicker ? 'dialog' : moves ? 'input, select, .playground, .attention-explorer, dialog'
                                                           : 'input:not([type=range], [type=radio]), select, dialog')) return;

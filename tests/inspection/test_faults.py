@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from transformer_lessons.inspection import faults
 from transformer_lessons.language.chat import END, Conversation
@@ -66,16 +67,19 @@ def test_a_fault_ends_with_its_block_even_where_that_ends_in_an_error(model):
     assert torch.equal(logits(model), before)
 
 
-def test_the_key_heads_in_turn_are_those_of_repeat(model):
-    """The same numbers as with repeat in the place of repeat_interleave."""
+def test_the_key_heads_in_turn_are_those_of_repeat(model, monkeypatch):
+    """The same numbers as if each query head took the key head that `repeat` would give it."""
     with faults.fault(model, "C"):
         expected = logits(model)
-    interleaved = torch.Tensor.repeat_interleave
-    torch.Tensor.repeat_interleave = lambda heads, number, dim: heads.repeat(1, number, 1, 1)
-    try:
-        assert torch.allclose(logits(model), expected, atol=1e-5)
-    finally:
-        torch.Tensor.repeat_interleave = interleaved
+    kernel = F.scaled_dot_product_attention
+
+    def with_repeated(query, key, value, *others, enable_gqa):
+        assert enable_gqa
+        repeated = [heads.repeat(1, query.shape[1] // heads.shape[1], 1, 1) for heads in (key, value)]
+        return kernel(query, *repeated, *others)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", with_repeated)
+    assert torch.allclose(logits(model), expected, atol=1e-5)
 
 
 def test_the_other_base_is_10000_and_everything_else_stays(model):
