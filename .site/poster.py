@@ -60,7 +60,7 @@ def poster():
         f'<p class="told">Shaded: what head {HEAD} of layer {LAYER} looks at.</p></div>\n'
         f'<div class="next" data-heat="{escape(json.dumps(heat(logits)))}"><h2>The next token</h2>'
         f'<div class="bars">{rows}</div>'
-        "<p>Brought to life, it goes on from any line that you type, you can silence its heads, and it shows what it "
+        "<p>Brought to life, it continues any line that you type, you can silence its heads, and it shows what it "
         "would say after each layer.</p></div>\n"
         f'<div class="attention"><h2>The {maps.shape[0] * maps.shape[1]} attention heads</h2>'
         f"<p>Each square is a head: queries down, keys across.</p>{grid(maps)}</div>\n"

@@ -81,9 +81,3 @@ def test_with_a_published_tokenizer_the_pair_of_lowest_rank_is_merged_first():
     playground = playgrounds.merge_the_pairs(tokenizer, "cat cat")
     assert playground.title == "7 bytes become 3 tokens after 3 merges"
     assert playground.data["digits"]
-
-
-def test_the_draft_that_is_shown_first_is_the_one_that_q_most_overrates():
-    playground = playgrounds.accept_the_draft(["on", "in", "by"], p=[0.5, 0.2, 0.3], q=[0.4, 0.2, 0.4])
-    assert playground.data["drafted"] == 2
-    assert "“by” is drafted with q = 0.40, and p = 0.30: it is accepted if u is below 0.75." in playground.html

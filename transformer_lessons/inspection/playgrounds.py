@@ -200,18 +200,19 @@ def fill_the_cache():
     return Playground("fill_the_cache", title, sentence, picture, {"words": words, "written": 5})
 
 
-def accept_the_draft(words=("sat", "ran", "slept", "sang"), p=(0.4, 0.3, 0.2, 0.1), q=(0.2, 0.5, 0.2, 0.1)):
+def accept_the_draft():
     """Lesson 12: a drafted token, the number u, and whether the draft is accepted or drawn again."""
     from transformer_lessons.inspection import plots
 
+    words, p, q = ["sat", "ran", "slept", "sang"], [0.4, 0.3, 0.2, 0.1], [0.2, 0.5, 0.2, 0.1]
     title = "A draft is accepted with probability min(1, p / q)"
     picture = plots.show_bars(words, {"q, drafted": q, "p, wanted": p}, title, "probability")
-    drafted, u = int(np.argmax(np.subtract(q, p))), 75  # the token that q most overrates
+    drafted, u = 1, 75
     sentence = (
         f"“{words[drafted]}” is drafted with q = {q[drafted]:.2f}, and p = {p[drafted]:.2f}: "
         f"it is accepted if u is below {p[drafted] / q[drafted]:.2f}."
     )
-    data = {"words": list(words), "p": list(p), "q": list(q), "drafted": drafted, "u": u}
+    data = {"words": words, "p": p, "q": q, "drafted": drafted, "u": u}
     return Playground("accept_the_draft", title, sentence, picture, data)
 
 
