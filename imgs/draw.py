@@ -952,6 +952,43 @@ def narrow_positional_clock(d):
     d.code(LEFT, 524, "sinusoidal_encoding(4, 8)[3]", ink=MUTED)
 
 
+@diagram(height=372)
+def fast_and_slow_hand(d):
+    """Beyond distance 15, only the slow hand goes where it has never been
+
+    Two clocks, one for each pair of four features. A hand starts upwards and turns clockwise, as far as the
+    distance between query and key tells it to. In training it has met the distances 0 to 15, which are drawn
+    as hands; the distances 16 to 47 are new, and drawn as dots around the clock. The fast hand, with frequency
+    1, has been round more than twice in training, so each of its dots lies close to a hand. The slow one, with
+    frequency 0.01, has turned by 9 degrees, and its dots lie beyond: they go on to 27 degrees.
+    """
+    two_clocks(d, [(190, 184), (570, 184)], radius=92, names_at=316, size=14)
+    d.label(WIDTH / 2, 166, "hands: 0 to 15\npositions back,\nmet in training", 13, WEIGHTS.ink)
+    d.label(WIDTH / 2, 236, "dots: 16 to 47\npositions back", 13, OUTPUT.ink)
+
+
+def two_clocks(d, middles, radius, names_at, size):
+    """The hand of each clock at the distances 0 to 15, and a dot around it at 16 to 47."""
+    names = ["*fast hand*\n1 radian per position", "*slow hand*\n0.01 radians per position"]
+    for hand, (x, y) in enumerate(middles):
+        d.add("circle", cx=x, cy=y, r=radius, fill=WHITE, stroke=LINE)
+        for distance in range(48):
+            sine, cosine = sinusoids(distance, 4)[2 * hand : 2 * hand + 2]
+            if distance < 16:
+                d.line((x, y), (x + radius * sine, y - radius * cosine), ink=WEIGHTS.line, width=2)
+            else:
+                around = radius + 9
+                d.add("circle", cx=x + around * sine, cy=y - around * cosine, r=3, fill=OUTPUT.line)
+        d.label(x, names_at, names[hand], size)
+
+
+@narrow(height=352)
+def narrow_fast_and_slow_hand(d):
+    two_clocks(d, [(98, 156), (282, 156)], radius=64, names_at=258, size=12)
+    d.label(NARROW / 2, 300, "hands: 0 to 15 positions back, met in training", 12, WEIGHTS.ink)
+    d.label(NARROW / 2, 322, "dots: 16 to 47 positions back", 12, OUTPUT.ink)
+
+
 # --- Lesson 6 -----------------------------------------------------------------------------------------------
 
 TOKENS = ["we", "read", "on", "pad", "pad"]

@@ -781,11 +781,13 @@ def two_i_twice_makes_the_slow_hands_slower():
 
 @proves("5.11")
 def append_leaves_its_argument_alone():
-    table, growing = np.array([]), np.array([])
-    for p in range(10):
-        returned = np.append(table, np.sin(p))
-        growing = np.append(growing, np.sin(p))
-    return [table.shape, growing.shape, returned.shape]
+    encoding, growing = np.array([]), np.array([])
+    for i in range(4):
+        angle = 3 / 10000 ** (2 * i / 8)
+        returned = np.append(encoding, [np.sin(angle), np.cos(angle)])
+        growing = np.append(growing, [np.sin(angle), np.cos(angle)])
+    assert np.allclose(growing, sinusoids(4, 8)[3])
+    return [encoding.shape, growing.shape, returned.shape]
 
 
 @proves("5.12")

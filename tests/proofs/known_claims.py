@@ -116,13 +116,15 @@ def far(*kinds):
     return lambda runs, seed: [runs[seed].accuracy[kind][40:].mean() for kind in kinds]
 
 
-SMALL = "torch.set_default_dtype(torch.float64)\nprint"  # prints five accuracies for each of five seeds
+SMALL = "torch.set_default_dtype(torch.float64)\nsmall"  # prints an accuracy for each of five seeds
+CAPPED = 'print("mean accuracy at positions 40 to 47")'  # for each seed: as it is, fast hand, slow hand
+DIVIDED = 'print("mean accuracy at positions 40 to 47, positions'  # for each seed: both hands, slow hand
 REACH = "print(\"the first input's gradient"
 
 
 def fast_hand_changes_little(runs, seed):
-    numbers = runs[seed].numbers(SMALL)
-    return all(abs(capped - plain) < 0.1 for plain, capped in zip(numbers[::5], numbers[1::5], strict=True))
+    numbers = runs[seed].numbers(CAPPED)
+    return all(abs(capped - plain) < 0.1 for plain, capped in zip(numbers[::3], numbers[1::3], strict=True))
 
 
 LESSON_5 = [
@@ -135,16 +137,16 @@ LESSON_5 = [
     Claim("accuracy falls to 0.54 to 0.69 in five seeds", printed("encoding = trained", 2)),
     Claim(
         "in four of five seeds the accuracy is 0.42 to 0.51",
-        lambda runs, _: sorted(runs[0].numbers(SMALL)[::5])[:4],
+        lambda runs, _: sorted(runs[0].numbers(SMALL))[:4],
         [0],
     ),
-    Claim("in the fifth it is 0.95", lambda runs, _: max(runs[0].numbers(SMALL)[::5]), [0]),
-    Claim("capping it alone gives 0.98 to 1.00 in the five seeds", lambda runs, _: runs[0].numbers(SMALL)[2::5], [0]),
+    Claim("in the fifth it is 0.95", lambda runs, _: max(runs[0].numbers(SMALL)), [0]),
+    Claim("capping it alone gives 0.98 to 1.00 in the five seeds", lambda runs, _: runs[0].numbers(CAPPED)[2::3], [0]),
     Claim("capping the fast one hardly changes anything", fast_hand_changes_little, [0]),
-    Claim("only 0.82 to 0.93", lambda runs, _: runs[0].numbers(SMALL)[3::5], [0]),
-    Claim("the slow one's alone gives 0.93 to 0.97", lambda runs, _: runs[0].numbers(SMALL)[4::5], [0]),
-    Claim("in 0.33 to 0.50 of the sentences (five seeds)", printed("model, p = train_to_tell", 2)),
-    Claim("about a trillionth", each(REACH, lambda *n: 1e-13 < n[0] < 1e-10)),
+    Claim("only 0.82 to 0.93", lambda runs, _: runs[0].numbers(DIVIDED)[::2], [0]),
+    Claim("the slow one's alone gives 0.93 to 0.97", lambda runs, _: runs[0].numbers(DIVIDED)[1::2], [0]),
+    Claim("in 0.33 to 0.50 of the sentences (five seeds)", printed("model, p = train_to_tell", 1)),
+    Claim("less than a billionth", each(REACH, lambda *n: n[0] < 1e-9)),
     Claim("with its gates near 1, 0.2 to 1.0 of it", printed(REACH, 2), slack=0.05),
     Claim("the share is 0.1 to 0.3", printed(REACH, 1), slack=0.02),
 ]
