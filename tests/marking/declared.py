@@ -55,18 +55,29 @@ class Declared(Process):
 
 def verdicts(name, answer, draws):
     """(what check says, what mark says) of an answer: each as (status, mistake)."""
-    answer = getattr(answer, "answer", answer)  # of a variant, or the answer itself
-    answer = drawing(answer) if name in ("sample_next", "speculate") else answer
-    process = Declared(answer)
-    student = Student(process)
+    answer = drawn_by_itself(name, answer)
     with standard_state():
         torch.set_num_threads(1)
         here = judge(EXERCISES[name], answer, draws, run=attempt, limits=PATIENT)
+    return (here.status, here.mistake), marked(name, answer, draws)
+
+
+def marked(name, answer, draws):
+    """What mark says of an answer: (status, mistake)."""
+    process = Declared(drawn_by_itself(name, answer))
+    student = Student(process)
+    with standard_state():
+        torch.set_num_threads(1)
         try:
             there = judge(EXERCISES[name], student.define(name, name), draws, run=student.run, limits=PATIENT)
         finally:
             process.end()
-    return (here.status, here.mistake), (there.status, there.mistake)
+    return there.status, there.mistake
+
+
+def drawn_by_itself(name, answer):
+    answer = getattr(answer, "answer", answer)  # of a variant, or the answer itself
+    return drawing(answer) if name in ("sample_next", "speculate") else answer
 
 
 def drawing(function):

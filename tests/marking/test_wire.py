@@ -120,6 +120,12 @@ def test_what_cannot_be_sent_keeps_the_name_of_its_kind():
 # Verdicts
 
 
+@pytest.mark.parametrize("name", EXERCISES)
+def test_mark_passes_the_right_answer(name):
+    right = next(iter(EXERCISES[name].answers.values()))
+    assert declared.marked(name, right, draws(name, 11)) == ("passed", None)
+
+
 @pytest.mark.parametrize("name", ["softmax", "AttentionHead", "future_leak", "training_step", "sample_next"])
 def test_mark_says_what_check_says(name):
     exercise, drawn = EXERCISES[name], draws(name, 11)

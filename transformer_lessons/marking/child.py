@@ -14,6 +14,7 @@ import gc
 import importlib
 import inspect
 import linecache
+import math
 import os
 import pkgutil
 import random
@@ -137,6 +138,7 @@ def main(number: int) -> None:
     watch_threads()
     gc.collect()
     gc.freeze()  # or the collector of each fork would look at all that is loaded, and so copy its memory
+    gc.set_threshold(50_000)  # looking for cycles in what comes over the wire would take longer than to read it
     control.sendall(b"\0" * 8)
     while True:
         message, sockets, _, _ = socket.recv_fds(control, 8, 1)
@@ -440,18 +442,23 @@ class Child:
         scope = self.scope = self.lending.Scope(self.ask)
         sink = sandbox.sinks[threading.get_ident()] = [0]
         watch = nn.modules.module.register_module_parameter_registration_hook
-        with sandbox.captured(), self.global_state.GlobalState(), self.borrowing:
+        with sandbox.captured(), self.global_state.GlobalState():
             try:
                 self.seed(head)
                 if "own" in head:
-                    target.to(self.wire.DTYPES[head["dtype"]]).train(head["train"])
-                    named = dict(target.named_parameters(remove_duplicate=False))
-                    scope.parameters = [named[name] for name in head["own"]]
+                    with self.borrowing:  # these methods may be the learner's own
+                        target.to(self.wire.DTYPES[head["dtype"]]).train(head["train"])
+                        named = dict(target.named_parameters(remove_duplicate=False))
+                        scope.parameters = [named[name] for name in head["own"]]
                 scope.update(head["state"])
-                inputs = [self.wire.unpack(one, scope.borrow) for one in head["inputs"]]
+                inputs = [self.wire.unpack(one, scope.borrow, most=math.inf) for one in head["inputs"]]
                 noting = self.lending.Noting(inputs)
                 unfinished = [one for one in scope.parameters if self.lending.lazy(one)]
-                with watch(lambda *one: made.append(one[1])), noting if head["watched"] else contextlib.nullcontext():
+                with (
+                    self.borrowing,
+                    watch(lambda *one: made.append(one[1])),
+                    noting if head["watched"] else contextlib.nullcontext(),
+                ):
                     result, reply = scope.run(target, head, inputs)
             finally:
                 sandbox.sinks.pop(threading.get_ident(), None)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 DEPTH, LONG, ITEMS = 40, 5000, 10_000  # nesting, digits and items: at most
-PARTS = 50_000  # of one value with all that it holds: each takes time and memory, and a verdict may look at each
+PARTS = 50_000  # of one value from a student, with all that it holds: each takes time and memory
 DTYPES = {
     str(one).removeprefix("torch."): one
     for one in (
@@ -154,9 +154,9 @@ def text_of(data):
 # Unpacking
 
 
-def unpack(node, other=lambda node: None):
+def unpack(node, other=lambda node: None, most=PARTS):
     """The value again. What was packed as an object becomes an empty object, of a class with that name."""
-    left = PARTS
+    left = most
 
     def unpacked(node):
         nonlocal left

@@ -4,6 +4,7 @@ What goes wrong with a process is never written down as a student's: such notebo
 """
 
 import contextlib
+import gc
 import json
 import multiprocessing
 import os
@@ -179,6 +180,8 @@ def mark_given(connection: Connection, ours: list[Connection], waiting: list[Wai
     except (Unavailable, OSError, RuntimeError) as error:
         connection.send_bytes(f"{NO_PROCESS} ({error})".encode()[:900])
         return
+    gc.freeze()
+    gc.set_threshold(50_000)  # as in the student's process
     confinement.limit_memory(MEMORY)
     marker.seed = json.loads((out / ".state" / "seed.json").read_text())
     said = READY
