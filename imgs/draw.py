@@ -1170,127 +1170,86 @@ def narrow_decoder_layer(d):
     decoder_layer(d)
 
 
-@diagram(height=608)
+@diagram(height=566)
 def whole_model(d):
-    """Two models from the same parts
+    """The encoder reads the source, the decoder writes the target
 
-    Left, Transformer, in two columns. Its encoder turns source tokens by an embedding (table and sinusoids),
+    A Transformer, in two columns. Its encoder turns source tokens by an embedding (table and sinusoids),
     num_layers encoder layers with a padding mask, and a norm into the memory. Its decoder turns target tokens
     by an embedding, num_layers decoder layers with a causal and a padding mask, which attend to the memory,
-    and a norm into vectors; times the embedding's table these are the logits. Right, LanguageModel: one
-    stack of encoder layers, pre-norm, with a causal mask. It has no memory and no cross-attention,
-    and its positions are learned or rotary.
+    and a norm into vectors; times the embedding's table these are the logits of the next tokens.
     """
-    d.box(20, 60, 476, 482, colour=PANEL, radius=12)
-    d.box(512, 60, 228, 482, colour=PANEL, radius=12)
-    d.label(258, 84, "`Transformer`", 15, bold=True)
-    d.label(626, 84, "`LanguageModel`", 15, bold=True)
-    sinusoids = "table · √`d_model` + sinusoids"
-    columns = [
-        (134, "source tokens", "`embedding`", sinusoids, "EncoderLayer", "padding_mask"),
-        (378, "target tokens", "`embedding`", sinusoids, "DecoderLayer", "causal_mask &\npadding_mask"),
-        (
-            626,
-            "tokens",
-            "`embedding`, `positions`",
-            "table + learned positions\n(or rotary ones, in attention)",
-            "EncoderLayer",
-            "causal_mask\nnorm_first=True",
-        ),
-    ]
+    d.box(20, 60, 346, 482, colour=PANEL, radius=12)
+    d.box(394, 60, 346, 482, colour=PANEL, radius=12)
+    d.label(193, 84, "`encoder`", 15, bold=True)
+    d.label(567, 84, "`decoder`", 15, bold=True)
     stacks, norms = [], []
-    for x, tokens, name, note, stack, mask in columns:
-        source = d.box(x - 70, 112, 140, 30, tokens, EMPTY)
-        embedding = d.box(x - 94, 166, 188, 66, colour=PLAIN)
-        d.label(x, 182, name)
-        d.label(x, 211, note, 12, MUTED)
+    for x, tokens, stack, mask in [
+        (193, "source tokens", "EncoderLayer", "padding_mask"),
+        (567, "target tokens so far", "DecoderLayer", "causal_mask & padding_mask"),
+    ]:
+        source = d.box(x - 110, 112, 220, 30, tokens, EMPTY)
+        embedding = d.box(x - 110, 166, 220, 66, colour=PLAIN)
+        d.label(x, 182, "`embedding`")
+        d.label(x, 211, "table · √`d_model` + sinusoids", 12, MUTED)
         for shift in (10, 5):
-            d.box(x - 94 + shift, 256 + shift, 188, 90, colour=WEIGHTS)
-        stacks.append(d.box(x - 94, 256, 188, 90, colour=WEIGHTS))
+            d.box(x - 110 + shift, 256 + shift, 220, 90, colour=WEIGHTS)
+        stacks.append(d.box(x - 110, 256, 220, 90, colour=WEIGHTS))
         d.label(x, 274, f"`num_layers` × `{stack}`", 12, WEIGHTS.ink)
-        d.label(x, 302, "\n".join(f"`{line}`" for line in mask.split("\n")), 12, MUTED)
+        d.label(x, 302, f"`{mask}`", 12, MUTED)
         norms.append(d.box(x - 44, 380, 88, 28, "`norm`", EMPTY, 13))
         d.arrow(source.bottom(), embedding.top(), ink=STREAM)
         d.arrow(embedding.bottom(), stacks[-1].top(), ink=STREAM)
         d.arrow((x, 356), norms[-1].top(), ink=STREAM)
-    memory = d.box(64, 432, 140, 30, "memory", OUTPUT)
-    d.code(134, 475, "(batch, source, d_model)", ink=MUTED, align="middle")
+    memory = d.box(83, 432, 220, 48, colour=OUTPUT)
+    d.label(193, 446, "memory", ink=OUTPUT.ink)
+    d.code(193, 466, "(batch, source, d_model)", align="middle", ink=MUTED)
     d.arrow(norms[0].bottom(), memory.top(), ink=STREAM)
-    d.arrow(memory.right(), (260, 447), (260, 301), stacks[1].left(), ink=OUTPUT.line)
-    d.label(378, 332, "attends to the memory", 12, WEIGHTS.ink)
-    for norm, size in zip(norms[1:], ["target", "length"], strict=True):
-        x = norm.middle[0]
-        table = d.box(x - 94, 432, 188, 28, "× the embedding table", PLAIN, 13)
-        logits = d.box(x - 106, 482, 212, 48, colour=OUTPUT)
-        d.label(x, 496, "logits", ink=OUTPUT.ink)
-        d.code(x, 516, f"(batch, {size}, vocabulary)", align="middle", ink=MUTED)
-        d.arrow(norm.bottom(), table.top(), ink=STREAM)
-        d.arrow(table.bottom(), logits.top(), ink=STREAM)
-    d.label(
-        MARGIN,
-        572,
-        "`LanguageModel` is one stack of encoder layers, without a memory or "
-        "`cross_attention`.\nIts layers are pre-norm, its positions learned or rotary.",
-        13,
-        INK,
-        "start",
-    )
+    d.arrow(memory.right(), (380, 456), (380, 301), stacks[1].left(), ink=OUTPUT.line)
+    d.label(567, 330, "attends to the memory", 12, WEIGHTS.ink)
+    table = d.box(457, 432, 220, 28, "× the embedding table", PLAIN, 13)
+    logits = d.box(457, 482, 220, 48, colour=OUTPUT)
+    d.label(567, 496, "logits", ink=OUTPUT.ink)
+    d.code(567, 516, "(batch, target, vocabulary)", align="middle", ink=MUTED)
+    d.arrow(norms[1].bottom(), table.top(), ink=STREAM)
+    d.arrow(table.bottom(), logits.top(), ink=STREAM)
 
 
-@narrow(height=1088)
+@narrow(height=576)
 def narrow_whole_model(d):
-    d.box(8, 44, 364, 488, colour=PANEL, radius=12)
-    d.box(8, 546, 364, 482, colour=PANEL, radius=12)
-    d.label(190, 66, "`Transformer`", 15, bold=True)
-    d.label(190, 568, "`LanguageModel`", 15, bold=True)
-    table = "table · √`d_model`\n+ sinusoids"
+    d.box(8, 62, 180, 500, colour=PANEL, radius=12)
+    d.box(192, 62, 180, 500, colour=PANEL, radius=12)
+    d.label(98, 84, "`encoder`", 15, bold=True)
+    d.label(282, 84, "`decoder`", 15, bold=True)
     norms, stacks = [], []
-    for x, y, half, tokens, note, stack, mask in [
-        (98, 84, 80, "source tokens", table, "EncoderLayer", "padding_mask"),
-        (282, 84, 80, "target tokens", table, "DecoderLayer", "causal_mask &\npadding_mask"),
-        (
-            190,
-            582,
-            110,
-            "tokens",
-            "table + learned positions\n(or rotary ones, in attention)",
-            "EncoderLayer",
-            "causal_mask\nnorm_first=True",
-        ),
+    for x, tokens, stack, mask in [
+        (98, "source tokens", "EncoderLayer", "padding_mask"),
+        (282, "target tokens so far", "DecoderLayer", "causal_mask &\npadding_mask"),
     ]:
-        source = d.box(x - half, y, 2 * half, 28, tokens, EMPTY, 13)
-        embedding = d.box(x - half, y + 48, 2 * half, 68, colour=PLAIN)
-        d.label(x, y + 62, "`embedding`", 13)
-        d.label(x, y + 93, note, 12, MUTED)
+        source = d.box(x - 80, 102, 160, 28, tokens, EMPTY, 13)
+        embedding = d.box(x - 80, 150, 160, 68, colour=PLAIN)
+        d.label(x, 164, "`embedding`", 13)
+        d.label(x, 195, "table · √`d_model`\n+ sinusoids", 12, MUTED)
         for shift in (8, 4, 0):
-            box = d.box(x - half + shift, y + 136 + shift, 2 * half, 104, colour=WEIGHTS)
+            box = d.box(x - 80 + shift, 238 + shift, 160, 104, colour=WEIGHTS)
         stacks.append(box)
-        d.label(x, y + 163, f"`num_layers` ×\n`{stack}`", 12, WEIGHTS.ink)
-        d.label(x, y + 200, "\n".join(f"`{line}`" for line in mask.split("\n")), 12, MUTED)
-        norms.append(d.box(x - 40, y + 268, 80, 26, "`norm`", EMPTY, 13))
+        d.label(x, 265, f"`num_layers` ×\n`{stack}`", 12, WEIGHTS.ink)
+        d.label(x, 302, "\n".join(f"`{line}`" for line in mask.split("\n")), 12, MUTED)
+        norms.append(d.box(x - 40, 370, 80, 26, "`norm`", EMPTY, 13))
         d.arrow(source.bottom(), embedding.top(), ink=STREAM)
         d.arrow(embedding.bottom(), box.top(), ink=STREAM)
-        d.arrow((x, y + 248), norms[-1].top(), ink=STREAM)
-    d.label(282, 314, "reads the memory", 12, WEIGHTS.ink)
-    memory = d.box(28, 400, 140, 28, "memory", OUTPUT, 13)
-    d.code(98, 452, "(batch, source,\nd_model)", ink=MUTED, align="middle")
+        d.arrow((x, 350), norms[-1].top(), ink=STREAM)
+    d.label(282, 332, "reads the memory", 12, WEIGHTS.ink)
+    memory = d.box(28, 418, 140, 28, "memory", OUTPUT, 13)
+    d.code(98, 470, "(batch, source,\nd_model)", ink=MUTED, align="middle")
     d.arrow(norms[0].bottom(), memory.top(), ink=STREAM)
-    d.arrow(memory.right(), (194, 414), (194, 272), stacks[1].left(), ink=OUTPUT.line)
-    for norm, half, size in zip(norms[1:], [80, 110], ["target,\n", "length, "], strict=True):
-        x, y = norm.middle[0], norm.y + 48
-        times = d.box(x - half, y, 2 * half, 28, "× the embedding table", PLAIN, 12)
-        logits = d.box(x - half, y + 50, 2 * half, 64, colour=OUTPUT)
-        d.label(x, y + 64, "logits", 13, OUTPUT.ink)
-        d.code(x, y + 92, f"(batch, {size}vocabulary)", align="middle", ink=MUTED)
-        d.arrow(norm.bottom(), times.top(), ink=STREAM)
-        d.arrow(times.bottom(), logits.top(), ink=STREAM)
-    d.label(
-        LEFT,
-        1056,
-        "`LanguageModel` is one stack of encoder layers,\nwithout a memory or `cross_attention`.",
-        12,
-        align="start",
-    )
+    d.arrow(memory.right(), (194, 432), (194, 290), stacks[1].left(), ink=OUTPUT.line)
+    times = d.box(202, 418, 160, 28, "× the embedding table", PLAIN, 12)
+    logits = d.box(202, 468, 160, 64, colour=OUTPUT)
+    d.label(282, 482, "logits", 13, OUTPUT.ink)
+    d.code(282, 510, "(batch, target,\nvocabulary)", align="middle", ink=MUTED)
+    d.arrow(norms[1].bottom(), times.top(), ink=STREAM)
+    d.arrow(times.bottom(), logits.top(), ink=STREAM)
 
 
 # --- Lesson 8 -----------------------------------------------------------------------------------------------
