@@ -208,29 +208,13 @@ def memorised(d_hidden, shared, depth=4):
     return lambda runs, seed: runs[0].fraction_memorised(d_hidden, shared, seed, depth)
 
 
-def six_layers(norm_first, warm_up, missing=None):
+def six_layers(norm_first, schedule, missing=None):
     def measure(runs, seed):
         lesson = runs[0]
         model = lesson.build_without(missing, 6, seed) if missing else lesson.build(6, norm_first, seed)
-        return sum(lesson.train_to_reverse(model, steps=100, warm_up=warm_up, hold=40 - warm_up)[-10:]) / 10
+        return sum(lesson.train_to_reverse(model, steps=100, share=lesson.schedules[schedule])[-10:]) / 10
 
     return measure
-
-
-def layers_to_collapse(runs, seed):
-    """How many layers without skips around attention turn tokens into copies, if projections keep the variance."""
-    lesson = runs[0]
-    torch.manual_seed(seed)
-    tokens, layers = torch.randn(1, 16, 32).double(), 0
-    while lesson.share_around_the_mean(tokens) > 1e-28:
-        layer, layers = lesson.WithSwitches(32, 4, 64, dropout=0.0).double(), layers + 1
-        layer.around_attention = False
-        for linear in filter(lambda module: isinstance(module, torch.nn.Linear), layer.modules()):
-            torch.nn.init.normal_(linear.weight, std=linear.in_features**-0.5)
-            torch.nn.init.zeros_(linear.bias)
-        with torch.no_grad():
-            tokens = layer(tokens)
-    return layers
 
 
 def hunted(runs, seed, *fixed):
@@ -250,11 +234,8 @@ def with_only(runs, seed, left):
     return hunted(runs, seed, *(number for number in test_bug_hunt.FIXED if number != left))[1]
 
 
-SLOPES = "deep = build(6)"  # the length of the gradient, layer by layer
 LESSON_7 = [
     Claim("a weight of at most 0.20", lambda runs, seed: max(runs[seed].looked[:42]) < 0.205),
-    Claim("within a factor of 1.5 in five seeds", each(SLOPES, lambda *n: max(n) < 1.55 * min(n))),
-    Claim("it takes five or six layers (five seeds)", lambda runs, seed: layers_to_collapse(runs, seed) in (5, 6)),
     Claim(
         "after four layers, 0.1 to 0.3 is left (five seeds)",
         lambda runs, seed: runs[seed].curves["no skip around feed-forward"][4],
@@ -281,19 +262,15 @@ LESSON_7 = [
     ),
     Claim("memorises 0.57 to 0.74 of the labels", memorised(16, True), range(8)),
     Claim("memorises as much: 0.98 to 1.00", memorised(64, True), range(8)),
-    Claim(
-        "used only once, it memorises all",
-        lambda runs, seed: memorised(64, False, depth=1)(runs, seed) > 0.99,
-        range(8),
-    ),
-    Claim("0.15 to 0.30 with pre-norm", six_layers(True, 0)),
-    Claim("1.16 to 1.37 with post-norm", six_layers(False, 0)),
-    Claim("1.24 to 1.90 without norms", six_layers(False, 0, missing="norms")),
-    Claim("post-norm gets down to 0.59 to 0.89", six_layers(False, 40)),
-    Claim("the model without norms even to 0.18 to 0.40", six_layers(False, 40, missing="norms")),
+    Claim("| post-norm | 1.16 to 1.37 |", six_layers(False, "full start")),
+    Claim("| 0.59 to 0.89 |", six_layers(False, "warm-up")),
+    Claim("| no norms | 1.24 to 1.90 |", six_layers(False, "full start", missing="norms")),
+    Claim("| 0.18 to 0.40 |", six_layers(False, "warm-up", missing="norms")),
+    Claim("| pre-norm | 0.15 to 0.30 |", six_layers(True, "full start")),
+    Claim("| 0.15 to 0.32 |", six_layers(True, "warm-up")),
     Claim(
         "after 100 steps, the loss is 2.20, that of guessing",
-        lambda runs, seed: abs(six_layers(False, 0, missing="skips")(runs, seed) - math.log(9)) < 0.02,
+        lambda runs, seed: abs(six_layers(False, "full start", missing="skips")(runs, seed) - math.log(9)) < 0.02,
     ),
     Claim("the last loss *rises*", lambda runs, seed: hunted(runs, seed, 5)[0] > hunted(runs, seed)[0]),
     Claim(
@@ -305,7 +282,6 @@ LESSON_7 = [
 
 # Lesson 8: losses in nats per token, and how low they could be
 
-OVERLAP = "short = known.train[:4000]"  # the training and validation losses of four models, less the floor
 OVERFIT = "few = dataclasses.replace(known"  # the last losses, the lowest, the floor
 
 
@@ -317,24 +293,20 @@ def longest_quotations(temperature):
         starts = 8 * ["\n\n"]
         texts = lesson.sampling.generate(lesson.shipped, lesson.words, starts, 340, temperature, seed=seed)
         tokens = [lesson.tokenization.tokenize(text)[:200] for text in texts]
-        return statistics.median(len(lesson.longest_quote(part, lesson.book)) for part in tokens)
+        return statistics.median(len(lesson.longest_quote(part)) for part in tokens)
 
     return measure
 
 
 LESSON_8 = [
     Claim(
-        "the loss ends 1.5% to 3.0% above the floor",
+        "the loss ends 3.3% to 6.2% above the floor",
         lambda runs, seed: 100 * (runs[seed].reached / runs[seed].floor - 1),
         slack=0.5,
     ),
     Claim(
         "the loss is almost zero",
         each("def small_model", lambda floor, zero, one, two: zero < 0.1 * floor < floor < min(one, two)),
-    ),
-    Claim(
-        "overlapping sequences do help",
-        each(OVERLAP, lambda *n: n[7] < min(n[3], n[5]) < max(n[3], n[5]) < n[1]),
     ),
     Claim(
         "drops far below the floor",
