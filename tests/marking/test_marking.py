@@ -476,6 +476,36 @@ def test_an_assertion_elsewhere_is_nothing_that_an_answer_needs():
     assert "torch.manual_seed(3)" in needed
 
 
+TWICE = "scale = 2", "start = scale * 3", "used = start + 1", "def start():\n    return 0"
+
+
+@pytest.mark.parametrize(
+    ("answer", "needs"),
+    [
+        ("def causal_mask(length):\n    return start()", ["def start():\n    return 0"]),
+        ("def causal_mask(length):\n    return start() + used", list(TWICE)),  # in their order
+    ],
+)
+def test_what_a_function_replaces_is_run_only_for_what_uses_it_before(answer, needs):
+    book = Notebook(bytes_of(hostile.notebook(*TWICE, answer)))
+    assert [one.source for one in book.work_on("causal_mask", "causal_mask")] == [*needs, answer]
+
+
+@pytest.mark.parametrize(
+    "again", ["@undefined\ndef start():\n    return 0", "def start(to=undefined):\n    return 0", "start = undefined"]
+)
+def test_what_may_fail_replaces_nothing(again):
+    answer = "def causal_mask(length):\n    return start()"
+    book = Notebook(bytes_of(hostile.notebook("def start():\n    return 1", again, answer)))
+    assert len(book.work_on("causal_mask", "causal_mask")) == 3
+
+
+def test_what_only_a_later_cell_makes_is_found_with_all_that_it_uses():
+    answer = "def causal_mask(length):\n    return table[:length]"
+    book = Notebook(bytes_of(hostile.notebook(answer, "numbers = [1]", "table = numbers + [2]")))
+    assert len(book.work_on("causal_mask", "causal_mask")) == 3
+
+
 def test_no_exercise_waits_for_a_training():
     for lesson in ("02", "05", "07", "08"):
         name = next(one for one in reset.lessons() if one.startswith(lesson))

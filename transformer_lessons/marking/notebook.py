@@ -116,6 +116,14 @@ class Statement:
             if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
                 self.defines = self.made
 
+    def certainly_defines(self, name):
+        """Is it a function of that name, and nothing in its head can fail?"""
+        node = self.node
+        if not isinstance(node, ast.FunctionDef) or node.name != name or node.decorator_list:
+            return False
+        head = [node.args, *filter(None, [node.returns])]
+        return not any(isinstance(part, ast.Name) for one in head for part in ast.walk(one))
+
 
 def changed_in(node):
     """What a statement changes in place: x.a = …, x[0] = …, x.method(); an assertion changes nothing."""
@@ -203,19 +211,32 @@ class Notebook:
         return [self.statements[n] for n in sorted(self.needed({subject}, max(places)))]
 
     def needed(self, names, cut):
-        """The numbers of the statements that make these names and what they use; after the cut only if need be."""
+        """The numbers of the statements that make these names and what they use."""
         chosen = {n for n, one in enumerate(self.statements[: cut + 1]) if one.always}
-        waiting = sorted(names.union(*(self.statements[n].used for n in chosen)))
-        seen = set(waiting)
-        while waiting:
-            makers = self.makers.get(waiting.pop(), ())
-            for number in [n for n in makers if n <= cut] or makers:
+        knows_all = not chosen  # what these use cannot be known
+        uses = [(name, cut) for name in sorted(names)]
+        uses += [(name, n) for n in sorted(chosen) for name in sorted(self.statements[n].used)]
+        first = {}  # name → the number of the first statement that uses it
+        while uses:
+            name, place = uses.pop()
+            if place >= first.get(name, len(self.statements)):
+                continue
+            first[name] = place
+            for number in self.makers_for(name, place if knows_all else -1, cut):
                 if number not in chosen:
                     chosen.add(number)
-                    more = sorted(self.statements[number].used - seen)
-                    seen.update(more)
-                    waiting += more
+                    uses += [(other, number) for other in sorted(self.statements[number].used)]
         return chosen
+
+    def makers_for(self, name, place, cut):
+        """The statements that make a name for one that uses it; those after the cut only if there are no others.
+
+        A function that is defined anew before that place does not need what had its name before.
+        """
+        makers = self.makers.get(name, ())
+        before = [n for n in makers if n <= cut]
+        start = max((n for n in before if n <= place and self.statements[n].certainly_defines(name)), default=0)
+        return [n for n in before if n >= start] or makers
 
 
 def excerpt_of(work, subject):
