@@ -1,6 +1,7 @@
 """How the inputs of `speculate` are drawn, and what its draws show of the acceptance and of the second draw."""
 
 from contextlib import suppress
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -37,7 +38,7 @@ def draw(generator, first, few=0):
 
 # What an answer draws
 
-KINDS = {  # tables of an answer whose rows depend on each other: each agrees only with its own kind
+KINDS: dict[str, Any] = {  # tables of an answer whose rows depend on each other: each agrees only with its own kind
     how: type(how, (torch.Tensor,), {})
     for how in ("all rows by all rows", "all rows or none", "none after the first rejected", "only the first redrawn")
 }
@@ -52,8 +53,10 @@ def judged(call, p, q, token, u):
         first = call(*(rows[:GROUPS].clone() for rows in (p, q, token, u)))
         if isinstance(first, Drawn) and len(token) > GROUPS:
             steps = ((torch.arange(DRAWS, dtype=u.dtype) + 0.5) / DRAWS).repeat_interleave(GROUPS)
-            exact = call(p.clone(), q.clone(), token.clone(), steps).chances.unflatten(0, (-1, GROUPS)).mean(dim=0)
-            return of_its_kind(exact.as_subclass(Chances), call, p, q, token)
+            chances = plain(call(p.clone(), q.clone(), token.clone(), steps).chances)
+            exact = chances.unflatten(0, (-1, GROUPS)).mean(dim=0).as_subclass(Chances)
+            alone = (of_token(chances, token) == 1).equal(steps[:, None] < of_token(p, token) / of_token(q, token))
+            return exact if alone else of_its_kind(exact, call, p, q, token)  # no row is decided by another: no kind
     made, some = call(*(rows[:GROUPS].clone() for rows in (p, q, token, u))), token[:GROUPS]
     if isinstance(made, torch.Tensor) and (
         made.shape == 2 * some.shape or (made.shape == some[:, None].shape and made.dtype == torch.int64)

@@ -229,18 +229,17 @@ def changed_by(draws, variant, number, right):
     tolerance = draws.exercise.tolerance
     return [
         array
-        for name, value in recorded_on(draws, variant, number, variant.keeps_layers)
-        if name in variant.names
+        for name, value in recorded_on(draws, variant, number, variant.keeps_layers, variant.names)
         for array in arrays_in(value)
         if array.size > 1 and not holds(right.get(name, []), array, tolerance)
     ]
 
 
-def recorded_on(draws, answer, number, same_layers):
-    """[(name, value)], on one case: what each line of an answer sets. It stays as it was then."""
+def recorded_on(draws, answer, number, same_layers, names=None):
+    """[(name, value)], on one case: what the lines of an answer set, all of them or those for these names."""
     record: list = []
     made_ready(draws, recording(answer, record), number, same_layers)(*inputs_for(draws, draws.cases[number]))
-    return [(name, freeze(value)) for name, value in record]
+    return [(name, freeze(value)) for name, value in record if names is None or name in names]
 
 
 def made_ready(draws, answer, number, same_layers):
