@@ -10,7 +10,7 @@ from transformer_lessons.exercises.checker.distributions import Chances, plain
 
 def is_on_a_page(call):
     code = getattr(call, "__code__", None)
-    return bool(code) and code.co_filename == f"<{code.co_name}>"
+    return code is not None and code.co_filename == f"<{code.co_name}>"
 
 
 @contextmanager

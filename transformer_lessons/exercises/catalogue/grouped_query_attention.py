@@ -151,7 +151,7 @@ setup = Setup(
     gradients=True,
     returns=("output", "weights"),
     shapes={"output": "(batch, heads, length, d_head)", "weights": "(batch, heads, length, length)"},
-    checks=(hidden_keys_count,),
-    symptoms=(what_the_weights_show,),
+    checks=[hidden_keys_count],
+    symptoms=[what_the_weights_show],
     signs=signs_of_weight,
 )

@@ -161,6 +161,6 @@ setup = Setup(
     gradients=True,
     returns="weights",
     shapes={"weights": "as the scores"},
-    symptoms=(filled_with_what,),
+    symptoms=[filled_with_what],
     signs=signs_of_weight,
 )

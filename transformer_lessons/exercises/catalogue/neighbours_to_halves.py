@@ -38,5 +38,5 @@ setup = Setup(
     returns="reordered",
     shapes={"reordered": "(out, in)"},
     reference=gguf_model.neighbours_to_halves,
-    symptoms=(rows_from_elsewhere,),
+    symptoms=[rows_from_elsewhere],
 )

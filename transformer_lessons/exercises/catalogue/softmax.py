@@ -69,6 +69,6 @@ setup = Setup(
     reference=softmax,
     returns="weights",
     shapes={"weights": "the shape of scores"},
-    checks=(of_integers,),
+    checks=[of_integers],
     solves=solved,
 )
