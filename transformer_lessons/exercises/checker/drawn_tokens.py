@@ -1,4 +1,4 @@
-"""What the exercises that draw tokens share: an answer on a page gives the exact chances of what it draws."""
+"""Tokens that an answer on a page draws: it gives the exact chances of each, free of noise."""
 
 from contextlib import contextmanager
 
