@@ -26,12 +26,6 @@ class Chances(torch.Tensor):
     label = "how often each token is drawn"  # printed above the numbers in a verdict
 
 
-def chances(weights: torch.Tensor) -> torch.Tensor:
-    """The exact distribution of draws with these weights; it refuses any weights that torch.multinomial refuses."""
-    torch.multinomial(weights, 1)
-    return (weights / weights.sum(dim=-1, keepdim=True)).double().as_subclass(Chances)
-
-
 def plain(table: Any) -> torch.Tensor:
     """The same numbers as an ordinary tensor, kept with the table, which is compared with many others."""
     if not hasattr(table, "plain"):
