@@ -1,4 +1,9 @@
-"""How the inputs of `sample_next` are drawn, and how its draws are compared: by their distribution."""
+"""How the inputs of `sample_next` are drawn, and how its draws are compared: by their distribution.
+
+An answer may draw in any way, so single tokens prove nothing. In a large batch two rows of logits take turns, and how
+often each token comes in each of them is compared (distributions.py says how surely). An answer on a page gives its
+exact chances instead, so that only the learner's frequencies depend on chance.
+"""
 
 import re
 from contextlib import suppress

@@ -1,4 +1,9 @@
-"""How the inputs of `speculate` are drawn, and what its draws show of the acceptance and of the second draw."""
+"""How the inputs of `speculate` are drawn, and what its draws show of the acceptance and of the second draw.
+
+In a large batch six groups of rows take turns, and a table says how often each token comes in each. Rows that decide
+for each other can give the very table of rows that do not: only batches of one and two show it. Such a table has a
+kind (KINDS), and agrees with tables of its own kind alone.
+"""
 
 from contextlib import suppress
 from typing import Any
