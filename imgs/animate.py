@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import torch
-from draw import MONO, SANS
+from drawing.canvas import MONO, SANS
 
 from transformer_lessons.language import checkpoints, sampling
 

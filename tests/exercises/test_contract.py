@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from reported import verdict, words_of
+from reported import OneLayer, verdict, words_of
 from torch import nn
 
 from transformer_lessons.exercises.checker.contract import listed, some, wrong_biases
@@ -10,15 +10,7 @@ from transformer_lessons.exercises.checker.setup import normal
 
 
 def test_a_weight_that_is_missing_and_belongs_to_no_layer_is_named(declare):
-    class Plain(nn.Module):
-        def __init__(self, width):
-            super().__init__()
-            self.linear = nn.Linear(width, width)
-
-        def forward(self, x):
-            return self.linear(x)
-
-    class Scaled(Plain):
+    class Scaled(OneLayer):
         def __init__(self, width):
             super().__init__(width)
             self.gain = nn.Parameter(torch.ones(width))
@@ -29,7 +21,7 @@ def test_a_weight_that_is_missing_and_belongs_to_no_layer_is_named(declare):
     draw = lambda generator, width: normal(generator, 3, width)  # noqa: E731
     stub = "class Scaled(nn.Module):\n    def forward(self, x): ..."
     declare(stub, draw, Scaled, sizes=[{"width": 2}], build=("width",))
-    assert "a layer is missing. `gain` is not there;" in words_of(verdict(Plain, "Scaled"))
+    assert "a layer is missing. `gain` is not there;" in words_of(verdict(OneLayer, "Scaled"))
 
 
 @pytest.mark.parametrize(

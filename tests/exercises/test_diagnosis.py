@@ -1,8 +1,7 @@
 """A known mistake is named in any of its variants, in pairs, and wherever it runs."""
 
 import torch
-from reported import verdict
-from torch import nn
+from reported import OneLayer, verdict
 
 from transformer_lessons.exercises.checker.setup import normal
 
@@ -61,22 +60,14 @@ def test_a_single_number_on_the_way_does_not_show_a_mistake(declare):
 
 
 def test_a_mistake_that_makes_a_layer_in_forward_leaves_the_layers_of_the_others(declare):
-    class Right(nn.Module):
-        def __init__(self, width):
-            super().__init__()
-            self.linear = nn.Linear(width, width)
-
-        def forward(self, x):
-            return self.linear(x)
-
-    class Doubled(Right):
+    class Doubled(OneLayer):
         def forward(self, x):
             return 2 * self.linear(x)
 
     declare(
         "class Layer(nn.Module):\n    def forward(self, x): ...",
         lambda generator, width: normal(generator, 3, width),
-        Right,
+        OneLayer,
         sizes=[{"width": 2}, {"width": 3}],
         build=("width",),
         right="""

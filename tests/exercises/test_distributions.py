@@ -11,7 +11,6 @@ import torch
 import torch.nn.functional as F
 
 from transformer_lessons.exercises import catalogue, check
-from transformer_lessons.exercises.catalogue.drawn_tokens import exact_on_pages
 from transformer_lessons.exercises.catalogue.sample_next import GROUPS, SURELY_RANDOM, in_tens
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.distributions import (
@@ -22,6 +21,7 @@ from transformer_lessons.exercises.checker.distributions import (
     same_distribution,
     surprise,
 )
+from transformer_lessons.exercises.checker.drawn_tokens import exact_on_pages
 from transformer_lessons.exercises.checker.registry import EXERCISES, file_of
 
 SEEDS = range(20)

@@ -13,11 +13,11 @@ from transformer_lessons.exercises.checker.draws import first_draws
 from transformer_lessons.exercises.checker.global_state import standard_state
 from transformer_lessons.exercises.checker.registry import EXERCISES
 
-FIRST = {"function": 1.0, "module": 2.0, "draws": 15.0}  # seconds of an unknown wrong answer, as pace.py measures
-AGAIN = {"function": 0.15, "module": 0.4}  # and of a second check in the same process
+FIRST = {"function": 1.0, "module": 2.0, "draws": 4.0}  # seconds of an unknown wrong answer, as pace.py measures
+AGAIN = {"function": 0.15, "module": 0.4, "draws": 0.15}  # and of a second check in the same process
 
 LAST_NAMED = "the text changed", "other heads changed", "accepted with a difference"  # by signs, after all else
-SLOWEST = "scaled_dot_product_attention", "training_step", "MultiHeadAttention"
+SLOWEST = "scaled_dot_product_attention", "training_step", "MultiHeadAttention", "speculate"
 
 
 def kind(name):

@@ -1,7 +1,6 @@
-"""The diagrams in imgs/: drawn by the functions of draw.py, legible anywhere, and true of the package."""
+"""The diagrams in imgs/: drawn by the functions of drawing/, legible anywhere, and true of the package."""
 
 import ast
-import importlib.util
 import inspect
 import math
 import re
@@ -11,8 +10,13 @@ from functools import cache
 from itertools import combinations, pairwise
 from pathlib import Path
 
+import animate
+import draw
 import pytest
 import torch
+from drawing import canvas, course
+from drawing.attention import SEQUENCE, SPLIT, numbers_by_head, traced_by_hand
+from drawing.positions_and_masks import TOKENS, mask_grids, sinusoids
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from shape_comments import WORDS
@@ -29,10 +33,7 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 # Arrows that point on: a residual stream to the next layer, a state to the next state; what a model becomes.
 OPEN_ENDS = {"encoder_layer": 2, "decoder_layer": 2, "course_map": 2}
 
-spec = importlib.util.spec_from_file_location("draw", FOLDER / "draw.py")
-draw = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(draw)
-every_diagram = pytest.mark.parametrize("name", draw.DIAGRAMS)
+every_diagram = pytest.mark.parametrize("name", canvas.DIAGRAMS)
 
 
 @cache
@@ -172,13 +173,13 @@ def test_a_file_is_what_its_function_draws_now(name):
 
 def test_every_picture_has_its_function():
     files = [path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.svg")]
-    in_the_dark = [f"dark/{name}" for name in draw.DIAGRAMS]
-    assert sorted(files) == sorted([*draw.DIAGRAMS, *in_the_dark, "writing"])  # which animate.py draws
+    in_the_dark = [f"dark/{name}" for name in canvas.DIAGRAMS]
+    assert sorted(files) == sorted([*canvas.DIAGRAMS, *in_the_dark, "writing"])  # which animate.py draws
 
 
 @every_diagram
 def test_the_alternative_text_is_the_docstring(name):
-    root, (function, *_) = root_of(name), draw.DIAGRAMS[name.removeprefix("narrow/")]
+    root, (function, *_) = root_of(name), canvas.DIAGRAMS[name.removeprefix("narrow/")]
     title, description = root.find(f"{NAMESPACE}title"), root.find(f"{NAMESPACE}desc")
     assert root.get("role") == "img"
     assert root.get("aria-labelledby").split() == [title.get("id"), description.get("id")]
@@ -218,7 +219,7 @@ def test_no_text_is_smaller_than_12_pixels(name):
 
 @every_diagram
 def test_every_text_lies_within_the_card(name):
-    _, wide, high = draw.DIAGRAMS[name]
+    _, wide, high = canvas.DIAGRAMS[name]
     margin = 12 if name.startswith("narrow/") else 16
     for string, left, top, right, bottom in labels(name):
         assert left >= margin, string
@@ -280,11 +281,11 @@ def contrast(ink, paper):
 
 
 def test_every_ink_can_be_read_on_its_ground():
-    colours = [value for value in vars(draw).values() if isinstance(value, draw.Colour)] + draw.HEADS
-    colours += [draw.shade(weight / 100) for weight in range(101)]
+    colours = [value for value in vars(canvas).values() if isinstance(value, canvas.Colour)] + canvas.HEADS
+    colours += [canvas.shade(weight / 100) for weight in range(101)]
     assert min(contrast(colour.ink, colour.fill) for colour in colours) >= 4.5
-    for ink in (draw.INK, draw.MUTED):
-        assert min(contrast(ink, ground) for ground in (draw.PAPER, draw.PANEL.fill, draw.PLAIN.fill)) >= 4.5
+    for ink in (canvas.INK, canvas.MUTED):
+        assert min(contrast(ink, ground) for ground in (canvas.PAPER, canvas.PANEL.fill, canvas.PLAIN.fill)) >= 4.5
 
 
 # --- True ---------------------------------------------------------------------------------------------------
@@ -308,7 +309,7 @@ def test_every_name_in_code_is_the_packages(name):
 
 
 def test_the_weighted_average_is_attention_of_the_sequence_to_itself():
-    x = torch.tensor(draw.SEQUENCE, dtype=torch.float64)
+    x = torch.tensor(SEQUENCE, dtype=torch.float64)
     weights = (x @ x.T).softmax(dim=-1)
     output = (weights @ x)[0].tolist()
     shown = [f"{weight:.2f}" for weight in weights[0].tolist()]
@@ -317,11 +318,11 @@ def test_the_weighted_average_is_attention_of_the_sequence_to_itself():
 
 
 def test_the_weighted_average_comes_out_the_same_from_the_rounded_weights():
-    _, powers, weights, output = draw.traced_by_hand()
+    _, powers, weights, output = traced_by_hand()
     weights, powers = [round(weight, 2) for weight in weights], [round(power, 2) for power in powers]
     by_hand = [
         sum(weight * feature for weight, feature in zip(weights, column, strict=True))
-        for column in zip(*draw.SEQUENCE, strict=True)
+        for column in zip(*SEQUENCE, strict=True)
     ]
     assert f"{sum(weights):.2f}" == "1.00"
     assert f"{sum(powers):.2f}" in texts("weighted_average")
@@ -329,9 +330,9 @@ def test_the_weighted_average_comes_out_the_same_from_the_rounded_weights():
 
 
 def test_the_masks_are_the_packages():
-    length = len(draw.TOKENS)
-    tokens = torch.tensor([[0 if token == "pad" else 1 for token in draw.TOKENS]])
-    causal, padding, both = (torch.tensor(grid) for grid in draw.mask_grids())
+    length = len(TOKENS)
+    tokens = torch.tensor([[0 if token == "pad" else 1 for token in TOKENS]])
+    causal, padding, both = (torch.tensor(grid) for grid in mask_grids())
     assert torch.equal(causal, masks.causal_mask(length))
     assert torch.equal(padding, masks.padding_mask(tokens, pad_id=0)[0, 0].expand(length, length))
     assert torch.equal(both, (masks.causal_mask(length) & masks.padding_mask(tokens, pad_id=0))[0, 0])
@@ -340,15 +341,13 @@ def test_the_masks_are_the_packages():
 @pytest.mark.parametrize("position", [0, 1, 2, 3, 10, 100])
 def test_the_clocks_hands_are_the_sinusoidal_encoding(position):
     expected = positions.sinusoidal_encoding(position + 1, 8)[position].double()
-    torch.testing.assert_close(
-        torch.tensor(draw.sinusoids(position, 8), dtype=torch.float64), expected, atol=1e-5, rtol=0
-    )
+    torch.testing.assert_close(torch.tensor(sinusoids(position, 8), dtype=torch.float64), expected, atol=1e-5, rtol=0)
 
 
 def test_the_heads_are_those_of_split_heads_and_the_wrong_ones_those_of_view():
-    length, heads, d_head = draw.SPLIT
+    length, heads, d_head = SPLIT
     x = torch.arange(length * heads * d_head).reshape(1, length, heads * d_head)
-    right, wrong = (torch.tensor(numbers) for numbers in draw.numbers_by_head())
+    right, wrong = (torch.tensor(numbers) for numbers in numbers_by_head())
     assert torch.equal(right, attention.split_heads(x, heads)[0])
     assert torch.equal(wrong, x.view(1, heads, length, d_head)[0])
 
@@ -394,18 +393,15 @@ def test_the_formulas_of_attention_are_its_code():
 
 def test_the_verdict_is_what_check_says(capsys):
     namespace = {"math": math, "check": check}
-    exec(draw.WRONG_ANSWER, namespace)
-    assert capsys.readouterr().out.rstrip("\n") == draw.VERDICT, "copy what check says to imgs/draw.py"
-    assert [text.replace("\u00a0", " ") for text in texts("verdict")][-8:] == draw.VERDICT.split("\n")
+    exec(course.WRONG_ANSWER, namespace)
+    assert capsys.readouterr().out.rstrip("\n") == course.VERDICT, "copy what check says to imgs/drawing/course.py"
+    assert [text.replace("\u00a0", " ") for text in texts("verdict")][-8:] == course.VERDICT.split("\n")
 
 
 # --- The picture that moves ---------------------------------------------------------------------------------
 
 
-def test_the_picture_that_moves_shows_what_the_courses_model_writes_and_how_likely_each_token_is(monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER)
-    import animate
-
+def test_the_picture_that_moves_shows_what_the_courses_model_writes_and_how_likely_each_token_is():
     saved, drawn = animate.PATH.read_text(encoding="utf-8"), animate.svg()
     number = r"[\d.]+(?=\"| %<)"
     assert re.sub(number, "#", saved) == re.sub(number, "#", drawn)

@@ -11,7 +11,7 @@ setup = Setup(
     gradients=True,
     returns=("output", "weights"),
     shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
-    symptoms=(lambda observed, expected, query, key, value: divisor_sentence(observed, expected, 1.0),),
+    symptoms=[lambda observed, expected, query, key, value: divisor_sentence(observed, expected, 1.0)],
     solves=lambda observed, expected, query, key, value: solved_scaling(
         observed, expected, value, {"scaled by a fixed number": 1.0}
     ),

@@ -1,5 +1,7 @@
 """What the exercises on attention share: how queries, keys and values are drawn, and how their scores are scaled."""
 
+from typing import Any
+
 import torch
 
 from transformer_lessons.exercises.checker.comparison import comparable
@@ -60,7 +62,7 @@ def divisor_sentence(observed: object, expected: tuple, wanted: float) -> str | 
     return f"`weights` is the softmax of scores divided by {divisor:.{digits}f}; {wish}."
 
 
-def solved_scaling(observed: object, expected: tuple, value: torch.Tensor, roots: dict) -> list | None:
+def solved_scaling(observed: Any, expected: tuple, value: torch.Tensor, roots: dict) -> list | None:
     """The number that the scores are divided by, as a multiple of each root in {mistake: root}."""
     factor = factor_of(observed, expected)
     if factor is None or not is_average(observed, value):

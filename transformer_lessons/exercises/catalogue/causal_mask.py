@@ -38,6 +38,6 @@ setup = Setup(
     names_steps=False,
     returns="mask",
     shapes={"mask": "(query, key)"},
-    checks=(holds_any_length,),
+    checks=[holds_any_length],
     solves=solved,
 )

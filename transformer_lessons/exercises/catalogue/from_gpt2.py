@@ -165,7 +165,7 @@ setup = Setup(
     draw=draw,
     observe=by_name,
     same=same_entries,
-    symptoms=(the_numbers_alone,),
+    symptoms=[the_numbers_alone],
     signs=signs_of_names,
     names_steps=False,
 )

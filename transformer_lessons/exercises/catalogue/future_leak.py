@@ -159,7 +159,7 @@ setup = Setup(
     ],
     draw=draw_model,
     returns="leak",
-    symptoms=(leaks_seen,),
-    checks=(is_a_float, finds_leaks_among_two_tokens),
+    symptoms=[leaks_seen],
+    checks=[is_a_float, finds_leaks_among_two_tokens],
     names_steps=False,
 )

@@ -1,4 +1,9 @@
-"""How the inputs of `grouped_query_attention` are drawn, and what its weights show of the mask and of dropout."""
+"""How the inputs of `grouped_query_attention` are drawn, and what its weights show of the mask and of dropout.
+
+Beside scores and weights that are known, weights on later keys, or weights that are missing, tell a number that was too
+small for a masked score from a mask that came after the softmax. As in masked_softmax.py, one number must explain every
+row.
+"""
 
 import math
 
@@ -151,7 +156,7 @@ setup = Setup(
     gradients=True,
     returns=("output", "weights"),
     shapes={"output": "(batch, heads, length, d_head)", "weights": "(batch, heads, length, length)"},
-    checks=(hidden_keys_count,),
-    symptoms=(what_the_weights_show,),
+    checks=[hidden_keys_count],
+    symptoms=[what_the_weights_show],
     signs=signs_of_weight,
 )

@@ -48,7 +48,7 @@ setup = Setup(
         {"shape": (1, 3, 1, 4)},
     ],
     draw=draw_features,
-    symptoms=(row_not_normal,),
+    symptoms=[row_not_normal],
     reference=lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps),
     solves=epsilon,
 )

@@ -1,4 +1,10 @@
-"""How the inputs of `masked_softmax` are drawn, and which numbers took the place of the hidden scores."""
+"""How the inputs of `masked_softmax` are drawn, and which numbers took the place of the hidden scores.
+
+Hidden scores may be replaced by any number, or any number may be added to them; their weights may be set to 0 only
+after the softmax, with or without a division by what is left. Each of these leaves a trace: how much weight the hidden
+scores have, or how much the allowed ones have lost. From this trace the number is solved for, and a mistake is named
+only if one number explains every row.
+"""
 
 import math
 
@@ -161,6 +167,6 @@ setup = Setup(
     gradients=True,
     returns="weights",
     shapes={"weights": "as the scores"},
-    symptoms=(filled_with_what,),
+    symptoms=[filled_with_what],
     signs=signs_of_weight,
 )

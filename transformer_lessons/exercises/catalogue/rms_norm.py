@@ -50,6 +50,6 @@ setup = Setup(
     draw=draw,
     reference=lambda x, gain, epsilon=1e-5: F.rms_norm(x, gain.shape, gain, epsilon),
     gradients=True,
-    checks=(keeps_its_precision,),
-    symptoms=(size_of_rows,),
+    checks=[keeps_its_precision],
+    symptoms=[size_of_rows],
 )

@@ -1,4 +1,9 @@
-"""How the inputs of `sample_next` are drawn, and how its draws are compared: by their distribution."""
+"""How the inputs of `sample_next` are drawn, and how its draws are compared: by their distribution.
+
+An answer may draw in any way, so single tokens prove nothing. In a large batch two rows of logits take turns, and how
+often each token comes in each of them is compared (distributions.py says how surely). An answer on a page gives its
+exact chances instead, so that only the learner's frequencies depend on chance.
+"""
 
 import re
 from contextlib import suppress
@@ -7,10 +12,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from transformer_lessons.exercises.catalogue.drawn_tokens import Drawn, exact_on_pages, is_table
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.distributions import DRAWS, Chances, as_array, plain, same_distribution
+from transformer_lessons.exercises.checker.drawn_tokens import Drawn, exact_on_pages, is_table
 from transformer_lessons.exercises.checker.setup import Setup, integers
 
 GROUPS = 2  # rows of logits that take turns in a large batch
@@ -164,7 +169,7 @@ def draws_from_the_generator(call, logits, temperature, top_k, generator):
 
 def what_the_draws_show(observed, expected, logits, temperature, top_k, generator):
     """Which tokens should never be drawn, and which temperature the frequencies suggest."""
-    if not is_table(observed, GROUPS) or observed.shape != expected.shape:
+    if not is_table(observed, GROUPS):
         return None
     expected, rows = plain(expected), logits[:GROUPS]
     impossible = ((observed > 0) & (expected == 0)).nonzero().tolist()

@@ -29,7 +29,7 @@ setup = Setup(
     gradients=True,
     returns=("output", "weights"),
     shapes={"output": "(…, query, d_v)", "weights": "(…, query, key)"},
-    symptoms=(lambda observed, expected, query, key, value: divisor_sentence(observed, expected, root_of(query)),),
+    symptoms=[lambda observed, expected, query, key, value: divisor_sentence(observed, expected, root_of(query))],
     solves=lambda observed, expected, query, key, value: solved_scaling(
         observed, expected, value, {"scaled by a fixed number": root_of(query), "scaled by √d times a number": 1.0}
     ),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from transformer_lessons.exercises.catalogue.softmax import factor_of
+from transformer_lessons.exercises.catalogue.softmax import factor_between
 from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.first_steps import self_attention
@@ -22,7 +22,7 @@ def scale(observed, expected, x):
     output, weights = observed
     if not comparable(observed, expected) or not (weights > 0).all() or not np.allclose(output, weights @ x, atol=1e-4):
         return []
-    return ["the scores scaled"] * (factor_of(weights, x @ x.T) is not None)
+    return ["the scores scaled"] * (factor_between(weights, x @ x.T) is not None)
 
 
 setup = Setup(

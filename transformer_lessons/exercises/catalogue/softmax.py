@@ -33,14 +33,14 @@ def solved(observed, expected, scores):
     added = np.exp(shifted).sum(-1, keepdims=True) * (expected / observed - 1)
     if added.min() > 1e-5 and np.allclose(added, added.flat[0], rtol=1e-3):
         return [("a number added to the sum", float(added.flat[0]))]
-    factor = factor_of(observed, scores)
+    factor = factor_between(observed, scores)
     if factor is None:
         return []
     is_base = 2.5 < np.exp(factor) < 3 or np.abs(np.exp(factor) - [2, 3, 10]).min() < 1e-2
     return ["another base" if is_base else "a scale that was not asked for"]
 
 
-def factor_of(weights, scores):
+def factor_between(weights, scores):
     """The number above 0 for which the weights are softmax(number * scores), or None: a softmax keeps differences."""
     logarithms = np.log(weights) - np.log(weights).mean(-1, keepdims=True)
     centred = scores - scores.mean(-1, keepdims=True)
@@ -69,6 +69,6 @@ setup = Setup(
     reference=softmax,
     returns="weights",
     shapes={"weights": "the shape of scores"},
-    checks=(of_integers,),
+    checks=[of_integers],
     solves=solved,
 )

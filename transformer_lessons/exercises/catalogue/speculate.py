@@ -1,16 +1,22 @@
-"""How the inputs of `speculate` are drawn, and what its draws show of the acceptance and of the second draw."""
+"""How the inputs of `speculate` are drawn, and what its draws show of the acceptance and of the second draw.
+
+In a large batch six groups of rows take turns, and a table says how often each token comes in each. Rows that decide
+for each other can give the very table of rows that do not: only batches of one and two show it. Such a table has a
+kind (KINDS), and agrees with tables of its own kind alone.
+"""
 
 from contextlib import suppress
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 
-from transformer_lessons.exercises.catalogue.drawn_tokens import Drawn, exact_on_pages, is_on_a_page, is_table
-from transformer_lessons.exercises.catalogue.tensors_made import Largest
 from transformer_lessons.exercises.checker import distributions
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.distributions import Chances, plain, same_distribution
+from transformer_lessons.exercises.checker.drawn_tokens import Drawn, exact_on_pages, is_on_a_page, is_table
 from transformer_lessons.exercises.checker.setup import Setup
+from transformer_lessons.exercises.checker.watching import Largest
 
 ROWS = [  # p, q and three drafted tokens: a group of rows for each
     ([0.50, 0.07, 0.14, 0.29], [0.84, 0.10, 0.03, 0.03], (0, 1, 2)),
@@ -37,7 +43,7 @@ def draw(generator, first, few=0):
 
 # What an answer draws
 
-KINDS = {  # tables of an answer whose rows depend on each other: each agrees only with its own kind
+KINDS: dict[str, Any] = {  # tables of an answer whose rows depend on each other: each agrees only with its own kind
     how: type(how, (torch.Tensor,), {})
     for how in ("all rows by all rows", "all rows or none", "none after the first rejected", "only the first redrawn")
 }
@@ -52,8 +58,10 @@ def judged(call, p, q, token, u):
         first = call(*(rows[:GROUPS].clone() for rows in (p, q, token, u)))
         if isinstance(first, Drawn) and len(token) > GROUPS:
             steps = ((torch.arange(DRAWS, dtype=u.dtype) + 0.5) / DRAWS).repeat_interleave(GROUPS)
-            exact = call(p.clone(), q.clone(), token.clone(), steps).chances.unflatten(0, (-1, GROUPS)).mean(dim=0)
-            return of_its_kind(exact.as_subclass(Chances), call, p, q, token)
+            chances = plain(call(p.clone(), q.clone(), token.clone(), steps).chances)
+            exact = chances.unflatten(0, (-1, GROUPS)).mean(dim=0).as_subclass(Chances)
+            alone = (of_token(chances, token) == 1).equal(steps[:, None] < of_token(p, token) / of_token(q, token))
+            return exact if alone else of_its_kind(exact, call, p, q, token)  # no row is decided by another: no kind
     made, some = call(*(rows[:GROUPS].clone() for rows in (p, q, token, u))), token[:GROUPS]
     if isinstance(made, torch.Tensor) and (
         made.shape == 2 * some.shape or (made.shape == some[:, None].shape and made.dtype == torch.int64)
@@ -167,8 +175,6 @@ LEFT_OUT = (
 
 def what_the_draws_show(observed, expected, p, q, token, u):
     """Which token is drawn where it never should be."""
-    if not isinstance(observed, torch.Tensor) or observed.shape != expected.shape:
-        return None
     for row, drawn in ((plain(observed) > 0) & (plain(expected) == 0)).nonzero().tolist():
         drafted = int(token[row])
         if drawn == drafted:

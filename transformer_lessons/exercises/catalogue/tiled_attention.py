@@ -5,9 +5,9 @@ import math
 import torch
 
 from transformer_lessons.exercises.catalogue.stable_softmax import far_below, signs_of_lost_rows, slightly_off
-from transformer_lessons.exercises.catalogue.tensors_made import Largest
 from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.setup import Setup, normal
+from transformer_lessons.exercises.checker.watching import Largest
 from transformer_lessons.language import long_context
 
 

@@ -5,6 +5,7 @@ import itertools
 import re
 import string
 import unicodedata
+from typing import Any
 
 import torch
 
@@ -110,7 +111,7 @@ def signs_of_loss(observed, expected, text, joined):
     ]
 
 
-FORMS = "NFC", "NFD", "NFKC", "NFKD"
+FORMS: tuple[Any, ...] = "NFC", "NFD", "NFKC", "NFKD"
 
 
 def what_is_left(text):

@@ -112,7 +112,7 @@ setup = Setup(
     draw=draw_rehearsal,
     observe=two_steps,
     returns=("losses", "weights", "what happened"),
-    checks=(is_a_float,),
-    symptoms=(what_is_wrong,),
+    checks=[is_a_float],
+    symptoms=[what_is_wrong],
     names_steps=False,
 )

@@ -14,10 +14,11 @@ errors          an error in the same words everywhere, and the learner's line th
 emptiness       does a function do anything at all?
 global_state    everything global that an answer could change, saved and restored
 distributions   results drawn at random, compared by their distribution
+drawn_tokens    an answer on a page, and the exact chances of what it draws
 comparison      are a result and the expected one alike, and if not, how do they differ?
 sandbox         one call, with a time limit
 weights         the weights that modules are filled with
-watching        every PyTorch operation of an answer, as it runs
+watching        every PyTorch operation of an answer, as it runs, and how large the tensors are that it makes
 draws           the inputs, the expected results and those of every known mistake
 
 Which mistake it makes:

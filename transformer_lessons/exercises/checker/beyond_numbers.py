@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from itertools import compress
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
 from transformer_lessons.exercises.checker.draws import Draws, inputs_for, make, observe, same
-from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.exercise import Case, Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.values import freeze
@@ -86,13 +87,13 @@ def called_again(draws: Draws, answer: Callable, number: int, run: Callable) -> 
     return observe(exercise, answer, case, draws.dtype, lambda call: run(lambda: reseeded(call)))
 
 
-def reseeded(call):
+def reseeded(call: Callable) -> Callable:
     torch.random.default_generator.manual_seed(1)
     np.random.seed(1)
     return call()
 
 
-def repeated(draws, answer, case):
+def repeated(draws: Draws, answer: Any, case: Case) -> Finding | None:
     """Does a module give the same result on a second call?"""
     inputs = inputs_for(draws, case)
     module = make(draws.exercise, answer, case, draws.dtype, inputs)
@@ -106,7 +107,7 @@ def repeated(draws, answer, case):
     )
 
 
-def kept(draws, answer, case, later):
+def kept(draws: Draws, answer: Any, case: Case, later: Case) -> Finding | None:
     """Is a module right on a second call, with the inputs of a later case of the same sizes?"""
     ours, theirs = (
         make(draws.exercise, maker, case, draws.dtype, inputs_for(draws, case))
@@ -122,7 +123,7 @@ def kept(draws, answer, case, later):
     )
 
 
-def checked(draws, answer, case, check):
+def checked(draws: Draws, answer: Any, case: Case, check: Callable) -> Finding | None:
     """What one of the exercise's own checks says: a sentence, or (name, sentence, where to look)."""
     inputs = inputs_for(draws, case)
     said = check(make(draws.exercise, answer, case, draws.dtype, inputs), *inputs)
@@ -140,7 +141,7 @@ LOOK_BACK = (
 )
 
 
-def trained(draws, answer, case):
+def trained(draws: Draws, answer: Any, case: Case) -> Finding | None:
     """Does it run in training mode, and do every weight and input get the right gradient?"""
     exercise = draws.exercise
     inputs = inputs_for(draws, case)
@@ -149,7 +150,7 @@ def trained(draws, answer, case):
     return fault_of_gradients(draws, case, *forwards(draws, answer, case)) if exercise.gradients else None
 
 
-def differentiated(draws, answer, case, run):
+def differentiated(draws: Draws, answer: Any, case: Case, run: Callable) -> Finding | None:
     """Does every float input of a function get the right gradient?"""
     outcome = run(lambda: forwards(draws, answer, case))
     if outcome.ok:
@@ -172,7 +173,7 @@ def differentiated(draws, answer, case, run):
     return fault_of_another_call(outcome) or outcome.value
 
 
-def fault_of_gradients(draws, case, leaves, results):
+def fault_of_gradients(draws: Draws, case: Case, leaves: dict, results: Any) -> Finding | None:
     """What is wrong with the gradients, compared with those of the right implementation.
 
     Of several results, all but the first may be detached; those that are do not count.
@@ -211,12 +212,12 @@ def fault_of_gradients(draws, case, leaves, results):
     return None
 
 
-def quoted(names):
+def quoted(names: list) -> str:
     """The first name, and how many more there are."""
     return f"`{names[0]}`" + (f" (and {len(names) - 1} more)" if len(names) > 1 else "")
 
 
-def forwards(draws, answer, case):
+def forwards(draws: Draws, answer: Any, case: Case) -> tuple[dict, Any]:
     """Parameters and float inputs by name, and the result of a call with them."""
     exercise = draws.exercise
     inputs = inputs_for(draws, case)
@@ -230,7 +231,7 @@ def forwards(draws, answer, case):
         return leaves, target(*inputs)
 
 
-def backwards(leaves, results, judged):
+def backwards(leaves: dict, results: Any, judged: list | None) -> dict:
     """The gradients, at the leaves, of a weighted sum of the results that count; None where there is none."""
     total = torch.zeros(())
     for result in compress(results, judged) if judged else [results]:

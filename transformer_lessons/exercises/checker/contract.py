@@ -1,7 +1,7 @@
 """What the contract asks before the numbers: an answer that can be called, and built from the layers it names."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -62,7 +62,9 @@ def misfit(exercise: Exercise, answer: object) -> Finding | None:
     return wrong_arguments(exercise, answer, exercise.required, len(exercise.inputs), exercise.inputs)
 
 
-def wrong_arguments(exercise, answer, least, most, names, name=None):
+def wrong_arguments(
+    exercise: Exercise, answer: Callable, least: int, most: int, names: Sequence, name: str | None = None
+) -> Finding | None:
     """Why a signature does not accept the contract's arguments in their order."""
     try:
         signature = inspect.signature(answer)
@@ -127,7 +129,7 @@ def fault_of_building(draws: Draws, answer: Callable, run: Callable) -> Finding 
     )
 
 
-def not_set_up(evidence=()):
+def not_set_up(evidence: tuple = ()) -> Finding:
     return named(
         "no super().__init__()",
         "nn.Module has not been set up: its own `__init__` must run before a layer can be stored.",
@@ -159,7 +161,7 @@ def made_in_forward(draws: Draws, answer: Callable, run: Callable) -> bool:
     return bool(registered)
 
 
-def wrong_layers(module, ours, theirs):
+def wrong_layers(module: nn.Module, ours: dict, theirs: dict) -> Finding | None:
     """What is wrong with the layers, going by the names and shapes of their parameters."""
     ids = {name: id(parameter) for name, parameter in module.named_parameters(remove_duplicate=False)}
     if all(name in ids for name in theirs) and len({ids[name] for name in theirs}) < len(theirs):
@@ -199,11 +201,11 @@ def wrong_layers(module, ours, theirs):
     return None if missing else wrong_biases(in_first_alone(theirs, ours), in_first_alone(ours, theirs))
 
 
-def in_first_alone(names, others):
+def in_first_alone(names: Iterable, others: Iterable) -> list:
     return [name for name in names if name not in others]
 
 
-def wrong_biases(missing, extra):
+def wrong_biases(missing: list, extra: list) -> Finding | None:
     """What is wrong with the parameters, if nothing but biases are missing, or are there without need."""
     if not all(name.endswith("bias") for name in [*missing, *extra]) or bool(missing) == bool(extra):
         return None
@@ -213,7 +215,7 @@ def wrong_biases(missing, extra):
     return named("a bias too many", f"The exercise has no {listed(extra)}.", look=look)
 
 
-def layers_of(parameters):
+def layers_of(parameters: dict) -> dict:
     """Name of a layer → its parameters' shapes."""
     layers = {}
     for name, shape in parameters.items():
@@ -222,12 +224,12 @@ def layers_of(parameters):
     return layers
 
 
-def holds_modules(value):
+def holds_modules(value: Any) -> bool:
     items = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     return any(isinstance(item, nn.Module) for item in items)
 
 
-def shared_weights(ids, theirs):
+def shared_weights(ids: dict, theirs: dict) -> Finding:
     """Two layers that are the same object, or that share a parameter."""
     same = next(pair for pair in combinations(theirs, 2) if ids[pair[0]] == ids[pair[1]])
     layers = [name.rpartition(".")[0] or name for name in same]
@@ -238,7 +240,7 @@ def shared_weights(ids, theirs):
     )
 
 
-def one_for_several(layer, its_shapes, missing, wanted):
+def one_for_several(layer: str, its_shapes: dict, missing: list, wanted: dict) -> Finding | None:
     """One layer stands for several: it is like each of them, or as wide as all together."""
     if all(wanted[name] == its_shapes for name in missing):
         return named(
@@ -256,14 +258,14 @@ def one_for_several(layer, its_shapes, missing, wanted):
     return None
 
 
-def listed(names):
+def listed(names: list) -> str:
     names = [f"`{name}`" for name in names]
     if len(names) > 3:
         return f"{', '.join(names[:3])} and {len(names) - 3} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def wrong_parameters(call, ours, theirs):
+def wrong_parameters(call: str, ours: dict, theirs: dict) -> Finding | None:
     """Names first, then shapes."""
     unlike = {"missing:       ": in_first_alone(theirs, ours), "not expected:  ": in_first_alone(ours, theirs)}
     if any(unlike.values()):
@@ -288,11 +290,11 @@ def wrong_parameters(call, ours, theirs):
     return None
 
 
-def some(names):
+def some(names: list) -> str:
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
-def at_line(outcome):
+def at_line(outcome: Outcome) -> tuple:
     return (f"at the line: {outcome.line}",) if outcome.line else ()
 
 
@@ -316,7 +318,7 @@ def too_long(outcome: Outcome, seconds: float) -> Finding:
     )
 
 
-def name_of_error(error):
+def name_of_error(error: str) -> tuple[str, str]:
     """(name, where to look) for an error."""
     kind = error.split(":")[0]
     if "unexpected keyword argument" in error:

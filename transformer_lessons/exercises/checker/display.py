@@ -1,6 +1,7 @@
 """Shows what an answer returned beside what was expected."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from transformer_lessons.exercises.checker.values import is_array, is_number, ki
 ROOM = 92  # columns: the width of a report without its indent
 
 
-def beside(actual, expected, name, tolerance, exact_zeros=False):
+def beside(actual: Any, expected: Any, name: str, tolerance: float, exact_zeros: bool = False) -> list:
     """Lines that show the first place where two results differ, yours beside the expected."""
     if is_array(expected) and is_array(actual):
         ours, theirs = numbers(actual), numbers(expected)
@@ -29,7 +30,7 @@ def beside(actual, expected, name, tolerance, exact_zeros=False):
     return [f"yours     {short(actual)}", f"expected  {short(expected)}"]
 
 
-def shown_arrays(ours, theirs, name, tolerance, exact_zeros):
+def shown_arrays(ours: Any, theirs: Any, name: str, tolerance: float, exact_zeros: bool) -> list:
     """The first two-dimensional slice in which the arrays differ: up to four rows, and six columns if they fit."""
     wrong = ~near(ours.astype(float), theirs.astype(float), tolerance, exact_zeros)
     place = tuple(int(index) for index in np.argwhere(wrong)[0]) if wrong.any() else (0,) * ours.ndim
@@ -47,7 +48,7 @@ def shown_arrays(ours, theirs, name, tolerance, exact_zeros):
     return lines
 
 
-def window(ours, theirs, place, columns, label, decimals, exact_zeros):
+def window(ours: Any, theirs: Any, place: tuple, columns: int, label: str, decimals: int, exact_zeros: bool) -> list:
     """Up to four rows, and at most `columns` columns, around a place."""
     top, left = (
         max(0, min(index - 1, size - shown)) for index, size, shown in zip(place, ours.shape, (4, columns), strict=True)
@@ -64,17 +65,17 @@ def window(ours, theirs, place, columns, label, decimals, exact_zeros):
     ]
 
 
-def shown_alone(ours, theirs, name):
+def shown_alone(ours: Any, theirs: Any, name: str) -> list:
     return [f"yours: {name} {ours.shape}, expected {theirs.shape}"]
 
 
-def rows(array, decimals, tiny=False):
+def rows(array: np.ndarray, decimals: int, tiny: bool = False) -> list:
     cells = [[show_tiny(value, decimals) if tiny else show(value, decimals) for value in row] for row in array.tolist()]
     width = max((len(cell) for row in cells for cell in row), default=0)
     return ["  ".join(cell.rjust(width) for cell in row) for row in cells]
 
 
-def show(value, decimals=2):
+def show(value: Any, decimals: int = 2) -> str:
     """A float to so many decimals, never -0.00, and in two digits from a million on; anything else in full."""
     if isinstance(value, (bool, int, str)):
         return str(value)
@@ -82,13 +83,13 @@ def show(value, decimals=2):
     return text[1:] if text.startswith("-") and not text.strip("-0.") else text
 
 
-def show_tiny(value, decimals):
+def show_tiny(value: Any, decimals: int) -> str:
     """Like show, except that only 0 is shown as 0."""
     text = show(value, decimals)
     return f"{value:.0e}" if value and not text.strip("-0.") else text
 
 
-def decimals_for(ours, theirs):
+def decimals_for(ours: Any, theirs: Any) -> int:
     """Two decimals; four or six if it takes that many to show a difference."""
     ours, theirs = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     for decimals in (2, 4, 6):
@@ -97,7 +98,7 @@ def decimals_for(ours, theirs):
     return 2
 
 
-def shown_lists(ours, theirs):
+def shown_lists(ours: Any, theirs: Any) -> list:
     first = next(
         (n for n, (a, b) in enumerate(zip(ours, theirs, strict=False)) if not alike(a, b, 1e-9)),
         min(len(ours), len(theirs)),
@@ -112,7 +113,7 @@ def shown_lists(ours, theirs):
     ]
 
 
-def shown_dictionaries(ours, theirs):
+def shown_dictionaries(ours: Any, theirs: Any) -> list:
     """Up to three entries that differ, extra ones among them if there are any; and a line if not all are shown."""
     every = {**theirs, **ours}
     wrong = [key for key in every if not (key in ours and key in theirs and alike(ours[key], theirs[key], 0))]
@@ -127,7 +128,7 @@ def shown_dictionaries(ours, theirs):
     ]
 
 
-def short(value, decimals=2):
+def short(value: Any, decimals: int = 2) -> str:
     """A value in at most 70 characters."""
     if is_array(value):
         return kind_of(value)

@@ -10,6 +10,7 @@ for t = LIMIT = 20, the probability that any of them is that far off is less tha
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,33 +26,27 @@ class Chances(torch.Tensor):
     label = "how often each token is drawn"  # printed above the numbers in a verdict
 
 
-def chances(weights):
-    """The exact distribution of draws with these weights; it refuses any weights that torch.multinomial refuses."""
-    torch.multinomial(weights, 1)
-    return (weights / weights.sum(dim=-1, keepdim=True)).double().as_subclass(Chances)
-
-
-def plain(table):
+def plain(table: Any) -> torch.Tensor:
     """The same numbers as an ordinary tensor, kept with the table, which is compared with many others."""
     if not hasattr(table, "plain"):
         table.plain = table.detach().as_subclass(torch.Tensor).double()
     return table.plain
 
 
-def as_array(table):
+def as_array(table: Any) -> np.ndarray:
     """The same numbers as a NumPy array, kept with the table, too."""
     if not hasattr(table, "array"):
         table.array = plain(table).numpy()
     return table.array
 
 
-def frequencies(tokens, groups, size):
+def frequencies(tokens: torch.Tensor, groups: int, size: int) -> torch.Tensor:
     """How often each token is drawn, where the rows of `groups` distributions take turns."""
     rows = tokens.reshape(-1, groups)
     return torch.stack([(rows == token).double().mean(dim=0) for token in range(size)], dim=1)
 
 
-def surprise(observed, expected, draws=DRAWS):
+def surprise(observed: torch.Tensor, expected: torch.Tensor, draws: int = DRAWS) -> Any:
     """n · KL(q, p) for the frequency that is furthest off: infinite if the impossible has happened.
 
     It is infinite, too, for a table that holds NaN, or any other number that is no frequency. If several tables are
@@ -66,19 +61,19 @@ def surprise(observed, expected, draws=DRAWS):
     return draws * (parts[0] + parts[1]).max(axis=(-2, -1))
 
 
-def deviations_between(first, second, draws=DRAWS):
+def deviations_between(first: torch.Tensor, second: torch.Tensor, draws: int = DRAWS) -> float:
     """How many standard deviations lie between two tables; the arcsine makes the deviation the same everywhere."""
     return 2 * math.sqrt(draws) * float(np.abs(angles(first) - angles(second)).max())
 
 
-def angles(table):
+def angles(table: Any) -> np.ndarray:
     """The arcsine of the square root of each number, kept with the table, too."""
     if not hasattr(table, "angles"):
         table.angles = np.arcsin(np.sqrt(as_array(table)))
     return table.angles
 
 
-def same_distribution(first, second, draws=DRAWS):
+def same_distribution(first: torch.Tensor, second: torch.Tensor, draws: int = DRAWS) -> bool:
     """Do frequencies agree with probabilities or frequencies? Probabilities agree if draws cannot tell them apart."""
     if as_array(first).shape != as_array(second).shape:
         return False

@@ -21,6 +21,7 @@ from typing import Any
 RETURN = "return"
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 NOTE = "__note__"  # what a recording answer calls with each name and its value
+PLACE: dict[str, Any] = {"lineno": 1, "col_offset": 0}  # of what is added: Python asks for some place
 
 
 def name_of(node: ast.expr) -> str | None:
@@ -334,7 +335,7 @@ def noting(tree: ast.Module) -> ast.Module:
         made = [*tree.body[:-1], with_body(whole, body=body)]
     else:
         made = [noting_function(node) for node in tree.body]
-    return ast.fix_missing_locations(ast.Module(made, []))
+    return ast.Module(made, [])
 
 
 def noting_function(node: ast.stmt) -> ast.stmt:
@@ -347,7 +348,7 @@ def noting_block(statements: list) -> list:
     noted: list[ast.stmt] = []
     for statement in statements:
         if isinstance(statement, ast.Return) and statement.value:
-            noted.append(ast.Return(note_of(RETURN, statement.value)))
+            noted.append(ast.Return(note_of(RETURN, statement.value), **PLACE))
         elif hasattr(statement, "body") and not isinstance(statement, DEFINITIONS):
             inner = {
                 name: noting_block(getattr(statement, name)) for name in ("body", "orelse") if hasattr(statement, name)
@@ -356,7 +357,10 @@ def noting_block(statements: list) -> list:
         else:
             noted.append(statement)
             if isinstance(statement, (ast.Assign, ast.AugAssign)):
-                noted += [ast.Expr(note_of(name, ast.Name(name, ast.Load()))) for name in names_set_by(statement)]
+                noted += [
+                    ast.Expr(note_of(name, ast.Name(name, ast.Load(), **PLACE)), **PLACE)
+                    for name in names_set_by(statement)
+                ]
     return noted
 
 
@@ -366,4 +370,4 @@ def names_set_by(statement: ast.stmt) -> list:
 
 
 def note_of(name: str, value: ast.expr) -> ast.expr:
-    return ast.Call(ast.Name(NOTE, ast.Load()), [ast.Constant(name), value], [])
+    return ast.Call(ast.Name(NOTE, ast.Load(), **PLACE), [ast.Constant(name, **PLACE), value], [], **PLACE)

@@ -5,6 +5,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
+from typing import Any
 
 
 def is_empty(function: Callable) -> bool:
@@ -19,12 +20,12 @@ def gives_none(function: Callable) -> bool:
     return code is not None and code.co_name == "<lambda>" and constant_of(code) is None
 
 
-def only_returns(function):
+def only_returns(function: Callable) -> Any:
     code = code_within(function)
     return DOES_MORE if code is None else constant_of(code)
 
 
-def code_within(function):
+def code_within(function: Callable) -> Any:
     function = inspect.unwrap(function) if callable(function) else function
     code = getattr(function, "__code__", None)
     return code if isinstance(code, types.CodeType) else None
@@ -35,7 +36,7 @@ LONGEST_CONSTANT = 40  # bytes of code that only returns a constant: a few instr
 
 
 @functools.lru_cache(maxsize=1000)
-def constant_of(code):
+def constant_of(code: types.CodeType) -> Any:
     """What the code returns if it does nothing else; otherwise DOES_MORE."""
     if len(code.co_code) > LONGEST_CONSTANT:  # most code, at once
         return DOES_MORE

@@ -7,6 +7,7 @@ import linecache
 import os
 import re
 import warnings
+from typing import Any
 
 
 def name_error(error: BaseException) -> str:
@@ -20,7 +21,7 @@ def name_error(error: BaseException) -> str:
     return in_short(type(error).__name__, text)
 
 
-def in_short(kind, text):
+def in_short(kind: str, text: str) -> str:
     lines = text.strip().splitlines() or [""]
     text = f"{lines[0].rstrip()} …" if len(lines) > 1 else lines[0]
     text = re.sub(r" ?at 0x[0-9a-fA-F]+|0x[0-9a-fA-F]+", "", text)
@@ -29,11 +30,11 @@ def in_short(kind, text):
     return f"{kind}: {text}" if text else kind
 
 
-def cut(text, length):
+def cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
-def frames_of(error):
+def frames_of(error: BaseException) -> list:
     frames = []
     trace = error.__traceback__
     while trace is not None and len(frames) < 5000:
@@ -46,22 +47,22 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
 LIBRARIES = ("site-packages", "dist-packages", os.path.dirname(os.__file__), "<frozen ", "<__array_function__")
 
 
-def is_own(trace):
+def is_own(trace: Any) -> bool:
     """Is this the learner's own code, rather than this package's or a library's?"""
     filename = trace.tb_frame.f_code.co_filename
     return not in_package(trace) and not any(folder in filename for folder in LIBRARIES)
 
 
-def in_package(trace):
+def in_package(trace: Any) -> bool:
     return trace.tb_frame.f_code.co_filename.startswith(PACKAGE)
 
 
-def in_implementation(trace):
+def in_implementation(trace: Any) -> bool:
     """Is this what the learner has called, and not the checks, which may watch the call?"""
     return in_package(trace) and not trace.tb_frame.f_code.co_filename.startswith(os.path.join(PACKAGE, "exercises"))
 
 
-def line_of(error):
+def line_of(error: BaseException) -> str:
     """The last line of the learner's own code, with the function it is in or the package's call that raised."""
     frames = frames_of(error)
     own = [number for number, trace in enumerate(frames) if is_own(trace)]
@@ -78,13 +79,13 @@ def line_of(error):
     return ""
 
 
-def named(words, frame):
+def named(words: str, frame: Any) -> str:
     """Words and the name of a frame's function; nothing for a lambda, which has no name."""
     name = name_of(frame)
     return f"{words} `{name}`" if name.isidentifier() else ""
 
 
-def statement(filename, number):
+def statement(filename: str, number: int) -> str:
     """The statement at a line, joined into one line; for a compound statement, only the line itself."""
     lines = linecache.getlines(filename)
     text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
@@ -95,7 +96,7 @@ def statement(filename, number):
 
 
 @functools.lru_cache(maxsize=4)
-def simple_statements(source):
+def simple_statements(source: str) -> list:
     """The statements that contain no others; none if the source cannot be parsed."""
     with contextlib.suppress(Exception), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -107,7 +108,7 @@ def simple_statements(source):
     return []
 
 
-def name_of(frame):
+def name_of(frame: Any) -> str:
     """The name of a frame's function, or the class whose instance it builds or calls."""
     name = frame.f_code.co_name
     if name in ("__init__", "forward", "__call__") and "self" in frame.f_code.co_varnames[:1]:
@@ -115,7 +116,7 @@ def name_of(frame):
     return name
 
 
-def is_not_implemented(error):
+def is_not_implemented(error: BaseException) -> bool:
     """Was it raised by a stub, rather than by a library that lacks an operation?"""
     if not isinstance(error, NotImplementedError):
         return False
@@ -123,7 +124,7 @@ def is_not_implemented(error):
     return bool(frames) and "NotImplementedError" in frames[-1].tb_frame.f_code.co_names
 
 
-def unfinished(error):
+def unfinished(error: BaseException) -> str:
     """The name of the function that raised it, if that is not the answer."""
     own = [trace.tb_frame for trace in frames_of(error) if is_own(trace)]
     if len(own) < 2:

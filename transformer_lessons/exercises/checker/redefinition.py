@@ -7,6 +7,7 @@ import linecache
 import re
 import sys
 import warnings
+from typing import Any
 
 from transformer_lessons.exercises.checker.errors import cut, in_short
 
@@ -39,7 +40,7 @@ def failed_redefinition(name: str, answer: object) -> tuple | None:
     return None
 
 
-def own_cell(answer, cells):
+def own_cell(answer: Any, cells: list[str]) -> int | None:
     """The number of the last cell that has the text in which the answer was defined."""
     function = inspect.unwrap(answer)
     functions = vars(function).values() if isinstance(function, type) else [function]
@@ -48,7 +49,7 @@ def own_cell(answer, cells):
     return max((number for number, cell in enumerate(cells) if cell.strip() in sources), default=None)
 
 
-def attempt_at(name, cell):
+def attempt_at(name: str, cell: str) -> SyntaxError | str | None:
     """A cell's SyntaxError if it was meant to define the name; "defined" or "bound" if it does; else None."""
     if name not in cell:
         return None
@@ -68,7 +69,7 @@ def attempt_at(name, cell):
     return None
 
 
-def begins(name, cell):
+def begins(name: str, cell: str) -> bool:
     """Does a cell that Python cannot parse begin a definition of the name, outside any other definition?"""
     inside = False
     for line in cell.splitlines():
@@ -81,6 +82,6 @@ def begins(name, cell):
     return False
 
 
-def broken_line(error, cell):
+def broken_line(error: SyntaxError, cell: str) -> str:
     lines = cell.splitlines()
     return cut(lines[error.lineno - 1].strip(), 100) if error.lineno and error.lineno <= len(lines) else ""

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from builtins import any, int, max, min, open, range, sum  # noqa: UP029 - an answer may replace them as it runs
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,7 +134,7 @@ BUILTINS = vars(builtins)
 SAVED_BUILTINS = dict(BUILTINS)
 
 
-def start(work):
+def start(work: Callable) -> threading.Thread:
     thread = threading.Thread(target=work, daemon=True)
     try:
         before = threading.stack_size(64 * 1024 * 1024)  # room for a deep recursion
@@ -148,7 +148,7 @@ def start(work):
     return thread
 
 
-def wait(done, thread, seconds):
+def wait(done: threading.Event, thread: threading.Thread, seconds: float) -> tuple[bool, float]:
     """(did it end in time, the seconds not counted); waits in short slices, so that Ctrl-C gets through everywhere.
 
     Imports are not counted, up to a limit of their own. PyTorch imports parts of itself when they are first needed,
@@ -175,12 +175,12 @@ def wait(done, thread, seconds):
     return True, uncounted
 
 
-def starved(elapsed, worked):
+def starved(elapsed: float, worked: float) -> float:
     """The seconds for which a call that works has waited for the processor; one that sleeps has waited for nothing."""
     return max(0.0, elapsed - worked) if worked > 0.05 * elapsed else 0.0
 
 
-def processor_time(thread):
+def processor_time(thread: threading.Thread) -> float:
     """The seconds that a thread has worked for; 0 where the system does not say."""
     try:
         with open(f"/proc/self/task/{thread.native_id}/stat") as file:
@@ -193,7 +193,7 @@ def processor_time(thread):
 UNCOUNTED = 30.0  # seconds at most
 
 
-def excused(thread):
+def excused(thread: threading.Thread) -> bool:
     """Is the thread in the middle of an import, or of finding the line of an error?"""
     return any(
         code is line_of.__code__ or code.co_filename == "<frozen importlib._bootstrap>"
@@ -204,7 +204,7 @@ def excused(thread):
 INNERMOST = 500  # calls: a recursion without end has millions
 
 
-def innermost_calls(thread):
+def innermost_calls(thread: Any) -> Iterator:
     """The code of the thread's innermost calls."""
     frame = sys._current_frames().get(thread.ident)
     for _ in range(INNERMOST):
@@ -214,7 +214,7 @@ def innermost_calls(thread):
         frame = frame.f_back
 
 
-def stop(thread, seconds=1.0):
+def stop(thread: threading.Thread, seconds: float = 1.0) -> bool:
     """Throws Stop into the thread until it ends. Code stuck inside a C function cannot be stopped."""
     end = time.monotonic() + seconds
     while thread.is_alive() and time.monotonic() < end:
@@ -232,7 +232,7 @@ def stop_runaways():
         throw(thread)
 
 
-def throw(thread):
+def throw(thread: Any) -> None:
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Stop))
 
 

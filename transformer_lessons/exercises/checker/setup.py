@@ -1,16 +1,19 @@
 """What an exercise's module in ../catalogue says: how inputs are drawn, and what the numbers alone do not show."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
+
+Check = Callable[..., str | tuple | None]
+Symptom = Callable[..., str | None]
 
 
 @dataclass(kw_only=True, eq=False)
 class Setup:
     """What an exercise needs besides its page: how inputs are drawn, and what its numbers alone do not show."""
 
-    sizes: list  # from small to large: the first that fails is shown to the learner
+    sizes: Sequence[dict]  # from small to large: the first that fails is shown to the learner
     draw: Callable  # draw(generator, **size) → the inputs
     reference: Callable | None = None  # the package's own; by default the right answer of the page
     returns: tuple | str = "result"  # the names of what is returned
@@ -22,8 +25,8 @@ class Setup:
     gradients: bool | None = None  # must weights and inputs get the right gradients? By default, only in modules
     observe: Callable | None = None  # observe(call, *inputs) → what is compared; by default call(*inputs)
     same: Callable | None = None  # same(observed, expected) → bool; by default equal up to the tolerance
-    checks: tuple = ()  # check(call, *inputs) → what numbers alone do not show: None, a sentence or (name, why, look)
-    symptoms: tuple = ()  # symptom(observed, expected, *inputs) → a sentence or None, if no mistake matches
+    checks: Sequence[Check] = ()  # check(call, *inputs) → what numbers do not show: a name or (name, why, look)
+    symptoms: Sequence[Symptom] = ()  # symptom(observed, expected, *inputs) → a sentence, if no mistake matches
     solves: Callable | None = None  # solves(observed, expected, *inputs) → mistakes whose number it has found
     signs: Callable | None = None  # signs(observed, expected, *inputs) → names of mistakes that it shows
     names_steps: bool = True  # may a verdict name the first wrong step?

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,24 +12,24 @@ from transformer_lessons.exercises.checker.draws import compare, same
 from transformer_lessons.exercises.checker.values import is_array
 
 
-def swapped(value, expected):
+def swapped(value: Any, expected: Any):
     return tuple(reversed(value)) if is_list(value, 2) else None
 
 
-def only_first(value, expected):
+def only_first(value: Any, expected: Any):
     return (value, expected[1]) if is_list(expected, 2) and is_array(value) else None
 
 
-def only_second(value, expected):
+def only_second(value: Any, expected: Any):
     return (expected[0], value) if is_list(expected, 2) and is_array(value) else None
 
 
-def first_of_several(value, expected):
+def first_of_several(value: Any, expected: Any):
     several = isinstance(value, (tuple, list)) and len(value) > 1 and is_array(expected)
     return value[0] if several and is_array(value[0]) else None
 
 
-def converted(value, expected):
+def converted(value: Any, expected: Any):
     """Each result, converted to the kind and dtype expected."""
     if isinstance(expected, (tuple, list)) and not isinstance(value, (str, int, float)):
         if not is_list(value, len(expected)) or not all(is_array(item) for item in expected):
@@ -44,7 +45,7 @@ def converted(value, expected):
     return None
 
 
-def reshaped(value, expected):
+def reshaped(value: Any, expected: Any):
     """Each result without extra dimensions of size 1, or with the missing ones."""
     if isinstance(expected, (tuple, list)):
         if not is_list(value, len(expected)):
@@ -62,7 +63,7 @@ def reshaped(value, expected):
     return None
 
 
-def transposed(value, expected):
+def transposed(value: Any, expected: Any):
     if isinstance(value, torch.Tensor) and value.ndim > 1:
         return value.transpose(-2, -1)
     return np.swapaxes(value, -2, -1) if isinstance(value, np.ndarray) and value.ndim > 1 else None

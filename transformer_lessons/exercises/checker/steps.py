@@ -7,7 +7,9 @@ made from, the steps before it are right, and with the right tensor in its place
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
@@ -15,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.comparison import alike, close
 from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make, once_for_draws
-from transformer_lessons.exercises.checker.edits import RETURN, recording
+from transformer_lessons.exercises.checker.edits import RETURN, RightAnswer, WrongAnswer, recording
 from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
 from transformer_lessons.exercises.checker.values import capital, family, freeze, is_array, numbers
 
@@ -70,11 +72,11 @@ def certain(draws: Draws, answer: Callable, number: int) -> tuple:
     return unused, first_wrong_step(draws, number, target, trace, right) if trace.is_complete() else None
 
 
-def layers_unused(draws, answer, number):
+def layers_unused(draws: Draws, answer: Any, number: int) -> list:
     return traced(draws, answer, number)[2]
 
 
-def traced(draws, answer, number):
+def traced(draws: Draws, answer: Any, number: int) -> tuple:
     """(what was called, the trace of the call, the layers that it never used), on one case."""
     case = draws.cases[number]
     inputs = inputs_for(draws, case)
@@ -84,7 +86,7 @@ def traced(draws, answer, number):
     return target, trace, never_used(target, trace, inputs, freeze(result)) if draws.exercise.is_module else []
 
 
-def first_wrong_step(draws, number, target, trace, right):
+def first_wrong_step(draws: Draws, number: int, target: Any, trace: "Trace", right: "RightSteps") -> tuple | None:
     """(the step before, the first wrong step), or None where it is not certain."""
     computed = [tensor for call in trace.calls for tensor in call.results]
     absent = [[tensor for tensor in results if not right.among(tensor, computed)] for results in right.results]
@@ -105,7 +107,9 @@ def first_wrong_step(draws, number, target, trace, right):
     return None
 
 
-def might_belong_to_an_earlier_step(right, sources, passed, call, wanted):
+def might_belong_to_an_earlier_step(
+    right: "RightSteps", sources: Any, passed: list, call: "Call", wanted: torch.Tensor
+) -> bool:
     """Is anything on the way shaped like an earlier step's result that it is made from? It may be that one, altered."""
     shapes = {right.table[source].shape for source in sources if source in right.of_steps}
     unknown = [tensor for tensor in passed if tensor is not call.results[0] and right.known(tensor) is None]
@@ -114,7 +118,7 @@ def might_belong_to_an_earlier_step(right, sources, passed, call, wanted):
     return wanted.shape in shapes and call.name != right.trace.maker[id(wanted)].name
 
 
-def comes_out_right(draws, number, target, call, tensor):
+def comes_out_right(draws: Draws, number: int, target: Any, call: "Call", tensor: torch.Tensor) -> bool:
     """Is the whole result right when this tensor replaces what one call makes?"""
     inputs = inputs_for(draws, draws.cases[number])
     try:
@@ -125,7 +129,7 @@ def comes_out_right(draws, number, target, call, tensor):
     return compare(draws.exercise, freeze(value), draws.expected[number]) is None
 
 
-def never_used(module, trace, inputs, result):
+def never_used(module: nn.Module, trace: "Trace", inputs: list, result: Any) -> list:
     """The layers that no operation has seen, and whose weights do not affect the result."""
     layers = [(name, list(layer.parameters())) for name, layer in module.named_children()]
     unused = [(name, weights) for name, weights in layers if weights and trace.seen.keys().isdisjoint(map(id, weights))]
@@ -183,18 +187,18 @@ def mistakes_in_parts(draws: Draws, value: object, number: int) -> list:
     return [single for count, single in sorted(shown, key=lambda count: -count[0]) if count][:MOST_IN_PARTS]
 
 
-def parts_of(value):
+def parts_of(value: Any) -> list:
     """What nested lists and tuples hold, tables row by row."""
     if is_array(value) and value.ndim > 1:
         return list(value)
     return [part for one in value for part in parts_of(one)] if isinstance(value, (list, tuple)) else [value]
 
 
-def holds(arrays, wanted, tolerance):
+def holds(arrays: list, wanted: np.ndarray, tolerance: float) -> bool:
     return any(one.shape == wanted.shape and close(one, wanted, tolerance) for one in arrays)
 
 
-def made_on_the_way(draws, answer, number):
+def made_on_the_way(draws: Draws, answer: Any, number: int) -> list:
     """Every tensor that an answer makes on its way, as an array, on one case."""
     case = draws.cases[number]
     inputs, trace = inputs_for(draws, case), Trace()
@@ -205,7 +209,7 @@ def made_on_the_way(draws, answer, number):
 
 
 @once_for_draws
-def usual(draws, number):
+def usual(draws: Draws, number: int) -> tuple[dict, list]:
     """(name → arrays, all arrays): what the right answer computes, on one case, by its names and on its way."""
     exercise, inputs = draws.exercise, inputs_for(draws, draws.cases[number])
     named = {name: arrays_in(value) for name, value in recorded_on(draws, exercise.right, number, True)}
@@ -213,43 +217,43 @@ def usual(draws, number):
 
 
 @once_for_draws
-def changed(draws, number, variant):
+def changed(draws: Draws, number: int, variant: WrongAnswer) -> list:
     """What the lines of a mistake compute, on one case, that the right answer does not; nothing if it shows no mistake.
 
     A result that the right answer also makes on its way shows none.
     """
     named, all_arrays = usual(draws, number)
     arrays = attempt(lambda: changed_by(draws, variant, number, named)).value if variant.names else None
-    shows = arrays and not holds(all_arrays, arrays[0], draws.exercise.tolerance)
-    return arrays if shows else []
+    return arrays if arrays and not holds(all_arrays, arrays[0], draws.exercise.tolerance) else []
 
 
-def changed_by(draws, variant, number, right):
+def changed_by(draws: Draws, variant: WrongAnswer, number: int, right: dict) -> list:
     """What the lines of a mistake compute that the right lines do not."""
     tolerance = draws.exercise.tolerance
     return [
         array
-        for name, value in recorded_on(draws, variant, number, variant.keeps_layers)
-        if name in variant.names
+        for name, value in recorded_on(draws, variant, number, variant.keeps_layers, variant.names)
         for array in arrays_in(value)
         if array.size > 1 and not holds(right.get(name, []), array, tolerance)
     ]
 
 
-def recorded_on(draws, answer, number, same_layers):
-    """[(name, value)], on one case: what each line of an answer sets. It stays as it was then."""
+def recorded_on(
+    draws: Draws, answer: RightAnswer | WrongAnswer, number: int, same_layers: bool, names: frozenset | None = None
+) -> list:
+    """[(name, value)], on one case: what the lines of an answer set, all of them or those for these names."""
     record: list = []
     made_ready(draws, recording(answer, record), number, same_layers)(*inputs_for(draws, draws.cases[number]))
-    return [(name, freeze(value)) for name, value in record]
+    return [(name, freeze(value)) for name, value in record if names is None or name in names]
 
 
-def made_ready(draws, answer, number, same_layers):
+def made_ready(draws: Draws, answer: Any, number: int, same_layers: bool) -> Callable:
     """An answer, ready to be called on one case, whether or not it has the right answer's layers."""
     case = draws.cases[number]
     return make(draws.exercise, draws.ready(answer, number, same_layers), case, draws.dtype, inputs_for(draws, case))
 
 
-def arrays_in(value):
+def arrays_in(value: Any) -> list:
     """The arrays of floats in nested lists, tuples and dictionaries, as NumPy arrays."""
     if is_array(value):
         return [numbers(value)] if family(value) == "float" else []

@@ -3,13 +3,14 @@
 import copy
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
 
-def kind_of(value):
+def kind_of(value: Any) -> str:
     """Describes a value in words."""
     if value is None:
         return "nothing (None)"
@@ -35,23 +36,23 @@ def kind_of(value):
     return names.get(name, article(name))
 
 
-def article(name):
+def article(name: str) -> str:
     return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
 
 
-def shape_of(value):
+def shape_of(value: Any) -> str:
     return str(tuple(value.shape))
 
 
-def dtype_name(value):
+def dtype_name(value: Any) -> str:
     return str(value.dtype).replace("torch.", "")
 
 
-def capital(text):
+def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def family(value):
+def family(value: Any) -> str:
     """bool, int, float or complex; object for any other array, the type's name for any other value."""
     if isinstance(value, torch.Tensor):
         if value.dtype == torch.bool:
@@ -63,11 +64,11 @@ def family(value):
     return type(value).__name__
 
 
-def is_array(value):
+def is_array(value: Any) -> bool:
     return isinstance(value, (torch.Tensor, np.ndarray))
 
 
-def is_number(value):
+def is_number(value: Any) -> bool:
     """Is it a float, or something that behaves like one: an int, np.float64, an array or tensor without dimensions?"""
     if is_array(value):
         return value.ndim == 0 and family(value) in ("float", "int")
@@ -77,7 +78,7 @@ def is_number(value):
 PLAIN = (torch.float64, torch.int64, torch.bool)
 
 
-def numbers(value):
+def numbers(value: Any) -> np.ndarray:
     """Any array, tensor or number as a NumPy array; floats, and ints too large for int64, in float64."""
     if type(value) is torch.Tensor and value.dtype in PLAIN and value.is_cpu and not value.requires_grad:
         return value.numpy()  # nearly always, and fast
@@ -93,18 +94,18 @@ def numbers(value):
     return value.astype(np.float64) if value.dtype.kind == "f" else value
 
 
-def is_plain(value):
+def is_plain(value: Any) -> bool:
     return is_array(value) and family(value) == "float" and not getattr(value, "is_meta", False)
 
 
-def parts(value):
+def parts(value: Any) -> list:
     """The results that a value holds, in order."""
     if isinstance(value, Mapping):
         return [value[key] for key in sorted(value, key=str)]
     return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
-def freeze(value):
+def freeze(value: Any) -> Any:
     """A copy that no later change can reach."""
     if isinstance(value, torch.Tensor):
         value = value.detach()
@@ -118,7 +119,7 @@ def freeze(value):
     return copy.copy(value) if isinstance(value, dict) else value
 
 
-def clone(value):
+def clone(value: Any) -> Any:
     """A fresh copy of an input."""
     if isinstance(value, torch.Tensor):
         return value.clone()

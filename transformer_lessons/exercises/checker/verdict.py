@@ -145,7 +145,7 @@ def judge_outcomes(
     return failed(exercise, placed(finding, raised), outcomes)
 
 
-def collecting_errors(run, raised):
+def collecting_errors(run: Callable, raised: list[Outcome]) -> Callable:
     """The same `run`, except that it notes every outcome that raised an error."""
 
     def noted(call):

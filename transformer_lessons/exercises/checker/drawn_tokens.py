@@ -1,4 +1,4 @@
-"""What the exercises that draw tokens share: an answer on a page gives the exact chances of what it draws."""
+"""Tokens that an answer on a page draws: it gives the exact chances of each, free of noise."""
 
 from contextlib import contextmanager
 
@@ -10,7 +10,7 @@ from transformer_lessons.exercises.checker.distributions import Chances, plain
 
 def is_on_a_page(call):
     code = getattr(call, "__code__", None)
-    return bool(code) and code.co_filename == f"<{code.co_name}>"
+    return code is not None and code.co_filename == f"<{code.co_name}>"
 
 
 @contextmanager
