@@ -418,21 +418,16 @@ def only_at_6(shares):
 
 
 FORMED = "SEED = 0"  # loss, loss of guessing, accuracy, then two scores for each layer
-SEEN = "seen = "  # four numbers a row: at steps 0, 20, 40, 60
 FIXED = "lucky, _ = grow("
 SILENCED = 'print("silenced         loss'  # loss, accuracy and score with all heads, and without each
 COPYING = "copying_0 = "
-MATCHES = "for name, table in"
+MATCHES = 'print("keys made from'
 LENS = "stream = "
 LESSON_11 = [
     Claim("the accuracy is at least 0.996", each(FORMED, lambda *n: n[2] > 0.9955)),
     Claim("layer 0's previous-token score is 0.61 to 0.78", printed(FORMED, 3)),
     Claim("layer 1's induction score 0.85 to 0.95", printed(FORMED, 6)),
     Claim("within 60 steps, the loss drops", lambda runs, seed: steps_of_the_fall(runs[seed].log) <= 60),
-    Claim(
-        "the model learns to favour the tokens it has seen in the row",
-        each(SEEN, lambda *n: n[15] > n[3] + 0.2 and n[14] < 0.12),
-    ),
     Claim("0.28 to 0.31 over five seeds", lambda runs, seed: runs[seed].accuracy_alone),
     Claim(
         "with period 7, it is nearly always wrong", each(FIXED, lambda *n: n[0] > 0.99 and max(n[1:]) < 0.4 > 2 * n[2])
@@ -441,8 +436,6 @@ LESSON_11 = [
         "Without layer 0's head, the loss is worse than that of guessing",
         each(SILENCED, lambda *n: n[3] > math.log(32) and max(n[4], n[7]) < 0.25 and n[5] < 0.3 and n[8] > 0.8),
     ),
-    Claim("the losses are 3.7 to 4.3", printed(SILENCED, 3), slack=0.05),
-    Claim("3.4 to 3.6", printed(SILENCED, 6), slack=0.05),
     Claim("hardly better than that of a blind pick among them", little_better_than_a_blind_pick),
     Claim("Both heads copy", each(COPYING, lambda *n: min(n[:4]) > 0.9)),  # the rest is a control
     Claim(
@@ -471,7 +464,6 @@ PAGES = [
 ]
 PREVIOUS = 'print("nats per token on the second copy without")'
 REPAIRED = 'print("the result:")\nprint("induction scores with 16.0'  # 17.3, 17.4, 17.5 by queries, by keys, by values
-COSTS = "def cost(silent)"  # of each of the eight, their sum, all at once, 17.4 after the others, eight others
 
 
 def by_layer(heads):
@@ -513,21 +505,6 @@ def read_twice(runs, _):
         )
         for page in pages(lesson)
     ]
-
-
-def best_previous_token_head_is_16_0(runs, seed):
-    lesson = runs[seed]
-    texts = [*pages(lesson), lesson.nonsense] if seed == 0 else [lesson.nonsense]
-    tables = [scores(lesson, text, lesson.attention_maps.previous_token_score) for text in texts]
-    return all(table.argmax() == 9 * 16 for table in tables)
-
-
-def completes_the_name(runs, _):
-    """The probability of “el” after “Esk”, with all heads and without the eight."""
-    lesson = runs[0]
-    text = torch.tensor([lesson.vocabulary.encode("We walked to Eskelby in the rain, and from Esk")])
-    (token,) = lesson.vocabulary.encode("el")
-    return [last_logits(lesson, text, heads).softmax(-1)[token].item() for heads in ([], EIGHT)]
 
 
 def changes_on_pages(runs, _):
@@ -577,16 +554,6 @@ def weights_on_countries(runs, _):
 def last_logits(lesson, tokens, heads=()):
     with lesson.experiments.ablated(lesson.chat, by_layer(heads)):
         return lesson.chat(tokens)[0, -1]  # (vocabulary)
-
-
-def falls_without(lesson, head):
-    """How far each capital's log-probability falls without a head."""
-    asked = [capital(lesson, country) for country in CAPITALS]
-    before, after = (
-        [last_logits(lesson, text, heads).log_softmax(-1)[answer].item() for text, answer in asked]
-        for heads in ([], [head])
-    )
-    return [one - other for one, other in zip(before, after, strict=True)]
 
 
 def brought_by_23_4(runs, _):
@@ -646,9 +613,7 @@ def in_a_longer_sentence(runs, _):
 
 
 LESSON_11_CHAT = [
-    Claim("18.6 scores 0.86 to 0.92", lambda runs, seed: score_of(runs[seed].induction, "18.6"), OTHERS),
     Claim("on four ordinary passages read twice, 0.56 to 0.80", read_twice, [0]),
-    Claim("The best previous-token head on all these texts is 16.0", best_previous_token_head_is_16_0),
     Claim(
         "silencing 16.0 costs 4.3 to 6.2 nats",
         lambda runs, seed: runs[seed].cost(by_layer(["16.0"])),
@@ -664,11 +629,7 @@ LESSON_11_CHAT = [
         "The keys alone bring them back (on four other random texts, too)",
         each(REPAIRED, lambda *n: min(n[-6:-3]) > 0.5 and max(*n[-9:-6], *n[-3:]) < 0.1),
     ),
-    Claim("that of “el” falls from 0.90 to 0.12", completes_the_name, [0]),
     Claim("17.3's score falls from 0.80 to 0.01", each(PREVIOUS, lambda *n: n[10] < 0.015)),
-    Claim(
-        "the sum is 0.48 to 0.60 of the cost of all eight", each(COSTS, lambda *n: 0.46 < n[8] / n[9] < 0.62), OTHERS
-    ),
     Claim("changes the loss by less than 0.06 nats", changes_on_pages, [0]),
     Claim("one ruined the second copy on all five random texts", three_random_sets),
     Claim(
@@ -677,12 +638,6 @@ LESSON_11_CHAT = [
         [0],
     ),
     Claim("gives the country 0.89 to 0.98 of its weight", weights_on_countries, [0]),
-    Claim("falls by 0.55 to 2.15 nats", lambda runs, _: falls_without(runs[0], "23.4"), [0]),
-    Claim(
-        "no other head of the layer costs more than 0.21",
-        lambda runs, _: max(max(falls_without(runs[0], f"23.{head}")) for head in range(9) if head != 4) < 0.215,
-        [0],
-    ),
     Claim("the country or its people come first, and the capital is 2nd to 95th", brought_by_23_4, [0]),
     Claim("With three other pairs of clean and corrupted texts", in_other_pairs, [0]),
     Claim("only two thirds of the difference arrive", in_a_longer_sentence, [0]),
