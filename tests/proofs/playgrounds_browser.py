@@ -374,6 +374,34 @@ def share_the_keys(page):
         assert ("wrong order" in page.said()) == (many == 3)
 
 
+def follow_the_copy(page):
+    words, tokens, factor = (page.playground.data[name] for name in ("words", "tokens", "factor"))
+    buttons = page.root.find_elements(By.CSS_SELECTOR, "button:not(.piece)")
+
+    def compare(noted=True):
+        _, chances = playgrounds.induction_by_hand(tokens, len(words), factor, noted)
+        shown = [share.text for share in page.root.find_elements(By.CSS_SELECTOR, ".chance > :last-child")]
+        assert shown == said(chances).split(", "), (tokens, shown)
+        return chances.argmax().item()
+
+    for factor in (0, 1, 10, 6):
+        page.slide(0, factor)
+        compare()
+    for _ in range(5):
+        tokens = [*tokens, compare()]
+        buttons[0].click()
+    for place in (1, 1, 4, len(tokens) - 1):
+        page.root.find_elements(By.CSS_SELECTOR, "button.piece")[place].click()
+        tokens = [*tokens[:place], (tokens[place] + 1) % len(words), *tokens[place + 1 :]]
+        compare()
+    buttons[1].click()
+    compare(noted=False)
+    page.expect("it looks everywhere alike")
+    buttons[2].click()
+    tokens = page.playground.data["tokens"]
+    compare()
+
+
 def level_both(page):
     level_the_features(page)
 
@@ -405,7 +433,7 @@ def bend_the_chances(page):
 
 USES = [drag_the_query, match_the_key, widen_the_vectors, turn_the_hands, draw_the_mask]
 USES += [merge_the_pairs, fill_the_cache, accept_the_draft, split_the_question, level_the_features, bend_the_chances]
-USES += [share_the_keys]
+USES += [share_the_keys, follow_the_copy]
 MADE = {use: getattr(playgrounds, use.__name__) for use in USES}
 MADE[level_both] = lambda: playgrounds.level_the_features("LayerNorm", "RMSNorm")
 if chat_model.path().exists():

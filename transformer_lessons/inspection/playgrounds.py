@@ -249,6 +249,35 @@ def share_the_keys():
     return Playground("share_the_keys", title, sentence, picture, data)
 
 
+def follow_the_copy():
+    """Lesson 11: an induction head with weights that can be read: it copies what followed the last word before."""
+    from transformer_lessons.inspection import plots
+
+    words, tokens, factor = ["the", "cat", "sat", "on", "a", "mat"], [0, 1, 2, 3, 4, 5, 0, 1], 6
+    weights, chances = induction_by_hand(tokens, len(words), factor)
+    best = chances.argmax().item()
+    title = "An induction head finds what came after the last word, and copies it"
+    text = [words[token] for token in tokens]
+    picture = plots.show_weights(weights[None], title, [text[-1]], text)
+    sentence = (
+        f"In “{' '.join(text)}”, the last word looks at the word that came after “{text[-1]}” before: "
+        f"“{words[best]}” is the likeliest next word, with {chances[best].item():.2f}."
+    )
+    data = {"words": words, "tokens": tokens, "factor": factor}
+    return Playground("follow_the_copy", title, sentence, picture, data)
+
+
+def induction_by_hand(tokens, size, factor, noted=True):
+    """The weights that the last token gives, and the chances of the next one.
+
+    All vectors are one-hot: the query is the last token, a key the token before, and a value the token itself.
+    """
+    own = functional.one_hot(torch.tensor(tokens), size).double()  # (length, vocabulary)
+    before = functional.pad(own[:-1], (0, 0, 1, 0)) * noted  # (length, vocabulary)
+    chances, weights = scaled_dot_product_attention(own[-1:] * factor * size**0.5, before, own)
+    return weights[0], chances[0]
+
+
 def merge_the_pairs(tokenizer=None, text="the cat sat on the mat and that cat sat"):
     """Lesson 9: a text to type, whose pairs are merged step by step.
 
