@@ -286,7 +286,7 @@ def split_the_question(page):
         for head in heads:  # both ends of its line, and the point itself, give what the head returns
             ends = [float(lines[head].get_attribute(name)) for name in ("x1", "y1", "x2", "y2")]
             for x, y in zip(ends[::2], ends[1::2], strict=True):
-                pair = torch.tensor([(x - 44) / 30, 0, (296 - y) / 30], dtype=torch.float64)
+                pair = torch.tensor([(x - 44) / 33, 0, (296 - y) / 33], dtype=torch.float64)
                 assert abs(weights[head] @ pair - outputs[head, 0]) < 1e-6, (head, pair)
         if len(heads) == 2:
             page.expect(f"The merged output is ({said(outputs[:, 0])}).")

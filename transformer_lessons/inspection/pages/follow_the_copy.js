@@ -7,7 +7,7 @@
   const row = make('div', {className: 'pieces', role: 'group', ariaLabel: 'The text, word by word'}, stage);
   const buttons = make('div', {}, stage);
   const write = make('button', {type: 'button', onclick: () => { tokens.push(best); show(); }}, buttons);
-  const notes = make('button', {type: 'button', textContent: 'First layer’s head', onclick: () => { noted = !noted; show(); }}, buttons);
+  const notes = make('button', {type: 'button', onclick: () => { noted = !noted; show(); }}, buttons);
   make('button', {type: 'button', textContent: 'Start again', onclick: () => { tokens = [...first]; noted = true; show(); }}, buttons);
   make('p', {className: 'name', textContent: 'The next word'}, stage);
   const chart = make('div', {style: 'max-width: 34rem'}, stage);
@@ -41,6 +41,7 @@
       share.textContent = two(shares[word]);
     });
     Object.assign(write, {textContent: `Write “${data.words[best]}”`, disabled: tokens.length >= MOST});
+    notes.textContent = `First layer’s head: ${noted ? 'on' : 'off'}`;
     notes.setAttribute('aria-pressed', String(noted));
     const found = before.flatMap((word, place) => word === now ? [`“${data.words[tokens[place]]}” (${place})`] : []);
     said.textContent = `The last word, “${data.words[now]}”, looks for words that came after “${data.words[now]}”: `

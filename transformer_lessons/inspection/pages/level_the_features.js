@@ -20,7 +20,7 @@
     const bars = data.token.map((_, feature) => {
       const x = 12 + feature * wide / count, column = {x, width: wide / count - 24, fill: side ? 'var(--weight)' : 'var(--key)', rx: 3};
       const bar = draw('rect', column, picture), label = draw('text', {x: x + column.width / 2, 'text-anchor': 'middle', class: 'named'}, picture);
-      const handle = side ? null : knob(picture, {fill: 'var(--key)', stroke: 'var(--key)', r: 10, cx: x + column.width / 2, 'aria-label': `Feature ${feature}: drag it, or move it with the arrow keys`,
+      const handle = side ? null : knob(picture, {fill: 'var(--key)', stroke: 'var(--paper)', 'fill-opacity': 1, r: 10, cx: x + column.width / 2, 'aria-label': `Feature ${feature}: drag it, or move it with the arrow keys`,
         'aria-valuemin': -end, 'aria-valuemax': end}, {at: () => [0, token[feature]], go: ([x, y]) => { token[feature] = held(Math.round(10 * (y + x)) / 10); show(); }, place: ([, y]) => [0, (middle - y) / size]});
       return {bar, label, handle};
     });

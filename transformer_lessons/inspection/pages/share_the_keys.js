@@ -23,8 +23,8 @@
   const answering = every.map(() => ({box: draw('rect', {y: bottom - 14, width: 28, height: 28, rx: 6}, picture), label: write(0, bottom + 33, '')}));
   const chart = make('div', {style: 'max-width: 34rem'}, stage);
   const rows = counts.map(() => {
-    const row = make('div', {className: 'chance'}, chart);
-    return {row, name: make('span', {}, row), fill: bar(make('span', {}, row)), size: make('span', {style: 'white-space: nowrap'}, row)};
+    const row = make('div', {className: 'chance', style: 'grid-template-columns: 6em minmax(0, 1fr) 7em'}, chart);
+    return {row, name: make('span', {}, row), fill: bar(make('span', {}, row)), size: make('span', {}, row)};
   });
   let chosen = Object.values(orders)[0];
 

@@ -1,6 +1,6 @@
   // Lesson 4: two heads ask about one sentence. What a head returns leaves a line of possible pairs of values, and two heads a point.
-  const unit = 48, middle = 170, end = 3, cell = 30, [left, bottom, top] = [44, 296, 8];  // pixels; values go from 0 to 8
-  const at = ([x, y]) => [middle + unit * x, middle - unit * y], place = ([x, y]) => [(x - middle) / unit, (middle - y) / unit];
+  const unit = 66, [across, up] = [112, 232], least = -1.5, most = 3.3, cell = 33, [left, bottom] = [44, 296];  // pixels; values go from 0 to 8
+  const at = ([x, y]) => [across + unit * x, up - unit * y], place = ([x, y]) => [(x - across) / unit, (up - y) / unit];
   const valueAt = ([x, y]) => [left + cell * x, bottom - cell * y], valueOf = ([x, y]) => [(x - left) / cell, (bottom - y) / cell];
   const colours = ['var(--query)', 'var(--weight)'], [first, , last] = data.words;
   const queries = data.queries.map(query => [...query]), values = [...data.values], on = data.queries.map(() => true);
@@ -18,17 +18,17 @@
   const write = (plane, x, y, text, style = '', anchor = 'middle') =>
     Object.assign(draw('text', {x, y, class: 'named', 'text-anchor': anchor, style}, plane), {textContent: text});
 
-  draw('path', {d: `M0 ${middle}H340M${middle} 0V340`, stroke: 'var(--faint)'}, asked);
+  draw('path', {d: `M0 ${up}H340M${across} 0V340`, stroke: 'var(--faint)'}, asked);
   data.keys.forEach((key, word) => {
     const [x, y] = at(key);
-    draw('line', {x1: middle, y1: middle, x2: x, y2: y, stroke: 'var(--key)', 'stroke-width': 3}, asked);
+    draw('line', {x1: across, y1: up, x2: x, y2: y, stroke: 'var(--key)', 'stroke-width': 3}, asked);
     draw('circle', {cx: x, cy: y, r: 5, fill: 'var(--key)'}, asked);
     write(asked, x + (word === 1 ? -18 : word ? 24 : 0), y + (word === 1 ? 20 : word ? 5 : 22), data.words[word], 'fill: var(--key)');
   });
   const asks = queries.map((_, head) => ({
-    line: draw('line', {x1: middle, y1: middle, stroke: colours[head], 'stroke-width': 3}, asked),
+    line: draw('line', {x1: across, y1: up, stroke: colours[head], 'stroke-width': 3}, asked),
     handle: knob(asked, {fill: colours[head], stroke: colours[head], 'aria-label': `The query of head ${head}: drag it, or move it with the arrow keys`,
-      'aria-valuemin': -end, 'aria-valuemax': end}, {at: () => queries[head], go: to => move(head, to), place}),
+      'aria-valuemin': least, 'aria-valuemax': most}, {at: () => queries[head], go: to => move(head, to), place}),
     label: write(asked, 0, 0, `head ${head}`, `fill: ${colours[head]}; pointer-events: none`),
   }));
 
@@ -44,9 +44,9 @@
     'aria-valuemin': 0, 'aria-valuemax': 8}, {at: () => [values[0], values[2]], go: hand, place: valueOf});
   const cells = table('Weights and outputs', ['', ...data.words.map(word => `on ${word}`), 'output'], ['head 0', 'head 1'], make('div', {className: 'numbers'}, stage));
 
-  const tenths = (to, least, most) => to.map(part => Math.round(10 * Math.min(Math.max(part, least), most)) / 10);
+  const tenths = (to, low, high) => to.map(part => Math.round(10 * Math.min(Math.max(part, low), high)) / 10);
   function move(head, to) {
-    queries[head] = tenths(to, -end, end);
+    queries[head] = tenths(to, least, most);
     on[head] = true;
     show();
   }

@@ -57,7 +57,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   const topK = slider('Top-k', {max: TOP_K.length - 1, step: 1, value: TOP_K.length - 1}, at => TOP_K[at] === size ? 'all' : String(TOP_K[at]), redraw);
   const speed = slider('Speed', {max: SPEEDS.length - 1, step: 1, value: 2}, at => SPEEDS[at] === Infinity ? 'full' : `${SPEEDS[at]} a second`, () => {});
   const lens = make('fieldset', {className: 'lens'}, next);
-  make('legend', {textContent: 'After so many layers alone (the logit lens):'}, lens);
+  make('legend', {textContent: 'After so many layers (logit lens):'}, lens);
   const stages = Array.from({length: layers + 1}, (_, number) => {
     const label = make('label', {}, lens);
     const input = make('input', {type: 'radio', name: `stage-${root.id}`, checked: number === layers, onchange: () => { stage = number; draw(); }}, label);
