@@ -508,6 +508,19 @@ def test_the_front_page_is_small(site):
     assert sum((site / name).stat().st_size for name in named) < 300_000
 
 
+@needs_sphinx
+def test_the_front_pages_short_styles_have_every_rule_that_it_can_use(site):
+    page = (site / "index.html").read_text(encoding="utf-8")
+    used = {name for names in re.findall(r' class="([^"]*)"', page) for name in names.split()}
+    for name in ("styles/{}furo.css", "{}pygments.css"):
+        whole, short = ((site / "_static" / name.format(kind)).read_text(encoding="utf-8") for kind in ("", "start-"))
+        assert f"_static/{name.format('start-')}" in page
+        assert len(short) < 0.8 * len(whole)
+        for selector in re.findall(r"(?:^|[{}])([^{}@]+)\{", re.sub(r"/\*.*?\*/", "", whole, flags=re.DOTALL)):
+            classes = set(re.findall(r"\.([a-zA-Z][\w-]*)", selector))
+            assert not (classes and classes <= used) or selector in short, selector
+
+
 def formulas_of(path):
     cells = cells_of(path.read_text(encoding="utf-8"), "markdown")
     prose = "\n\n".join("".join(cell["source"]) for cell in cells)
