@@ -55,7 +55,8 @@
     picks.forEach((button, number) => button.setAttribute('aria-pressed', String(number === chosen)));
     pieces.replaceChildren(...drawn.map(token => make('span', {className: token < shown ? 'piece grown' : 'piece', textContent: token < shown ? words[token] : '…'})));
     const far = drawn.filter(token => token === shown).length;
-    said.textContent = `The likeliest token, “${words[0]}”, has probability ${two(shares[0])}; ${others} tokens have ${two(shares[shown])} together. `
-      + (drawn.length ? `Of 20 draws, ${far} fell on them: those are the “…”.` : number ? 'Each of them is unlikely, but there are many.' : 'The tail is cut off.');
+    const rest = number ? `${others} tokens have ${two(shares[shown])} together` : 'the unlikely tokens are cut off';
+    said.textContent = `The likeliest token, “${words[0]}”, has probability ${two(shares[0])}; ${rest}. `
+      + (drawn.length ? `Of 20 draws, ${far} fell on other tokens than those named${far ? ': the “…”' : ''}.` : number > 100 ? 'Each of them is unlikely, but there are many.' : '');
   }
   show();

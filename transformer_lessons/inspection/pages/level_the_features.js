@@ -1,7 +1,7 @@
   // Lessons 7 and 10: the features of a token, to be dragged, and what the norms make of them.
   const count = data.token.length, wide = 260, high = 210, middle = 105, end = 10, sizes = [8.6, 40];  // pixels for 1: before, and after
   let token = [...data.token];
-  hint('Drag the features', ', or use the arrow keys', `. What stays the same when you move them all, or stretch them?`);
+  hint('Drag the features', ', or use the arrow keys', `. What stays the same when you shift them all, or stretch them?`);
   const buttons = make('div', {role: 'group', ariaLabel: 'What happens to all features'}, stage);
   const press = (name, change) => make('button', {type: 'button', textContent: name, onclick: () => { token = token.map(change).map(held); show(); }}, buttons);
   press('Add 1 to all', x => x + 1);

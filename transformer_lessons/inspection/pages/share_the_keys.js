@@ -50,7 +50,8 @@
       size.textContent = `${mebibytes(counts[place]).toFixed(1)} MiB`;
       row.style.fontWeight = counts[place] === many ? 600 : 400;
     });
-    const kind = {[1]: 'one for all of them (multi-query attention)', [heads]: 'each its own (multi-head attention)'}[many] ?? `${group} share each (grouped-query attention)`;
+    const kind = {[1]: 'all of them share it (multi-query attention)', [heads]: 'each has its own (multi-head attention)'}[many]
+      ?? `each KV head serves ${group} query heads (grouped-query attention)`;
     said.textContent = `${heads} query heads and ${many} KV ${many > 1 ? 'heads' : 'head'}: ${kind}. ${told} For ${(2 ** length.value).toLocaleString('en-GB')} tokens the cache takes ${mebibytes(many).toFixed(1)} MiB.`
       + (chosen === Object.values(orders)[0] || used.every((head, query) => head === Math.floor(query / group)) ? '' : ' That is the wrong order: a query head gets keys that it was not trained with.');
   }

@@ -91,7 +91,7 @@
     const merged = `The merged output is (${heads.map(head => two(outputs[head])).join(', ')})`;
     said.textContent = !heads.length ? 'No head is on, and nothing is known: it could be any pair.'
       : heads.length === 1 ? `${merged}. One number leaves a line: every pair on it would give the same.`
-      : apart < 0.05 ? `${merged}. Both heads ask nearly the same, their lines hardly differ, and two numbers tell no more than one.`
-      : `${merged}. The lines cross in one point, so both values can be told: “${first}” ${two(values[0])} and “${last}” ${two(values[2])}.`;
+      : apart < 0.05 ? `${merged}. Both heads ask nearly the same question, so their lines almost coincide: the second number adds hardly anything.`
+      : `${merged}. The lines cross in one point, so you can tell both values: “${first}” ${two(values[0])} and “${last}” ${two(values[2])}.`;
   }
   show();
