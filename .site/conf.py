@@ -109,6 +109,44 @@ def name_asides(app, error):
         path.write_text(page, encoding="utf-8")
 
 
+LOOKED_UP = ("exercises/index", "notebooks/glossary", "reference/index", "teaching", "evidence")
+
+
+def stand_alone(app, page, template, context, doctree):
+    """Nobody reads the glossary after the last exercise: what is looked up has no page before it and none after."""
+    if page in LOOKED_UP:
+        context["prev"] = context["next"] = None
+
+
+def only_used(styles, used):
+    """The rules of a flat style sheet, without those for classes that are used nowhere."""
+
+    def is_used(selector):
+        here = re.sub(r":not\([^)]*\)|\[[^]]*\]", "", selector)
+        return set(re.findall(r"\.([a-zA-Z][\w-]*)", here)) <= used
+
+    def kept(rule):
+        selectors = list(filter(is_used, [rule[1]] if "(" in rule[1] else rule[1].split(",")))
+        return f"{','.join(selectors)}{{{rule[2]}}}" if selectors else ""
+
+    styles = re.sub(r"/\*.*?\*/", "", styles, flags=re.DOTALL)
+    return re.sub(r"([^{}]+)\{([^{}]*)\}", kept, styles)
+
+
+def shorten_the_start_pages_styles(app, error):
+    """The theme's styles and those of coloured code: the start page loads only what it, or a script, can use."""
+    page = Path(app.outdir, "index.html")
+    text = page.read_text(encoding="utf-8")
+    scripts = [path.read_text(encoding="utf-8") for path in Path(app.outdir, "_static").rglob("*.js")]
+    used = set(re.findall(r"[\w-]+", "\n".join([text, *scripts])))
+    for name in ("styles/furo.css", "pygments.css"):
+        styles = Path(app.outdir, "_static", name)
+        short = styles.with_name(f"start-{styles.name}")
+        short.write_text(only_used(styles.read_text(encoding="utf-8"), used), encoding="utf-8")
+        text = text.replace(f"_static/{name}", f"_static/{name.replace(styles.name, short.name)}")
+    page.write_text(text, encoding="utf-8")
+
+
 UNUSED = ("answers.js", "mystnb", "furo-extensions", "doctools", "sphinx_highlight", "documentation_options")
 
 
@@ -139,6 +177,8 @@ def setup(app):
     app.connect("html-page-context", free_empty_heads)
     app.connect("build-finished", name_asides)
     app.connect("build-finished", squeeze, priority=900)  # after Furo has written its colours
+    app.connect("build-finished", shorten_the_start_pages_styles, priority=950)
+    app.connect("html-page-context", stand_alone, priority=400)  # before Furo
     app.connect("html-page-context", describe, priority=900)
     setup_formulas(app)
     app.connect("html-page-context", name_levels, priority=900)  # after Furo

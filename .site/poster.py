@@ -12,9 +12,9 @@ from transformer_lessons.inspection import live
 from transformer_lessons.inspection.attention_maps import attention_weights
 from transformer_lessons.language import checkpoints, sampling
 
-PROMPT, SEED, LAYER, HEAD = live.OPENING, 1, 2, 6
-SHOWN = 10
-TEMPERATURES = [step / 20 for step in range(1, 41)]  # of the slider
+PROMPT, SEED, LENGTH, LAYER, HEAD = live.OPENING, 1, 54, 1, 6  # it reads words, where most heads read spaces
+SHOWN, SHADES = 10, 8
+TEMPERATURES = [step / 10 for step in range(1, 21)]  # of the slider
 NAMES = {" ": "space", "\n": "new line"}
 
 
@@ -22,20 +22,20 @@ NAMES = {" ": "space", "\n": "new line"}
 def poster():
     """The model's section, as a still picture; a press brings it to life."""
     model, vocabulary = checkpoints.load_model()
-    text = sampling.generate(model, vocabulary, PROMPT, length=70, temperature=0.7, seed=SEED)
+    text = sampling.generate(model, vocabulary, PROMPT, length=LENGTH, temperature=0.7, seed=SEED)
     ids = vocabulary.encode(text)
     last = max(number for number, token in enumerate(ids) if vocabulary.decode([token]) == " ")
     tokens = torch.tensor([ids[: last + 1]])
     with torch.no_grad():
-        logits = model(tokens)[0, -1]
-    chances = logits.softmax(-1)
+        logits = model(tokens)[0]  # (length, vocabulary)
+    chances = logits[-1].softmax(-1)
     maps = torch.stack([weights[0] for weights in attention_weights(model, tokens).values()])  # (layers, heads, …)
     words = [vocabulary.decode([token]) for token in tokens[0].tolist()]
-    shades = maps[LAYER, HEAD, -1].tolist()
+    shades = maps[LAYER, HEAD, -1].sqrt().tolist()
     prompt = len(vocabulary.encode(PROMPT))
     spans = "".join(
         f'<span class="token{" prompt" * (number < prompt)}{" query" * (number == len(words) - 1)}" '
-        f'style="--weight-here:{shade:.2f}">{shown(word)}</span>'
+        f'style="--dark:{shade:.2f}">{shown(word)}</span>'
         for number, (word, shade) in enumerate(zip(words, shades, strict=True))
     )
     rows = "".join(
@@ -43,6 +43,7 @@ def poster():
         f'<i style="transform:scaleX({share:.3f})"></i></span><span class="share">{100 * share:.0f} %</span></div>'
         for share, token in zip(*(part.tolist() for part in chances.topk(SHOWN)), strict=True)
     )
+    warmth = json.dumps(heat(logits, vocabulary), separators=(",", ":"), ensure_ascii=False)
     size = checkpoints.SHIPPED.stat().st_size / 1e6
     parts = len(live.weight_scripts(checkpoints.SHIPPED.read_bytes()))
     weights = sum(parameter.numel() for parameter in model.parameters())
@@ -58,27 +59,37 @@ def poster():
         f'<div class="reading"><div class="text" tabindex="0" role="group" aria-label="A text that the model wrote">'
         f"{spans}</div>"
         f'<p class="told">Shaded: what head {HEAD} of layer {LAYER} looks at.</p></div>\n'
-        f'<div class="next" data-heat="{escape(json.dumps(heat(logits)))}"><h2>The next token</h2>'
+        f'<div class="attention"><h2>The {maps.shape[0] * maps.shape[1]} attention heads</h2>'
+        f"<p>Each square is a head: queries down, keys across.</p>{grid(maps)}</div>\n"
+        f'<div class="next" data-heat="{escape(warmth)}"><h2>The next token</h2>'
         f'<div class="bars">{rows}</div>'
         "<p>Brought to life, it continues any line that you type, you can silence its heads, and it shows what it "
         "would say after each layer.</p></div>\n"
-        f'<div class="attention"><h2>The {maps.shape[0] * maps.shape[1]} attention heads</h2>'
-        f"<p>Each square is a head: queries down, keys across.</p>{grid(maps)}</div>\n"
         "<noscript><p>It needs JavaScript.</p></noscript></div>"
     )
 
 
-def heat(logits):
-    """What the chances of the likeliest tokens need at every temperature: their logits, and the sums of all powers."""
-    logits = logits.double() - logits.max()
+def heat(logits, vocabulary):
+    """What the chances after every token need at every temperature: the likeliest next tokens, their logits in
+    thousandths, and the logarithms of the sums of all powers, in thousandths, too. Names are numbers in a list.
+    """
+    logits = logits.double() - logits.max(-1, keepdim=True).values  # (length, vocabulary)
+    best, tokens = logits.topk(SHOWN)  # (length, shown)
+    names = {token: visible(vocabulary.decode([token])) for token in sorted(set(tokens.flatten().tolist()))}
+    if any("|" in name for name in names.values()):
+        raise ValueError("a token's name has the sign that stands between names")
+    places = {token: place for place, token in enumerate(names)}
+    sums = torch.stack([(logits / temperature).logsumexp(-1) for temperature in TEMPERATURES], dim=-1)
     return {
-        "logits": [round(logit, 3) for logit in logits.topk(SHOWN)[0].tolist()],
-        "sums": [float(f"{(logits / temperature).exp().sum():.5g}") for temperature in TEMPERATURES],
+        "names": "|".join(names.values()),
+        "best": [[places[token] for token in row] for row in tokens.tolist()],
+        "logits": (best * 1000).round().int().tolist(),
+        "sums": (sums * 1000).round().int().tolist(),  # (length, temperatures)
     }
 
 
 def shown(word):
-    return escape(word).replace("\n", "<i></i>&#10;").replace("&#10;", "<br>")
+    return escape(word).replace("\n", "<i></i>&#10;")
 
 
 def visible(word):
@@ -101,13 +112,14 @@ def grid(maps):
 
 
 def picture(maps):
-    """A PNG whose opacity is the weight, in eight steps; the page reads the weights from it, too."""
+    """A PNG whose opacity is the square root of the weight, in eight steps; the page reads the weights from it, too."""
     from PIL import Image
 
     whole = maps.permute(0, 2, 1, 3).flatten(2).flatten(0, 1)  # (layers × query, heads × key)
-    steps = (whole * 7).round().byte().numpy()
+    steps = (whole.sqrt() * (SHADES - 1)).round().byte().numpy()
     image = Image.fromarray(steps, "P")
-    image.putpalette([0, 0, 0] * 8)
+    image.putpalette([0, 0, 0] * SHADES)
     buffer = io.BytesIO()
-    image.save(buffer, "PNG", bits=4, transparency=bytes(36 * step for step in range(8)), optimize=True)
+    opacities = bytes(255 * step // (SHADES - 1) for step in range(SHADES))
+    image.save(buffer, "PNG", bits=4, transparency=opacities, optimize=True)
     return f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"

@@ -33,6 +33,22 @@
   const page = location.pathname.split('/').pop();
   const up = document.documentElement.dataset.content_root ?? './';
 
+  // To open a lesson is not to begin it: one continues where something was answered, tried, or read a good way down.
+  const lesson = here && up === '../' ? here[1] : '';
+  function keepHere(change) {
+    keep(kept => {
+      if (lesson) kept.last = lesson;
+      change(kept);
+    });
+  }
+  const READ = 0.2;
+  const reading = () => {
+    if (scrollY < READ * document.documentElement.scrollHeight) return;
+    removeEventListener('scroll', reading);
+    if (recall().last !== lesson) keepHere(() => {});
+  };
+  if (lesson) addEventListener('scroll', reading, {passive: true});
+
   // --- what is answered ---
 
   let restoring = false;
@@ -46,13 +62,13 @@
     choicesOf(question).forEach(choice => choice.addEventListener('toggle', () => {
       if (restoring || document.documentElement.dataset.printing) return;
       const opened = choicesOf(question).filter(choice => choice.open).map(letterOf), solved = solvedByChoices(question);
-      if (opened.length) keep(kept => { kept.answers[numberOf(question)] = {opened, solved: solved || Boolean(kept.answers[numberOf(question)]?.solved)}; });
+      if (opened.length) keepHere(kept => { kept.answers[numberOf(question)] = {opened, solved: solved || Boolean(kept.answers[numberOf(question)]?.solved)}; });
     }));
     const form = question.querySelector('form.field');
     form?.addEventListener('submit', () => setTimeout(() => {
       if (restoring) return;
       const said = form.querySelector('output');
-      if (said.className) keep(kept => { kept.answers[numberOf(question)] = {typed: form.elements.answer.value, solved: said.className === 'right'}; });
+      if (said.className) keepHere(kept => { kept.answers[numberOf(question)] = {typed: form.elements.answer.value, solved: said.className === 'right'}; });
     }));
   });
   all('.playground').forEach(playground => {
@@ -60,7 +76,7 @@
     for (const kind of ['input', 'pointerdown', 'keydown'])
       playground.addEventListener(kind, event => {
         if (!event.target.closest('input, button, .handle, [role="checkbox"], select') || recall().tried[name]) return;
-        keep(kept => { kept.tried[name] = true; });
+        keepHere(kept => { kept.tried[name] = true; });
       });
   });
 
@@ -94,7 +110,7 @@
       if (!number) return;
       const {known, solved} = progress(kept, number);
       const tick = link.querySelector('.tick') ?? link.appendChild(Object.assign(document.createElement('span'), {className: 'tick', role: 'img'}));
-      tick.textContent = !solved.length ? '' : solved.length === known.length ? '✓' : `${solved.length}/${known.length}`;
+      tick.style.setProperty('--part', known.length ? solved.length / known.length : 0);
       tick.hidden = !solved.length;
       tick.ariaLabel = solved.length ? `${solved.length} of ${known.length} questions answered` : '';
     });
@@ -136,11 +152,7 @@
   });
   addEventListener('beforeprint', () => { document.documentElement.dataset.printing = true; });
   addEventListener('afterprint', () => setTimeout(() => { delete document.documentElement.dataset.printing; }, 100));
-  if (here && up === '../')
-    keep(kept => {
-      kept.lessons[here[1]] = {title: here[2], page, questions: questions.map(numberOf)};
-      kept.last = here[1];
-    });
+  if (lesson) keep(kept => { kept.lessons[lesson] = {title: here[2], page, questions: questions.map(numberOf)}; });
   restore();
   mark();
 })();
@@ -151,6 +163,10 @@
   if (!form || !list) return;
   const kind = list.dataset.filter, plain = text => text.toLowerCase().normalize('NFKD').replace(/[\u0300-\u036f]/g, '');
   const items = [...list.querySelectorAll(`.${kind}`)].map(item => ({item, text: plain(item.textContent)}));
+  const none = document.createElement('p'), up = document.documentElement.dataset.content_root ?? './';
+  Object.assign(none, {className: 'none', hidden: true, textContent: `No ${kind} here has these words. `});
+  const everywhere = none.appendChild(Object.assign(document.createElement('a'), {textContent: 'Search all of the course'}));
+  list.after(none);
   const select = form.querySelector('select'), output = form.querySelector('output');
   form.hidden = false;
   form.onsubmit = () => false;
@@ -163,6 +179,9 @@
     }
     list.querySelectorAll('section').forEach(section => { section.hidden = !section.querySelector(`.${kind}:not([hidden])`); });
     output.textContent = words.length || select?.value ? `${shown || 'None'} of ${items.length}` : '';
+    none.hidden = shown > 0;
+    everywhere.href = `${up}search.html?q=${encodeURIComponent(words.join(' '))}`;
+    document.querySelectorAll('.letters a').forEach(link => link.classList.toggle('empty', list.querySelector(link.getAttribute('href')).closest('section').hidden));
   };
 })();
 

@@ -37,7 +37,7 @@
       return `<span class="line" style="--in: ${indent}">${line}\n</span>`;
     }).join('');
   }
-  const phone = matchMedia('(max-width: 46em)'), WRAPPED = '.cell pre, .highlight-python pre, .verdicts pre:not(.numbers), .question pre';
+  const phone = matchMedia('(max-width: 46em)'), WRAPPED = '.cell pre, .highlight-python pre, .highlight-sh pre, .verdicts pre:not(.numbers), .question pre';
   if (phone.matches) document.querySelectorAll(WRAPPED).forEach(wrap);
 
   // One empty line says as much as two.
@@ -101,6 +101,17 @@
       picture.style.maxHeight = `${Math.min(high, room() - own)}px`;
     });
   };
+
+  // A playground leaves room for what leads to it: its plane gives way.
+  const makeRoom = () => document.querySelectorAll('article .cell .playground .plane').forEach(plane => {
+    plane.style.maxWidth = '';
+    if (!root.classList.contains('presenting')) return;
+    const piece = plane.closest('.cell');
+    let first = piece;
+    while (!heading(first) && first.previousElementSibling) first = first.previousElementSibling;
+    const high = room() / 0.95 - (box(piece).height - box(plane).height) - (box(piece).top - box(first).top);
+    if (first !== piece && high > 0.4 * innerHeight && high < box(plane).height) plane.style.maxWidth = `${high}px`;
+  });
 
   // The first piece of every screen: of all ways to part what stands below a heading, the best.
   const screens = () => {
@@ -173,6 +184,7 @@
     const presenting = root.classList.toggle('presenting');
     fit();
     resize();
+    makeRoom();
     showAll();
     if (!presenting) return first?.scrollIntoView({behavior: 'instant'});
     starts = screens();
@@ -200,6 +212,7 @@
     if (!root.classList.contains('presenting')) return;
     showAll();
     resize();
+    makeRoom();
     starts = screens();
     at = Math.min(at, starts.length - 1);
     count();

@@ -7,16 +7,18 @@
     const heads = Number(grid.style.getPropertyValue('--heads')), note = root.querySelector('.told');
     const make = (kind, properties, parent) => parent.appendChild(Object.assign(document.createElement(kind), properties));
     const chosen = {head: squares.findIndex(square => square.matches('.chosen')), token: count - 1};
-    let over = {}, weights = null, playing = 0;
-    const nameOf = token => ({' ': 'space', '': 'new line'})[token.textContent] ?? token.textContent;
-    const weight = (head, query, key) =>  // of one head's part of the picture
-      weights[4 * ((Math.floor(head / heads) * count + query) * heads * count + head % heads * count + key) + 3] / 252;
+    let over = {}, weights = null, playing = 0, temperature = null;
+    const nameOf = token => ({' ': 'a space', '\n': 'a new line'})[token.textContent] ?? `“${token.textContent.replace(/\n/g, '⏎')}”`;
+    const capital = words => words[0].toUpperCase() + words.slice(1);
+    const {names, ...heat} = JSON.parse(next.dataset.heat), words = names.split('|'), rows = [...next.querySelectorAll('.candidate')];
+    const weight = (head, query, key) =>  // of one head's part of the picture, where opacity is the weight's root
+      (weights[4 * ((Math.floor(head / heads) * count + query) * heads * count + head % heads * count + key) + 3] / 255) ** 2;
 
     function draw() {
       const {head, token} = {...chosen, ...over};
       const row = tokens.map((_, key) => key > token ? 0 : weight(head, token, key));
       tokens.forEach((one, key) => {
-        one.style.setProperty('--weight-here', row[key]);
+        one.style.setProperty('--dark', Math.sqrt(row[key]));
         one.classList.toggle('query', key === token);
         one.ariaSelected = String(key === chosen.token);
         one.tabIndex = key === chosen.token ? 0 : -1;
@@ -24,16 +26,29 @@
       });
       squares.forEach((square, number) => square.classList.toggle('chosen', number === head));
       grid.style.setProperty('--seen', playing ? `${100 * (token + 1) / count}%` : '100%');
-      const most = row.map((share, key) => [share, key]).filter(([share]) => share > 0.1).sort(([a], [b]) => b - a).slice(0, 3);
-      const looks = most.map(([, key]) => `“${nameOf(tokens[key])}”`).join(', ') || 'many tokens a little';
-      note.textContent = `“${nameOf(tokens[token])}” looks at ${looks}, in layer ${Math.floor(head / heads)}, head ${head % heads}.`;
+      const most = row.map((share, key) => [share, key]).filter(([share]) => share > 0.03).sort(([a], [b]) => b - a).slice(0, 3);
+      const looks = most.map(([, key]) => nameOf(tokens[key])).join(', ') || 'many tokens a little';
+      note.textContent = `${capital(nameOf(tokens[token]))} looks at ${looks} in layer ${Math.floor(head / heads)}, head ${head % heads}.`;
+      drawBars(token);
+    }
+
+    function drawBars(token) {  // softmax of the logits over the temperature; the sums of all powers are known
+      const at = Number(temperature.value), title = next.querySelector('h2'), last = token === count - 1 || playing;
+      title.textContent = last ? 'The next token' : `After ${nameOf(tokens[token])}`;
+      rows.forEach((row, place) => {
+        const power = (heat.logits[token][place] / at * 10 - heat.sums[token][at - 1]) / 1000;
+        const share = at ? Math.exp(power) : Number(!place);
+        row.querySelector('b').textContent = words[heat.best[token][place]];
+        row.querySelector('i').style.transform = `scaleX(${share})`;
+        row.querySelector('.share').textContent = share >= 0.0995 ? `${Math.round(100 * share)} %` : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : '0 %';
+      });
     }
 
     function begin() {
       text.role = 'listbox';
       text.ariaLabel = 'A text that the model wrote, token by token: arrow keys move';
       text.tabIndex = -1;
-      tokens.forEach(token => Object.assign(token, {role: 'option', ariaLabel: nameOf(token)}));
+      tokens.forEach(token => Object.assign(token, {role: 'option', ariaLabel: nameOf(token).replace(/^an? |[“”]/g, '')}));
       Object.assign(grid, {role: 'radiogroup', ariaLabel: 'Attention heads, a row for each layer'});
       squares.forEach((square, number) => {
         const label = document.createElement('label');
@@ -44,7 +59,7 @@
         square.replaceWith(label);
         squares[number] = label;
       });
-      root.querySelector('.attention p').textContent += ' Choose one, and it shades the text above.';
+      root.querySelector('.attention p').textContent += ' Choose one, and it shades the text.';
       root.classList.add('answers');
       warm();
       text.onclick = event => look(tokens.indexOf(event.target.closest('.token')));
@@ -75,24 +90,18 @@
       draw();
     }
 
-    function warm() {  // softmax of the logits over the temperature; the sums of all powers are known
-      const {logits, sums} = JSON.parse(next.dataset.heat), rows = [...next.querySelectorAll('.candidate')];
+    function warm() {
       const sliders = document.createElement('div');
       sliders.className = 'sliders';
       next.querySelector('.bars').after(sliders);
-      const label = make('label', {textContent: 'Temperature '}, sliders), shown = make('output', {}, label);
-      const input = make('input', {type: 'range', min: 0, max: sums.length, step: 1, value: 20}, label);
-      input.oninput = () => {
-        const at = Number(input.value), temperature = at / 20;
-        shown.textContent = temperature.toFixed(2);
-        input.setAttribute('aria-valuetext', shown.textContent);
-        rows.forEach((row, place) => {
-          const share = at ? Math.exp(logits[place] / temperature) / sums[at - 1] : Number(!place);
-          row.querySelector('i').style.transform = `scaleX(${share})`;
-          row.querySelector('.share').textContent = `${(100 * share).toFixed(share < 0.0995 ? 1 : 0)} %`;
-        });
-      };
-      input.oninput();
+      const label = make('label', {textContent: 'Temperature '}, sliders), shown = make('output', {textContent: '1.00'}, label);
+      temperature = make('input', {type: 'range', min: 0, max: heat.sums[0].length, step: 1, value: 10, oninput: () => {
+        shown.textContent = (temperature.value / 10).toFixed(2);
+        temperature.setAttribute('aria-valuetext', shown.textContent);
+        draw();
+      }}, label);
+      temperature.value = 10;
+      temperature.setAttribute('aria-valuetext', '1.00');
     }
 
     // Once, it writes itself.

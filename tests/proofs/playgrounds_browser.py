@@ -14,12 +14,14 @@ from collections import Counter
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from browser import inaccessible, loud, opened, photograph, press, report
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from transformer_lessons import first_steps, masks, positions
+from transformer_lessons.attention import scaled_dot_product_attention
 from transformer_lessons.inspection import playgrounds
 from transformer_lessons.language.byte_pairs import apply_merges, train_bpe
 from transformer_lessons.language.gguf_file import GGUFFile
@@ -267,9 +269,173 @@ def accept_the_draft(page):
     page.expect("they come near p")
 
 
+def split_the_question(page):
+    data = page.playground.data
+    keys = torch.tensor(data["keys"], dtype=torch.float64)
+    queries = torch.tensor(data["queries"], dtype=torch.float64)
+    values = torch.tensor(data["values"], dtype=torch.float64)
+    handles = page.root.find_elements(By.CSS_SELECTOR, ".handle")  # two queries, and the point of the two values
+    buttons = page.root.find_elements(By.CSS_SELECTOR, "button")
+    lines = page.root.find_elements(By.CSS_SELECTOR, "svg:last-child line[stroke-width='5']")
+
+    def compare(heads=(0, 1)):
+        outputs, weights = scaled_dot_product_attention(queries, keys, values[:, None])
+        shown = [cell.text for cell in page.root.find_elements(By.CSS_SELECTOR, "tbody td")]
+        rows = [said([*weights[head], outputs[head, 0]]).split(", ") if head in heads else ["–"] * 4 for head in (0, 1)]
+        assert shown == rows[0] + rows[1], shown
+        for head in heads:  # both ends of its line, and the point itself, give what the head returns
+            ends = [float(lines[head].get_attribute(name)) for name in ("x1", "y1", "x2", "y2")]
+            for x, y in zip(ends[::2], ends[1::2], strict=True):
+                pair = torch.tensor([(x - 44) / 33, 0, (296 - y) / 33], dtype=torch.float64)
+                assert abs(weights[head] @ pair - outputs[head, 0]) < 1e-6, (head, pair)
+        if len(heads) == 2:
+            page.expect(f"The merged output is ({said(outputs[:, 0])}).")
+            found = torch.linalg.solve(weights[:, [0, 2]], outputs[:, 0])
+            page.expect(f"“cats” {said(found[0])} and “fish” {said(found[1])}.")
+
+    compare()
+    for number, step in [(0, (0.1, 0)), (1, (0, 0.1)), (2, (-0.1, 0)), (2, (0, -0.1))]:
+        page.browser.execute_script("arguments[0].focus()", handles[number])
+        horizontal = Keys.ARROW_RIGHT if step[0] > 0 else Keys.ARROW_LEFT
+        vertical = Keys.ARROW_UP if step[1] > 0 else Keys.ARROW_DOWN
+        press(page.browser, *[horizontal if step[0] else vertical] * 4)
+        if number < 2:
+            queries[number] += 4 * torch.tensor(step, dtype=torch.float64)
+        else:
+            values[[0, 2]] += 4 * torch.tensor(step, dtype=torch.float64)
+        compare()
+    buttons[1].click()
+    compare(heads=(0,))
+    page.expect("One number leaves a line")
+    buttons[0].click()
+    page.expect("No head is on")
+    buttons[2].click()
+    queries[0] = 2.5
+    compare(heads=(0,))
+    buttons[1].click()
+    compare()
+    buttons[3].click()
+    queries[:] = torch.tensor(data["queries"])
+    compare()
+    drag = (
+        "const [handle, x] = arguments, box = handle.ownerSVGElement.getBoundingClientRect();"
+        "const start = performance.now();"
+        "handle.onpointermove({clientX: box.x + x, clientY: box.y + 120});"
+        "document.body.offsetHeight; return performance.now() - start"
+    )
+    page.browser.execute_script("arguments[0].setPointerCapture = () => 0; arguments[0].onpointerdown({})", handles[0])
+    page.times += [page.browser.execute_script(drag, handles[0], x) for x in range(20, 320, 5)]
+
+
+def level_the_features(page):
+    names = page.playground.data["norms"]
+    rules = {name: F.rms_norm if name == "RMSNorm" else F.layer_norm for name in names}
+    token = torch.tensor(page.playground.data["token"], dtype=torch.float64)
+
+    def compare():
+        page.expect(
+            f"The token’s mean is {said(token.mean())}, its standard deviation {said(token.std(correction=0))}, "
+        )
+        for name in names:
+            page.expect(f"After {name}: {said(rules[name](token, (4,), eps=1e-5))}.")
+
+    compare()
+    before = page.said().split("After ")[1]
+    buttons = page.root.find_elements(By.CSS_SELECTOR, "button")
+    for button, change in [(0, lambda x: x + 1), (1, lambda x: x - 1), (3, lambda x: x / 2), (1, lambda x: x - 1)]:
+        buttons[button].click()
+        token = change(token)
+        compare()
+    if names == ["layer norm"]:
+        assert page.said().split("After ")[1] == before, "a shift and a factor change what layer norm gives"
+    buttons[4].click()
+    token = torch.tensor(page.playground.data["token"], dtype=torch.float64)
+    for number, handle in enumerate(page.root.find_elements(By.CSS_SELECTOR, ".handle")):
+        page.browser.execute_script("arguments[0].focus()", handle)
+        press(page.browser, Keys.ARROW_UP, Keys.ARROW_UP)
+        token[number] += 0.2
+        compare()
+
+
+def share_the_keys(page):
+    data = page.playground.data
+    buttons = page.root.find_elements(By.CSS_SELECTOR, "button")
+    for place, many in enumerate((1, 3, 9)):
+        page.slide(0, place)
+        for power in (8, 13, 15):
+            page.slide(1, power)
+            buttons[0].click()
+            used = torch.arange(many).repeat_interleave(9 // many).tolist()
+            page.expect(f"use KV heads {', '.join(map(str, used))}.")
+            size = 2 * data["layers"] * many * data["features"] * 2**power * 2 / 2**20
+            page.expect(f"the cache takes {size:.1f} MiB.")
+        buttons[1].click()
+        page.expect(f"use KV heads {', '.join(map(str, torch.arange(many).repeat(9 // many).tolist()))}.")
+        assert ("wrong order" in page.said()) == (many == 3)
+
+
+def follow_the_copy(page):
+    words, tokens, factor = (page.playground.data[name] for name in ("words", "tokens", "factor"))
+    buttons = page.root.find_elements(By.CSS_SELECTOR, "button:not(.piece)")
+
+    def compare(noted=True):
+        _, chances = playgrounds.induction_by_hand(tokens, len(words), factor, noted)
+        shown = [share.text for share in page.root.find_elements(By.CSS_SELECTOR, ".chance > :last-child")]
+        assert shown == said(chances).split(", "), (tokens, shown)
+        return chances.argmax().item()
+
+    for factor in (1, 10, 6):
+        page.slide(0, factor)
+        compare()
+    for _ in range(5):
+        tokens = [*tokens, compare()]
+        buttons[0].click()
+    for place in (1, 1, 4, len(tokens) - 1):
+        page.root.find_elements(By.CSS_SELECTOR, "button.piece")[place].click()
+        tokens = [*tokens[:place], (tokens[place] + 1) % len(words), *tokens[place + 1 :]]
+        compare()
+    buttons[1].click()
+    compare(noted=False)
+    page.expect("it looks everywhere alike")
+    buttons[2].click()
+    tokens = page.playground.data["tokens"]
+    compare()
+
+
+def level_both(page):
+    level_the_features(page)
+
+
+def bend_the_chances(page):
+    prompts, size = page.playground.data["prompts"], page.playground.data["size"]
+    picks = page.root.find_elements(By.CSS_SELECTOR, "button")
+
+    def compare(prompt, temperature, k):
+        logits = torch.tensor([logit / 100 for logit in prompt["logits"]], dtype=torch.float64)
+        rest = [tenths / 10 for tenths, number in prompt["rest"] for _ in range(number)]
+        logits = torch.cat([logits, torch.tensor(rest, dtype=torch.float64)])  # the likeliest first
+        logits[1 if temperature == 0 else k :] = -torch.inf
+        shares = (logits / (temperature or 1)).softmax(-1)
+        shown = [row.text for row in page.root.find_elements(By.CSS_SELECTOR, ".chance > :last-child")]
+        assert shown == said([*shares[:12], shares[12:].sum()]).split(", "), (temperature, k, shown)
+
+    for pick, prompt in zip(picks, prompts, strict=False):
+        pick.click()
+        for temperature in (0, 1, 5, 10, 15, 20):
+            page.slide(0, temperature)
+            for place, k in enumerate([1, 2, 3, 5, 8, 12, 20, 50, 100, 500, size]):
+                page.slide(1, place)
+                compare(prompt, temperature / 10, k)
+    picks[-1].click()
+    assert len(page.root.find_elements(By.CSS_SELECTOR, ".piece")) == 20
+    page.expect("Of 20 draws, ")
+
+
 USES = [drag_the_query, match_the_key, widen_the_vectors, turn_the_hands, draw_the_mask]
-USES += [merge_the_pairs, fill_the_cache, accept_the_draft]
+USES += [merge_the_pairs, fill_the_cache, accept_the_draft, split_the_question, level_the_features, bend_the_chances]
+USES += [share_the_keys, follow_the_copy]
 MADE = {use: getattr(playgrounds, use.__name__) for use in USES}
+MADE[level_both] = lambda: playgrounds.level_the_features("LayerNorm", "RMSNorm")
 if chat_model.path().exists():
     MADE[merge_the_chat_models_pairs] = lambda: playgrounds.merge_the_pairs(chat_tokenizer())
 

@@ -313,6 +313,10 @@ def remembered(browser, site):
             faults += [f"with the store {store!r}: {fault}" for fault in loud(browser)]
     browser.execute_script("localStorage.clear()")
     visit(browser, lesson)
+    visit(browser, start)
+    if browser.find_elements(By.CSS_SELECTOR, ".start .continue"):
+        faults.append("a lesson that was only opened counts as begun")
+    visit(browser, lesson)
     first = browser.current_window_handle
     browser.switch_to.new_window("tab")
     visit(browser, lesson)
@@ -365,16 +369,16 @@ def alive(browser, site):
 
 STILL = """
 const all = selector => [...document.querySelectorAll(`.live ${selector}`)];
-const weights = () => all('.token').map(one => one.style.getPropertyValue('--weight-here')).join();
+const weights = () => all('.token').map(one => one.style.getPropertyValue('--dark')).join();
 const before = weights();
 all('.head input')[9].click();
-const other = weights();
+const other = weights(), words = () => all('.candidate b').map(one => one.textContent).join(), last = words();
 all('.token')[12].click();
 const [slider] = all('input[type=range]'), share = () => all('.share')[0].textContent;
 const warm = share();
 slider.value = 4;
 slider.dispatchEvent(new Event('input'));
-return [before !== other, other !== weights(), all('.token.query').length === 1, warm !== share()];
+return [before !== other, other !== weights(), all('.token.query').length === 1, warm !== share(), last !== words()];
 """
 
 
@@ -387,7 +391,9 @@ def still(browser, site):
     loaded = browser.execute_script(
         "return performance.getEntriesByType('resource').filter(one => /weights-|model\\.js/.test(one.name)).length"
     )
-    return ([] if all(told) else [f"head, token, one query, temperature: {told}"]) + ["it loads"] * loaded
+    return ([] if all(told) else [f"head, token, one query, temperature, bars of the token: {told}"]) + [
+        "it loads"
+    ] * loaded
 
 
 def in_sight(browser, site):

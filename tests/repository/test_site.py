@@ -18,6 +18,7 @@ import torch
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText
+from transformer_lessons.language import checkpoints
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / ".site"
@@ -237,18 +238,22 @@ def test_the_poster_shows_chances_and_weights_that_the_model_computed():
     assert len(shares) == poster.SHOWN
     assert shares == sorted(shares, reverse=True)
     assert 0.1 < sum(shares) <= 1
-    shades = [float(shade) for shade in re.findall(r"--weight-here:([\d.]+)", poster.poster())]
-    assert abs(sum(shades) - 1) < 0.1
+    shades = [float(shade) for shade in re.findall(r"--dark:([\d.]+)", poster.poster())]
+    assert abs(sum(shade**2 for shade in shades) - 1) < 0.1  # the roots of the weights
 
 
 def test_the_posters_slider_gives_the_chances_at_every_temperature():
-    logits = torch.randn(500, generator=torch.Generator().manual_seed(0)) * 4
-    told = poster.heat(logits)
-    assert len(told["sums"]) == len(poster.TEMPERATURES)
-    for temperature, total in zip(poster.TEMPERATURES, told["sums"], strict=True):
-        expected = (logits / temperature).softmax(-1).topk(poster.SHOWN)[0]
-        found = torch.tensor([math.exp(logit / temperature) / total for logit in told["logits"]])
-        torch.testing.assert_close(found, expected, atol=0.005, rtol=0)
+    vocabulary = checkpoints.load_model()[1]
+    logits = torch.randn(3, len(vocabulary), generator=torch.Generator().manual_seed(0)) * 4
+    told = poster.heat(logits, vocabulary)
+    best, sums = (torch.tensor(told[name], dtype=torch.float64) / 1000 for name in ("logits", "sums"))
+    assert sums.shape == (3, len(poster.TEMPERATURES))
+    for temperature, total in zip(poster.TEMPERATURES, sums.unbind(1), strict=True):
+        expected, tokens = (logits.double() / temperature).softmax(-1).topk(poster.SHOWN)
+        torch.testing.assert_close((best / temperature - total[:, None]).exp(), expected, atol=0.005, rtol=0)
+    names = told["names"].split("|")
+    shown = [[names[place] for place in row] for row in told["best"]]
+    assert shown == [[poster.visible(vocabulary.decode([token])) for token in row] for row in tokens.tolist()]
 
 
 def test_the_evidence_begins_with_the_sums_of_its_own_tables(written):
@@ -501,6 +506,19 @@ def test_the_front_page_is_small(site):
     assert len(named) >= 6
     named |= {"index.html", *(f"_static/{font.name}" for font in site.glob("_static/*.woff2"))}  # its fonts
     assert sum((site / name).stat().st_size for name in named) < 300_000
+
+
+@needs_sphinx
+def test_the_front_pages_short_styles_have_every_rule_that_it_can_use(site):
+    page = (site / "index.html").read_text(encoding="utf-8")
+    used = {name for names in re.findall(r' class="([^"]*)"', page) for name in names.split()}
+    for name in ("styles/{}furo.css", "{}pygments.css"):
+        whole, short = ((site / "_static" / name.format(kind)).read_text(encoding="utf-8") for kind in ("", "start-"))
+        assert f"_static/{name.format('start-')}" in page
+        assert len(short) < 0.8 * len(whole)
+        for selector in re.findall(r"(?:^|[{}])([^{}@]+)\{", re.sub(r"/\*.*?\*/", "", whole, flags=re.DOTALL)):
+            classes = set(re.findall(r"\.([a-zA-Z][\w-]*)", selector))
+            assert not (classes and classes <= used) or selector in short, selector
 
 
 def formulas_of(path):

@@ -12,10 +12,13 @@ from itertools import pairwise
 
 import numpy as np
 import torch
+from torch.nn import functional
 
 from transformer_lessons import masks, positions
+from transformer_lessons.attention import scaled_dot_product_attention
 from transformer_lessons.first_steps import softmax
 from transformer_lessons.inspection.explorer import PAGES, filled
+from transformer_lessons.language import checkpoints
 from transformer_lessons.language.byte_pairs import apply_merges, merge, train_bpe
 from transformer_lessons.language.splitting import single_bytes, split_words
 
@@ -93,6 +96,26 @@ def widen_the_vectors():
     return Playground("widen_the_vectors", title, words, picture, {"queries": queries.tolist(), "keys": keys.tolist()})
 
 
+def split_the_question():
+    """Lesson 4: two heads that ask one word each, switched on and off, and what their outputs tell about two values."""
+    from transformer_lessons.inspection import plots
+
+    words, values = ["cats", "eat", "fish"], torch.tensor([[2.0], [0.0], [6.0]])  # (key, d_v)
+    keys = torch.tensor([[3.0, 0.0], [0.0, 0.0], [0.0, 3.0]])  # features: eater, food
+    queries = torch.tensor([[2.2, 0.3], [0.4, 1.8]])  # one for each head
+    outputs, weights = scaled_dot_product_attention(queries, keys, values)
+    title = "Two heads that ask different questions return two numbers instead of one blend"
+    picture = plots.show_weights(weights, title, ["head 0", "head 1"], words)
+    sentence = (
+        f"“eat” asks two heads about “cats”, which hands over {values[0].item():.0f}, and “fish”, which hands over "
+        f"{values[2].item():.0f}. Head 0 gives the three words the weights {said(weights[0])} and returns "
+        f"{outputs[0].item():.2f}; head 1 gives {said(weights[1])} and returns {outputs[1].item():.2f}."
+    )
+    data = {"words": words, "values": tidy(values[:, 0])}
+    data |= {"keys": [tidy(row) for row in keys], "queries": [tidy(row) for row in queries]}
+    return Playground("split_the_question", title, sentence, picture, data)
+
+
 def turn_the_hands():
     """Lesson 5: a query and a key of four pairs, each turned by its position, and their score."""
     from transformer_lessons.inspection import plots
@@ -141,6 +164,118 @@ def draw_the_mask():
     sentence = f"With a causal mask, the last word gives the six words the weights {said(weights[-1])}."
     data = {"words": words, "scores": [tidy(row) for row in scores], "values": values.tolist()}
     return Playground("draw_the_mask", title, sentence, picture, data)
+
+
+def level_the_features(*norms):
+    """Lesson 7, and with RMSNorm lesson 10: the features of a token, to be dragged, and what the norms make of them."""
+    from transformer_lessons.inspection import plots
+
+    token, names = torch.tensor([1.0, 5.0, 6.0, 8.0]), list(norms or ["layer norm"])
+    found = {
+        name: (functional.rms_norm if name == "RMSNorm" else functional.layer_norm)(token, (4,), eps=1e-5)
+        for name in names
+    }
+    title = "Layer norm takes away what all features share: their mean and their scale"
+    if "RMSNorm" in names:
+        title = "RMSNorm takes away the scale of the features; layer norm takes away their mean, too"
+    rows = {"the token": token} | {f"after {name}": numbers for name, numbers in found.items()}
+    features = [f"feature {number}" for number in range(4)]
+    picture = plots.show_bars(features, {name: numbers.tolist() for name, numbers in rows.items()}, title, "value")
+    sentence = " ".join(f"{name[0].upper()}{name[1:]}: {said(numbers)}." for name, numbers in rows.items())
+    return Playground("level_the_features", title, sentence, picture, {"token": tidy(token), "norms": names})
+
+
+def bend_the_chances(model=None, vocabulary=None):
+    """Lesson 8: what the model that comes with the course would write next, under a temperature and a top-k."""
+    from transformer_lessons.inspection import plots
+
+    if model is None:
+        model, vocabulary = checkpoints.load_model()
+    texts = ["God save the ", "What is the ", "To be, or not to "]
+    prompts = [candidates(model, vocabulary, text) for text in texts]
+    shares = chances_of(prompts[0])
+    words, top = prompts[0]["words"], shares[: len(prompts[0]["words"])]
+    title = "A dozen tokens stand out, and the many unlikely ones add up"
+    picture = plots.show_bars([*words, "all others"], {"probability": [*top, 1 - sum(top)]}, title, "probability")
+    told = ", ".join(f"“{word}” {share:.2f}" for word, share in zip(words[:3], top, strict=False))
+    sentence = (
+        f"After “{texts[0].strip()}”, the likeliest next tokens are {told}; all but the first {len(words)} have "
+        f"{1 - sum(top):.2f} together."
+    )
+    data = {"size": len(shares), "prompts": prompts}
+    return Playground("bend_the_chances", title, sentence, picture, data)
+
+
+def candidates(model, vocabulary, text, shown=12):
+    """The likeliest next tokens with their logits, in hundredths below the largest; of the rest, how many have which
+    logit, in tenths. A page holds this, not four thousand numbers.
+    """
+    with torch.no_grad():
+        logits = model(torch.tensor([vocabulary.encode(text)]))[0, -1].double()
+    logits, tokens = (logits - logits.max()).sort(descending=True)
+    words = [vocabulary.decode([token]) for token in tokens[:shown].tolist()]
+    rest = Counter((logits[shown:] * 10).round().int().tolist())
+    return {
+        "text": text,
+        "words": words,
+        "logits": (logits[:shown] * 100).round().int().tolist(),
+        "rest": [[tenths, rest[tenths]] for tenths in sorted(rest, reverse=True)],
+    }
+
+
+def chances_of(prompt, temperature=1.0):
+    """The probabilities of all tokens, the likeliest first, from what a page holds."""
+    rest = [tenths / 10 for tenths, number in prompt["rest"] for _ in range(number)]
+    logits = torch.tensor([logit / 100 for logit in prompt["logits"]] + rest, dtype=torch.float64)
+    return (logits / temperature).softmax(-1).tolist()
+
+
+def share_the_keys():
+    """Lesson 10: the query heads of SmolLM2 135M, which KV head each of them uses, and how much the cache takes."""
+    from transformer_lessons.inspection import plots
+
+    heads, key_heads, layers, features, length = 9, 3, 30, 64, 8192
+    group = heads // key_heads
+    sizes = {many: 2 * layers * many * features * length * 2 / 2**20 for many in (1, 3, 9)}  # MiB
+    title = "With 3 KV heads for 9 query heads, the cache shrinks to a third"
+    names = [f"{many} KV head{'s' * (many > 1)}" for many in sizes]
+    picture = plots.show_bars(names, {"cache": list(sizes.values())}, title, f"MiB for {length:,} tokens")
+    used = torch.arange(key_heads).repeat_interleave(group).tolist()
+    sentence = (
+        f"Query heads 0 to {heads - 1} use KV heads {', '.join(map(str, used))}. For {length:,} tokens the cache takes "
+        f"{sizes[key_heads]:.1f} MiB, and with {heads} KV heads {sizes[heads]:.1f} MiB."
+    )
+    data = {"heads": heads, "key_heads": key_heads, "layers": layers, "features": features}
+    return Playground("share_the_keys", title, sentence, picture, data)
+
+
+def follow_the_copy():
+    """Lesson 11: an induction head with weights that can be read: it copies what followed the last word before."""
+    from transformer_lessons.inspection import plots
+
+    words, tokens, factor = ["the", "cat", "sat", "on", "a", "mat"], [0, 1, 2, 3, 4, 5, 0, 1], 6
+    weights, chances = induction_by_hand(tokens, len(words), factor)
+    best = chances.argmax().item()
+    title = "An induction head finds what came after the last word, and copies it"
+    text = [words[token] for token in tokens]
+    picture = plots.show_weights(weights[None], title, [text[-1]], text)
+    sentence = (
+        f"In “{' '.join(text)}”, the last word looks at the word that came after “{text[-1]}” before: "
+        f"“{words[best]}” is the likeliest next word, with {chances[best].item():.2f}."
+    )
+    data = {"words": words, "tokens": tokens, "factor": factor}
+    return Playground("follow_the_copy", title, sentence, picture, data)
+
+
+def induction_by_hand(tokens, size, factor, noted=True):
+    """The weights that the last token gives, and the chances of the next one.
+
+    All vectors are one-hot: the query is the last token, a key the token before, and a value the token itself.
+    """
+    own = functional.one_hot(torch.tensor(tokens), size).double()  # (length, vocabulary)
+    before = functional.pad(own[:-1], (0, 0, 1, 0)) * noted  # (length, vocabulary)
+    chances, weights = scaled_dot_product_attention(own[-1:] * factor * size**0.5, before, own)
+    return weights[0], chances[0]
 
 
 def merge_the_pairs(tokenizer=None, text="the cat sat on the mat and that cat sat"):

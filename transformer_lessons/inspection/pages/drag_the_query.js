@@ -1,8 +1,7 @@
   // Lesson 1: four vectors that answer, one that asks, and the average moving inside their polygon.
   const unit = 60, middle = 170, end = 2.5;  // pixels, and where the query ends
   const at = ([x, y]) => [middle + unit * x, middle - unit * y];
-  make('p', {className: 'name', textContent: 'Drag the query by its round handle, or use the arrow keys. The vectors a to d are the keys, '
-    + 'and the output is their weighted average.'}, stage);
+  hint('Drag the query by its round handle', ', or use the arrow keys', '. The vectors a to d are the keys, and the output is their weighted average.');
   const sliders = make('div', {className: 'sliders'}, stage);
   const factor = slider('All scores ×', {min: 0, max: 10, step: 0.5, value: 1}, String, sliders, show);
   const view = make('div', {className: 'view'}, stage);

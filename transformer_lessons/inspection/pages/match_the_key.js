@@ -1,8 +1,7 @@
   // Lesson 2: two words, each with a query and a key that can be dragged; who asks whom, and what the softmax makes of it.
   const unit = 52, middle = 170, end = 3;
-  const at = ([x, y]) => [middle + unit * x, middle - unit * y];
-  make('p', {className: 'name', textContent: 'Drag a query (solid) or a key (dashed) by its handle, or use the arrow keys. A query changes '
-    + 'one row of scores, a key one column.'}, stage);
+  const at = ([x, y]) => [middle + unit * x, middle - unit * y], place = ([x, y]) => [(x - middle) / unit, (middle - y) / unit];
+  hint('Drag a query (solid) or a key (dashed) by its handle', ', or use the arrow keys', '. A query changes one row of scores, a key one column.');
   const view = make('div', {className: 'view'}, stage);
   const plane = draw('svg', {viewBox: '0 0 340 340', width: '100%', role: 'group', 'aria-label': 'A plane with two queries and two keys'},
     make('div', {className: 'plane'}, view));
@@ -12,22 +11,10 @@
     const asks = number < count, colour = asks ? 'var(--query)' : 'var(--key)';
     const name = `${asks ? 'query' : 'key'} of “${data.words[number % count]}”`;
     const line = draw('line', {x1: middle, y1: middle, stroke: colour, 'stroke-width': 3, 'stroke-dasharray': asks ? 'none' : '7 5'}, plane);
-    const handle = draw('circle', {class: 'handle grip', r: 11, fill: colour, 'fill-opacity': 0.35, stroke: colour, 'stroke-width': 2, tabindex: 0,
-      role: 'slider', 'aria-label': `The ${name}: drag it, or move it with the arrow keys`, 'aria-valuemin': -end, 'aria-valuemax': end}, plane);
+    const handle = knob(plane, {fill: colour, stroke: colour, 'aria-label': `The ${name}: drag it, or move it with the arrow keys`,
+      'aria-valuemin': -end, 'aria-valuemax': end}, {at: () => vectors[number], go: to => move(number, to), place});
     const label = draw('text', {class: 'named', 'text-anchor': 'middle', style: `fill: ${colour}`}, plane);
     label.textContent = `${asks ? 'q' : 'k'} ${data.words[number % count]}`;
-    handle.addEventListener('touchstart', event => event.preventDefault(), {passive: false});  // else the page scrolls
-    handle.onpointerdown = event => {
-      handle.setPointerCapture(event.pointerId);
-      handle.onpointermove = moved => move(number, placeOf(moved));
-    };
-    handle.onpointerup = handle.onpointercancel = () => { handle.onpointermove = null; };
-    handle.pressed = event => {
-      const step = {ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1]}[event.key];
-      if (!step) return;
-      event.preventDefault();
-      move(number, vectors[number].map((part, i) => part + step[i]));
-    };
     return {line, handle, label, name};
   });
   const numbers = make('div', {className: 'numbers'}, view);
@@ -36,11 +23,6 @@
     return table(caption, ['', ...data.words.map(word => `k ${word}`)], data.words.map(word => `q ${word}`), numbers);
   });
   let earlier = null, last = null;
-
-  function placeOf(event) {
-    const box = plane.getBoundingClientRect(), scale = 340 / box.width;
-    return [((event.clientX - box.left) * scale - middle) / unit, (middle - (event.clientY - box.top) * scale) / unit];
-  }
 
   function move(number, to) {
     vectors[number] = to.map(part => Math.round(10 * Math.min(Math.max(part, -end), end)) / 10);

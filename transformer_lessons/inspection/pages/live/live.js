@@ -9,7 +9,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   let ids = [], origins = [], draws = [], steps = [], valid = 0, verified = 0, goal = 0, prompt = 0;
   let cache = model.newCache(), start = 0, filled = 0;  // keys and values of ids[start] to ids[start + filled - 1]
   let asked = null;  // the place of the token that was chosen to be looked at; null: the last one
-  let layer = Math.min(2, layers - 1), head = Math.min(6, heads - 1), stage = layers, silent = Array.from({length: layers}, () => new Set());
+  let layer = Math.min(1, layers - 1), head = Math.min(6, heads - 1), stage = layers, silent = Array.from({length: layers}, () => new Set());
   let pace = {tokens: 0, time: 0};
 
   // --- what is seen ---
@@ -28,29 +28,9 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   const text = make('div', {className: 'text', role: 'listbox', ariaLabel: 'The text, token by token: arrow keys move, Enter returns to the end'}, reading);
   const told = make('p', {className: 'told'}, reading);
 
-  const next = make('div', {className: 'next'}, root);
-  const question = make('h2', {}, next);
-  const bars = make('div', {className: 'bars', role: 'group', ariaLabel: 'The likeliest next tokens: press one to write it'}, next);
-  const candidates = Array.from({length: Math.min(SHOWN, size)}, () => {
-    const button = make('button', {type: 'button', className: 'candidate'}, bars);
-    return {button, word: make('b', {}, button), bar: make('i', {}, make('span', {className: 'bar'}, button)), share: make('span', {className: 'share'}, button)};
-  });
-  const sliders = make('div', {className: 'sliders'}, next);
-  const temperature = slider('Temperature', {max: 200, step: 5, value: 80}, at => (at / 100).toFixed(2), redraw);
-  const topK = slider('Top-k', {max: TOP_K.length - 1, step: 1, value: TOP_K.length - 1}, at => TOP_K[at] === size ? 'all' : String(TOP_K[at]), redraw);
-  const speed = slider('Speed', {max: SPEEDS.length - 1, step: 1, value: 2}, at => SPEEDS[at] === Infinity ? 'full' : `${SPEEDS[at]} a second`, () => {});
-  const lens = make('fieldset', {className: 'lens'}, next);
-  make('legend', {textContent: 'If the model ended after this many layers (the logit lens):'}, lens);
-  const stages = Array.from({length: layers + 1}, (_, number) => {
-    const label = make('label', {}, lens);
-    const input = make('input', {type: 'radio', name: `stage-${root.id}`, checked: number === layers, onchange: () => { stage = number; draw(); }}, label);
-    make('span', {textContent: number}, label);
-    return {input, word: make('b', {}, label)};
-  });
-
   const attention = make('div', {className: 'attention'}, root);
   make('h2', {textContent: `The ${layers * heads} attention heads`}, attention);
-  make('p', {textContent: 'Each square is a head: queries down, keys across. Choose one, and it shades the text above.'}, attention);
+  make('p', {textContent: 'Each square is a head: queries down, keys across. Choose one, and it shades the text.'}, attention);
   const grid = make('div', {className: 'grid', role: 'radiogroup', ariaLabel: 'Attention heads, a row for each layer'}, attention);
   grid.style.setProperty('--heads', heads);
   const maps = Array.from({length: layers}, (_, layer) => Array.from({length: heads}, (_, head) => {
@@ -64,6 +44,26 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   const muteLayer = make('button', {type: 'button', onclick: () => silence(Array.from({length: heads}, (_, head) => [layer, head]))}, mute);
   const unmute = make('button', {type: 'button', textContent: 'Restore all heads', onclick: () => { silent.forEach(set => set.clear()); changed(); }}, mute);
   const said = make('output', {className: 'said'}, attention);
+
+  const next = make('div', {className: 'next'}, root);
+  const question = make('h2', {}, next);
+  const bars = make('div', {className: 'bars', role: 'group', ariaLabel: 'The likeliest next tokens: press one to write it'}, next);
+  const candidates = Array.from({length: Math.min(SHOWN, size)}, () => {
+    const button = make('button', {type: 'button', className: 'candidate'}, bars);
+    return {button, word: make('b', {}, button), bar: make('i', {}, make('span', {className: 'bar'}, button)), share: make('span', {className: 'share'}, button)};
+  });
+  const sliders = make('div', {className: 'sliders'}, next);
+  const temperature = slider('Temperature', {max: 200, step: 5, value: 80}, at => (at / 100).toFixed(2), redraw);
+  const topK = slider('Top-k', {max: TOP_K.length - 1, step: 1, value: TOP_K.length - 1}, at => TOP_K[at] === size ? 'all' : String(TOP_K[at]), redraw);
+  const speed = slider('Speed', {max: SPEEDS.length - 1, step: 1, value: 2}, at => SPEEDS[at] === Infinity ? 'full' : `${SPEEDS[at]} a second`, () => {});
+  const lens = make('fieldset', {className: 'lens'}, next);
+  make('legend', {textContent: 'After so many layers (logit lens):'}, lens);
+  const stages = Array.from({length: layers + 1}, (_, number) => {
+    const label = make('label', {}, lens);
+    const input = make('input', {type: 'radio', name: `stage-${root.id}`, checked: number === layers, onchange: () => { stage = number; draw(); }}, label);
+    make('span', {textContent: number}, label);
+    return {input, word: make('b', {}, label)};
+  });
   const facts = make('p', {className: 'pace'}, root);
   let spans = [], busy = false, named = 0, extra = 0;
 
@@ -89,6 +89,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   const visible = words => words.replace(/\n/g, '⏎').replace(/\t/g, '⇥').replace(/^ +| +$/g, spaces => '␣'.repeat(spaces.length)) || '∅';
   const word = id => vocabulary.decode([id]);
   const nameOf = id => ({' ': 'space', '\n': 'new line'})[word(id)] ?? visible(word(id));
+  const quoted = id => ({' ': 'a space', '\n': 'a new line'})[word(id)] ?? `“${visible(word(id))}”`;
   const percent = share => share >= 0.0995 ? `${Math.round(100 * share)} %` : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : '0 %';
 
   // --- what is computed ---
@@ -216,7 +217,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
 
   const current = () => Math.min(asked ?? Infinity, Math.max(0, valid - 1));
 
-  function drawRows(query) {  // a token's row in the map of every head
+  function drawRows(query) {  // a token's row in the map of every head: its root, so that small weights are seen, too
     const step = steps[query], row = query - step.start;
     const ink = getComputedStyle(grid).color.match(/[\d.]+/g).slice(0, 3);
     for (let l = 0; l < layers; l++)
@@ -224,7 +225,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
         const {pen} = maps[l][h], pixels = pen.createImageData(most, 1);
         step.weights[l][h].forEach((weight, key) => {
           pixels.data.set(ink, 4 * key);
-          pixels.data[4 * key + 3] = 255 * weight;
+          pixels.data[4 * key + 3] = 255 * Math.sqrt(weight);
         });
         pen.putImageData(pixels, 0, row);
       }
@@ -253,7 +254,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
     const weights = step.weights[layer][head];
     spans.forEach((span, at) => {
       const weight = weights[at - step.start] ?? 0;
-      if (span.weight_ !== weight) span.style.setProperty('--weight-here', span.weight_ = weight);
+      if (span.weight_ !== weight) span.style.setProperty('--dark', Math.sqrt(span.weight_ = weight));
     });
     grid.style.setProperty('--zoom', most / Math.max(8, Math.min(most, valid - step.start)));
     maps.flat().forEach(({label, input}, at) => {
@@ -271,7 +272,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   function drawBars(step) {
     const logits = stage === layers ? step.logits : model.readOut(step.residuals[stage]);
     const shares = chancesAt(logits), best = largest(logits, candidates.length);
-    question.textContent = asked === null ? 'The next token' : `After “${visible(word(ids[current()]))}”`;
+    question.textContent = asked === null ? 'The next token' : `After ${quoted(ids[current()])}`;
     const chosen = asked === null ? undefined : ids[current() + 1];
     best.forEach((id, place) => {
       const {button, word: name, bar, share} = candidates[place], own = nameOf(id);
@@ -304,14 +305,14 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
 
   function tell(query, step, weights) {
     const strongest = largest(weights, 3).filter(key => weights[key] >= 0.005);
-    const looks = strongest.map(key => `“${visible(word(ids[step.start + key]))}” ${weights[key].toFixed(2)}`).join(', ');
-    told.textContent = `“${visible(word(ids[query]))}” looks at ${looks} in layer ${layer}, head ${head}${silent[layer].has(head) ? ', which is silent' : ''}.`;
+    const looks = strongest.map(key => `${quoted(ids[step.start + key])} ${weights[key].toFixed(2)}`).join(', '), asking = quoted(ids[query]);
+    told.textContent = `${asking[0].toUpperCase()}${asking.slice(1)} looks at ${looks} in layer ${layer}, head ${head}${silent[layer].has(head) ? ', which is silent' : ''}.`;
   }
 
   function speak() {  // for those who hear the page, once it rests
     const quiet = silent.reduce((sum, set) => sum + set.size, 0);
     said.textContent = `${ids.length} tokens${quiet ? `, ${quiet} of ${layers * heads} heads silent` : ''}. `
-      + `After “${visible(word(ids[current()]))}”: ${candidates.slice(0, 3).map(({word: name, share}) => name.textContent + share.textContent).join(', ')}.`;
+      + `After ${quoted(ids[current()])}: ${candidates.slice(0, 3).map(({word: name, share}) => name.textContent + share.textContent).join(', ')}.`;
   }
 
   // --- what is done ---
