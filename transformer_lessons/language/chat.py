@@ -42,12 +42,17 @@ class Conversation:
         self.vocabulary, self.temperature, self.top_k = vocabulary, temperature, top_k
         self.generator = seeded(model, seed)
         self.cache = Cache(model, batch=1)
-        self.ids = vocabulary.encode(as_text([("system", system)], answer=False)) if system else []  # all that was said
+        self.ids = self.message("system", system) if system else []  # all that was said
+
+    def message(self, role, content):
+        """Its ids. Whatever is typed as its content, the message ends where we end it."""
+        encode = self.vocabulary.encode
+        return [*encode(START), *self.vocabulary.encode_plain(f"{role}\n{content}"), *encode(f"{END}\n")]
 
     def ask(self, question, length=1024):
         """An iterator over the answer, piece by piece: at most length tokens, fewer if it is closed before its end."""
         check_sizes(length=length)
-        self.ids += self.vocabulary.encode(as_text([("user", question)]))
+        self.ids += self.message("user", question) + self.vocabulary.encode(as_text([]))
         try:
             yield from self.vocabulary.decode_stream(self.answer(length))
         finally:

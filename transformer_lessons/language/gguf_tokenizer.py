@@ -33,15 +33,20 @@ class PublishedBytePairs(BytePairs):
         return [self.ids[part] for part in apply_merges(known, self.ranks)]
 
     def cut(self, text):
-        """Special tokens, and words between them; where the file says so, every digit is a word."""
+        """Special tokens, and words between them."""
         words = []
         for part in re.split(f"({'|'.join(map(re.escape, self.special))})", text) if self.special else [text]:
-            if part in self.special:
-                words.append(part)
-            else:
-                for piece in split_digits(part) if self.single_digits else [part]:
-                    words += split_words(piece)
+            words += [part] if part in self.special else self.cut_plain(part)
         return words
+
+    def cut_plain(self, text):
+        """Words, even where they look like special tokens; where the file says so, every digit is a word."""
+        pieces = split_digits(text) if self.single_digits else [text]
+        return [word for piece in pieces for word in split_words(piece)]
+
+    def encode_plain(self, text):
+        """The ids of what a stranger has typed: no special token is among them."""
+        return [number for word in self.cut_plain(text) for number in self.spell(word)]
 
 
 def read_tokenizer(file):
