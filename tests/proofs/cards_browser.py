@@ -2,7 +2,8 @@
 
 As browser.py it needs Chromium, its driver and selenium. A small notebook of the first lesson's name runs. A question
 is clicked, by mouse and by keyboard, and one is filled in; both are remembered when the page is loaded again. A verdict
-that passes says how much of the lesson is solved, and its link leads to what comes next. Nothing is asked for from
+that passes says how much of the lesson is solved, and its link leads to what comes next. Shift+Enter goes on to the
+next cell from a choice that was clicked, from a field and from a playground's handle. Nothing is asked for from
 elsewhere, and axe-core finds nothing in the cards, light and dark.
 """
 
@@ -37,13 +38,15 @@ from transformer_lessons.tools import memory
 NAME = "01_self_attention.ipynb"
 IMPORTS = "from transformer_lessons.exercises import answer, check, solution"
 CELLS = ['answer("1.2")', 'answer("1.1")', 'check("softmax", softmax)', 'solution("softmax")', 'check("softmax", abs)']
+PLAYGROUND = "from transformer_lessons.inspection import playgrounds\n\nplaygrounds.match_the_key()"
 CARD = ".jp-OutputArea-output > div[style*='border-left']"
 
 
 def write_notebook(folder):
     """The cells, and far below them a cell for each step of the lesson, with the lesson's id."""
     steps = memory.steps(memory.ROOT / "notebooks" / NAME)
-    cells = [new_markdown_cell("# Cards"), *(new_code_cell(source) for source in (IMPORTS, solution(), *CELLS))]
+    sources = (IMPORTS, solution(), *CELLS, PLAYGROUND)
+    cells = [new_markdown_cell("# Cards"), *(new_code_cell(source) for source in sources)]
     for step in steps:
         cells += [new_markdown_cell("Text.\n\n" * 40), new_markdown_cell(f"## Here is {step.name}", id=step.cell)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -105,6 +108,25 @@ class Cards(Page):
         field.clear()
         field.send_keys("8/2", Keys.ENTER)
         self.expect('type answer("1.1", "8/2") in the cell' in card.text, "the number to type is not said")
+        field.clear()
+        field.send_keys("14", Keys.ENTER)
+        self.expect('"8/2"' not in card.text, "a wrong number stands above the right one")
+        field.clear()
+        field.send_keys("8/2", Keys.ENTER)
+
+    def go_on(self):
+        """Shift+Enter, once, or twice in a field: there, the first one checks."""
+        choice, field = ".jp-OutputArea-output [aria-expanded='false']", ".jp-OutputArea-output form input"
+        for place, times in ((choice, 1), (field, 2), ("circle.handle", 1)):
+            element = self.all(place)[0]
+            cell = element.find_element(By.XPATH, "./ancestor::*[contains(@class, 'jp-CodeCell')]")
+            self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+            element.click()
+            for _ in range(times):
+                self.expect("jp-mod-active" in cell.get_attribute("class"), f"{place}: left too early")
+                ActionChains(self.browser).key_down(Keys.SHIFT).send_keys(Keys.ENTER).key_up(Keys.SHIFT).perform()
+                time.sleep(1)
+            self.expect("jp-mod-active" not in cell.get_attribute("class"), f"{place}: Shift+Enter leads nowhere")
 
     def look_again(self):
         first, second = self.cards()[:2]
@@ -145,6 +167,7 @@ def main():
             page.click_the_choices()
             page.fill_in_the_number()
             page.look_closely("answered")
+            page.go_on()
             page.save()
             page.open()
             page.look_again()

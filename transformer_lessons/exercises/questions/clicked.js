@@ -30,7 +30,7 @@
     place.style.paddingLeft = '10px';
   };
   last.prepend('Click your answer here, or type it in the cell. ');
-  const solved = answer => { last.innerHTML = `Right. To keep it in this notebook, type <code>answer("${told.number}", ${answer})</code> in the cell.`; };
+  const solved = answer => { last.innerHTML = `To keep it in this notebook, type <code>answer("${told.number}", ${answer})</code> in the cell.`; };
   const line = 'color: inherit; border: 1px solid #8a8a8a; border-radius: 8px; font: inherit;';
 
   if (!told.choices) last.firstChild.data = 'Type your answer here or in the cell. ';
@@ -70,8 +70,10 @@
     const field = make('input', {autocomplete: 'off'}, label, `${line} padding: 5px 10px; width: 9em; background: none`);
     make('button', {textContent: 'Check'}, form, 'font: inherit; padding: 5px 14px; margin-left: 8px; border: 0; border-radius: 8px; background: #00507d; color: #fff; cursor: pointer');
     const said = make('p', {ariaLive: 'polite', hidden: true}, form, 'margin: 8px 0');
+    const asked = last.innerHTML;
     form.onsubmit = event => {
       event.preventDefault();
+      last.innerHTML = asked;
       const value = answers.read(told, field.value);
       said.hidden = false;
       if (value === null) {
@@ -90,11 +92,20 @@
     }
   }
 
-  // Jupyter listens for keys, too: what is typed here stays here.
+  // Jupyter listens for keys, too: what is typed here stays here. Shift+Enter runs the cell, as it does everywhere in a
+  // notebook; in a field, where it would only check once more, it checks and then leaves the field.
   if (!window.questionKeepsKeys) {
     window.questionKeepsKeys = true;
     window.addEventListener('keydown', event => {
-      if (event.target.closest?.('[data-clicked]') && !event.ctrlKey && !event.metaKey && !event.altKey && event.key !== 'Tab') event.stopPropagation();
+      const {target, key} = event, runs = key === 'Enter' && event.shiftKey;
+      if (!target.closest?.('[data-clicked]') || event.ctrlKey || event.metaKey || event.altKey || key === 'Tab') return;
+      if (runs && target.matches('input')) {
+        event.preventDefault();
+        target.form.requestSubmit();
+        target.blur();
+        target.closest('.jp-Cell')?.focus({preventScroll: true});
+      }
+      if (!runs || target.matches('input')) event.stopPropagation();
     }, true);
   }
   card.dataset.clicked = '';
