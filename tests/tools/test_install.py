@@ -74,7 +74,8 @@ FETCHED = []  # by which Pythons the chat model was fetched
 
 
 def install_with(monkeypatch, shell):
-    monkeypatch.setattr(install, "call", shell)
+    for name in ("call", "call_quietly"):
+        monkeypatch.setattr(install, name, shell)
     return shell
 
 
@@ -214,14 +215,16 @@ def last_command(shell, monkeypatch):
     return lambda: " ".join(str(part) for part in commands[-1])
 
 
-def test_lab_opens_the_first_lesson(last_command, monkeypatch):
+def test_lab_opens_the_first_lesson_prints_its_address_and_says_how_to_stop(last_command, monkeypatch, capsys):
     monkeypatch.setattr(install.os, "geteuid", lambda: 1000, raising=False)
     lesson = install.ROOT / "notebooks/01_self_attention.ipynb"
     lesson.parent.mkdir()
     lesson.touch()
     assert __main__.main(["lab", "--no-browser"]) == 0
     words = ["-m", "jupyterlab", lesson.relative_to(install.ROOT), f"--ServerApp.root_dir={install.ROOT}"]
-    assert last_command() == " ".join([*map(str, words), "--no-browser"])
+    address = "--LabApp.default_url=/lab/tree/notebooks/01_self_attention.ipynb"
+    assert last_command() == " ".join([*map(str, words), address, "--no-browser"])
+    assert "To stop it, press Ctrl+C here" in capsys.readouterr().out
 
 
 def test_the_pictures_of_the_lessons_lie_within_what_jupyterlab_serves(monkeypatch):
@@ -253,6 +256,24 @@ def test_an_environment_is_finished_though_jupyterlab_could_not_be_silenced(shel
     install.make_environment()
     install.make_environment()
     assert shell.ran(INSTALL) == 1
+
+
+def test_the_lessons_are_trusted_so_that_a_page_loaded_again_can_be_clicked(shell):
+    lessons = [install.ROOT / "notebooks" / name for name in ("01_first.ipynb", "02_second.ipynb")]
+    lessons[0].parent.mkdir()
+    for lesson in lessons:
+        lesson.touch()
+    install.make_environment()
+    install.make_environment()
+    trusting = [command for command in shell.commands if " jupyter trust " in command]
+    assert trusting == [" ".join(map(str, [install.PYTHON, "-m jupyter trust", *lessons]))]
+
+
+@pytest.mark.parametrize(("code", "said"), [(0, ""), (1, "a\nb\n")])
+def test_a_quiet_command_speaks_only_if_it_fails(code, said, capsys):
+    program = f"import sys; print('a'); sys.stdout.flush(); print('b', file=sys.stderr); sys.exit({code})"
+    assert install.call_quietly(sys.executable, "-c", program) == code
+    assert capsys.readouterr().out == said
 
 
 def test_the_chat_model_comes_with_the_environment_and_only_then(shell):

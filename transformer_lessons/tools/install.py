@@ -34,16 +34,22 @@ On Debian and Ubuntu, ensurepip is a package of its own. Type this, and then run
 def lab(arguments):
     """Open the course in JupyterLab, at the first lesson that is not known to be solved."""
     make_environment(with_model=WITHOUT_MODEL not in arguments)
-    return run_to_its_end(PYTHON, *jupyterlab(), *passed_on(arguments))
+    command = [*jupyterlab(), *passed_on(arguments)]
+    say("JupyterLab opens in your browser. To stop it, press Ctrl+C here; to go on later, type the same command again.")
+    return run_to_its_end(PYTHON, *command)
 
 
 def jupyterlab():
-    """Arguments for Python. Without a root, JupyterLab would serve only the lesson's folder, and find no pictures."""
+    """Arguments for Python. Without a root, JupyterLab would serve only the lesson's folder, and find no pictures.
+
+    The lesson is also the default address: where there is no browser, it is the one that JupyterLab prints.
+    """
     lessons, known = memory.lessons(ROOT), memory.solved()
     left = [lesson for lesson in lessons if not memory.is_done(lesson, known)] or lessons[-1:]
     first = [lesson.relative_to(ROOT) for lesson in left[:1]]
+    printed = [f"--LabApp.default_url=/lab/tree/{lesson.as_posix()}" for lesson in first]
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    return ["-m", "jupyterlab", *first, f"--ServerApp.root_dir={ROOT}", *as_root]
+    return ["-m", "jupyterlab", *first, f"--ServerApp.root_dir={ROOT}", *printed, *as_root]
 
 
 def passed_on(arguments):
@@ -88,10 +94,11 @@ def make_environment(with_model=True):
         say(f"Making an environment in {VENV}")
         make_venv()
     STAMP.write_text(UNFINISHED)
-    say("Installing what requirements.txt lists")
+    say("Installing what requirements.txt lists. This takes a few minutes.")
     install_cpu_torch()
     require(PYTHON, "-m", "pip", "install", "-r", "requirements.txt")
     silence_jupyterlab()
+    trust_the_lessons()
     STAMP.write_text(fingerprint())
     if with_model and not os.environ.get(chat_model.UNWANTED):
         fetch_chat_model()
@@ -109,7 +116,17 @@ def silence_jupyterlab():
     """Otherwise JupyterLab looks for a newer version at every start, and asks each learner about fetching news."""
     say("Switching off JupyterLab's news")
     news = "@jupyterlab/apputils-extension:announcements"
-    call(PYTHON, "-m", "jupyter", "labextension", "disable", "--level=sys_prefix", news)
+    call_quietly(PYTHON, "-m", "jupyter", "labextension", "disable", "--level=sys_prefix", news)
+
+
+def trust_the_lessons():
+    """Otherwise a page that is loaded again shows no script's output, such as a question that was clicked.
+
+    Jupyter trusts what has run here. But it forgets that at the next loading, unless every output has run.
+    """
+    lessons = memory.lessons(ROOT)
+    if lessons:
+        call_quietly(PYTHON, "-m", "jupyter", "trust", *lessons)
 
 
 def check_python():
@@ -176,6 +193,16 @@ def require(*command):
 def call(*command):
     """Run a command in the clone, and return its exit code."""
     return subprocess.call([str(part) for part in command], cwd=str(ROOT))
+
+
+def call_quietly(*command):
+    """The same for a command that has little to say, unless it fails."""
+    done = subprocess.run(
+        [str(part) for part in command], cwd=str(ROOT), capture_output=True, text=True, errors="replace"
+    )
+    if done.returncode:
+        print(done.stdout + done.stderr, end="", flush=True)
+    return done.returncode
 
 
 def run_to_its_end(*command):
