@@ -123,6 +123,13 @@ def test_a_heading_is_no_markup_and_stands_in_bold_to_its_end():
     assert "</span> y: no &lt;img&gt; &amp; <code>ticks</code>, and no break.</strong></p>\n<p>So.</p>" in page
 
 
+def test_an_exercise_that_is_untouched_offers_a_hint_as_code_below_the_heading(cards):
+    check("softmax", None)
+    assert 'softmax: not attempted yet.</strong></p>\n<p>Stuck? <code>hint("softmax")</code></p>' in html.unescape(
+        cards[0][1]
+    )
+
+
 def test_sentences_are_paragraphs_and_only_values_keep_their_columns(cards):
     check("split_heads", lambda x, num_heads: x)
     assert "<p>With x of shape (1, 3, 6), num_heads=2: <code>heads</code> has shape (1, 3, 6); (1, 2" in cards[0][1]

@@ -56,6 +56,8 @@ def card_of(status: str, text: str, ruled_out: int = 0, below: Sequence[str] = (
     first, *lines = text.splitlines()
     while lines and not first.startswith("✓") and not first.endswith((".", "?", ")")):
         first += " " + lines.pop(0).strip()
+    first, *stuck = first.split(" Stuck? ")  # which is no heading
+    lines = [*(f"  Stuck? {command}" for command in stuck), *lines]
     blocks = [f"<p>passed · {ruled_out} known mistakes ruled out</p>"] if ruled_out else []
     while lines:
         numbers = lines[0].startswith("    ")
