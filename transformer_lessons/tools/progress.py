@@ -103,7 +103,8 @@ def show_remembered():
     step = memory.next_step(known, after=last_of(lessons))
     begin = "Begin" if not known else "Next"
     print(f"\n{begin}: {place_of(step)}" if step else "\nYou have solved everything in this course.")
-    print(f"So your verdicts remember it. To run the notebooks, and see what passes: {install.COMMAND} progress --run")
+    print("A question that you have only clicked is not counted: type its answer in the cell, and run it.")
+    print(f"To run the notebooks, and see what passes: {install.COMMAND} progress --run")
     return 0
 
 
