@@ -265,6 +265,7 @@ def test_progress_shows_at_once_what_is_remembered_and_ends_in_the_next_step(clo
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "✓ 01_first                 exercises 1 of 1   questions  1 of 2"
     assert lines[3] == f"Next: question 1.2, below “A lesson”, in {Path('notebooks/01_first.ipynb')}"
+    assert lines[4].startswith("A question that you have only clicked is not counted")
     memory.remember(["1.2", "attention", "2.1"])
     progress.show_progress([])
     assert "You have solved everything in this course." in capsys.readouterr().out
