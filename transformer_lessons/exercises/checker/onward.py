@@ -28,7 +28,7 @@ def below(name: str, defined_as: str | None = None) -> list[str]:
     lesson = next((steps for steps in map(memory.steps, memory.lessons()) if name in names_of(steps)), None)
     if lesson is None:
         return blocks
-    return [*blocks, f'<p style="{STYLE}">{how_far(name, lesson)} {what_next(name, lesson[0].lesson)}</p>']
+    return [*blocks, f'<p style="{STYLE}">{how_far(name, lesson)} {what_next(name, lesson)}</p>']
 
 
 def names_of(steps: list[memory.Step]) -> list[str]:
@@ -45,17 +45,19 @@ def how_far(name: str, lesson: list[memory.Step]) -> str:
     return f"<strong>{len(known & set(alike))} of {len(alike)}</strong> {kind} in this lesson {done}."
 
 
-def what_next(name: str, lesson: str) -> str:
-    """Names what comes next, and links it where links work."""
+def what_next(name: str, lesson: list[memory.Step]) -> str:
+    """Names what comes next, and links it where links work: before a later step here, there is text to read."""
     step = memory.next_step(memory.solved(), name)
     if step is None:
         return "You have solved everything in this course."
     number = f"lesson {int(step.lesson[:2])}"
     words = f"question {step.name}" if memory.is_question(step.name) else f"exercise <code>{step.name}</code>"
-    if step.lesson != lesson:
+    if step.lesson != lesson[0].lesson:
         words = f"{number}, {words}"
+    names = names_of(lesson)
+    way = "read on to " if step.name in names[names.index(name) :] else ""
     address = address_of(step)
-    return f'Next: <a href="{html.escape(address)}">{words}</a>' if address else f"Next: {words}"
+    return f'Next: {way}<a href="{html.escape(address)}">{words}</a>' if address else f"Next: {way}{words}"
 
 
 def address_of(step: memory.Step) -> str:
