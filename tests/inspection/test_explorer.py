@@ -70,6 +70,14 @@ def test_an_explorer_asks_for_nothing_from_elsewhere_and_names_no_ids():
     assert " id=" not in page
 
 
+def test_the_script_finds_its_page_from_inside_and_from_beside_it_as_in_vs_code():
+    page = explore(some_weights(2, 2, 5, 5), WORDS).html
+    assert page.count("document.currentScript") == 2
+    inside, beside = "closest('.attention-explorer')", "parentElement.querySelector('.attention-explorer')"
+    end = f"}})(document.currentScript.{inside} ?? document.currentScript.{beside});\n</script>\n</div>"
+    assert page.rstrip("\n").endswith(end)
+
+
 def test_a_notebook_shows_the_picture_first_with_its_alternative_text(monkeypatch):
     import IPython.display
 

@@ -59,6 +59,18 @@ def test_a_notebook_shows_the_picture_first_and_where_no_script_runs_there_are_w
     assert len(re.search('<p class="unmoved">(.*?)</p>', playground.html)[1]) > 60
 
 
+def test_the_script_finds_its_page_from_inside_and_from_beside_it_as_in_vs_code(playground):
+    assert playground.html.count("document.currentScript") == 2
+    inside, beside = "closest('.playground')", "parentElement.querySelector('.playground')"
+    end = f"}})(document.currentScript.{inside} ?? document.currentScript.{beside});\n</script>\n</div>"
+    assert playground.html.rstrip("\n").endswith(end)
+
+
+def test_a_playground_is_dark_or_light_as_the_editor_is_and_not_as_the_system(playground):
+    for told in ("data-jp-theme-light", "data-theme", "data-vscode-theme-kind"):
+        assert f"[{told}" in playground.html
+
+
 def test_a_playground_takes_less_than_320_lines_with_its_frame(playground):
     files = ("frame.html", "colours.css", f"{name_of(playground)}.js")
     lines = [len((PAGES / file).read_text(encoding="utf-8").splitlines()) for file in files]

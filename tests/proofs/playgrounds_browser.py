@@ -3,7 +3,8 @@
 As browser.py it needs Chromium, its driver and selenium. What each page says is computed again in Python, for every
 place of its sliders, for dragged queries and for clicked masks. A drag is answered within 16 ms (median) and 50 ms
 (worst), the keyboard reaches everything, the console is empty, nothing is asked for from elsewhere, and axe-core finds
-nothing.
+nothing. Each page is also shown as VS Code does, whose scripts run beside their page and whose theme is not the
+system's.
 """
 
 import contextlib
@@ -38,6 +39,29 @@ input.dispatchEvent(new Event('input', {bubbles: true}));
 document.body.offsetHeight;  // lays the page out
 return performance.now() - start;
 """
+# What VS Code's renderer for text/html does with an output, below a picture in an output of its own: its scripts are
+# copied, and each copy is run at the end of the output and taken away again.
+VS_CODE = """
+const [html, theme] = arguments;
+document.body.dataset.vscodeThemeKind = theme;
+document.body.innerHTML = '<div><div class="output_container"><img></div><div class="output_container"></div></div>';
+const output = document.querySelector('.output_container:last-child'), page = document.createElement('div');
+page.innerHTML = html;
+output.append(page);
+for (const script of [...page.getElementsByTagName('script')]) {
+  const copy = document.createElement('script');
+  copy.text = script.innerText;
+  copy.type = script.type;
+  page.appendChild(copy).parentNode.removeChild(copy);
+}
+return {
+  said: page.querySelector('.playground .said')?.innerText.replace(/\\s/g, ' '),
+  picture: getComputedStyle(document.querySelector('img')).display,
+  scheme: getComputedStyle(page.querySelector('.playground')).colorScheme,
+};
+"""
+THEMES = {"vscode-light": "light", "vscode-dark": "dark"}
+THEMES |= {"vscode-high-contrast": "dark", "vscode-high-contrast-light": "light"}
 
 
 class Page:
@@ -61,6 +85,15 @@ class Page:
     def expect(self, sentence):
         if sentence not in self.said():
             raise AssertionError(f"{sentence!r} is expected, and this is said: {self.said()!r}")
+
+
+def in_vs_code(browser, folder, playground):
+    """What is wrong with the page where scripts run beside it."""
+    expected = Page(browser, folder, playground).said()
+    for theme, scheme in THEMES.items():
+        found = browser.execute_script(VS_CODE, playground.html, theme)
+        if found != {"said": expected, "picture": "none", "scheme": scheme}:
+            yield f"in VS Code, {theme}: {found}"
 
 
 def said(numbers):
@@ -454,7 +487,8 @@ def main():
             if median > 16 or worst > 50:
                 faults.append("it must not take more than 16 ms (median) and 50 ms (worst)")
             photograph(browser, use.__name__)
-            faulty += report(f"{use.__name__}: {answered}", faults + loud(browser) + inaccessible(browser))
+            faults += loud(browser) + inaccessible(browser) + [*in_vs_code(browser, folder, page.playground)]
+            faulty += report(f"{use.__name__}: {answered}", faults)
     return 1 if faulty else 0
 
 

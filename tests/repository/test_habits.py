@@ -104,6 +104,15 @@ def test_vs_code_takes_the_environment_that_lab_makes():
     assert "ms-toolsai.jupyter" in settings(".vscode/extensions.json")["recommendations"]
 
 
+def test_vs_code_breaks_long_lines_as_jupyter_does_and_cuts_no_saved_output():
+    chosen = settings(".vscode/settings.json")
+    assert chosen["notebook.output.wordWrap"]
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            for output in cell.get("outputs", []):
+                assert "".join(output.get("text", "")).count("\n") < chosen["notebook.output.textLineLimit"]
+
+
 def test_the_version_to_cite_is_the_packages():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == install.version()
