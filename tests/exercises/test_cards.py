@@ -257,6 +257,12 @@ def test_coloured_code_is_the_code(name):
         assert html.unescape(re.sub("<[^>]+>", "", card.coloured(source))) == source
 
 
+@pytest.mark.parametrize(("kind", "line"), [("keyword", "if"), ("string", "'a'"), ("comment", "# a"), ("number", "1")])
+def test_code_has_the_colours_of_the_theme_in_jupyterlab_and_in_vs_code(kind, line):
+    in_vs_code = f"var(--vscode-{card.COLOURS_IN_VS_CODE[kind]}, {card.COLOURS_OF_CODE[kind]})"
+    assert f'"color: var(--jp-mirror-editor-{kind}-color, {in_vs_code})"' in card.coloured(line)
+
+
 def test_a_question_that_waits_can_be_clicked_and_one_that_is_answered_or_free_cannot(cards, solved):
     for given in (["1.2"], ["1.2", "..."], ["1.1"], ["1.9"], ["1.2", "a"], ["1.2", "z"]):
         answer(*given)

@@ -17,6 +17,12 @@ COLOURS = {"passed": "#1b9e77", "failed": "#d55e00"}  # safe for colour-blind ey
 GREY = "#8a8a8a"
 SPOKEN = {"✓": "passed", "✗": "not right", "○": "not attempted"}  # by screen readers
 COLOURS_OF_CODE = {"keyword": "#00803f", "string": "#c0392b", "comment": "#5f7a7a", "number": "#2e7d4f"}
+COLOURS_IN_VS_CODE = {  # the names of its theme's colours, which are readable on its background
+    "keyword": "debugTokenExpression-name",
+    "string": "debugTokenExpression-string",
+    "comment": "descriptionForeground",
+    "number": "debugTokenExpression-number",
+}
 KINDS = {tokenize.STRING: "string", tokenize.COMMENT: "comment", tokenize.NUMBER: "number"}
 HEADER = re.compile(r"yours: (?P<label>.*?)\s{2,}(?=expected$)")
 VALUE = re.compile(r"(yours|expected)  ")
@@ -138,15 +144,19 @@ def code(source: str) -> str:
 
 
 def coloured(source: str) -> str:
-    """The code, escaped, in JupyterLab's own colours where it has any, and elsewhere in such as suit any background."""
+    """The code, escaped, in the colours of JupyterLab's or VS Code's theme; elsewhere, any background suits them."""
     lines, parts, end = source.splitlines(keepends=True), [], (1, 0)
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         parts.append(html.escape(between(lines, end, token.start), quote=False))
         text, kind = html.escape(between(lines, token.start, token.end), quote=False), kind_of(token)
-        colour = f"var(--jp-mirror-editor-{kind}-color, {COLOURS_OF_CODE.get(kind or '')})"
-        parts.append(f'<span style="color: {colour}">{text}</span>' if kind else text)
+        parts.append(f'<span style="color: {colour_of(kind)}">{text}</span>' if kind else text)
         end = token.end
     return "".join(parts)
+
+
+def colour_of(kind: str) -> str:
+    in_vs_code = f"var(--vscode-{COLOURS_IN_VS_CODE[kind]}, {COLOURS_OF_CODE[kind]})"
+    return f"var(--jp-mirror-editor-{kind}-color, {in_vs_code})"
 
 
 def between(lines: list[str], start: tuple[int, int], end: tuple[int, int]) -> str:
