@@ -90,6 +90,22 @@ def test_one_series_of_bars_may_stand_on_another(drawn):
     assert whole.get_x() + whole.get_width() == pytest.approx(low.get_x())
 
 
+def test_numbers_are_written_above_the_bars_if_asked_for(drawn):
+    plots.show_bars(["one", "two"], {"": [1, 2.5]}, "title", "loss", written="%.1f")
+    assert [one.get_text() for one in drawn[0].texts] == ["1.0", "2.5"]
+
+
+def test_shares_stand_one_below_the_other_with_their_numbers(monkeypatch):
+    axes = []
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: axes.extend([*figure.axes, alt]))
+    plots.show_shares(["one", "two"], [0.25, 0.5], "title")
+    axis, alt = axes
+    assert [one.get_text() for one in axis.texts] == ["0.25", "0.50"]
+    assert [bar.get_width() for bar in axis.patches] == [0.25, 0.5]
+    assert axis.get_ylim()[0] > axis.get_ylim()[1]  # the first stands at the top
+    assert "one 0.25, two 0.50" in alt
+
+
 def test_several_runs_are_a_bar_of_their_mean_with_a_dot_for_each(drawn):
     plots.show_bars(["one", "two"], {"": np.array([[1, 2], [3, 7]])}, "title", "loss")
     plots.show_bars(["one", "two"], {"": [1, 2]}, "title", "loss")

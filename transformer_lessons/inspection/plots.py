@@ -431,13 +431,15 @@ def draw_floor(axis, name, height, ends):
 
 
 @in_style
-def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, floor_on_line=False, on=None, notes=()):
+def show_bars(
+    names, bars, title, y_label, x_label="", alt=None, floor=None, floor_on_line=False, on=None, notes=(), written=None
+):
     """Groups of bars side by side: bars is {series: numbers}, one number for each of names.
 
     Numbers from several runs, (run, bar), become bars of their mean, each with a dot for every run.
     floor, (name, number), is a dashed line across. Its name stands in the legend, or at the right end of the line.
     A series may stand on one before it instead of beside it: on is {series: the lower one}.
-    Each of notes is a point_at; the bars stand at 0, 1, 2 and so on.
+    Each of notes is a point_at; the bars stand at 0, 1, 2 and so on. written is the format of the numbers above them.
     """
     figure = Figure(figsize=(6.4, 3.2))
     axis = figure.add_axes((0.12, 0.2, 0.86, 0.68))  # fixed: layouts differ from release to release
@@ -448,7 +450,7 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, flo
         places = np.arange(len(names)) + (columns.index(on.get(name, name)) - (len(columns) - 1) / 2) * width
         bottom = as_array(bars[on[name]]) if name in on else 0
         runs = np.atleast_2d(as_array(numbers))
-        axis.bar(
+        drawn = axis.bar(
             places,
             runs.mean(axis=0),
             width,
@@ -458,6 +460,8 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, flo
             hatch=["", "//", "..", "xx"][index % 4],
             edgecolor="white",
         )
+        if written:
+            axis.bar_label(drawn, fmt=written, padding=1, fontsize=9 if len(columns) == 1 else 8)
         if len(runs) > 1:
             apart = np.linspace(-0.3, 0.3, len(runs))[:, None] * width  # side by side: none covers another
             axis.scatter(places + apart, runs, 14, "black", edgecolors="white", linewidths=0.6, zorder=3)
@@ -486,11 +490,25 @@ def show_bars(names, bars, title, y_label, x_label="", alt=None, floor=None, flo
 
 
 @in_style
-def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLOURS, arcs=(), left=()):
+def show_shares(names, shares, title):
+    """Bars from left to right, one below the other, each with its number: for names too long to stand side by side."""
+    figure = Figure(figsize=(6.4, 0.5 + 0.24 * len(names)))
+    axis = figure.add_axes((0.16, 0.02, 0.78, 1 - 0.45 / figure.get_figheight()))  # fixed, as in show_bars
+    axis.bar_label(axis.barh(range(len(names)), shares, color=COLOURS[0]), fmt="%.2f", padding=3, fontsize=9)
+    axis.set_yticks(range(len(names)), labels=names)
+    axis.set(xticks=[], ylim=(len(names) - 0.5, -0.5))
+    axis.tick_params(length=0)
+    axis.spines[["top", "right", "bottom"]].set_visible(False)
+    entitle(figure, title)
+    return Picture(figure, f"Bar chart: {', '.join(map('{} {:.2f}'.format, names, shares))}. {title}.")
+
+
+@in_style
+def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLOURS, arcs=(), left=(), dashed=()):
     """Two-dimensional vectors as arrows from the origin, to scale; the corners of a polygon, if any, are joined.
 
     Each of arcs, (one arrow, another), marks the angle from the one to the other, anticlockwise, in degrees.
-    The names of the arrows in left stand to the left of their tips.
+    The names of the arrows in left stand to the left of their tips; the arrows in dashed are dashed.
     """
     vectors = as_array(vectors)
     figure = Figure(figsize=(4.2, 4.0), layout="constrained")
@@ -500,12 +518,14 @@ def show_arrows(vectors, title, names=None, polygon=None, alt=None, colours=COLO
         axis.fill(*as_array(polygon).T, facecolor="none", edgecolor="grey", linestyle=":")
     for index, (x, y) in enumerate(vectors):
         colour = colours[index % len(colours)]
-        axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8})
+        style = (0, (3, 2)) if index in dashed else "-"
+        axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.8, "ls": style})
         if names is not None:
             length = np.hypot(x, y) or 1.0
             aside = len(names[index]) > 1 and length / 2 < abs(x) < reach / 2  # a word needs room
             near = len(names[index]) == 1 or (aside and polygon is not None)  # or its end may cover the polygon's edge
-            beyond = (9 if near else 13) / length  # so many points from the tip to the name
+            points = 9 if near else 28 if "\n" in names[index] else 13  # from the tip to the middle of the name
+            beyond = points / length
             side = ("left" if x > 0 else "right") if aside else "center"
             offset = beyond * x, beyond * y
             if index in left:
