@@ -225,36 +225,36 @@ def next_token(d):
     """From a text to its next token, again and again
 
     Above, a line is cut at word boundaries into tokens: My, space, lantern, space, sleeps, comma and space,
-    and. Below it a row of targets, and under each target its input, the token before it. The model, a
-    LanguageModel, turns the row of inputs into logits at every position. In training, the logits of all positions
-    are compared with the targets: that is the loss. When the model generates, it reads all the tokens, and the softmax
-    of the last logits gives each token a probability; one is drawn and appended to the text, and the model reads again.
+    and. Below it a row of targets, and under each target its input, the token before it; the last target is a question
+    mark. The model, a LanguageModel, turns the row of inputs into logits at every position. In training, the logits
+    are compared with the targets: that is the loss. When the model generates, the softmax of the last logits gives each
+    token a probability; one is drawn and appended to the text, and the model reads again.
     """
     text = d.box(28, 62, 704, 34, "My lantern sleeps, and", EMPTY, 15)
     d.label(392, 111, "`tokenize`: cut at word boundaries", 13, MUTED, "start")
     d.arrow(text.bottom(), (380, 128))
     tokens = d.grid(128, 128, [LINE_OF_A_PLAY], 72, 30, PLAIN)
     d.label(118, 143, "tokens", 13, align="end")
-    targets = d.grid(128, 184, [LINE_OF_A_PLAY[1:]], 72, 30, VALUE)
-    d.grid(128, 214, [LINE_OF_A_PLAY[:-1]], 72, 30, QUERY)
+    targets = d.grid(128, 184, [[*LINE_OF_A_PLAY[1:], (OUTPUT, "?")]], 72, 30, VALUE)
+    d.grid(128, 214, [LINE_OF_A_PLAY], 72, 30, QUERY)
     d.label(118, 199, "targets", 13, VALUE.ink, "end")
     d.label(118, 229, "inputs", 13, QUERY.ink, "end")
-    d.label(570, 214, "`make_sequences`:\ntargets are one\ntoken ahead", 13, MUTED, "start")
-    d.arrow((tokens.middle[0] - 36, 158), targets.top())
-    d.box(128, 274, 432, 44, "`LanguageModel`, causal", WEIGHTS, 15)
-    d.arrow((320, 244), (320, 274), ink=QUERY.line)
-    logits = d.box(128, 350, 432, 36, "logits at every position", OUTPUT)
-    d.arrow((320, 318), (320, 350), ink=STREAM)
+    d.label(392, 170, "`make_sequences`: targets are one token ahead", 13, MUTED, "start")
+    d.arrow(tokens.bottom(), targets.top())
+    d.box(128, 274, 504, 44, "`LanguageModel`, causal", WEIGHTS, 15)
+    d.arrow((380, 244), (380, 274), ink=QUERY.line)
+    logits = d.box(128, 350, 504, 36, "logits at every position", OUTPUT)
+    d.arrow((380, 318), (380, 350), ink=STREAM)
     d.arrow((62, 199), (44, 199), (44, 368), logits.left(), ink=VALUE.line)
     d.label(34, 404, "training: loss = −ln *p*(target), at all positions", 13, VALUE.ink, "start")
-    drawn = d.box(612, 352, 120, 32, "next token", OUTPUT)
+    drawn = d.box(660, 340, 72, 56, "next\ntoken", OUTPUT)
     d.arrow(logits.right(), drawn.left(), ink=OUTPUT.line)
-    d.arrow(drawn.top(0.8), (708, 143), tokens.right(), ink=OUTPUT.line)
+    d.arrow(drawn.top(), (696, 143), tokens.right(), ink=OUTPUT.line)
     d.label(732, 404, "generating: draw from the softmax of the last logits", 13, OUTPUT.ink, "end")
     d.label(
         MARGIN,
         430,
-        "␣ is a space. When generating, the model has no targets: it reads every token, and the new one is appended.",
+        "␣ is a space. “?” is not known yet: in training, it is left out; when generating, it is drawn and appended.",
         13,
         MUTED,
         "start",
@@ -270,16 +270,16 @@ def narrow_next_token(d):
     d.label(22, 190, "targets", 13, VALUE.ink, "start", bold=True)
     d.label(84, 190, "inputs, one behind", 13, QUERY.ink, "start", bold=True)
     d.label(246, 190, "`make_sequences`", 12, MUTED, "start")
-    targets = d.grid(46, 206, [LINE_OF_A_PLAY[1:]], 48, 28, VALUE, size=12)
-    d.grid(46, 234, [LINE_OF_A_PLAY[:-1]], 48, 28, QUERY, size=12)
-    model = d.box(46, 288, 288, 36, "`LanguageModel`, causal", WEIGHTS)
-    logits = d.box(46, 350, 288, 34, "logits at every position", OUTPUT)
-    d.arrow((190, 262), model.top(), ink=QUERY.line)
+    targets = d.grid(34, 206, [[*LINE_OF_A_PLAY[1:], (OUTPUT, "?")]], 46, 28, VALUE, size=12)
+    d.grid(34, 234, [LINE_OF_A_PLAY], 46, 28, QUERY, size=12)
+    model = d.box(34, 288, 322, 36, "`LanguageModel`, causal", WEIGHTS)
+    logits = d.box(34, 350, 322, 34, "logits at every position", OUTPUT)
+    d.arrow((195, 262), model.top(), ink=QUERY.line)
     d.arrow(model.bottom(), logits.top(), ink=STREAM)
-    d.arrow(targets.left(), (24, 220), (24, 367), logits.left(), ink=VALUE.line)
+    d.arrow(targets.left(), (18, 220), (18, 367), logits.left(), ink=VALUE.line)
     d.label(LEFT, 404, "training: loss = −ln *p*(target), at all positions", 13, VALUE.ink, "start")
     drawn = d.box(140, 428, 100, 30, "next token", OUTPUT, 13)
     d.arrow((190, 413), drawn.top(), ink=OUTPUT.line)
     d.arrow(drawn.right(), (366, 443), (366, 144), tokens.right(), ink=OUTPUT.line)
-    d.label(LEFT, 480, "generating: read all the tokens, draw from the", 13, OUTPUT.ink, "start")
-    d.label(LEFT, 500, "softmax of the last logits, append. ␣ is a space.", 13, OUTPUT.ink, "start")
+    d.label(LEFT, 480, "generating: draw “?” from the softmax of the", 13, OUTPUT.ink, "start")
+    d.label(LEFT, 500, "last logits, and append it. ␣ is a space.", 13, OUTPUT.ink, "start")

@@ -313,7 +313,7 @@ def longest_quotations(temperature):
 
 LESSON_8 = [
     Claim(
-        "the loss ends 3.3% to 6.2% above the floor",
+        "the loss ends 3.0% to 6.5% above the floor",
         lambda runs, seed: 100 * (runs[seed].reached / runs[seed].floor - 1),
         slack=0.5,
     ),

@@ -195,8 +195,8 @@ def bend_the_chances(model=None, vocabulary=None):
     prompts = [candidates(model, vocabulary, text) for text in texts]
     shares = chances_of(prompts[0])
     words, top = prompts[0]["words"], shares[: len(prompts[0]["words"])]
-    title = "A dozen tokens stand out, and the many unlikely ones add up"
-    picture = plots.show_bars([*words, "all others"], {"probability": [*top, 1 - sum(top)]}, title, "probability")
+    title = f"After “{texts[0].strip()}”, one token stands out, and the many unlikely ones add up"
+    picture = plots.show_shares([*words, "all others"], [*top, 1 - sum(top)], title)
     told = ", ".join(f"“{word}” {share:.2f}" for word, share in zip(words[:3], top, strict=False))
     sentence = (
         f"After “{texts[0].strip()}”, the likeliest next tokens are {told}; all but the first {len(words)} have "
