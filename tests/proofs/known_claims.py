@@ -52,6 +52,7 @@ LESSON_2 = [
     Claim("0.68 to 0.70 if both sides share one", printed(MAPS, 6)),
     Claim("the error is 0.48 to 0.54 with one feature", printed(WIDTHS, 0)),
     Claim("at most 0.01 with two", each(WIDTHS, lambda *n: n[2] < 0.0105)),
+    Claim("the error is at most 0.015", each("class DistanceHead", lambda error, weight: error < 0.0155)),
 ]
 
 # Lesson 3

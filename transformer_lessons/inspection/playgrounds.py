@@ -69,11 +69,13 @@ def match_the_key():
     words = ["fluffy", "cat"]
     queries, keys = np.array([[1.6, -0.6], [-0.8, 1.8]]), np.array([[-1.0, 1.2], [2.0, 0.4]])
     weights = softmax(queries @ keys.T)  # (query, key)
-    title = "A query changes a row of scores, and a key changes a column"
-    names = [f"{role} of {word}" for role in ("query", "key") for word in words]
-    alt = f"Arrows from the origin: {', '.join(names)}. {title}."
+    title = "A query changes a row of scores, a key a column"
+    names = [f"{role}\nof {word}" for role in ("query", "key") for word in words]
+    alt = f"Arrows from the origin: {', '.join(names)}. {title}.".replace("\n", " ")
     colours = ["#8a2f63", "#b0578a", "#7a5200", "#96702c"]
-    picture = plots.show_arrows(np.concatenate([queries, keys]), title, names, alt=alt, colours=colours)
+    picture = plots.show_arrows(
+        np.concatenate([queries, keys]), title, names, alt=alt, colours=colours, left=[2], dashed=[2, 3]
+    )
     told = "; ".join(f"“{word}” gives them the weights {said(row)}" for word, row in zip(words, weights, strict=True))
     data = {"words": words, "queries": queries.tolist(), "keys": keys.tolist()}
     return Playground("match_the_key", title, f"Two words, fluffy and cat: {told}.", picture, data)
