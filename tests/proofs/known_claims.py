@@ -2,7 +2,6 @@
 
 import functools
 import math
-import random
 import statistics
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -442,6 +441,7 @@ def only_at_6(shares):
 
 
 FORMED = "SEED = 0"  # loss, loss of guessing, accuracy, then two scores for each layer
+ALONE = 'print("the result:")\nfor steps in'  # loss and accuracy after 300 steps, and after 1,000
 FIXED = "lucky, _ = grow("
 SILENCED = 'print("silenced         loss'  # loss, accuracy and score with all heads, and without each
 COPYING = "copying_0 = "
@@ -452,7 +452,8 @@ LESSON_11 = [
     Claim("layer 0's previous-token score is 0.61 to 0.78", printed(FORMED, 3)),
     Claim("layer 1's induction score 0.85 to 0.95", printed(FORMED, 6)),
     Claim("within 60 steps, the loss drops", lambda runs, seed: steps_of_the_fall(runs[seed].log) <= 60),
-    Claim("0.28 to 0.31 over five seeds", lambda runs, seed: runs[seed].accuracy_alone),
+    Claim("0.28 to 0.31 over five seeds", printed(ALONE, 1)),
+    Claim("after longer training (0.34 to 0.36)", printed(ALONE, 3)),
     Claim(
         "with period 7, it is nearly always wrong", each(FIXED, lambda *n: n[0] > 0.99 and max(n[1:]) < 0.4 > 2 * n[2])
     ),
@@ -472,7 +473,6 @@ LESSON_11 = [
 
 # Lesson 11, the chat model: on other random texts, which move with the seed, and on the texts below
 
-EIGHT = ["17.3", "17.4", "17.5", "18.6", "18.7", "20.6", "23.2", "23.7"]
 CAPITALS = {"France": " Paris", "Italy": " Rome", "Germany": " Berlin", "Spain": " Madrid", "Japan": " Tokyo"}
 PAGES = [
     "Peel two large onions and cut them into thin rings. Melt some butter in a heavy pan, add the onions, and cook "
@@ -517,35 +517,12 @@ def pages(lesson):
     return [lesson.page, *(torch.tensor([lesson.vocabulary.encode(page)]) for page in PAGES)]
 
 
-def read_twice(runs, _):
-    """The induction score of 18.6 on the beginning of each page, read twice."""
-    lesson = runs[0]
-    return [
-        score_of(
-            scores(
-                lesson, page[:, :32].repeat(1, 2), lambda weights: lesson.attention_maps.induction_score(weights, 32)
-            ),
-            "18.6",
-        )
-        for page in pages(lesson)
-    ]
-
-
 def changes_on_pages(runs, _):
     """How far silencing the eight changes the mean loss on each page."""
     lesson = runs[0]
     return all(
         abs(lesson.nats(page, lesson.eight).mean() - lesson.nats(page, {}).mean()) < 0.06 for page in pages(lesson)
     )
-
-
-def three_random_sets(runs, seed):
-    """Of three sets of eight other heads, does the one with 16.0 ruin the second copy, and no other?"""
-    generator = random.Random(0)
-    heads = [f"{layer}.{head}" for layer in range(30) for head in range(9) if f"{layer}.{head}" not in EIGHT]
-    sets = [generator.sample(heads, 8) for _ in range(3)]
-    ruined = [runs[seed].cost(by_layer(drawn)) > 3 for drawn in sets]
-    return ruined == ["16.0" in drawn for drawn in sets] and sum(ruined) == 1
 
 
 def capital(lesson, country):
@@ -578,6 +555,18 @@ def weights_on_countries(runs, _):
 def last_logits(lesson, tokens, heads=()):
     with lesson.experiments.ablated(lesson.chat, by_layer(heads)):
         return lesson.chat(tokens)[0, -1]  # (vocabulary)
+
+
+def without_23_4(runs, _):
+    """Is each capital less likely without 23.4, and Tokyo 0.31 instead of 0.70?"""
+    chances = {}
+    for country in CAPITALS:
+        text, answer = capital(runs[0], country)
+        chances[country] = [
+            last_logits(runs[0], text, heads).softmax(dim=-1)[answer].item() for heads in ((), ["23.4"])
+        ]
+    tokyo = [round(chance, 2) for chance in chances["Japan"]]
+    return tokyo == [0.70, 0.31] and all(with_it > without for with_it, without in chances.values())
 
 
 def brought_by_23_4(runs, _):
@@ -637,9 +626,8 @@ def in_a_longer_sentence(runs, _):
 
 
 LESSON_11_CHAT = [
-    Claim("on four ordinary passages read twice, 0.56 to 0.80", read_twice, [0]),
     Claim(
-        "silencing 16.0 costs 4.3 to 6.2 nats",
+        "silencing 16.0 costs 4.2 to 6.9 nats",
         lambda runs, seed: runs[seed].cost(by_layer(["16.0"])),
         OTHERS,
         slack=0.05,
@@ -655,13 +643,17 @@ LESSON_11_CHAT = [
     ),
     Claim("17.3's score falls from 0.80 to 0.01", each(PREVIOUS, lambda *n: n[10] < 0.015)),
     Claim("changes the loss by less than 0.06 nats", changes_on_pages, [0]),
-    Claim("one ruined the second copy on all five random texts", three_random_sets),
+    Claim("1.1 to 4.9", lambda runs, seed: runs[seed].cost(by_layer(["1.4"])), OTHERS),
+    Claim("0.4 to 12.4 nats", lambda runs, seed: runs[seed].cost(by_layer(["1.5"])), OTHERS),
     Claim(
         "Rome, Berlin, Madrid and Tokyo also make a leap in layer 23, and come first only at the end",
         leaps_in_layer_23,
         [0],
     ),
     Claim("gives the country 0.89 to 0.98 of its weight", weights_on_countries, [0]),
+    Claim(
+        "without it the capital becomes less likely, though “ Tokyo” falls only from 0.70 to 0.31", without_23_4, [0]
+    ),
     Claim("the country or its people come first, and the capital is 2nd to 95th", brought_by_23_4, [0]),
     Claim("With three other pairs of clean and corrupted texts", in_other_pairs, [0]),
     Claim("only two thirds of the difference arrive", in_a_longer_sentence, [0]),

@@ -429,7 +429,7 @@ def follow_the_copy(page):
         compare()
     buttons[1].click()
     compare(noted=False)
-    page.expect("it looks everywhere alike")
+    page.expect("it looks at all the words equally")
     buttons[2].click()
     tokens = page.playground.data["tokens"]
     compare()

@@ -45,7 +45,7 @@
     notes.setAttribute('aria-pressed', String(noted));
     const found = before.flatMap((word, place) => word === now ? [`“${data.words[tokens[place]]}” (${place})`] : []);
     said.textContent = `The last word, “${data.words[now]}”, looks for words that came after “${data.words[now]}”: `
-      + (found.length ? `${found.join(', ')}. ` : noted ? 'there is none. ' : 'but nothing is noted, and it looks everywhere alike. ')
+      + (found.length ? `${found.join(', ')}. ` : noted ? 'there is none. ' : 'but nothing is noted, and it looks at all the words equally. ')
       + `The likeliest next word is “${data.words[best]}”, with ${two(shares[best])}.`;
   }
   show();
