@@ -79,12 +79,6 @@ def test_the_hooks_before_a_commit_call_what_the_tests_call():
     assert entries == ["python -m ruff format", "python -m ruff check", "python -m mypy"]
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="this is no clone")
-def test_the_last_commits_name_their_scope_in_at_most_72_columns():
-    log = subprocess.check_output(["git", "log", "-20", "--no-merges", "--format=%s"], cwd=ROOT, encoding="utf-8")
-    assert [line for line in log.splitlines() if not re.match(r"[^:]+: \S", line) or len(line) > 72] == []
-
-
 def test_a_devcontainer_opens_the_first_lesson_with_the_kernel_that_it_names():
     container = settings(".devcontainer/devcontainer.json")
     assert container["customizations"]["codespaces"]["openFiles"] == [FIRST_LESSON]
