@@ -34,6 +34,8 @@ class Letters:
     def encode(self, text):
         return [1, 2]
 
+    encode_plain = encode
+
     def decode_stream(self, numbers):
         yield from map(str, numbers)
 
