@@ -10,6 +10,7 @@ from transformer_lessons.first_steps import softmax
 WORDS = {"the": (0, 0), "river": (2, 0), "bank": (1, 1)}  # (water, money)
 OTHER = {"the": (0, 0), "savings": (0, 2), "bank": (1, 1)}
 ROWS, ORIGIN, UNIT = (62, 104, 146), (64, 452), 102  # of the picture, in its own units
+BANK = 250  # the middle of the word in the first step's sentence
 
 
 def computed(words):
@@ -67,9 +68,13 @@ def picture():
         text(150, 26, "vector", "quiet from-2"),
         text(275, 26, "score", "quiet from-3"),
         text(365, 26, "weight", "quiet from-4"),
-        '<text x="20" y="330" class="sentence">the river <tspan class="asks">bank</tspan></text>',
-        '<path class="sentence" d="M176 346q34 18 68 0"/>',
-        text(194, 388, "?", "sentence asks"),
+        # whatever the font, the arc and its question stand in the middle below the word
+        '<text x="193" y="330" text-anchor="end" class="sentence">the river</text>',
+        '<g text-anchor="middle">',
+        text(BANK, 330, "bank", "sentence asks"),
+        text(BANK, 388, "?", "sentence asks"),
+        "</g>",
+        f'<path class="sentence" d="M{BANK - 42} 346q42 20 84 0"/>',
     ]
     for row, (name, vector) in enumerate(WORDS.items()):
         y, swapped = ROWS[row], list(OTHER)[row]
