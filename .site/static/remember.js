@@ -54,14 +54,17 @@
   let restoring = false;
   const choicesOf = question => all('details.choice', question);
   const letterOf = choice => choice.querySelector('b').textContent;
+  // Solved is what was found, not what was left over: beside all right choices at most one wrong one is open, and another is not.
   function solvedByChoices(question) {
     const right = choicesOf(question).filter(choice => choice.querySelector('.right'));
-    return right.length > 0 && right.every(choice => choice.open);
+    const wrong = choicesOf(question).filter(choice => choice.querySelector('.wrong')), tried = wrong.filter(choice => choice.open).length;
+    return right.length > 0 && right.every(choice => choice.open) && tried <= 1 && (tried < wrong.length || !wrong.length);
   }
   questions.forEach(question => {
     choicesOf(question).forEach(choice => choice.addEventListener('toggle', () => {
       if (restoring || document.documentElement.dataset.printing) return;
-      const opened = choicesOf(question).filter(choice => choice.open).map(letterOf), solved = solvedByChoices(question);
+      const opened = choicesOf(question).filter(choice => choice.open).map(letterOf);
+      const solved = choice.open && solvedByChoices(question);  // to close the wrong ones afterwards solves nothing
       if (opened.length) keepHere(kept => { kept.answers[numberOf(question)] = {opened, solved: solved || Boolean(kept.answers[numberOf(question)]?.solved)}; });
     }));
     const form = question.querySelector('form.field');
