@@ -26,10 +26,13 @@ PROMISE = "A free course in Jupyter notebooks, for anyone who knows some Python 
 FOR_TEACHERS = (
     "## For teachers\n\n"
     '<ul class="teachers">\n'
-    "<li><strong>Hand it out.</strong> One command makes a zip for students, without what the teacher keeps.</li>\n"
-    "<li><strong>Mark a class.</strong> Every notebook runs in a process of its own; the report says who has "
-    "solved what, and which mistakes they make.</li>\n"
-    '<li><strong>Show it.</strong> <span class="by-keys">Press p on any page: it becomes slides, one screen at a '
+    '<li><strong><a href="teaching.html#what-you-can-keep-back">Hand it out.</a></strong> '
+    "One command makes a zip for students, without what the teacher keeps.</li>\n"
+    '<li><strong><a href="teaching.html#try-it-in-ten-minutes">Mark a class.</a></strong> '
+    "Every notebook runs in a process of its own; the report says who has solved what, and which mistakes they make."
+    "</li>\n"
+    '<li><strong><a href="teaching.html#lesson-by-lesson">Show it.</a></strong> '
+    '<span class="by-keys">Press p on any page: it becomes slides, one screen at a '
     "time.</span> Playgrounds stay live on the projector.</li>\n</ul>\n\n"
     "[Teaching with this course](teaching.md) has the details, and a class of thirty to try it on.\n\n"
 )
