@@ -31,13 +31,14 @@
         line = line.replace(/\S+(?: \S+)*(?= {2})|(?<= {2})\S+(?: \S+)*/g, '<span class="part">$&</span>');
       line = line.replace(/(?<=\[<\/span>)(?:(?:<span class="o">-<\/span>)?<span class="m.">[^<]*<\/span><span class="p">,<\/span> ){1,3}/g,
         numbers => `<span class="together">${numbers}</span>`);  // a short row of numbers stays whole
+      line = line.replace(/<span class="o">--<\/span>(?:<span class="n">[^<]*<\/span>)?/g, '<span class="together">$&</span>');  // of a command
       line = line.replace(/^((?:<[^>]+>)*) +/, `$1${' '.repeat(indent)}`).replace(/(\)<\/span>)(<span class="o">\.<)/g, '$1<wbr>$2');
       if (RegExp(`\\S{${Math.max(8, 38 - indent)}}`).test(text))  // else within a name or a number
         line = line.replace(/(<span class="p">[^<]*[([{]<\/span>)/g, '$1<wbr>');
       return `<span class="line" style="--in: ${indent}">${line}\n</span>`;
     }).join('');
   }
-  const phone = matchMedia('(max-width: 46em)'), WRAPPED = '.cell pre, .highlight-python pre, .highlight-sh pre, .verdicts pre:not(.numbers), .question pre';
+  const phone = matchMedia('(max-width: 46em)'), WRAPPED = '.cell pre, .highlight-python pre, .highlight-sh pre, .highlight-default pre, .verdicts pre:not(.numbers), .question pre';
   if (phone.matches) document.querySelectorAll(WRAPPED).forEach(wrap);
 
   // One empty line says as much as two.
@@ -164,6 +165,11 @@
       const most = (size > 1 ? 0.8 : 1) * room() - over(shown[0]);
       if (from(shown[0], shown.at(-1)) <= most && !(size > 1 && wide())) return;
     }
+    if (shown.some(piece => piece.querySelector('.playground')))  // a playground is used as a whole
+      for (const size of [0.85, 0.8, 0.75, 0.7]) {
+        set(size);
+        if (from(shown[0], shown.at(-1)) <= room() - over(shown[0])) return;
+      }
     if (from(shown[0], shown.at(-1)) > 1.05 * room()) set('');  // nothing helps
   };
   const show = (shown = ofScreen()) => {  // the pieces of a screen, or of a step: what is short stands a little lower
@@ -305,6 +311,17 @@
     text.data = text.data.replace(/\([-−\d., ]{3,20}\)/g, tuple => tuple.replaceAll(', ', ',\u00a0'))
       .replace(/(?<![\w)\][=])-(?=\.?\d)/g, '−');
   }
+
+  // In a heading Multi-head stays whole, and a long name goes on after one of its underscores.
+  document.querySelectorAll('article :is(h1, h2, h3)').forEach(heading => {
+    const walker = document.createTreeWalker(heading, NodeFilter.SHOW_TEXT), texts = [];
+    while (walker.nextNode()) texts.push(walker.currentNode);
+    texts.filter(text => /\w[-_]\w/.test(text.data) && !text.parentElement.closest('math, script, .headerlink')).forEach(text => {
+      text.replaceWith(...text.data.split(/(?<=\w_)(?=\w)|(\w+(?:-\w+)+)/).filter(part => part !== undefined && part !== '').flatMap(part =>
+        part.endsWith('_') ? [part, document.createElement('wbr')]
+          : /\w-\w/.test(part) ? [Object.assign(document.createElement('span'), {className: 'whole', textContent: part})] : [part]));
+    });
+  });
 
   // The list of parts marks what has passed a third of the screen; the theme would wait until it has passed its header.
   const header = document.querySelector('header');
