@@ -100,7 +100,9 @@ def grid(maps):
     """All heads as one picture, of which each square shows its part."""
     layers, heads = maps.shape[:2]
     squares = "".join(
-        f'<span class="head{" chosen" * ((layer, head) == (LAYER, HEAD))}"><span class="map" style="mask-position:'
+        f'<span class="row" aria-hidden="true">layer {layer}</span>'
+        * (head == 0)
+        + f'<span class="head{" chosen" * ((layer, head) == (LAYER, HEAD))}"><span class="map" style="mask-position:'
         f'{100 * head / (heads - 1):.2f}% {100 * layer / (layers - 1):.2f}%"></span></span>'
         for layer in range(layers)
         for head in range(heads)

@@ -9,6 +9,10 @@
     const chosen = {head: squares.findIndex(square => square.matches('.chosen')), token: count - 1};
     let over = {}, weights = null, playing = 0, temperature = null;
     const nameOf = token => ({' ': 'a space', '\n': 'a new line'})[token.textContent] ?? `“${token.textContent.replace(/\n/g, '⏎')}”`;
+    const placed = at => {  // which space it is: the one after a word
+      const name = nameOf(tokens[at]), before = at && nameOf(tokens[at - 1]);
+      return !name.startsWith('a ') ? name : before && !before.startsWith('a ') ? `the ${name.slice(2)} after ${before}` : name;
+    };
     const capital = words => words[0].toUpperCase() + words.slice(1);
     const {names, ...heat} = JSON.parse(next.dataset.heat), words = names.split('|'), rows = [...next.querySelectorAll('.candidate')];
     const weight = (head, query, key) =>  // of one head's part of the picture, where opacity is the weight's root
@@ -27,8 +31,8 @@
       squares.forEach((square, number) => square.classList.toggle('chosen', number === head));
       grid.style.setProperty('--seen', playing ? `${100 * (token + 1) / count}%` : '100%');
       const most = row.map((share, key) => [share, key]).filter(([share]) => share > 0.03).sort(([a], [b]) => b - a).slice(0, 3);
-      const looks = most.map(([, key]) => nameOf(tokens[key])).join(', ') || 'many tokens a little';
-      note.textContent = `${capital(nameOf(tokens[token]))} looks at ${looks} in layer ${Math.floor(head / heads)}, head ${head % heads}.`;
+      const looks = most.map(([, key]) => placed(key)).join(', ') || 'many tokens a little';
+      note.textContent = `${capital(placed(token))} looks at ${looks} in layer ${Math.floor(head / heads)}, head ${head % heads}.`;
       drawBars(token);
     }
 
@@ -40,7 +44,7 @@
         const share = at ? Math.exp(power) : Number(!place);
         row.querySelector('b').textContent = words[heat.best[token][place]];
         row.querySelector('i').style.transform = `scaleX(${share})`;
-        row.querySelector('.share').textContent = share >= 0.0995 ? `${Math.round(100 * share)} %` : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : '0 %';
+        row.querySelector('.share').textContent = share >= 0.0995 ? `${Math.round(100 * share)} %` : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : share > 0 ? '<0.1 %' : '0 %';
       });
     }
 
@@ -138,7 +142,7 @@
       if (!matchMedia('(prefers-reduced-motion: reduce)').matches && !location.hash) play();
     };
     picture.src = grid.style.getPropertyValue('--maps').replace(/^\s*url\(["']?|["']?\)\s*$/g, '');
-    return {end};
+    return {end, get temperature() { return temperature ? temperature.value / 10 : 1; }};
   }
 
   const root = document.querySelector('.live[data-folder]'), form = root?.querySelector('form');
@@ -166,7 +170,7 @@
     const loaded = lessons.readModel(lessons.fromBase64(globalThis.lessonsParts));
     delete globalThis.lessonsParts;
     root.classList.remove('resting', 'answers');
-    lessons.showing = lessons.show(root, loaded, line.value);
+    lessons.showing = lessons.show(root, loaded, line.value, still.temperature);
     root.querySelector('input').focus({preventScroll: true});
   };
   status.textContent = told;

@@ -113,8 +113,14 @@ def drags(page):
 def heads(page):
     """A layer falls silent, and the text with it; restored, it is as it was."""
     first = page.ids()
+    for words in ("Looks at the token before", "Looks at itself", "Looks two tokens back"):
+        page.button(words).click()
+        told = page.browser.execute_script("return document.querySelector('.habit').textContent")
+        page.expect("more than any other head" in told, f"nothing is said of a head with a habit: {told}")
     page.button("Silence all of layer").click()
     silent = page.ids()
+    told = page.browser.execute_script("return document.querySelector('.compared').textContent")
+    page.expect("with all heads" in told and "now" in told, f"before and after are not compared: {told}")
     page.expect(silent != first and len(silent) == len(first), "without a layer's heads the text stays the same")
     page.button("Restore all heads").click()
     page.expect(page.ids() == first, "with its heads restored the model writes another text")

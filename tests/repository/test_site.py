@@ -233,6 +233,27 @@ def test_the_start_page_loads_no_weight_before_the_press_and_then_the_whole_mode
     assert data == pages.SHIPPED.read_bytes()
 
 
+def test_the_arc_stands_below_the_word_that_it_asks_about():
+    picture = opening.picture()
+    start, width = map(int, re.search(r'class="sentence" d="M(\d+) 346q\d+ 20 (\d+) 0"', picture).groups())
+    middles = re.findall(r'<text x="(\d+)" y="\d+" class="sentence asks">', picture)
+    assert middles == [str(start + width // 2)] * 2
+
+
+def test_every_layer_of_the_posters_heads_is_named():
+    page = poster.poster()
+    layers = re.findall(r'<span class="row" aria-hidden="true">layer (\d+)</span><span class="head', page)
+    assert layers == [str(number) for number in range(page.count('class="row"'))]
+    assert len(layers) == checkpoints.load_model()[0].config.num_layers
+
+
+def test_the_cards_for_teachers_lead_to_headings_that_exist(written):
+    names = re.findall(r'<strong><a href="teaching.html#([^"]+)">', start.FOR_TEACHERS)
+    headings = re.findall(r"^#+ (.+)$", written["teaching.md"], flags=re.MULTILINE)
+    assert len(names) == 3
+    assert set(names) <= {heading.lower().replace(" ", "-") for heading in headings}
+
+
 def test_the_poster_shows_chances_and_weights_that_the_model_computed():
     shares = [float(share) for share in re.findall(r"scaleX\(([\d.]+)\)", poster.poster())]
     assert len(shares) == poster.SHOWN

@@ -1,5 +1,5 @@
-// A model at work in a page: what it reads, where its heads look, what it may write next. lessons.show(root, a model as readModel returns it)
-lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => {
+// A model at work in a page: what it reads, where its heads look, what it may write next. lessons.show(root, a model as readModel returns it, its line, its temperature)
+lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?', warmth = 0.8) => {
   const {num_heads: heads, num_layers: layers, max_length: most, vocabulary_size: size} = model.architecture;
   const EXAMPLES = ['O Romeo, Romeo,', 'Shall I compare thee', 'Enter Ghost.', 'My lord, I love'];
   const SHOWN = 10, LONGEST = 400, TOP_K = [1, 2, 3, 5, 10, 20, 40, 100].filter(k => k < size).concat(size), SPEEDS = [4, 12, 30, Infinity];
@@ -31,9 +31,11 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   const attention = make('div', {className: 'attention'}, root);
   make('h2', {textContent: `The ${layers * heads} attention heads`}, attention);
   make('p', {textContent: 'Each square is a head: queries down, keys across. Choose one, and it shades the text.'}, attention);
+  const known = make('div', {className: 'known', role: 'group', ariaLabel: 'Heads with a habit'}, attention), habit = make('p', {className: 'habit'}, attention);
   const grid = make('div', {className: 'grid', role: 'radiogroup', ariaLabel: 'Attention heads, a row for each layer'}, attention);
   grid.style.setProperty('--heads', heads);
   const maps = Array.from({length: layers}, (_, layer) => Array.from({length: heads}, (_, head) => {
+    if (!head) make('span', {className: 'row', textContent: `layer ${layer}`, ariaHidden: true}, grid);
     const label = make('label', {className: 'head'}, grid);
     const input = make('input', {type: 'radio', name: `head-${root.id}`, ariaLabel: `Layer ${layer}, head ${head}`, onchange: () => choose(layer, head)}, label);
     const canvas = make('canvas', {width: most, height: most, ariaHidden: true}, make('span', {className: 'map'}, label));
@@ -43,6 +45,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   const muteHead = make('button', {type: 'button', onclick: () => silence([[layer, head]])}, mute);
   const muteLayer = make('button', {type: 'button', onclick: () => silence(Array.from({length: heads}, (_, head) => [layer, head]))}, mute);
   const unmute = make('button', {type: 'button', textContent: 'Restore all heads', onclick: () => { silent.forEach(set => set.clear()); changed(); }}, mute);
+  const compared = make('p', {className: 'compared'}, attention);
   const said = make('output', {className: 'said'}, attention);
 
   const next = make('div', {className: 'next'}, root);
@@ -53,7 +56,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
     return {button, word: make('b', {}, button), bar: make('i', {}, make('span', {className: 'bar'}, button)), share: make('span', {className: 'share'}, button)};
   });
   const sliders = make('div', {className: 'sliders'}, next);
-  const temperature = slider('Temperature', {max: 200, step: 5, value: 80}, at => (at / 100).toFixed(2), redraw);
+  const temperature = slider('Temperature', {max: 200, step: 5, value: Math.round(100 * warmth)}, at => (at / 100).toFixed(2), redraw);
   const topK = slider('Top-k', {max: TOP_K.length - 1, step: 1, value: TOP_K.length - 1}, at => TOP_K[at] === size ? 'all' : String(TOP_K[at]), redraw);
   const speed = slider('Speed', {max: SPEEDS.length - 1, step: 1, value: 2}, at => SPEEDS[at] === Infinity ? 'full' : `${SPEEDS[at]} a second`, () => {});
   const lens = make('fieldset', {className: 'lens'}, next);
@@ -90,7 +93,11 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   const word = id => vocabulary.decode([id]);
   const nameOf = id => ({' ': 'space', '\n': 'new line'})[word(id)] ?? visible(word(id));
   const quoted = id => ({' ': 'a space', '\n': 'a new line'})[word(id)] ?? `“${visible(word(id))}”`;
-  const percent = share => share >= 0.0995 ? `${Math.round(100 * share)} %` : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : '0 %';
+  const placed = at => {  // which space it is: the one after a word
+    const name = quoted(ids[at]), before = at && quoted(ids[at - 1]);
+    return !name.startsWith('a ') ? name : before && !before.startsWith('a ') ? `the ${name.slice(2)} after ${before}` : name;
+  };
+  const percent = share => share >= 0.0995 ? `${Math.round(100 * share)} %` : share >= 0.0005 ? `${(100 * share).toFixed(1)} %` : share > 0 ? '<0.1 %' : '0 %';
 
   // --- what is computed ---
 
@@ -145,6 +152,51 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
     const move = most - Math.floor(most / 2);
     return Math.max(0, Math.ceil((length - most) / move)) * move;
   };  // as in sampling.py
+
+  // While heads are silent, the same text is read once more with all of them, for what they had to say about the next token.
+  let sounding = {text: '', cache: null, filled: 0, logits: null};
+  const muted = () => silent.some(set => set.size);
+  function compare() {  // one unit of this work; true if there was any to do
+    if (!muted()) return false;
+    const query = current(), seen = ids.slice(steps[query].start, query + 1), text = seen.join();
+    if (sounding.text !== text) sounding = {text, cache: model.newCache(), filled: 0, logits: null};
+    if (sounding.logits) return false;
+    const {logits} = model.forward(seen[sounding.filled], sounding.cache, sounding.filled++);
+    if (sounding.filled === seen.length) sounding.logits = logits;
+    pace.tokens++;
+    return true;
+  }
+
+  // Which heads have a habit, in this text: where they look on average, and of all heads this one the most.
+  const HABITS = [
+    {button: 'Looks at the token before', name: 'the token before', back: 1, sees: 'a bright line just below the diagonal'},
+    {button: 'Looks at itself', name: 'the token itself', back: 0, sees: 'a bright diagonal'},
+    {button: 'Looks two tokens back', name: 'the token two back', back: 2, sees: 'a bright line two squares below the diagonal'},
+  ];
+  function findHabits() {
+    const read = steps.slice(0, valid).map((step, at) => ({weights: step.weights, row: at - step.start})).filter(({row}) => row > 2);
+    if (read.length < 8) return;
+    const all = maps.flat().map((_, at) => [Math.floor(at / heads), at % heads]);
+    for (const one of HABITS) {
+      const means = all.map(([l, h]) => read.reduce((sum, {weights, row}) => sum + weights[l][h][row - one.back], 0) / read.length);
+      one.share = Math.max(...means);
+      one.at = all[means.indexOf(one.share)];
+    }
+    showHabits();
+  }
+
+  function showHabits() {
+    known.hidden = !HABITS[0].at;
+    if (known.hidden) return;
+    let told = '';
+    HABITS.forEach(({button: words, name, at: [l, h], share, sees}, number) => {
+      const button = known.children[number] ?? make('button', {type: 'button', textContent: words}, known), chosen = l === layer && h === head;
+      button.onclick = () => choose(...HABITS[number].at);
+      button.ariaPressed = String(chosen);
+      if (chosen) told = `Layer ${l}, head ${h} gives ${name} ${percent(share)} of its weight here, on average, more than any other head: ${sees}.`;
+    });
+    habit.textContent = told || 'Three heads with a habit: press one, and see what to look for.';
+  }
 
   // The same dice under another temperature or top-k: up to the first token that differs, all stays.
   function redraw() {
@@ -205,10 +257,13 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
       goal++;
       more = true;
     }
+    while (!more && performance.now() - begin < 12 && compare());
+    if (!more && muted() && !sounding.logits) more = true;
     if (more) return requestAnimationFrame(frame);
     busy = false;
     extra = 0;
     named = 0;
+    findHabits();
     draw();
     speak();
   }
@@ -267,6 +322,17 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
     unmute.disabled = silent.every(set => !set.size);
     drawBars(step);
     tell(query, step, weights);
+    showHabits();
+    contrast(query, step);
+  }
+
+  function contrast(query, step) {  // the next token's chance with all heads, and without the silent ones
+    compared.hidden = !muted();
+    if (compared.hidden) return;
+    const text = ids.slice(step.start, query + 1).join(), {logits} = sounding;
+    if (!logits || sounding.text !== text) return compared.textContent = '…';
+    const next = asked === null ? largest(logits, 1)[0] : ids[query + 1] ?? largest(logits, 1)[0];
+    compared.textContent = `Next, ${quoted(next)}: ${percent(chancesAt(logits)[next])} with all heads, ${percent(chancesAt(step.logits)[next])} now.`;
   }
 
   function drawBars(step) {
@@ -305,7 +371,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
 
   function tell(query, step, weights) {
     const strongest = largest(weights, 3).filter(key => weights[key] >= 0.005);
-    const looks = strongest.map(key => `${quoted(ids[step.start + key])} ${weights[key].toFixed(2)}`).join(', '), asking = quoted(ids[query]);
+    const looks = strongest.map(key => `${placed(step.start + key)} ${weights[key].toFixed(2)}`).join(', '), asking = placed(query);
     told.textContent = `${asking[0].toUpperCase()}${asking.slice(1)} looks at ${looks} in layer ${layer}, head ${head}${silent[layer].has(head) ? ', which is silent' : ''}.`;
   }
 
@@ -325,6 +391,7 @@ lessons.show = (root, {model, vocabulary, count}, opening = 'What is love?') => 
   function look(at) {
     asked = at === null || at >= valid - 1 && at >= ids.length - 1 ? null : Math.min(Math.max(at, 0), valid - 1);
     draw();
+    if (muted()) wake();
     if (!busy) speak();
   }
 
