@@ -31,7 +31,7 @@
         line = line.replace(/\S+(?: \S+)*(?= {2})|(?<= {2})\S+(?: \S+)*/g, '<span class="part">$&</span>');
       line = line.replace(/(?<=\[<\/span>)(?:(?:<span class="o">-<\/span>)?<span class="m.">[^<]*<\/span><span class="p">,<\/span> ){1,3}/g,
         numbers => `<span class="together">${numbers}</span>`);  // a short row of numbers stays whole
-      line = line.replace(/<span class="o">--<\/span>(?:<span class="n">[^<]*<\/span>)?/g, '<span class="together">$&</span>');  // of a command
+      line = line.replace(/(?<= )--[\w-]+/g, '<span class="together">$&</span>');  // of a command
       line = line.replace(/^((?:<[^>]+>)*) +/, `$1${' '.repeat(indent)}`).replace(/(\)<\/span>)(<span class="o">\.<)/g, '$1<wbr>$2');
       if (RegExp(`\\S{${Math.max(8, 38 - indent)}}`).test(text))  // else within a name or a number
         line = line.replace(/(<span class="p">[^<]*[([{]<\/span>)/g, '$1<wbr>');
