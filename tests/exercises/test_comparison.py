@@ -104,7 +104,7 @@ def test_a_model_as_an_input_is_copied_and_watched(declare):
 
 
 def test_a_table_that_is_not_of_counted_tokens_holds_no_ids():
-    expected = distributions.chances(torch.ones(2, 5))
+    expected = torch.full((2, 5), 0.2).double().as_subclass(distributions.Chances)
     for actual, sort in (
         (torch.zeros(6, 3), "dtype"),
         (torch.zeros(2, 6), "ids"),
