@@ -32,6 +32,12 @@ SIZES = [  # all different at first; then some equal, for mistakes that run only
 
 
 def factor_of(observed: object, expected: tuple) -> float | None:
+    """The number that the scores were multiplied by; None if it is 1, since the weights are right then."""
+    factor = fitting_factor(observed, expected)
+    return factor if factor is not None and abs(factor - 1) > 1e-4 else None
+
+
+def fitting_factor(observed: object, expected: tuple) -> float | None:
     """The number for which the weights are the softmax of the right scores times it: a softmax keeps differences."""
     if not isinstance(observed, (tuple, list)) or len(observed) != 2 or not comparable(observed[1], expected[1]):
         return None
@@ -40,8 +46,7 @@ def factor_of(observed: object, expected: tuple) -> float | None:
     factor = (logarithms * wanted).sum() / (wanted * wanted).sum()
     sums = observed[1].detach().double().sum(-1)
     fits = torch.allclose(logarithms, factor * wanted, atol=1e-5, rtol=1e-5) and bool(((sums - 1).abs() < 1e-4).all())
-    changes = factor.abs() > 1e-6 and (factor - 1).abs() > 1e-4  # with 1, the weights are right
-    return factor.item() if fits and changes else None
+    return factor.item() if fits and factor.abs() > 1e-6 else None
 
 
 def is_average(observed: tuple, value: torch.Tensor) -> bool:
@@ -64,7 +69,7 @@ def divisor_sentence(observed: object, expected: tuple, wanted: float) -> str | 
 
 def solved_scaling(observed: Any, expected: tuple, value: torch.Tensor, roots: dict) -> list | None:
     """The number that the scores are divided by, as a multiple of each root in {mistake: root}."""
-    factor = factor_of(observed, expected)
+    factor = fitting_factor(observed, expected)
     if factor is None or not is_average(observed, value):
-        return None if factor is None else []
+        return [] if factor_of(observed, expected) else None
     return [(mistake, root / factor) for mistake, root in roots.items()]

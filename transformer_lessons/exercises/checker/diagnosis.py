@@ -146,12 +146,27 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
         if signs is not None:
             signs = list(map(sign_of, signs))
             common = signs if common is None else [sign for sign in common if any(map(sign.agrees, signs))]
+    common = [sign for sign in common or [] if not contradicted(seen, signs_of, sign)]
     if not common:
         return None
     first = seen.wrong[0]
     shown = symptom(seen, first) if seen.difference(first).sort == "numbers" else None
     finding = about((seen.exercise.mistakes[common[0].name],))
     return replace(finding, evidence=(*([shown] if shown else []), *evidence(seen)))
+
+
+def contradicted(seen: Seen, signs_of: Callable, sign: "Sign") -> bool:
+    """Does a right result show that the number is another one there?"""
+    if sign.number is None:
+        return False
+    for outcome, difference, expected, case in zip(
+        seen.outcomes, seen.differences, seen.draws.expected, seen.draws.cases, strict=True
+    ):
+        if outcome.ok and difference is None:
+            shown = map(sign_of, signs_of(outcome.value, expected, *case.inputs) or [])
+            if any(other.name == sign.name and not sign.agrees(other) for other in shown):
+                return True
+    return False
 
 
 @dataclass
