@@ -97,3 +97,21 @@ def test_a_mistake_that_makes_a_layer_in_forward_leaves_the_layers_of_the_others
         ],
     )
     assert verdict(Doubled, "Layer").mistake == "doubled"
+
+
+def test_a_right_result_that_cannot_be_solved_for_a_number_contradicts_none(declare):
+    def scaled_by(observed, expected, x):
+        if torch.equal(observed, expected):
+            raise ValueError("nothing to solve for")
+        return [("scaled", (observed / expected).mean().item())]
+
+    declare(
+        "def double(x): ...",
+        lambda generator, n: normal(generator, n),
+        lambda x: 2 * x,
+        sizes=[{"n": 1}, {"n": 3}],
+        right="def double(x):\n    doubled = 2 * x\n    return doubled",
+        mistakes=[("scaled", "Another number is used.", "by how much?", "doubled = 7 * x")],
+        solves=scaled_by,
+    )
+    assert verdict(lambda x: (2 if len(x) == 1 else 5) * x, "double").mistake == "scaled"

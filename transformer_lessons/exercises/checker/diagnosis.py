@@ -138,13 +138,8 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
         return None
     common: list | None = None
     for number in seen.wrong:
-        inputs = seen.draws.cases[number].inputs
-        try:
-            signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *inputs)
-        except Exception:  # a result may be anything at all; one that cannot be read shows no sign
-            return None
+        signs = signs_shown(seen, signs_of, number)
         if signs is not None:
-            signs = list(map(sign_of, signs))
             common = signs if common is None else [sign for sign in common if any(map(sign.agrees, signs))]
     common = [sign for sign in common or [] if not contradicted(seen, signs_of, sign)]
     if not common:
@@ -155,18 +150,22 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
     return replace(finding, evidence=(*([shown] if shown else []), *evidence(seen)))
 
 
+def signs_shown(seen: Seen, signs_of: Callable, number: int) -> list | None:
+    """The signs that one result shows, or None if it says nothing."""
+    try:
+        signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *seen.draws.cases[number].inputs)
+    except Exception:  # a result may be anything at all; one that cannot be read shows no sign
+        return []
+    return None if signs is None else list(map(sign_of, signs))
+
+
 def contradicted(seen: Seen, signs_of: Callable, sign: "Sign") -> bool:
     """Does a right result show that the number is another one there?"""
     if sign.number is None:
         return False
-    for outcome, difference, expected, case in zip(
-        seen.outcomes, seen.differences, seen.draws.expected, seen.draws.cases, strict=True
-    ):
-        if outcome.ok and difference is None:
-            shown = map(sign_of, signs_of(outcome.value, expected, *case.inputs) or [])
-            if any(other.name == sign.name and not sign.agrees(other) for other in shown):
-                return True
-    return False
+    right = (n for n, outcome in enumerate(seen.outcomes) if outcome.ok and seen.differences[n] is None)
+    shown = (other for number in right for other in signs_shown(seen, signs_of, number) or [])
+    return any(other.name == sign.name and not sign.agrees(other) for other in shown)
 
 
 @dataclass
