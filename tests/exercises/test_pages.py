@@ -1,13 +1,15 @@
 """Pages of the field guide: what is read is what stands there, and a wrong page is refused with file and line."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
 from transformer_lessons.exercises.checker import exercise as exercises
 from transformer_lessons.exercises.checker.exercise import CATALOGUE, Exercise
 from transformer_lessons.exercises.checker.pages import PageError, read_page
-from transformer_lessons.exercises.checker.registry import EXERCISES, Exercises, file_of
+from transformer_lessons.exercises.checker.registry import EXERCISES, file_of
 from transformer_lessons.exercises.checker.setup import Setup
 
 PAGE = (CATALOGUE / "README.md").read_text(encoding="utf-8")
@@ -140,17 +142,20 @@ def test_a_mistake_of_the_page_and_of_its_family_is_refused(page, setup):
         _ = Exercise(read_page(page(text)), setup).mistakes
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_no_page_has_more_than_600_lines(path):
-    lines = len(path.read_text(encoding="utf-8").splitlines())
-    assert lines <= 600, f"{path.name} has {lines} lines: CONTRIBUTING.md says what to do with a full page"
-
-
 def test_each_page_belongs_to_an_exercise_or_is_included_by_one():
     used = {file_of(name) for name in EXERCISES}
     used |= {item.family for one in EXERCISES.values() for item in one.page.mistakes if hasattr(item, "family")}
     assert {path.stem for path in PAGES} == used
 
 
+def test_the_mistake_that_contributing_shows_stands_on_its_page():
+    text = (CATALOGUE.parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^````markdown\n(.+?)^````", text, re.MULTILINE | re.DOTALL)
+    assert f"\n{example}\n" in (CATALOGUE / "layer_norm.md").read_text(encoding="utf-8")
+
+
 def test_importing_check_reads_no_page():
-    assert all(value is None for value in Exercises(("softmax",)).known.values())
+    code = (
+        "from transformer_lessons.exercises.checker import registry; assert not any(registry.EXERCISES.known.values())"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=CATALOGUE.parents[2], check=True)
