@@ -109,7 +109,7 @@ def name_asides(app, error):
         path.write_text(page, encoding="utf-8")
 
 
-LOOKED_UP = ("exercises/index", "notebooks/glossary", "reference/index", "teaching", "evidence")
+LOOKED_UP = ("exercises/index", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", "evidence")
 
 
 def stand_alone(app, page, template, context, doctree):
@@ -165,7 +165,7 @@ def squeeze(app, error):
         text = re.sub(r"/\*.*?\*/", "", (static / name).read_text(encoding="utf-8"), flags=re.DOTALL)
         text = re.sub(r"\s*([{};])\s*", r"\1", text)
         (static / name).write_text(re.sub(r"([\w-]+): ", r"\1:", text), encoding="utf-8")
-    for name in ("site.js", "remember.js", "start.js"):
+    for name in ("site.js", "remember.js", "start.js", "wrong_lines.js"):
         text = (static / name).read_text(encoding="utf-8")
         (static / name).write_text(re.sub(r"^\s+|^\s*//.*\n", "", text, flags=re.MULTILINE), encoding="utf-8")
 

@@ -108,7 +108,8 @@ def exercise_page(exercise):
         f"{hints(exercise)}\n{samples(exercise, True)}\n{fold_code('A solution', exercise.solution_text())}\n"
         f"## The {len(exercise.mistakes)} mistakes that its check knows\n\n"
         "The check runs each of them on the same inputs as the answer, and names the one that gives the "
-        "same numbers.\n\n"
+        f"same numbers. To find some of them yourself: "
+        f'<a href="../wrong_lines.html#{exercise.name}">Which line is wrong?</a>\n\n'
         '<table class="mistakes">\n<thead><tr><th scope="col">mistake</th>'
         '<th scope="col">what is wrong <em>→ where to look</em></th></tr></thead>\n'
         f"<tbody>\n{mistakes}</tbody>\n</table>\n"

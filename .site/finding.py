@@ -29,6 +29,12 @@ def found(pages):
             "What has been measured of the checks (evidence: mutants, other courses' tests, published faults), and "
             "what has not.",
         ],
+        [
+            "start",
+            "Which line is wrong?",
+            "wrong_lines.html",
+            "A puzzle (game, quiz) for every day: a solution with one wrong line, a mistake (bug) that people make.",
+        ],
         ["start", "Present a page to a class", "index.html#the-path", "Press p to show it one screen at a time."],
     ]
     for path in LESSONS:

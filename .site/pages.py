@@ -19,6 +19,7 @@ from lessons import lesson_page
 from reference import MODULES, module_page, reference_page
 from start import front_page
 from teaching import teaching_page
+from wrong_lines import write_puzzles, wrong_lines_page
 
 from transformer_lessons.inspection import live
 from transformer_lessons.language.checkpoints import SHIPPED
@@ -30,9 +31,11 @@ def write(folder):
     for name in ("imgs", "notebooks"):  # what pages show, and offer to download
         shutil.copytree(ROOT / name, folder / "beside" / name, ignore=hidden)
     write_model(folder / "beside" / "live")
+    write_puzzles(folder / "beside" / "wrong-lines")
     pages = {
         "index.md": front_page(LESSONS),
         "exercises/index.md": exercises_page(),
+        "wrong_lines.md": wrong_lines_page(),
         "reference/index.md": reference_page(),
         "notebooks/glossary.md": glossary_page(),
         "teaching.md": teaching_page(),

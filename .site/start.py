@@ -58,7 +58,8 @@ def front_page(lessons):
         '<script src="_static/start.js" defer></script>\n\n'
         + contents("Lessons", [f"notebooks/{path.stem}" for path in lessons])
         + contents(
-            "To look things up", ["exercises/index", "notebooks/glossary", "reference/index", "teaching", "evidence"]
+            "To look things up",
+            ["exercises/index", "wrong_lines", "notebooks/glossary", "reference/index", "teaching", "evidence"],
         )
     )
 
@@ -102,7 +103,8 @@ def tried_out(lesson):
         f"They know {number_of_mistakes():,} mistakes, run them on the same "
         "inputs as your answer, and name the one that gives *your* numbers. Choose an answer, and see what the "
         f"check says.\n\n{answers_and_verdicts()}\n\n"
-        "[How sharp are the checks?](evidence.md) has the measurements.\n\n"
+        "Can you name them, too? Every day has a solution with one wrong line: "
+        "[Which line is wrong?](wrong_lines.md) [How sharp are the checks?](evidence.md) has the measurements.\n\n"
     )
 
 

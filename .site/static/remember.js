@@ -1,4 +1,4 @@
-// What this browser remembers: answers, playgrounds that were tried, and where to continue. Nothing is sent anywhere.
+// What this browser remembers: answers, playgrounds that were tried, wrong lines that were found, and where to continue. Nothing is sent anywhere.
 (() => {
   const KEY = 'transformer-lessons', all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
 
@@ -7,6 +7,7 @@
   const whole = kept => ({
     answers: Object.fromEntries(Object.entries(isObject(kept?.answers) ? kept.answers : {}).filter(([, answer]) => isObject(answer))),
     tried: Object.fromEntries(Object.entries(isObject(kept?.tried) ? kept.tried : {}).filter(([, when]) => when === true)),
+    lines: Object.fromEntries(Object.entries(isObject(kept?.lines) ? kept.lines : {}).filter(([, tries]) => Number.isInteger(tries))),
     lessons: Object.fromEntries(Object.entries(isObject(kept?.lessons) ? kept.lessons : {})
       .filter(([, lesson]) => isObject(lesson) && Array.isArray(lesson.questions) && typeof lesson.title === 'string' && typeof lesson.page === 'string')),
     last: typeof kept?.last === 'string' ? kept.last : '',
@@ -128,7 +129,7 @@
     start?.querySelector('.button:not(.continue)').classList.toggle('quiet', Boolean(next));
     if (next) start.prepend(Object.assign(document.createElement('a'), {className: 'button continue', href: next.address, textContent: next.words}), ' ');
     const forget = document.querySelector('.forget');
-    if (forget) forget.hidden = !kept.last && !Object.keys(kept.answers).length && !Object.keys(kept.tried).length;
+    if (forget) forget.hidden = !kept.last && !['answers', 'tried', 'lines'].some(kind => Object.keys(kept[kind]).length);
   }
 
   function goOn(kept) {  // the first open question of the lesson that was read last, or the lesson after it
@@ -156,6 +157,7 @@
   addEventListener('beforeprint', () => { document.documentElement.dataset.printing = true; });
   addEventListener('afterprint', () => setTimeout(() => { delete document.documentElement.dataset.printing; }, 100));
   if (lesson) keep(kept => { kept.lessons[lesson] = {title: here[2], page, questions: questions.map(numberOf)}; });
+  globalThis.remembered = {recall, keep};
   restore();
   mark();
 })();

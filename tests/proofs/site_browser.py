@@ -297,7 +297,15 @@ ANSWER = """
 const right = document.querySelector('.question:has(details.choice)').querySelectorAll('details.choice:has(.right)');
 right.forEach(choice => { choice.open = true; });
 """
-STORES = ["", "{", "[]", "null", "3", '{"answers": [], "last": 7}', '{"answers": {"1.1": 5}, "lessons": {"1": {}}}']
+STORES = [
+    "",
+    "{",
+    "[]",
+    "null",
+    "3",
+    '{"answers": [], "last": 7}',
+    '{"answers": {"1.1": 5}, "lessons": {"1": {}}, "lines": {"softmax/x": "y"}}',
+]
 
 
 def remembered(browser, site):
@@ -339,6 +347,32 @@ def remembered(browser, site):
     browser.switch_to.window(second)
     browser.close()
     browser.switch_to.window(first)
+    return faults + loud(browser)
+
+
+WRONG_LINE = """
+const name = document.querySelector('.asked code').textContent, lines = [...document.querySelectorAll('.code button')];
+const at = wrongLines[name].puzzles.find(([, , , , at, line]) => lines[at]?.textContent === line.trim())[4];
+const click = number => { lines[number].click(); return document.querySelector('.told').textContent; };
+return [click(at ? 0 : 1), click(at), Object.values(remembered.recall().lines)];
+"""
+
+
+def found_line(browser, site):
+    """In a puzzle a right line is called right, the wrong one is explained, and how many clicks it took is kept."""
+    faults = []
+    for exercise in ("", "#softmax"):
+        visit(browser, "about:blank")  # else a fragment would load nothing anew
+        visit(browser, (site / "wrong_lines.html").as_uri() + exercise)
+        browser.execute_script("localStorage.clear()")
+        WebDriverWait(browser, 5).until(lambda browser: browser.find_elements(By.CSS_SELECTOR, ".code button"))
+        right, wrong, kept = browser.execute_script(WRONG_LINE)
+        if "is right" not in right or not wrong.startswith("✓ Line ") or kept != [2]:
+            faults.append(f"{exercise or 'today'}: {right!r}, {wrong!r}, {kept}")
+    browser.find_element(By.CSS_SELECTOR, ".wrong-lines [name=next]").click()
+    time.sleep(0.3)
+    if browser.find_element(By.CSS_SELECTOR, ".told").text:
+        faults.append("the next puzzle begins with the last one's verdict")
     return faults + loud(browser)
 
 
@@ -440,6 +474,7 @@ USES = {
     "presented by a clicker": presented,
     "every lesson presented, at three sizes": walked,
     "what is remembered": remembered,
+    "a wrong line is found": found_line,
     "results while typing": typing,
     "the still picture of the model": still,
     "the picture of the opening": in_sight,

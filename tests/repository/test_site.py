@@ -49,6 +49,7 @@ reference = sys.modules["reference"]
 repository = sys.modules["repository"]
 start = sys.modules["start"]
 verdicts = sys.modules["verdicts"]
+wrong_lines = sys.modules["wrong_lines"]
 
 
 @pytest.fixture(scope="module")
@@ -187,6 +188,27 @@ def test_every_exercise_is_in_the_index_below_its_lesson_with_its_measures(writt
         row = next(line for line in section.splitlines() if f'data-exercise="{name}"' in line)
         assert f"Difficulty {exercise.difficulty} of 3, importance {exercise.importance} of 3." in row
         assert f"<span>{exercise.minutes} min</span> <span>{len(exercise.mistakes)} mistakes</span>" in row
+
+
+def test_a_puzzle_is_the_right_answer_with_one_line_that_a_known_mistake_has_instead(written):
+    for name, exercise in EXERCISES.items():
+        right, puzzles = wrong_lines.puzzles_of(exercise)
+        assert len(puzzles) >= 10
+        assert f'<option value="{name}">{name} ({len(puzzles)})</option>' in written["wrong_lines.md"]
+        assert f'href="../wrong_lines.html#{name}"' in written[f"exercises/{name}.md"]
+        for mistake, anchor, *_, at, line in puzzles:
+            assert line != right[at]
+            codes = [wrong_lines.code_of(variant.tree) for variant in exercise.mistakes[mistake].variants]
+            assert [*right[:at], line, *right[at + 1 :]] in codes, mistake
+            assert f'<tr id="{anchor}">' in written[f"exercises/{name}.md"]
+
+
+def test_the_puzzles_of_an_exercise_are_a_script_of_their_own(written, tmp_path):
+    wrong_lines.write_puzzles(tmp_path / "puzzles")
+    script = (tmp_path / "puzzles/softmax.js").read_text(encoding="utf-8")
+    told = json.loads(script.partition('["softmax"] = ')[2].rstrip(";\n"))
+    assert (told["right"], told["puzzles"]) == wrong_lines.puzzles_of(EXERCISES["softmax"])
+    assert "beside/wrong-lines/${wanted}.js" in (SITE / "static/wrong_lines.js").read_text(encoding="utf-8")
 
 
 def test_the_glossary_has_every_term_once_with_an_anchor_and_its_lesson(written):

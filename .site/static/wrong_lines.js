@@ -1,0 +1,124 @@
+// "Which line is wrong?": a solution with one wrong line, which the reader clicks.
+(() => {
+  const root = document.querySelector('.wrong-lines');
+  if (!root) return;
+  const part = name => root.querySelector(name), code = part('.code'), told = part('.told'), asked = part('.asked');
+  const form = part('form'), select = form.elements.exercise, output = form.querySelector('output');
+  const names = [...select.options].map(option => option.value).filter(Boolean);
+  const today = new Date(), day = Math.floor((today - today.getTimezoneOffset() * 60000) / 86400000);
+  let name = '', puzzle = null, tries = 0, solved = false;
+
+  const load = wanted => globalThis.wrongLines?.[wanted] ? Promise.resolve() : new Promise((done, failed) => document.head.append(
+    Object.assign(document.createElement('script'), {src: `beside/wrong-lines/${wanted}.js`, onload: done, onerror: failed})));
+  const idOf = (exercise, [mistake]) => `${exercise}/${mistake}`;
+  const kept = () => remembered.recall().lines;
+  const scatter = number => {  // the same for everyone, and without a pattern
+    let mixed = Math.imul(number ^ 0x9e3779b9, 0x85ebca6b);
+    mixed = Math.imul(mixed ^ mixed >>> 13, 0xc2b2ae35);
+    return (mixed ^ mixed >>> 16) >>> 0;
+  };
+
+  // Python's words, numbers, texts and remarks, in the colours of the cells.
+  const KINDS = [['k', /^(?:def|class|return|for|while|if|elif|else|in|not|and|or|lambda|import|from|None|True|False|is|with|raise|break|continue|del|pass)\b/],
+    ['mf', /^\d[\w.]*/], ['s1', /^[bf]?'(?:[^'\\]|\\.)*'|^[bf]?"(?:[^"\\]|\\.)*"/], ['n', /^[A-Za-z_]\w*/], ['o', /^[-+*\/@%&|~^<>=!]+/]];
+  function colour(line) {
+    const parts = [];
+    for (let rest = line; rest;) {
+      const [kind, found] = KINDS.map(([kind, form]) => [kind, rest.match(form)?.[0]]).find(([, found]) => found) ?? ['', rest[0]];
+      parts.push(kind ? Object.assign(document.createElement('span'), {className: kind, textContent: found}) : found);
+      rest = rest.slice(found.length);
+    }
+    return parts;
+  }
+  function element(kind, properties, ...inside) {
+    const made = Object.assign(document.createElement(kind), properties);
+    made.append(...inside);
+    return made;
+  }
+
+  async function choose(daily) {
+    if (daily) {
+      const daily = root.dataset.daily.split(' ');
+      name = daily[scatter(day) % daily.length];
+      await load(name);
+      const {puzzles} = wrongLines[name];
+      return puzzles[scatter(day + 7919) % puzzles.length];
+    }
+    name = select.value || names[Math.floor(Math.random() * names.length)];
+    await load(name);
+    const {puzzles} = wrongLines[name], fresh = puzzles.filter(one => !(idOf(name, one) in kept()) && one !== puzzle);
+    const from = fresh.length ? fresh : puzzles;
+    return from[Math.floor(Math.random() * from.length)];
+  }
+
+  async function ask(daily) {
+    puzzle = await choose(daily);
+    [tries, solved] = [0, false];
+    const {right, lesson, title} = wrongLines[name], [, , , , at, wrong] = puzzle;
+    asked.replaceChildren(daily ? 'Today’s line is in ' : 'The line is in ', element('a', {href: `exercises/${name}.html`}, element('code', {textContent: name})),
+      `, lesson ${lesson}: `, element('em', {innerHTML: title}), '.');
+    code.replaceChildren(...right.map((line, number) => {
+      const shown = number === at ? wrong : line, indent = shown.match(/^ */)[0].length;
+      const button = element('button', {type: 'button', onclick: () => tryLine(number)}, ...colour(shown.trim()));
+      button.style.setProperty('--in', indent);
+      return element('li', {}, button);
+    }));
+    told.replaceChildren();
+    part('[name=hint]').disabled = part('[name=show]').disabled = false;
+    count();
+  }
+
+  function tryLine(number) {
+    if (solved) return;
+    tries += 1;
+    if (number === puzzle[4]) return finish(true);
+    const line = code.children[number].firstChild;
+    line.classList.add('right');
+    line.disabled = true;
+    told.replaceChildren(element('p', {}, `Line ${number + 1} is right. Look again.`));
+  }
+
+  function hint() {
+    told.replaceChildren(element('p', {innerHTML: `<em>Look:</em> ${puzzle[3]}`}));
+    part('[name=hint]').disabled = true;
+    tries += 1;
+  }
+
+  function finish(found) {
+    const [mistake, anchor, why, , at, wrong] = puzzle, id = idOf(name, puzzle);
+    solved = true;
+    part('[name=hint]').disabled = part('[name=show]').disabled = true;
+    code.children[at].firstChild.classList.add('wrong');
+    told.replaceChildren(
+      element('div', {className: `verdict ${found ? 'right' : 'wrong'}`},
+        element('p', {}, found ? `✓ Line ${at + 1}: ` : `○ It is line ${at + 1}: `, element('a', {href: `exercises/${name}.html#${anchor}`, textContent: mistake}), '.'),
+        element('p', {innerHTML: why}),
+        element('pre', {className: 'numbers'}, element('del', {}, ...colour(wrong.trim())), '\n', element('ins', {}, ...colour(wrongLines[name].right[at].trim())))));
+    remembered.keep(kept => {
+      kept.lines[id] ??= found ? tries : 0;
+    });
+    count();
+    part('[name=next]').focus({preventScroll: true});
+  }
+
+  function count() {
+    const counts = Object.values(kept()), found = counts.filter(Boolean).length, first = counts.filter(tries => tries === 1).length;
+    output.textContent = counts.length ? `${found} found, ${first} of them at the first click` : '';
+  }
+
+  form.onsubmit = () => false;
+  select.onchange = () => {
+    history.replaceState(null, '', select.value ? `#${select.value}` : location.pathname + location.search);
+    ask(!select.value);
+  };
+  part('[name=hint]').onclick = hint;
+  part('[name=show]').onclick = () => finish(false);
+  part('[name=next]').onclick = () => {
+    ask(false);
+    code.querySelector('button').focus({preventScroll: true});
+  };
+  const wanted = decodeURIComponent(location.hash.slice(1));
+  if (names.includes(wanted)) select.value = wanted;
+  ask(!select.value);
+  root.hidden = false;
+})();
