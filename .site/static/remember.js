@@ -30,7 +30,8 @@
   }
 
   const questions = all('.question[data-question]'), numberOf = question => question.dataset.question;
-  const here = document.querySelector('article h1')?.firstChild?.textContent.match(/^(\d+) · (.+)/);
+  const title = [...document.querySelector('article h1')?.childNodes ?? []].filter(node => !node.matches?.('.headerlink'));
+  const here = title.map(node => node.textContent).join('').match(/^(\d+) · (.+)/);
   const page = location.pathname.split('/').pop();
   const up = document.documentElement.dataset.content_root ?? './';
 
