@@ -59,7 +59,25 @@ def test_the_page_of_the_readme_is_read_as_it_stands(page, setup):
         ("1. **the numbers", "1. the numbers", r":16: a hint reads “1\. \*\*symptom"),
         ("shifted = doubled + 1", "shifted = doubled +", r":23: this line does not parse"),
         ("### Hint 1", "### The first", r":38: a section of mistakes is called “Hint 1”"),
-        ("### Hint 1", "### Hint 2", r":40: there is no hint 2, only 1"),
+        ("### Hint 1", "### Hint 2", r":40: no hint of double_plus_one is, or treats, “2”"),
+        ("### Hint 1", "### Hint 0", r":40: no hint of double_plus_one is, or treats, “0”"),
+        ("### Hint 1", "### Hint: size", r":38: a section of mistakes is called “Hint 1”"),
+        ("*Lesson 1 · difficulty 1 of 3 · importance 1 of 3 · 2 minutes*\n", "", r":1: the page lacks lesson, diff"),
+        ("    raise NotImplementedError\n```\n", "", r":9: this code has no end"),
+        ("doubled = x**2\n```\n", "doubled = x**2\n", r":43: this code has no end"),
+        (
+            "def double_plus_one(x):\n    raise",
+            "def double(x):\n    raise",
+            r"must end in the definition of `double_plus_one`",
+        ),
+        (
+            "## Also right\n\n### with one product\n\n",
+            "",
+            r":28: this code belongs to no section, or is the second in it",
+        ),
+        ("## Also right\n", "Also right:\n", r":27: this text belongs to no section"),
+        ("### with one product\n", "### with one product\n\nShorter.\n", r":31: this text belongs to no section"),
+        ("## Mistakes\n", "## Mistakes\n\nHere they are.\n", r":38: here stands what is included"),
         ("Each number is multiplied by itself.\n", "", r":40: “the square” does not say what is wrong"),
         ("*Look:* what", "What", r":40: “the square” needs one line that begins with \*Look:\*"),
         ("doubled = x**2", "doubled = x**", r":46: this line does not parse"),
@@ -70,6 +88,13 @@ def test_a_wrong_page_is_refused_with_file_and_line(page, setup, old, new, sente
     assert old in PAGE
     with pytest.raises(PageError, match=sentence):
         _ = Exercise(read_page(page(PAGE.replace(old, new, 1))), setup).mistakes
+
+
+@pytest.mark.parametrize("section", ["What is asked", "The right answer"])
+def test_a_page_without_a_section_is_refused(page, section):
+    text = re.sub(rf"^## {section}\n.*?^(?=## )", "", PAGE, flags=re.MULTILINE | re.DOTALL)
+    with pytest.raises(PageError, match=f"double_plus_one.md:1: the page lacks {section.lower()}"):
+        read_page(page(text))
 
 
 def test_a_mistake_that_comes_twice_is_refused(page, setup):
@@ -117,8 +142,16 @@ def test_a_family_is_included_under_other_names_with_the_hint_for_its_topic(page
 
 @pytest.mark.usefixtures("family")
 def test_an_exception_leaves_a_mistake_out(page, setup):
-    exercise = Exercise(read_page(page(including(INCLUDED, "- the cube → right here\n\n"))), setup)
-    assert list(exercise.mistakes) == ["the square"]
+    for arrow in ("right here", "cannot occur, as no x is negative", "the square"):
+        exercise = Exercise(read_page(page(including(INCLUDED, f"- the cube → {arrow}\n\n"))), setup)
+        assert list(exercise.mistakes) == ["the square"]
+
+
+@pytest.mark.usefixtures("family")
+def test_a_topic_that_no_hint_treats_is_refused(page, setup):
+    exercise = Exercise(read_page(page(including(INCLUDED).replace(" (size)", ""))), setup)
+    with pytest.raises(PageError, match="no hint of double_plus_one is, or treats, “size”"):
+        _ = exercise.mistakes
 
 
 @pytest.mark.usefixtures("family")
@@ -128,6 +161,10 @@ def test_an_exception_leaves_a_mistake_out(page, setup):
         (INCLUDED.replace("powers.md", "roots.md"), "", "there is no family roots.md"),
         (INCLUDED, "- the root → right here\n\n", "powers.md has no mistake “the root”"),
         (INCLUDED, "- the cube\n\n", "an exception reads"),
+        (INCLUDED, "- the cube → below\n\n", "“the cube → below” leads nowhere"),
+        (INCLUDED, "- the cube → the sphere\n\n", "“the cube → the sphere” leads nowhere"),
+        (INCLUDED.replace("Included", "included"), "", ":38: here stands what is included"),
+        (INCLUDED.replace("`doubled`", "doubled"), "", ":38: here stands what is included"),
     ],
 )
 def test_a_wrong_include_is_refused(page, setup, line, exceptions, sentence):

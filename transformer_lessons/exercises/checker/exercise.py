@@ -22,6 +22,7 @@ from transformer_lessons.exercises.checker.edits import RightAnswer, WrongAnswer
 from transformer_lessons.exercises.checker.pages import Entry, Include, Page, PageError, read_page
 from transformer_lessons.exercises.checker.setup import Setup
 
+NOWHERE = ("right here", "cannot occur", "not in one line here")  # how an arrow begins that leads to no mistake
 MOST_PAIRS = 300  # as many as are tried in half a second
 CATALOGUE = Path(__file__).resolve().parents[1] / "catalogue"
 NAMES = {"math": math, "np": np, "torch": torch, "nn": nn, "F": F}  # what every answer on a page may use
@@ -70,6 +71,10 @@ class Exercise(Setup):
                 if entry.name in mistakes:
                     raise PageError(f"{entry.place}: {self.name} has two mistakes called “{entry.name}”.")
                 mistakes[entry.name] = self.mistake(entry)
+        for include in self.page.mistakes:
+            for name, arrow in include.exceptions.items() if isinstance(include, Include) else ():
+                if (name if arrow == "below" else arrow) not in mistakes and not arrow.startswith(NOWHERE):
+                    raise PageError(f"{include.place}: “{name} → {arrow}” leads nowhere.")
         return mistakes
 
     def mistake(self, entry: Entry) -> Mistake:
@@ -78,11 +83,12 @@ class Exercise(Setup):
 
     def number_of_hint(self, entry: Entry) -> int | None:
         """The number of the hint that a section names, by its number or by a topic of a family."""
-        if entry.hint.isdigit():
-            if int(entry.hint) > len(self.hints):
-                raise PageError(f"{entry.place}: there is no hint {entry.hint}, only {len(self.hints)}.")
-            return int(entry.hint)
-        return next((n for n, (_, topics, _) in enumerate(self.page.hints, 1) if entry.hint in topics), None)
+        for number, (_, topics, _) in enumerate(self.page.hints, 1):
+            if entry.hint == str(number) or entry.hint in topics:
+                return number
+        if not entry.hint:
+            return None
+        raise PageError(f"{entry.place}: no hint of {self.name} is, or treats, “{entry.hint}”.")
 
     @cached_property
     def answers(self) -> dict:

@@ -15,8 +15,8 @@ FACTS = re.compile(r"\*Lesson (\d+) · difficulty ([123]) of 3 · importance ([1
 TITLE = re.compile(r"# `(\w+)` · (.+)")
 FAMILY = re.compile(r"# Family · (.+)")
 HINT = re.compile(r"\d\. \*\*(.+?)\*\*(?: \((.+?)\))?: (.+)")
-INCLUDE = re.compile(r"Included: \[.+?\]\((\w+)\.md\)(?:, with (.+?))?\.?$")
 RENAME = re.compile(r"`(\w+)` as `(\w+)`")
+INCLUDE = re.compile(r"Included: \[.+?\]\((\w+)\.md\)((?:,(?: with)? `\w+` as `\w+`)*)")
 EXCEPTION = re.compile(r"- (.+?) → (.+)")
 
 
@@ -42,7 +42,7 @@ class Include:
 
     family: str
     renames: dict
-    exceptions: dict  # mistake → where it is instead
+    exceptions: dict  # mistake → its other name, "below", or why it is nowhere
     place: str
 
 
@@ -65,7 +65,7 @@ class Page:
 class Block:
     """A paragraph, a heading, an item of a list, or a block of code, with the number of its first line."""
 
-    kind: str  # "heading", "code", "item" or "text"
+    kind: str  # "heading", "code", "open" (code without an end), "item" or "text"
     text: str
     level: int
     number: int
@@ -79,7 +79,8 @@ def blocks_of(text: str) -> Iterator[Block]:
         line, first = lines[number], number + 1
         if line.startswith("```"):
             end = next((n for n in range(number + 1, len(lines)) if lines[n].startswith("```")), len(lines))
-            yield Block("code", "\n".join(lines[number + 1 : end]), 0, first + 1)
+            kind = "code" if lines[end : end + 1] == ["```"] else "open"
+            yield Block(kind, "\n".join(lines[number + 1 : end]), 0, first + 1)
             number = end + 1
         elif heading := re.match(r"(#+) ", line):
             yield Block("heading", line, len(heading[1]), first)
@@ -100,7 +101,7 @@ def starts_item(line: str) -> bool:
 
 
 def begins_block(line: str) -> bool:
-    return starts_item(line) or line.startswith(("```", "#", "*Look:*", "Included: ", "Not included:"))
+    return starts_item(line) or line.startswith(("```", "#", "*Look:*", "Included: "))
 
 
 def read_page(path: Path) -> Page:
@@ -119,6 +120,7 @@ class Reader:
         readers = {
             "heading": self.heading,
             "code": self.code,
+            "open": self.open,
             "item": self.item,
             "text": self.text,
         }
@@ -127,6 +129,9 @@ class Reader:
         self.close_mistake()
         if not self.page.title:
             raise self.error(1, "the page has no title")
+        for part in ("facts", "contract", "stub", "right") if self.page.name else ():
+            if not getattr(self.page, part):
+                raise self.error(1, f"the page lacks {PARTS[part]}")
 
     def error(self, number: int, sentence: str) -> PageError:
         return PageError(f"{self.place(number)}: {sentence}.")
@@ -147,9 +152,9 @@ class Reader:
             if text not in SECTIONS:
                 raise self.error(block.number, f"no section is called “{text}”: there are {', '.join(SECTIONS)}")
             self.section, self.subsection = text, ""
-        elif block.level == 3:
+        elif block.level == 3 and self.section in ("Also right", "Mistakes"):
             self.subsection = text
-            if self.section == "Mistakes" and not re.match(r"Hint( \d|: .+)", text):
+            if self.section == "Mistakes" and not re.fullmatch(r"Hint \d" if self.page.name else "Hint: .+", text):
                 raise self.error(block.number, "a section of mistakes is called “Hint 1”, or in a family “Hint: topic”")
         elif block.level == 4 and self.section == "Mistakes" and self.subsection:
             self.mistake, self.parts = text, [block.number]
@@ -170,17 +175,21 @@ class Reader:
         if self.mistake:
             self.parts.append(block)
             return
-        parse(block.text, self, block.number)
-        if self.section == "What is asked":
-            self.page.stub = block.text + "\n"
-        elif self.section == "The right answer":
-            self.page.right = block.text + "\n"
-        elif self.section == "Also right" and self.subsection:
-            if self.subsection in self.page.styles:
-                raise self.error(block.number, f"there are two right answers called “{self.subsection}”")
-            self.page.styles[self.subsection] = block.text + "\n"
+        body = parse(block.text, self, block.number).body
+        if not body or getattr(body[-1], "name", None) != self.page.name:
+            raise self.error(block.number, f"this code must end in the definition of `{self.page.name}`")
+        source = block.text + "\n"
+        if self.section == "What is asked" and not self.page.stub:
+            self.page.stub = source
+        elif self.section == "The right answer" and not self.page.right:
+            self.page.right = source
+        elif self.section == "Also right" and self.subsection and self.subsection not in self.page.styles:
+            self.page.styles[self.subsection] = source
         else:
-            raise self.error(block.number, "this code belongs to no section")
+            raise self.error(block.number, "this code belongs to no section, or is the second in it")
+
+    def open(self, block: Block) -> None:
+        raise self.error(block.number - 1, "this code has no end: the closing ``` is missing")
 
     def item(self, block: Block) -> None:
         if self.section == "Hints":
@@ -189,7 +198,7 @@ class Reader:
                 raise self.error(block.number, "a hint reads “1. **symptom**: text”")
             topics = [topic.strip() for topic in (hint[2] or "").split(",") if topic.strip()]
             self.page.hints.append((hint[1], topics, hint[3]))
-        elif self.section == "Mistakes" and not self.mistake and self.page.mistakes:
+        elif self.section == "Mistakes" and not self.subsection and self.page.mistakes:
             exception = EXCEPTION.fullmatch(block.text)
             if not exception:
                 raise self.error(block.number, "an exception reads “- name → another name, below, or right here”")
@@ -207,11 +216,19 @@ class Reader:
             self.page.facts = tuple(map(int, facts.groups()))
         elif self.section == "What is asked":
             self.page.contract = "\n".join(filter(None, [self.page.contract, block.text]))
-        elif include := INCLUDE.fullmatch(block.text):
-            renames = dict(RENAME.findall(include[2] or ""))
-            self.page.mistakes.append(Include(include[1], renames, {}, self.place(block.number)))
         elif self.section == "Hints":
             raise self.error(block.number, "a hint reads “1. **symptom**: text”")
+        elif self.section == "Mistakes" and not self.subsection:
+            include = INCLUDE.fullmatch(block.text)
+            if not include:
+                raise self.error(
+                    block.number, "here stands what is included: “Included: [name](family.md), with `old` as `new`”"
+                )
+            self.page.mistakes.append(
+                Include(include[1], dict(RENAME.findall(include[2])), {}, self.place(block.number))
+            )
+        elif self.section or self.page.name:
+            raise self.error(block.number, "this text belongs to no section")
 
     def close_mistake(self) -> None:
         if not self.mistake:
@@ -238,6 +255,12 @@ class Reader:
 
 
 SECTIONS = ("What is asked", "Hints", "The right answer", "Also right", "Mistakes")
+PARTS = {
+    "facts": "lesson, difficulty, importance and minutes",
+    "contract": "what is asked",
+    "stub": "a stub",
+    "right": "the right answer",
+}
 
 
 def variants_of(code: str, answer: str) -> list:
@@ -260,8 +283,8 @@ def variants_of(code: str, answer: str) -> list:
     return [(number, "\n".join(lines)) for number, lines in variants]
 
 
-def parse(code: str, reader: Reader, number: int) -> None:
+def parse(code: str, reader: Reader, number: int) -> ast.Module:
     try:
-        ast.parse(code)
+        return ast.parse(code)
     except SyntaxError as error:
         raise reader.error(number + (error.lineno or 1) - 1, f"this line does not parse: {error.msg}") from None
