@@ -70,18 +70,20 @@ def wrong_arguments(
         signature = inspect.signature(answer)
     except (TypeError, ValueError):
         return None
-    for number in {least, most}:
+    plain = [one.replace(annotation=one.empty, default=one.empty) for one in signature.parameters.values()]
+    for number in sorted({least, most}):
         try:
             signature.bind(*range(number))
         except TypeError:
-            wanted = f"{name or exercise.name}({', '.join(names)})"
+            call = f"{name or exercise.name}({', '.join(names[:number])})"
             return Finding(
-                headline=f"it cannot be called as {wanted}.",
+                headline=f"it cannot be called as {call}.",
                 mistake="wrong arguments",
                 why=(
-                    f"Its parameters are ({', '.join(signature.parameters)}), but it is called with "
-                    f"{number} argument{'s' * (number != 1)}, in the order {wanted}."
+                    f"Its parameters are {inspect.Signature(plain)}, but it is called with "
+                    f"{number} argument{'s, in this order' * (number != 1)}."
                 ),
+                look="compare the two from left to right: which one has no partner?",
             )
     return None
 
