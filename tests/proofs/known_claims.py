@@ -74,7 +74,7 @@ LESSON_3 = [
 
 COUNTS = "_, _, target = two_wishes(10_000"
 MIXING = "x, wanted, target = two_wishes(500"  # each head's weight on the first and on the second wish
-SWAPPED = "x, _, target = two_wishes(2000"  # for each number of heads: with their own payloads, with others'
+HIDDEN = "x, _, target = two_wishes(2000"  # for each number of heads: with payloads seen, and hidden
 NEW_HEADS = "torch.manual_seed(1)\nnarrow"
 FIRST_TWO = "class FirstTwo"  # the errors with linear_out and without
 HUNT = 'print("the errors of both modules")'  # the right module's two errors, then the suspicious one's
@@ -86,15 +86,14 @@ def wish_of_its_own(runs, seed):
     return [max(first), max(second)] if (first[0] > first[1]) != (second[0] > second[1]) else 0.0
 
 
+UP_TO_FOUR = each(HIDDEN, lambda *n: max(n[1] - n[0], n[3] - n[2]) < 0.0015 and n[5] - n[4] < 0.005)
 LESSON_4 = [
     Claim("0.40 to 0.42 with one head", printed(COUNTS, 1)),
-    Claim("0.001 with two", printed(COUNTS, 2), slack=0.001),
-    Claim("0.002 to 0.019 with sixteen", printed(COUNTS, 5), slack=0.002),
+    Claim("at most 0.019 with more", each(COUNTS, lambda *n: n[2] < 0.0025 and max(n[2:]) < 0.0205)),
     Claim("each gave 0.85 to 0.94 of its weight to a wish of its own", wish_of_its_own),
-    Claim("With one or two heads, nothing changes", each(SWAPPED, lambda *n: max(n[1] - n[0], n[3] - n[2]) < 0.0015)),
-    Claim("and with four, hardly anything", each(SWAPPED, lambda *n: n[5] - n[4] < 0.005)),
-    Claim("the error of sixteen grows to 0.05 to 0.91", printed(SWAPPED, 9)),
-    Claim("the new heads end at 0.001 to 0.003", printed(NEW_HEADS, 0), slack=0.001),
+    Claim("Up to four heads, hardly anything changes", UP_TO_FOUR),
+    Claim("their error grows to 0.02 to 0.47", printed(HIDDEN, 9)),
+    Claim("The new heads end at 0.001 to 0.003", printed(NEW_HEADS, 0), slack=0.001),
     Claim("0.395 to 0.415 without it", printed(FIRST_TWO, 1), slack=0.01),
     Claim("and 0.001 with it", printed(FIRST_TWO, 0), slack=0.001),
     Claim("0.000 against 0.02", each(HUNT, lambda *n: n[2] < 0.0005 and 0.01 < n[0] < 0.03)),
