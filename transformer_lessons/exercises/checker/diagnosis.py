@@ -254,7 +254,7 @@ def needed_of(seen: Seen, mistakes: tuple, pair: WrongAnswer) -> tuple:
 def found_by(test: Callable, seen: Seen, mistakes: tuple) -> Finding:
     finding = about(mistakes)
     why = f"{finding.why} {which_parts(seen)}" if test is in_parts else finding.why
-    return replace(finding, why=why, evidence=evidence(seen))
+    return replace(finding, why=why, evidence=evidence(seen, mistakes))
 
 
 def about(mistakes: tuple[Mistake, ...]) -> Finding:

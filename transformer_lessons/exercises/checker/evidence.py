@@ -5,15 +5,16 @@ import numpy as np
 from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.display import beside
 from transformer_lessons.exercises.checker.draws import same, shown_inputs
+from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Exercise
-from transformer_lessons.exercises.checker.values import capital, family, is_array, numbers
+from transformer_lessons.exercises.checker.values import capital, family, is_array, is_plain, numbers, parts
 
 
-def evidence(seen: Seen) -> tuple:
-    """The smallest failing example: the inputs, and yours beside the expected; and one that raises an error, if any."""
+def evidence(seen: Seen, mistakes: tuple = ()) -> tuple:
+    """The smallest example that shows it: the inputs, yours beside the expected; and one that raises, if any does."""
     lines, exercise = [], seen.exercise
     if seen.wrong:
-        first = seen.wrong[0]
+        first = telling(seen, mistakes)
         difference = seen.difference(first)
         lines.append(f"With {shown_inputs(exercise, seen.draws.cases[first])}:")
         if difference.sort in WITHOUT_NUMBERS:
@@ -26,6 +27,26 @@ def evidence(seen: Seen) -> tuple:
         shown = shown_inputs(exercise, seen.draws.cases[raising])
         lines.append(f"With {shown} it raises {seen.outcomes[raising].error}")
     return tuple(lines)
+
+
+def telling(seen: Seen, mistakes: tuple) -> int:
+    """The first wrong case, unless there is NaN in it that another mistake gives: then the first where none does."""
+    first = seen.wrong[0]
+    if not mistakes or not has_nan(seen.outcomes[first].value):
+        return first
+    others = [variant for (mistake,), variant in seen.exercise.singles if mistake not in mistakes]
+    alike = [variant for variant in others if gives_the_same(seen, variant, first)]
+    clear = (n for n in seen.wrong if not any(gives_the_same(seen, variant, n) for variant in alike))
+    return next(clear, first)
+
+
+def has_nan(value: object) -> bool:
+    return any(is_plain(array) and np.isnan(numbers(array)).any() for array in parts(value))
+
+
+def gives_the_same(seen: Seen, variant: WrongAnswer, number: int) -> bool:
+    theirs = seen.draws.outcome(variant, number)
+    return theirs.ok and same(seen.exercise, seen.outcomes[number].value, theirs.value)
 
 
 WITHOUT_NUMBERS = ("kind", "count", "dtype", "shape", "ids")  # differences that numbers side by side cannot show
