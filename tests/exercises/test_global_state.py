@@ -162,6 +162,26 @@ def test_what_an_answer_draws_does_not_depend_on_what_was_drawn_before():
         assert sandbox.run_safely(draw).value == first
 
 
+def test_if_the_folder_is_gone_everything_else_is_restored(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    os.chdir(folder)
+    torch.manual_seed(1)
+    before = torch.get_rng_state()
+    monkeypatch.setenv("KEPT", "yes")
+    state = global_state.GlobalState()
+    state.__enter__()
+    os.chdir(tmp_path)
+    folder.rmdir()
+    del os.environ["KEPT"]
+    torch.rand(1)
+    with pytest.raises(FileNotFoundError):
+        state.__exit__()
+    assert torch.equal(torch.get_rng_state(), before)
+    assert os.environ["KEPT"] == "yes"
+
+
 def test_an_answer_is_judged_by_the_package_as_it_was_imported_and_a_patch_of_the_notebook_survives(monkeypatch):
     def nobody(length, device=None):
         return torch.zeros(length, length, dtype=torch.bool)

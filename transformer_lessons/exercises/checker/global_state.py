@@ -94,6 +94,15 @@ SETTINGS = [  # how to read it, how to write it
 ]
 
 
+def restore_setting(read, write, saved):
+    try:
+        now = read()
+    except OSError:
+        now = None  # the current folder no longer exists
+    if now != saved:
+        write(saved)
+
+
 class GlobalState:
     """Everything global that a call could change: saved before it and restored after it."""
 
@@ -103,18 +112,15 @@ class GlobalState:
         self.threads = torch.get_num_threads()
 
     def __exit__(self, *error):
-        for (read, write), saved in zip(SETTINGS, self.settings, strict=True):
-            try:
-                now = read()
-            except OSError:
-                now = None  # the current folder no longer exists
-            if now != saved:
-                write(saved)
-        torch.set_num_threads(self.threads)  # always, since another thread's setting cannot be read from here
-        torch.set_rng_state(self.random[0])
-        np.random.set_state(self.random[1])
-        random.setstate(self.random[2])
-        namespaces.restore()
+        with contextlib.ExitStack() as stack:  # whatever cannot be restored, the rest is
+            stack.callback(namespaces.restore)
+            for write, saved in zip(
+                (torch.set_rng_state, np.random.set_state, random.setstate), self.random, strict=True
+            ):
+                stack.callback(write, saved)
+            stack.callback(torch.set_num_threads, self.threads)  # always: another thread's cannot be read from here
+            for setting, saved in zip(SETTINGS, self.settings, strict=True):
+                stack.callback(restore_setting, *setting, saved)
 
 
 @contextlib.contextmanager
