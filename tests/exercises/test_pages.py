@@ -81,6 +81,11 @@ def test_the_page_of_the_readme_is_read_as_it_stands(page, setup):
         ("Each number is multiplied by itself.\n", "", r":40: “the square” does not say what is wrong"),
         ("*Look:* what", "What", r":40: “the square” needs one line that begins with \*Look:\*"),
         ("doubled = x**2", "doubled = x**", r":46: this line does not parse"),
+        (
+            "    doubled = x + x\n",
+            "    try:\n        doubled = x + x\n    finally:\n        pass\n",
+            r":21: no line inside",
+        ),
         ("## Also right\n\n### with one product", "## Also right\n\n## Hints", r"two headings “Hints”"),
     ],
 )

@@ -20,6 +20,9 @@ INCLUDE = re.compile(r"Included: \[.+?\]\((\w+)\.md\)((?:,(?: with)? `\w+` as `\
 EXCEPTION = re.compile(r"- (.+?) → (.+)")
 
 
+UNEDITED = (ast.Try, ast.Match)  # edits.py looks into the bodies of other statements
+
+
 class PageError(ValueError):
     """A page that cannot be read; the message names the file and the line."""
 
@@ -178,6 +181,8 @@ class Reader:
         body = parse(block.text, self, block.number).body
         if not body or getattr(body[-1], "name", None) != self.page.name:
             raise self.error(block.number, f"this code must end in the definition of `{self.page.name}`")
+        if self.section == "The right answer" and any(isinstance(node, UNEDITED) for node in ast.walk(body[-1])):
+            raise self.error(block.number, "no line inside `try` or `match` can be replaced: write it without")
         source = block.text + "\n"
         if self.section == "What is asked" and not self.page.stub:
             self.page.stub = source
