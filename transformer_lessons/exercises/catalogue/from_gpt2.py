@@ -33,7 +33,7 @@ def draw(generator, layers, d_model, d_hidden, vocabulary, length, prefix="", ma
     return ({prefix + name: tensor for name, tensor in tensors.items()},)
 
 
-TOLERANCE = 2e-5  # of the largest number, as everywhere
+TOLERANCE = Setup.tolerance  # of the largest number
 
 # What an answer makes of a file: its first fault in words, or the number of entries; and its tensors. These types are
 # named so that a verdict can say what has come, and what is expected.

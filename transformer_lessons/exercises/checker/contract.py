@@ -11,7 +11,7 @@ from transformer_lessons.exercises.checker.draws import Draws, inputs_for
 from transformer_lessons.exercises.checker.exercise import Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.sandbox import Outcome
-from transformer_lessons.exercises.checker.values import kind_of
+from transformer_lessons.exercises.checker.values import joined, kind_of
 from transformer_lessons.exercises.checker.weights import of_the_contract, parameters
 
 METHODS = ("__init__", "forward")
@@ -264,7 +264,7 @@ def listed(names: list) -> str:
     names = [f"`{name}`" for name in names]
     if len(names) > 3:
         return f"{', '.join(names[:3])} and {len(names) - 3} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return joined(names)
 
 
 def wrong_parameters(call: str, ours: dict, theirs: dict) -> Finding | None:

@@ -1,15 +1,6 @@
 """Makes wrong answers from the right one: lines, as a learner would have written them, take the place of its own.
 
-The rules, which a reader of a page can apply by eye:
-
-- A line takes the place of the right answer's line that sets the same name (`x`, or `self.x`). `return` is a name, too.
-- A line that reads the name it sets (`x = -x`, `x += 1`, `x[0] = 1`) takes the place of a line that does so as well.
-  If there is none, it comes after the last line that sets the name. A line for an argument comes first.
-- A line for a name that the right answer lacks stays with the line below it. If there is none, it comes first; a new
-  `self.x` comes last in `__init__`.
-- In a `return` line, `...` stands for what the right answer returns in that place.
-- A `def` takes the place of the method or helper with that name; a new one is added before the answer. The answer's own
-  `def` or `class` is a whole answer.
+../catalogue/README.md has the rules (*A variant*), which a reader of a page can apply by eye.
 """
 
 import ast

@@ -7,7 +7,7 @@ from transformer_lessons.exercises.checker.display import beside
 from transformer_lessons.exercises.checker.draws import same, shown_inputs
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.exercise import Exercise
-from transformer_lessons.exercises.checker.values import capital, family, is_array, is_plain, numbers, parts
+from transformer_lessons.exercises.checker.values import capital, family, is_array, is_plain, joined, numbers, parts
 
 
 def evidence(seen: Seen, mistakes: tuple = ()) -> tuple:
@@ -75,8 +75,8 @@ def which_parts(seen: Seen) -> str:
 
 
 def these(names: list) -> str:
-    """`a` is, or `a` and `b` are."""
-    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
+    """`a` is; or `a`, `b` and `c` are."""
+    return f"{joined(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def symptom(seen: Seen, number: int) -> str | None:

@@ -19,7 +19,7 @@ from transformer_lessons.exercises.checker.comparison import alike, close
 from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make, once_for_draws
 from transformer_lessons.exercises.checker.edits import RETURN, RightAnswer, WrongAnswer, recording
 from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
-from transformer_lessons.exercises.checker.values import capital, family, freeze, is_array, numbers
+from transformer_lessons.exercises.checker.values import capital, family, freeze, is_array, joined, numbers
 
 MOST_CALLS = 1000
 MOST_IN_PARTS = 5
@@ -47,9 +47,8 @@ def sentence_on_steps(seen: Seen) -> str:
         unused = [layer for layer in unused if outcome.ok and layer in outcome.value]
     sentences = []
     if unused:
-        *earlier, last = [f"`{layer}`" for layer in unused]
-        names = " and ".join(filter(None, [", ".join(earlier), last]))
-        sentences.append(f"{capital(names)} {'is' if len(unused) == 1 else 'are'} never used.")
+        names = capital(joined([f"`{layer}`" for layer in unused]))
+        sentences.append(f"{names} {'is' if len(unused) == 1 else 'are'} never used.")
     if steps[0] and len(set(steps)) == 1:
         before, name = steps[0]
         sentences.append(

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 
-def fill(module: nn.Module, seed: int, wanted: Iterable = ()) -> None:
+def fill(module: nn.Module, seed: int, wanted: Iterable = ()) -> nn.Module:
     """Fills a module with weights of unit scale, each seeded by its name, whatever the order; wanted names last."""
     names = sorted(module.named_parameters(remove_duplicate=False), key=lambda one: one[0] in wanted)
     with torch.no_grad():
