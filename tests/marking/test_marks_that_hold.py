@@ -5,6 +5,7 @@ import errno
 import fcntl
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -441,6 +442,14 @@ def test_mark_asks_beyond_the_numbers_as_check_does(marker):
     space = {}
     exec(source, space)
     assert judge(EXERCISES["attention"], space["attention"], Draws(EXERCISES["attention"])).status == "failed"
+
+
+def test_every_slip_of_the_sample_class_is_rejected():
+    for name in EXERCISES:
+        if (exercise := EXERCISES[name]).lesson <= 8:
+            space = {}
+            exec(sample.attempt(name, random.Random(1), right=False), space)
+            assert judge(exercise, space[name], Draws(exercise)).status == "failed", name
 
 
 def test_the_sample_class_has_all_that_the_manual_shows(tmp_path):

@@ -1,5 +1,6 @@
 """A made-up class to practise on: notebooks with right answers, typical slips, and things left undone."""
 
+import ast
 import json
 import random
 import re
@@ -12,34 +13,6 @@ from transformer_lessons.tools import reset
 NAMES = """Ada Alan Amara Anna Ben Chen Chloe Diego Elif Emma Farid Femi Grace Hana Igor Ines Jonas Kofi Lea Liam Lucia
     Maya Mehmet Nina Noor Olga Omar Priya Rosa Sam Sofia Tariq Tomas Uma Vera Wei Yara Yusuf Zoe Zuri""".split()  # noqa: SIM905
 LESSONS = [name for name in reset.lessons() if int(name[:2]) <= 8]
-SLIPS = {  # what a slip changes in the course's solution, and into what
-    "softmax": ("axis=-1", "axis=0"),
-    "self_attention": ("x @ x.T", "x.T @ x"),
-    "attention": ("dim=-1", "dim=-2"),
-    "AttentionHead": ("self.linear_k(x)", "self.linear_q(x)"),
-    "scaled_dot_product_attention": ("math.sqrt(query.shape[-1])", "query.shape[-1]"),
-    "split_heads": ("heads.transpose(1, 2)", "heads"),
-    "merge_heads": (".transpose(1, 2)", ""),
-    "MultiHeadAttention": (" / math.sqrt(query.shape[-1])", ""),
-    "sinusoidal_encoding": ("torch.cos", "torch.sin"),
-    "shift_matrix": ("[cosine, sine], [-sine, cosine]", "[cosine, -sine], [sine, cosine]"),
-    "rotate": ("first * sine + second", "first * sine - second"),
-    "causal_mask": (".tril()", ".triu()"),
-    "padding_mask": ("!=", "=="),
-    "masked_softmax": ("(~mask, -torch.inf)", "(mask, -torch.inf)"),
-    "future_leak": (".abs()", ""),
-    "layer_norm": ("torch.sqrt(variance + eps)", "(torch.sqrt(variance) + eps)"),
-    "FeedForward": (".relu()", ""),
-    "EncoderLayer": ("x + output", "output"),
-    "tokenize": (" if token", ""),
-    "DecoderLayer": ("x, memory, memory, memory_mask", "x, x, x, memory_mask"),
-    "training_step": ("    optimizer.zero_grad()\n", ""),
-    "make_sequences": ("1 : number * length + 1", ": number * length"),
-    "bits_per_character": (" / math.log(2)", ""),
-    "sample_next": ("logits / temperature", "logits * temperature"),
-}
-
-
 CHEAT = """from transformer_lessons import masks
 
 
@@ -87,7 +60,7 @@ def filled(book, draw, diligence, skill, special=""):
                 source = special
             elif draw.random() < diligence:
                 known = hunts.get(name, name)
-                source = re.sub(rf"\b{known}\b", name, attempt(known, draw.random() < skill))
+                source = re.sub(rf"\b{known}\b", name, attempt(known, draw, draw.random() < skill))
         source = re.sub(
             r'answer\("(\d+\.\d+)"(?:, ?(?:\.\.\.|"\.\.\."))?\)',
             lambda found: reply(found, draw, skill) if draw.random() < diligence else found[0],
@@ -97,9 +70,13 @@ def filled(book, draw, diligence, skill, special=""):
     return book
 
 
-def attempt(name, right):
-    text, (old, new) = EXERCISES[name].solution_text(), SLIPS.get(name, ("", ""))
-    return text if right else text.replace(old, new) if old else EXERCISES[name].stub
+def attempt(name, draw, right):
+    """The exercise's solution, or the same with one of the first mistakes that the catalogue has for it."""
+    exercise = EXERCISES[name]
+    if right:
+        return exercise.solution_text()
+    slip = draw.choice(list(exercise.mistakes.values())[:3])
+    return ast.unparse(slip.variants[0].tree)
 
 
 def reply(found, draw, skill):
