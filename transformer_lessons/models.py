@@ -12,7 +12,7 @@ from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward, 
 from transformer_lessons.masks import causal_mask, padding_mask
 from transformer_lessons.modern import GELUFeedForward, QuickDropout, RMSNorm, RotaryHalves
 from transformer_lessons.positions import LearnedPositions, PositionalEncoding, RotaryPositions
-from transformer_lessons.validation import check_length, check_pad, check_sizes, check_split, check_tokens
+from transformer_lessons.validation import check_length, check_pad, check_sizes, check_split, check_tokens, check_turns
 
 
 class Embedding(nn.Module):
@@ -181,6 +181,7 @@ class Config:
     def __post_init__(self):
         check_split(self.d_model, self.num_heads)
         check_sizes(vocabulary_size=self.vocabulary_size, num_layers=self.num_layers)
+        check_turns(self.rotary, self.halves)
 
 
 class LanguageModel(nn.Module):
@@ -233,5 +234,6 @@ def new_norm(config):
 
 
 def new_rotary(config):
-    positions = RotaryHalves if config.halves else RotaryPositions
-    return positions(config.d_model // config.num_heads, config.max_length, config.base)
+    return (RotaryHalves if config.halves else RotaryPositions)(
+        config.d_model // config.num_heads, config.max_length, config.base
+    )

@@ -13,7 +13,8 @@ class RMSNorm(nn.RMSNorm):
 
     def forward(self, x):
         wide = x.to(torch.promote_types(x.dtype, torch.float32))  # (batch, length, d_model)
-        wide = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.eps)  # (batch, length, d_model)
+        eps = torch.finfo(wide.dtype).eps if self.eps is None else self.eps
+        wide = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + eps)  # (batch, length, d_model)
         return self.weight * wide.to(x.dtype)
 
 
@@ -49,7 +50,7 @@ class QuickDropout(nn.Dropout):
     """Dropout that draws 16 bits per number: four times as fast on a CPU, where only one thread draws."""
 
     def forward(self, x):
-        if not (self.training and self.p and x.is_cpu):
+        if not (self.training and 0 < self.p < 1 and x.is_cpu):
             return super().forward(x) if self.training else x
         drawn = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
         dropped = min(round(self.p * 2**16), 2**16 - 1)  # of 2**16 equally likely numbers

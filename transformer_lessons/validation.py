@@ -56,6 +56,12 @@ def check_positions(x, max_length, features, start=0):
     check_length(start + x.shape[-2], max_length)
 
 
+def check_turns(rotary, halves):
+    """Only rotary positions turn features, be they neighbours or half a head apart."""
+    if halves and not rotary:
+        raise ValueError("halves=True needs rotary=True: learned positions are not turned")
+
+
 def check_pad(pad_id, vocabulary_size):
     """The padding id, if there is one, is one of the tokens."""
     if pad_id is not None and pad_id not in range(vocabulary_size):

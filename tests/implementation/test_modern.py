@@ -10,7 +10,7 @@ from theorems import Memory, assert_same, gradients, unit_scale
 from transformer_lessons import modern, positions
 from transformer_lessons.attention import MultiHeadAttention
 from transformer_lessons.models import Config, LanguageModel
-from transformer_lessons.modern import RMSNorm, RotaryHalves
+from transformer_lessons.modern import QuickDropout, RMSNorm, RotaryHalves
 
 pytestmark = pytest.mark.usefixtures("exact")
 GPT2 = Config(vocabulary_size=11, d_model=24, num_heads=6, d_hidden=20, num_layers=2, max_length=9, gelu=True)
@@ -31,6 +31,18 @@ def test_rms_norm_averages_half_precision_in_float32():
     norm = RMSNorm(24, 1e-5).bfloat16()
     x = torch.randn(2, 7, 24).bfloat16()
     assert torch.equal(norm(x), F.rms_norm(x.float(), (24,), eps=1e-5).bfloat16())
+
+
+def test_rms_norm_without_an_epsilon_is_pytorchs_too():
+    x = 1e-8 * torch.randn(2, 7, 24)
+    torch.testing.assert_close(RMSNorm(24)(x), torch.nn.RMSNorm(24)(x), rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.25, 0.999999, 1.0])
+def test_quick_dropout_drops_as_many_numbers_and_keeps_the_mean(p):
+    dropped = QuickDropout(p)(torch.ones(2**20)) == 0
+    assert dropped.double().mean().item() == pytest.approx(p, abs=0.01)
+    assert p < 1 or dropped.all()
 
 
 def test_halves_are_neighbours_in_another_order():
@@ -103,12 +115,13 @@ def test_each_change_changes_the_weights_as_it_should():
         "rms": -(2 * layers + 1) * d,
         "gated": layers * (d + 1) * hidden,
         "rotary": -9 * d,
-        "halves": 0,
         "num_key_heads": -layers * 2 * (d + 1) * 16,
         "bias": -layers * (5 * d + hidden),
         "tied": 11 * d,
     }
-    assert {name: size(replace(GPT2, **{name: value})) - base for name, value in CHANGES.items()} == expected
+    assert {name: size(replace(GPT2, **{name: CHANGES[name]})) - base for name in expected} == expected
+    assert size(replace(GPT2, rotary=True, halves=True)) == base + expected["rotary"]
+    assert set(expected) | {"halves"} == set(CHANGES)
 
 
 def test_without_biases_none_is_left_but_those_of_layer_norm():

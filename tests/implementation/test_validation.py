@@ -27,7 +27,7 @@ from transformer_lessons.attention import (
 )
 from transformer_lessons.layers import DecoderLayer, EncoderLayer, FeedForward, GatedFeedForward
 from transformer_lessons.masks import causal_mask, masked_softmax, padding_mask
-from transformer_lessons.models import Embedding, Encoder, Transformer
+from transformer_lessons.models import Config, Embedding, Encoder, Transformer
 from transformer_lessons.modern import RotaryHalves
 from transformer_lessons.positions import (
     LearnedPositions,
@@ -137,6 +137,11 @@ def test_heads_are_merged_from_nothing_but_a_batch_of_heads():
 def test_sines_and_cosines_for_an_odd_number_of_features_are_refused(name, build):
     with pytest.raises(ValueError, match=rf"^{name}=7 is odd: sines and cosines come in pairs, so it must be even$"):
         build()
+
+
+def test_halves_without_rotary_positions_are_refused():
+    with pytest.raises(ValueError, match=r"^halves=True needs rotary=True: learned positions are not turned$"):
+        Config(WORDS, 12, 3, D_HIDDEN, 1, 5, halves=True)
 
 
 def test_learned_positions_need_no_pairs():
