@@ -52,6 +52,12 @@ def test_online_softmax_is_the_softmax_of_all_blocks(rise, level):
     torch.testing.assert_close(online_softmax(blocks), torch.cat(blocks, -1).softmax(-1), rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("hidden", [[0], [0, 1], [1], [2]])
+def test_online_softmax_takes_blocks_that_a_mask_hides(hidden):
+    blocks = [torch.full((3, 4), -torch.inf) if number in hidden else torch.randn(3, 4) for number in range(3)]
+    torch.testing.assert_close(online_softmax(blocks), torch.cat(blocks, -1).softmax(-1), rtol=1e-12, atol=1e-14)
+
+
 @pytest.mark.parametrize("length", [1, 7, 64, 100])
 @pytest.mark.parametrize("block", [1, 4, 16, 64, 300])
 def test_tiled_attention_is_causal_attention_to_1e_12(length, block):

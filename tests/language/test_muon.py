@@ -59,6 +59,14 @@ def test_a_step_is_pytorchs_muon_for_matrices_and_adamw_for_the_others(shape):
     assert torch.allclose(ours[2], theirs[2], atol=1e-6)
 
 
+def test_a_weight_without_a_gradient_stays_as_it_is():
+    weights = [torch.ones(4, 6, requires_grad=True) for _ in range(2)]
+    weights[0].grad = torch.ones(4, 6)
+    Muon([{"params": weights, "momentum": 0.95}]).step()
+    assert (weights[0] != 1).all()
+    assert (weights[1] == 1).all()
+
+
 def test_a_state_that_was_loaded_goes_on_as_the_one_that_was_saved():
     torch.manual_seed(0)
     ours, theirs, muon, other = both(

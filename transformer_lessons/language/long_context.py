@@ -19,7 +19,8 @@ def online_softmax(blocks):
 
     When a block raises the maximum, the sum so far is rescaled to the new one.
     """
-    largest = torch.full_like(blocks[0][..., :1], -torch.inf)  # (..., 1)
+    lowest = torch.finfo(blocks[0].dtype).min  # not -inf: a first block of -inf alone would turn into NaN
+    largest = torch.full_like(blocks[0][..., :1], lowest)  # (..., 1)
     total = torch.zeros_like(largest)  # (..., 1)
     for scores in blocks:
         raised = torch.maximum(largest, scores.amax(dim=-1, keepdim=True))  # (..., 1)

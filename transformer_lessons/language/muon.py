@@ -38,6 +38,8 @@ class Muon(torch.optim.AdamW):
         """Updates each matrix in a group once; those of one shape together, because many small products are slow."""
         shapes = {}
         for weight in group["params"]:
+            if weight.grad is None:
+                continue
             state = self.state[weight]
             if not state:
                 state.update(step=torch.zeros(()), average=torch.zeros_like(weight))
