@@ -9,7 +9,7 @@ from anchors import slug
 from exercises import EXERCISES, hints, samples
 from questions import question_html
 
-from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.lookup import all_questions
 
 MARKS = "○✓✗"  # a verdict begins with one of them
 

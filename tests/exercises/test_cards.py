@@ -17,7 +17,7 @@ from transformer_lessons.exercises.checker import card, display
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.report import WIDTH
 from transformer_lessons.exercises.questions import clicked
-from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.tools import memory
 
 TABLE = re.compile("<table.*?</table>", re.DOTALL)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from transformer_lessons.exercises import answer
-from transformer_lessons.exercises.questions import finding, verdict
-from transformer_lessons.exercises.questions.finding import LESSONS, questions_of
+from transformer_lessons.exercises.questions import lookup, verdict
 from transformer_lessons.exercises.questions.kinds import Choice, Choices, FreeText, Number, OneOf, SeveralOf, Shape
-from transformer_lessons.exercises.questions.pages import read_page
+from transformer_lessons.exercises.questions.lookup import LESSONS, questions_of
+from transformer_lessons.exercises.questions.question_pages import read_page
 from transformer_lessons.exercises.sealing import sealed, unsealed
 
 FOLDER = Path(verdict.__file__).parent
@@ -398,7 +398,7 @@ def test_a_sealed_page_shows_its_title_alone_and_is_read_all_the_same(path, tmp_
 
 def test_a_page_is_read_once_and_only_when_one_of_its_questions_is_asked_for(monkeypatch):
     opened = []
-    monkeypatch.setattr(finding, "read_page", lambda path: opened.append(path.stem) or read_page(path))
+    monkeypatch.setattr(lookup, "read_page", lambda path: opened.append(path.stem) or read_page(path))
     questions_of.cache_clear()
     for number in ("5.1", "5.2", "5.99", "2.1", "5.1"):
         answer(number)

@@ -17,7 +17,6 @@ from question_proofs import PROOFS
 
 from transformer_lessons.exercises import answer
 from transformer_lessons.exercises.checker.report import WIDTH
-from transformer_lessons.exercises.questions.finding import LESSONS, all_questions
 from transformer_lessons.exercises.questions.kinds import (
     Choices,
     FreeText,
@@ -28,6 +27,7 @@ from transformer_lessons.exercises.questions.kinds import (
     Shape,
     Value,
 )
+from transformer_lessons.exercises.questions.lookup import LESSONS, all_questions
 from transformer_lessons.exercises.questions.verdict import tell
 
 QUESTIONS = all_questions()

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.exercises.questions.verdict import verdict
 from transformer_lessons.marking import commands, naming, report, sheets, submissions, tables, verdicts
 from transformer_lessons.marking.remote import Remote

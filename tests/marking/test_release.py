@@ -15,8 +15,8 @@ import pytest
 from transformer_lessons.exercises.checker.draws import Draws
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.checker.verdict import judge
-from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import FreeText
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking import commands, confinement, release, sheets, verdicts
 
 pytestmark = pytest.mark.skipif(

@@ -12,8 +12,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import Choices
+from transformer_lessons.exercises.questions.lookup import all_questions
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 VERDICT = re.compile(r"[✓✗]|\b(?:True|False|None)\b|\w+(?:Error|Exception)\b")

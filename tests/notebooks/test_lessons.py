@@ -12,7 +12,7 @@ import pytest
 
 from transformer_lessons import exercises
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.language import chat_cells
 from transformer_lessons.tools.cells import names_in
 from transformer_lessons.tools.glossary import glossary, terms_of

@@ -8,9 +8,9 @@ import zipfile
 
 from transformer_lessons.exercises import sealing
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
-from transformer_lessons.exercises.questions.pages import MODEL, POINTS
+from transformer_lessons.exercises.questions.lookup import all_questions
+from transformer_lessons.exercises.questions.question_pages import MODEL, POINTS
 from transformer_lessons.tools import atomic, reset
 from transformer_lessons.tools.install import ROOT
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from transformer_lessons.exercises.checker.card import card_of
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.questions.finding import all_questions
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.confinement import ALL, PROMISES
 from transformer_lessons.marking.halves import as_told
 from transformer_lessons.marking.naming import clean

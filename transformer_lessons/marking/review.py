@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from itertools import combinations
 from pathlib import Path
 
-from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import FreeText
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.marks import OVERRIDES, TEXTS
 from transformer_lessons.marking.naming import cell
 from transformer_lessons.marking.report import page, safe

@@ -6,8 +6,8 @@ import random
 import re
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.exercises.questions.finding import all_questions
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.tools import reset
 
 NAMES = """Ada Alan Amara Anna Ben Chen Chloe Diego Elif Emma Farid Femi Grace Hana Igor Ines Jonas Kofi Lea Liam Lucia

@@ -7,8 +7,8 @@ from transformer_lessons.exercises.checker import onward
 from transformer_lessons.exercises.checker.card import card, paragraph
 from transformer_lessons.exercises.checker.report import WIDTH, Report, note, say
 from transformer_lessons.exercises.questions import clicked
-from transformer_lessons.exercises.questions.finding import find
 from transformer_lessons.exercises.questions.kinds import Question
+from transformer_lessons.exercises.questions.lookup import find
 from transformer_lessons.exercises.questions.reading import Unreadable, is_blank
 
 MARKS = {"passed": "✓", "failed": "✗", "not attempted": "○"}

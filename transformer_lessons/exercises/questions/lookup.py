@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_lessons.exercises.questions.kinds import Question
-from transformer_lessons.exercises.questions.pages import read_page
+from transformer_lessons.exercises.questions.question_pages import read_page
 from transformer_lessons.exercises.questions.reading import Unreadable, listed
 
 LESSONS = sorted(int(path.stem.rpartition("_")[2]) for path in Path(__file__).parent.glob("lesson_*.md"))
