@@ -22,7 +22,6 @@ cells that ask for a verdict run, with all that they need; if one of them fails,
 missing, the whole notebook runs, and that counts. Your files stay as they are: the copies run in a folder of their
 own, with copies of the files beside them. The exit code is 1 if anything has failed or is broken."""
 ON_PURPOSE = "wrong-on-purpose"  # the tag of a cell that shows a wrong answer to its reader
-MARKS = {"passed": "✓", "failed": "✗", "not attempted": "○"}
 ROOM = 500_000_000  # bytes of files copied with a notebook, at most
 
 
@@ -331,7 +330,7 @@ def table(cells, shown):
         called = checks_in(source)
         rows |= {call: ("○", "not reached") for call in called if call not in rows}
         for verdict in verdicts:
-            name, mark = verdict["name"], MARKS[verdict["status"]]
+            name, mark = verdict["name"], terminal.MARKS[verdict["status"]]
             if re.fullmatch(r"\d+\.\d+", name):
                 questions[name] = mark
                 continue

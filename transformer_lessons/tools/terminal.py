@@ -1,4 +1,4 @@
-"""Colour for a command's marks, where a terminal has it.
+"""The marks of verdicts, and colour for them where a terminal has it.
 
 Uses only the standard library, in syntax that an old Python can read: `doctor` runs where nothing is installed.
 """
@@ -6,6 +6,8 @@ Uses only the standard library, in syntax that an old Python can read: `doctor` 
 import os
 import sys
 
+MARKS = {"passed": "✓", "failed": "✗", "not attempted": "○"}
+LETTERS = {"✓": "OK", "✗": "X", "○": "O"}  # where a screen has no such sign
 COLOURS = {"✓": 32, "✗": 31, "○": 33, "!": 31}  # green, red, yellow
 
 
@@ -14,7 +16,7 @@ def marked(mark):
     try:
         mark.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
-        return {"✓": "OK", "✗": "X", "○": "O"}[mark]
+        return LETTERS[mark]
     return f"\033[{COLOURS[mark]}m{mark}\033[0m" if has_colour() else mark
 
 

@@ -5,6 +5,7 @@ import os
 from dataclasses import asdict, dataclass
 
 from transformer_lessons.exercises.checker import card
+from transformer_lessons.tools.terminal import LETTERS
 
 WIDTH = 96  # columns
 
@@ -32,7 +33,7 @@ def say(text: str, page: str = "") -> None:
     try:
         print(text)
     except UnicodeEncodeError:
-        print(text.replace("✓", "OK").replace("✗", "X").replace("○", "O").encode("ascii", "replace").decode())
+        print(text.translate(str.maketrans(LETTERS)).encode("ascii", "replace").decode())
 
 
 def note(report: Report) -> None:

@@ -10,8 +10,7 @@ from transformer_lessons.exercises.questions import clicked
 from transformer_lessons.exercises.questions.kinds import Question
 from transformer_lessons.exercises.questions.lookup import find
 from transformer_lessons.exercises.questions.reading import Unreadable, is_blank
-
-MARKS = {"passed": "✓", "failed": "✗", "not attempted": "○"}
+from transformer_lessons.tools.terminal import MARKS
 
 
 def answer(number: object = None, *values: object) -> Report:
