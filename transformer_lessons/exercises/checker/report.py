@@ -33,7 +33,9 @@ def say(text: str, page: str = "") -> None:
     try:
         print(text)
     except UnicodeEncodeError:
-        print(text.translate(str.maketrans(LETTERS)).encode("ascii", "replace").decode())
+        for mark, letters in LETTERS.items():
+            text = text.replace(mark, letters)
+        print(text.encode("ascii", "replace").decode())
 
 
 def note(report: Report) -> None:
