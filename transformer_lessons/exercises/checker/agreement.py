@@ -10,7 +10,7 @@ from transformer_lessons.exercises.checker.comparison import Difference
 from transformer_lessons.exercises.checker.distributions import Chances
 from transformer_lessons.exercises.checker.draws import Draws, same
 from transformer_lessons.exercises.checker.edits import WrongAnswer
-from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.exercise import Candidate, Exercise
 from transformer_lessons.exercises.checker.finding import Finding
 from transformer_lessons.exercises.checker.sandbox import Outcome
 from transformer_lessons.exercises.checker.values import is_plain, numbers, parts
@@ -174,7 +174,7 @@ def raises_no_more(seen: Seen, variant: WrongAnswer) -> bool:
     )
 
 
-def perhaps_in_full(seen: Seen, candidates: Iterable) -> Iterator:
+def perhaps_in_full(seen: Seen, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """The candidates that may agree in full, going by a glance at the first wrong case; most cannot."""
     if not seen.faulty:
         return

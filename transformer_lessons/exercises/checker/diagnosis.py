@@ -21,7 +21,7 @@ from transformer_lessons.exercises.checker.distributions import Chances
 from transformer_lessons.exercises.checker.draws import Draws, once_for_draws, same
 from transformer_lessons.exercises.checker.edits import WrongAnswer
 from transformer_lessons.exercises.checker.evidence import evidence, symptom, which_parts
-from transformer_lessons.exercises.checker.exercise import MOST_PAIRS, Mistake
+from transformer_lessons.exercises.checker.exercise import MOST_PAIRS, Candidate, Mistake
 from transformer_lessons.exercises.checker.finding import Finding, named
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.slips import SLIPS, is_right, sentence_of, transposed, undone
@@ -116,7 +116,7 @@ def two_on_the_way(seen: Seen) -> Finding | None:
 
 
 @once_for_draws
-def pair_of(draws: Draws, first: tuple, second: tuple) -> tuple | None:
+def pair_of(draws: Draws, first: Candidate, second: Candidate) -> Candidate | None:
     """Two mistakes at once, made once: the draws know the outcomes of the very same wrong answer."""
     ((mistake,), variant), ((other,), another) = first, second
     return draws.exercise.pair((mistake, variant), (other, another))
@@ -150,7 +150,7 @@ def by_signs(seen: Seen, signs_of: Callable | None) -> Finding | None:
     return replace(finding, evidence=(*([shown] if shown else []), *evidence(seen)))
 
 
-def signs_shown(seen: Seen, signs_of: Callable, number: int) -> list | None:
+def signs_shown(seen: Seen, signs_of: Callable, number: int) -> "list[Sign] | None":
     """The signs that one result shows, or None if it says nothing."""
     try:
         signs = signs_of(seen.outcomes[number].value, seen.draws.expected[number], *seen.draws.cases[number].inputs)
@@ -204,7 +204,7 @@ STRATEGIES: tuple[Callable[[Seen], Finding | None], ...] = (
 # What they share
 
 
-def by_mistake(seen: Seen, candidates: Iterable, tests: tuple) -> Finding | None:
+def by_mistake(seen: Seen, candidates: Iterable[Candidate], tests: tuple) -> Finding | None:
     """The first candidate that agrees with the answer, by the strictest test that any passes."""
     candidates = list(candidates)
     for test in tests:
@@ -214,7 +214,7 @@ def by_mistake(seen: Seen, candidates: Iterable, tests: tuple) -> Finding | None
     return None
 
 
-def by_pair(seen: Seen, pairs: list, tests: tuple) -> Finding | None:
+def by_pair(seen: Seen, pairs: list[Candidate], tests: tuple) -> Finding | None:
     """The first pair that agrees, by the strictest test that any passes, and raises nothing that the answer does not.
 
     Where draws are compared by their distribution, several pairs may agree, and one mistake of a pair may already
@@ -236,7 +236,7 @@ def by_pair(seen: Seen, pairs: list, tests: tuple) -> Finding | None:
     return None
 
 
-def needed_of(seen: Seen, mistakes: tuple, pair: WrongAnswer) -> tuple:
+def needed_of(seen: Seen, mistakes: tuple[Mistake, ...], pair: WrongAnswer) -> tuple[Mistake, ...]:
     """Those of two mistakes without which some distribution or error would not be explained."""
 
     def explained_by(variant):
@@ -251,7 +251,7 @@ def needed_of(seen: Seen, mistakes: tuple, pair: WrongAnswer) -> tuple:
     return tuple(mistake for mistake, rest in zip(mistakes, without, strict=True) if not explained_by(rest))
 
 
-def found_by(test: Callable, seen: Seen, mistakes: tuple) -> Finding:
+def found_by(test: Callable, seen: Seen, mistakes: tuple[Mistake, ...]) -> Finding:
     finding = about(mistakes)
     why = f"{finding.why} {which_parts(seen)}" if test is in_parts else finding.why
     return replace(finding, why=why, evidence=evidence(seen, mistakes))

@@ -6,11 +6,11 @@ from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.display import beside
 from transformer_lessons.exercises.checker.draws import same, shown_inputs
 from transformer_lessons.exercises.checker.edits import WrongAnswer
-from transformer_lessons.exercises.checker.exercise import Exercise
+from transformer_lessons.exercises.checker.exercise import Exercise, Mistake
 from transformer_lessons.exercises.checker.values import capital, family, is_array, is_plain, joined, numbers, parts
 
 
-def evidence(seen: Seen, mistakes: tuple = ()) -> tuple:
+def evidence(seen: Seen, mistakes: tuple[Mistake, ...] = ()) -> tuple[str, ...]:
     """The smallest example that shows it: the inputs, yours beside the expected; and one that raises, if any does."""
     lines, exercise = [], seen.exercise
     if seen.wrong:
@@ -29,7 +29,7 @@ def evidence(seen: Seen, mistakes: tuple = ()) -> tuple:
     return tuple(lines)
 
 
-def telling(seen: Seen, mistakes: tuple) -> int:
+def telling(seen: Seen, mistakes: tuple[Mistake, ...]) -> int:
     """The first wrong case, unless there is NaN in it that another mistake gives: then the first where none does."""
     first = seen.wrong[0]
     if not mistakes or not has_nan(seen.outcomes[first].value):

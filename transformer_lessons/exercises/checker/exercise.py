@@ -36,7 +36,10 @@ class Mistake:
     why: str
     look: str
     hint: int | None  # the hint to offer; None: the next
-    variants: list  # wrong answers that all make this one mistake
+    variants: list[WrongAnswer]  # wrong answers that all make this one mistake
+
+
+Candidate = tuple[tuple[Mistake, ...], WrongAnswer]  # one or two mistakes, and an answer that makes them
 
 
 @dataclass
@@ -63,7 +66,7 @@ class Exercise(Setup):
         self.reference: Callable = self.right.answer if setup.reference is None else setup.reference
 
     @cached_property
-    def mistakes(self) -> dict:
+    def mistakes(self) -> dict[str, Mistake]:
         """Name → Mistake, in the order of the page."""
         mistakes = {}
         for item in self.page.mistakes:
@@ -91,7 +94,7 @@ class Exercise(Setup):
         raise PageError(f"{entry.place}: no hint of {self.name} is, or treats, “{entry.hint}”.")
 
     @cached_property
-    def answers(self) -> dict:
+    def answers(self) -> dict[str, RightAnswer]:
         """Style → a right answer; the first is the page's own."""
         styles = {style: RightAnswer(source, self.right.namespace) for style, source in self.page.styles.items()}
         return {"the right answer": self.right, **styles}
@@ -104,7 +107,7 @@ class Exercise(Setup):
         return next(node.args for node in nodes if isinstance(node, ast.FunctionDef) and node.name == called)
 
     @cached_property
-    def inputs(self) -> list:
+    def inputs(self) -> list[str]:
         """The names of the arguments that the answer is called with."""
         return [argument.arg for argument in self.signature.args if argument.arg != "self"]
 
@@ -113,7 +116,7 @@ class Exercise(Setup):
         """How many of the inputs have no default."""
         return len(self.inputs) - len(self.signature.defaults)
 
-    def cases(self, seed: int) -> list:
+    def cases(self, seed: int) -> list[Case]:
         """One case for each of the sizes."""
         cases = []
         for number, size in enumerate(self.sizes):
@@ -124,12 +127,12 @@ class Exercise(Setup):
         return cases
 
     @cached_property
-    def singles(self) -> list:
+    def singles(self) -> list[Candidate]:
         """Every known mistake in every variant."""
         return [((mistake,), variant) for mistake in self.mistakes.values() for variant in mistake.variants]
 
     @cached_property
-    def pairs(self) -> list:
+    def pairs(self) -> list[Candidate]:
         """Two mistakes at once, each in its first variant, for all that replace different lines.
 
         The plainest come first, as on the page and in each family, and only so many are tried.
@@ -146,11 +149,11 @@ class Exercise(Setup):
         pairs = (self.pair(firsts[earlier], firsts[later]) for earlier, later in places_of_two)
         return list(islice(filter(None, pairs), MOST_PAIRS))
 
-    def pair(self, first: tuple, second: tuple) -> tuple | None:
+    def pair(self, first: tuple[Mistake, WrongAnswer], second: tuple[Mistake, WrongAnswer]) -> Candidate | None:
         """Two mistakes at once, each with its variant; None if they are the same or both replace the same line."""
         (mistake, variant), (other, variant_of_other) = first, second
         joined = None if mistake is other else variant.together(variant_of_other)
-        return joined and ((mistake, other), joined)
+        return None if joined is None else ((mistake, other), joined)
 
     def solution_text(self) -> str:
         """The right answer's source, which runs on its own."""

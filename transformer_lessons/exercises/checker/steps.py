@@ -18,6 +18,7 @@ from transformer_lessons.exercises.checker.agreement import Seen
 from transformer_lessons.exercises.checker.comparison import alike, close
 from transformer_lessons.exercises.checker.draws import Draws, compare, inputs_for, make, once_for_draws
 from transformer_lessons.exercises.checker.edits import RETURN, RightAnswer, WrongAnswer, recording
+from transformer_lessons.exercises.checker.exercise import Candidate
 from transformer_lessons.exercises.checker.sandbox import Outcome, attempt
 from transformer_lessons.exercises.checker.values import capital, family, freeze, is_array, joined, numbers
 
@@ -59,7 +60,7 @@ def sentence_on_steps(seen: Seen) -> str:
     return " ".join(sentences)
 
 
-def certain(draws: Draws, answer: Callable, number: int) -> tuple:
+def certain(draws: Draws, answer: Callable, number: int) -> tuple[list[str], tuple[str | None, str] | None]:
     """(the layers that are never used, the first wrong step), on one case.
 
     The step is given as (the one before, its name), or as None where it is not certain.
@@ -85,7 +86,9 @@ def traced(draws: Draws, answer: Any, number: int) -> tuple:
     return target, trace, never_used(target, trace, inputs, freeze(result)) if draws.exercise.is_module else []
 
 
-def first_wrong_step(draws: Draws, number: int, target: Any, trace: "Trace", right: "RightSteps") -> tuple | None:
+def first_wrong_step(
+    draws: Draws, number: int, target: Any, trace: "Trace", right: "RightSteps"
+) -> tuple[str | None, str] | None:
     """(the step before, the first wrong step), or None where it is not certain."""
     computed = [tensor for call in trace.calls for tensor in call.results]
     absent = [[tensor for tensor in results if not right.among(tensor, computed)] for results in right.results]
@@ -144,7 +147,9 @@ def never_used(module: nn.Module, trace: "Trace", inputs: list, result: Any) -> 
 # Which mistakes show in what an answer computes on the way?
 
 
-def mistakes_on_the_way(draws: Draws, answer: Callable, outcome: Outcome, number: int, run: Callable) -> list:
+def mistakes_on_the_way(
+    draws: Draws, answer: Callable, outcome: Outcome, number: int, run: Callable
+) -> list[Candidate]:
     """The mistakes, as singles, whose first wrong result is among the numbers that the answer computes.
 
     If another mistake comes after one, only the end of the answer no longer shows it. Mistakes that show in the most
@@ -168,7 +173,7 @@ def mistakes_on_the_way(draws: Draws, answer: Callable, outcome: Outcome, number
     return [single for single, _ in sorted(counted, key=lambda count: -count[1])]
 
 
-def mistakes_in_parts(draws: Draws, value: object, number: int) -> list:
+def mistakes_in_parts(draws: Draws, value: object, number: int) -> list[Candidate]:
     """The mistakes, as singles, that explain wrong parts of this result: losses, say, if another has moved the weights.
 
     Only those that explain the most: each of them is tried with every other mistake, and that takes time.
