@@ -86,6 +86,11 @@ def test_the_page_of_the_readme_is_read_as_it_stands(page, setup):
             "    try:\n        doubled = x + x\n    finally:\n        pass\n",
             r":21: no line inside",
         ),
+        (
+            "def double_plus_one(x):\n    raise",
+            "class double_plus_one:\n    raise",
+            r":10: a stub that is a class needs",
+        ),
         ("## Also right\n\n### with one product", "## Also right\n\n## Hints", r"two headings “Hints”"),
     ],
 )

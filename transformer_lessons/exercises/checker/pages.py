@@ -181,6 +181,9 @@ class Reader:
         body = parse(block.text, self, block.number).body
         if not body or getattr(body[-1], "name", None) != self.page.name:
             raise self.error(block.number, f"this code must end in the definition of `{self.page.name}`")
+        methods = {node.name for node in ast.walk(body[-1]) if isinstance(node, ast.FunctionDef)}
+        if self.section == "What is asked" and not methods & {self.page.name, "forward"}:
+            raise self.error(block.number, "a stub that is a class needs a `forward`")
         if self.section == "The right answer" and any(isinstance(node, UNEDITED) for node in ast.walk(body[-1])):
             raise self.error(block.number, "no line inside `try` or `match` can be replaced: write it without")
         source = block.text + "\n"
