@@ -12,7 +12,7 @@ from transformer_lessons.inspection import live
 from transformer_lessons.inspection.attention_maps import attention_weights
 from transformer_lessons.language import checkpoints, sampling
 
-PROMPT, SEED, LENGTH, LAYER, HEAD = live.OPENING, 1, 54, 1, 6  # it reads words, where most heads read spaces
+PROMPT, SEED, LENGTH, LAYER, HEAD = live.OPENING, 1, 54, 1, 6  # any head would do
 SHOWN, SHADES = 10, 8
 TEMPERATURES = [step / 10 for step in range(1, 21)]  # of the slider
 NAMES = {" ": "space", "\n": "new line"}

@@ -86,8 +86,8 @@ def beginning(lessons):
         f"about {hours} hours<br>no GPU · MIT licence\n\n</div></div>\n\n"
         f"{poster()}\n\n{{.behind}}\n"
         "This is what you will have built: lesson 8 trains such a model, and lesson 11 looks inside. Its code here is "
-        f'<a href="beside/live/model.js">the Transformer in {lines_of_the_model()} lines of JavaScript</a>, as in the '
-        "[finished implementation](reference/models.md), line by line.\n\n"
+        f'<a href="beside/live/model.js">the Transformer in {lines_of_the_model()} lines of JavaScript</a>, under '
+        "the names of the [finished implementation](reference/models.md).\n\n"
     )
 
 

@@ -52,6 +52,12 @@ def prompts(number):
     return [" ".join(WORDS[word] for word in row.tolist()) for row in rows]
 
 
+def test_the_classes_in_javascript_have_the_names_of_those_in_python():
+    names = re.findall(r"^ +class (\w+)", live.source("model.js"), re.MULTILINE)
+    assert len(names) > 4
+    assert set(names) <= {type(module).__name__ for module in some_model(True, False, "abc").modules()}
+
+
 @needs_node
 def test_the_shipped_model_gives_pytorchs_logits_for_prompts_of_any_length_and_its_greedy_text(tmp_path):
     model, vocabulary = checkpoints.load_model()

@@ -91,7 +91,7 @@ globalThis.lessons = (() => {
     }
   }
 
-  class EncoderLayer {
+  class SelfAttentionLayer {
     constructor(part, numHeads, rotary) {
       this.attention = new MultiHeadAttention(part.attention, numHeads, rotary);
       this.feedForward = new FeedForward(part.feed_forward);
@@ -111,7 +111,7 @@ globalThis.lessons = (() => {
       this.architecture = architecture;
       this.embedding = weights.embedding;
       this.positions = rotary ? null : weights.positions.encoding;
-      this.layers = Object.values(weights.layers).map(part => new EncoderLayer(part, architecture.num_heads, rotary));
+      this.layers = Object.values(weights.layers).map(part => new SelfAttentionLayer(part, architecture.num_heads, rotary));
       this.norm = weights.norm;
     }
 
