@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from transformer_lessons.exercises.checker.comparison import comparable
 from transformer_lessons.exercises.checker.draws import Draws, inputs_for, make, observe, same
 from transformer_lessons.exercises.checker.exercise import Case, Exercise
 from transformer_lessons.exercises.checker.finding import Finding, named
@@ -72,6 +73,19 @@ def different_every_time(exercise: Exercise) -> Finding:
     )
     return named(
         "different every time", "Called twice with the same inputs, it gives two different results.", look=look
+    )
+
+
+def kept_besides_weights(draws: Draws, answer: Any, run: Callable) -> Finding | None:
+    """What is said where each module repeats itself, but two modules with the same weights differ."""
+    outcomes = [run(lambda case=case: repeated(draws, answer, case)) for case in draws.cases]
+    if not draws.exercise.is_module or any(not outcome.ok or outcome.value for outcome in outcomes):
+        return None
+    return named(
+        "something kept besides the weights",
+        "Each module gives the same result every time, but two modules with the same weights give different ones: "
+        "`forward` uses something else that is kept, such as a product of the weights as they were at first.",
+        look="what does `__init__` compute, and does `forward` use the weights as they are now?",
     )
 
 
@@ -146,7 +160,13 @@ def trained(draws: Draws, answer: Any, case: Case) -> Finding | None:
     exercise = draws.exercise
     inputs = inputs_for(draws, case)
     module: nn.Module = make(exercise, answer, case, draws.dtype, inputs)
-    module.train()(*inputs)
+    in_eval, in_training = freeze(module(*inputs)), freeze(module.train()(*inputs_for(draws, case)))
+    if not comparable(in_training, in_eval):
+        return named(
+            "another kind of result in training mode",
+            "In training mode it returns something of another kind or shape than in eval mode.",
+            look="each place that uses `self.training`.",
+        )
     return fault_of_gradients(draws, case, *forwards(draws, answer, case)) if exercise.gradients else None
 
 

@@ -328,6 +328,9 @@ def name_of_error(error: str) -> tuple[str, str]:
         wanted = WORDS.get(word)
         look = f"this library calls it `{wanted}`, not `{word}`." if wanted else "the names of its arguments."
         return "an unknown argument", look
+    if "'NoneType' object has no attribute" in error:
+        look = "what is None there, and why? Some methods return nothing; .grad is None before the first backward."
+        return "an unknown attribute", look
     if "index out of range in self" in error:
         return "an unknown id", "an embedding for n tokens accepts the ids 0 to n - 1."
     return ERRORS.get(kind, "raises an error"), LOOKS.get(kind, "")

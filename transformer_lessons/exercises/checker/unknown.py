@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from transformer_lessons.exercises.checker.agreement import Seen, is_list
-from transformer_lessons.exercises.checker.beyond_numbers import different_every_time, repeats
+from transformer_lessons.exercises.checker.beyond_numbers import different_every_time, kept_besides_weights, repeats
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.contract import LAYERS_IN_FORWARD, at_line, made_in_forward, name_of_error
 from transformer_lessons.exercises.checker.distributions import Chances
@@ -38,7 +38,7 @@ def unknown(seen: Seen) -> Finding:
     if not isinstance(expected, Chances) and not repeats(seen.draws, seen.answer, first, value, seen.run):
         if exercise.is_module and made_in_forward(seen.draws, seen.answer, seen.run):
             return LAYERS_IN_FORWARD
-        return different_every_time(exercise)
+        return kept_besides_weights(seen.draws, seen.answer, seen.run) or different_every_time(exercise)
     other_keys = isinstance(value, Mapping) and isinstance(expected, Mapping) and value.keys() != expected.keys()
     if difference.sort == "numbers" and (other_keys or not holds_numbers(expected)):
         headline = "the result is not right."
