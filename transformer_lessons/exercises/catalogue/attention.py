@@ -1,11 +1,17 @@
 """How the inputs of `attention` are drawn, and what its scores were divided by."""
 
 from transformer_lessons import first_steps
-from transformer_lessons.exercises.catalogue.attention_scores import SIZES, divisor_sentence, draw_roles, solved_scaling
+from transformer_lessons.exercises.catalogue.attention_scores import (
+    SIZES,
+    divisor_sentence,
+    draw_roles,
+    large,
+    solved_scaling,
+)
 from transformer_lessons.exercises.checker.setup import Setup
 
 setup = Setup(
-    sizes=SIZES,
+    sizes=[*SIZES, *large(70.0, -70.0)],
     draw=draw_roles,
     reference=first_steps.attention,
     gradients=True,

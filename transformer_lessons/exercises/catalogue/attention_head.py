@@ -4,7 +4,14 @@ import torch.nn.functional as F
 
 from transformer_lessons import first_steps
 from transformer_lessons.exercises.catalogue.attention_scores import factor_of
+from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.setup import Setup, normal
+
+
+def in_training(call, x):
+    """Does training mode change anything?"""
+    return None if alike(list(call(x)), list(call.train()(x)), 1e-4) else "dropout"
+
 
 setup = Setup(
     build=("d_model", "d_head"),
@@ -14,11 +21,13 @@ setup = Setup(
         {"batch": 2, "length": 3, "d_model": 4, "d_head": 4},
         {"batch": 3, "length": 3, "d_model": 3, "d_head": 3},
         {"batch": 4, "length": 5, "d_model": 3, "d_head": 6, "zeros": 1},  # a vector of zeros has scores of 0
+        {"batch": 4, "length": 6, "d_model": 5, "d_head": 3, "scale": 7.0},  # scores beyond 50
     ],
-    draw=lambda generator, batch, length, d_model, d_head, zeros=0: (
-        F.pad(normal(generator, batch, length - zeros, d_model), (0, 0, 0, zeros)),
+    draw=lambda generator, batch, length, d_model, d_head, zeros=0, scale=1.0: (
+        F.pad(normal(generator, batch, length - zeros, d_model, scale=scale), (0, 0, 0, zeros)),
     ),
     reference=first_steps.AttentionHead,
+    checks=[in_training],
     returns=("output", "weights"),
     shapes={"output": "(batch, query, d_head)", "weights": "(batch, query, key)"},
     solves=lambda observed, expected, x: (

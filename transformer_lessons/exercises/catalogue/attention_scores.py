@@ -9,13 +9,15 @@ from transformer_lessons.exercises.checker.setup import normal
 
 
 def draw_roles(
-    generator: torch.Generator, lead: tuple, query: int, key: int, d_head: int, d_v: int
+    generator: torch.Generator, lead: tuple, query: int, key: int, d_head: int, d_v: int, every: float = 0.0
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Queries, keys and values of these sizes."""
+    """Queries, keys and values of these sizes; every score may be large: a softmax does not notice, a limit does."""
     sizes = (query, d_head), (key, d_head), (key, d_v)
     query, key, value = (normal(generator, *lead, *size) for size in sizes)
     if d_head == 2:  # key 0 is at a right angle to every query: its scores are exactly 0
         query[..., 1] = key[..., 0, 0] = 0.0
+    if every:
+        query[..., 0], key[..., 0] = 1.0, every
     return query, key, value
 
 
@@ -29,6 +31,11 @@ SIZES = [  # all different at first; then some equal, for mistakes that run only
     {"lead": (3, 2), "query": 7, "key": 4, "d_head": 8, "d_v": 8},
     {"lead": (1, 2), "query": 1, "key": 3, "d_head": 2, "d_v": 4},  # sizes of 1, which a squeeze removes
 ]
+
+
+def large(*scores: float) -> list:
+    """Sizes in which every score, before any scaling, is about as large as one of these."""
+    return [{"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6, "every": every} for every in scores]
 
 
 def factor_of(observed: object, expected: tuple) -> float | None:

@@ -11,9 +11,10 @@ setup = Setup(
         {"batch": 2, "query": 5, "key": 5, "num_heads": 3, "d_model": 12},
         {"batch": 3, "query": 4, "key": 7, "num_heads": 2, "d_model": 10},
         {"batch": 5, "query": 6, "key": 4, "num_heads": 3, "d_model": 24},
+        {"batch": 4, "query": 5, "key": 6, "num_heads": 3, "d_model": 12, "scale": 7.0},  # scores beyond 50
     ],
-    draw=lambda generator, batch, query, key, num_heads, d_model: tuple(
-        normal(generator, batch, length, d_model) for length in (query, key, key)
+    draw=lambda generator, batch, query, key, num_heads, d_model, scale=1.0: tuple(
+        normal(generator, batch, length, d_model, scale=scale) for length in (query, key, key)
     ),
     build=("d_model", "num_heads"),
     reference=attention.MultiHeadAttention,

@@ -3,18 +3,14 @@
 import math
 
 from transformer_lessons import attention
-from transformer_lessons.exercises.catalogue.attention_scores import SIZES, divisor_sentence, draw_roles, solved_scaling
+from transformer_lessons.exercises.catalogue.attention_scores import (
+    SIZES,
+    divisor_sentence,
+    draw_roles,
+    large,
+    solved_scaling,
+)
 from transformer_lessons.exercises.checker.setup import Setup
-
-LARGE = {"lead": (2,), "query": 3, "key": 4, "d_head": 5, "d_v": 6}
-
-
-def draw_large(generator, every_score=0.0, **sizes):
-    """Queries, keys and values whose scores are all about this large: a softmax does not notice, but a limit does."""
-    query, key, value = draw_roles(generator, **sizes)
-    if every_score:
-        query[..., 0], key[..., 0] = 1.0, every_score * math.sqrt(query.shape[-1])
-    return query, key, value
 
 
 def root_of(query):
@@ -23,8 +19,8 @@ def root_of(query):
 
 
 setup = Setup(
-    sizes=[*SIZES, {**LARGE, "every_score": 20.0}, {**LARGE, "every_score": -20.0}],
-    draw=draw_large,
+    sizes=[*SIZES, *large(45.0, -45.0, 150.0, -150.0)],
+    draw=draw_roles,
     reference=attention.scaled_dot_product_attention,
     gradients=True,
     returns=("output", "weights"),
