@@ -3,7 +3,7 @@
 import numpy as np
 
 from transformer_lessons.exercises.catalogue.softmax import factor_between
-from transformer_lessons.exercises.checker.comparison import comparable
+from transformer_lessons.exercises.checker.comparison import alike, comparable
 from transformer_lessons.exercises.checker.setup import Setup, normal
 from transformer_lessons.first_steps import self_attention
 
@@ -18,11 +18,21 @@ def draw_vectors(generator, length, features, alike=False):
 
 
 def scale(observed, expected, x):
-    """Any number that all the scores were multiplied by."""
+    """Any number that all the scores, or all squared distances in their place, were multiplied by."""
     output, weights = observed
     if not comparable(observed, expected) or not (weights > 0).all() or not np.allclose(output, weights @ x, atol=1e-4):
         return []
-    return ["the scores scaled"] * (factor_between(weights, x @ x.T) is not None)
+    distances = ((x[:, None] - x) ** 2).sum(-1)
+    scores = {"the scores scaled": x @ x.T, "another measure than the dot product": -distances}
+    return [name for name, one in scores.items() if factor_between(weights, one) is not None]
+
+
+def of_large_scores(call, x):
+    """Do scores of about 1000 lose their weights, or those of a row far below them?"""
+    far = np.array([[30.0, 10.0, 0.0], [30.0, 9.9, 0.0], [-30.0, 10.0, 0.0], [0.0, 0.0, 1.0]])
+    if x.shape != (2, 3) or alike(list(call(far)), list(self_attention(far)), 1e-4):
+        return None
+    return "large scores lost"
 
 
 setup = Setup(
@@ -39,4 +49,5 @@ setup = Setup(
     returns=("output", "weights"),
     shapes={"output": "(query, features)", "weights": "(query, key)"},
     solves=scale,
+    checks=[of_large_scores],
 )
