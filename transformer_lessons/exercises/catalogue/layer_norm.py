@@ -1,5 +1,6 @@
 """How the inputs of `layer_norm` are drawn, and which epsilon was added."""
 
+import torch
 import torch.nn.functional as F
 
 from transformer_lessons.exercises.checker.comparison import comparable
@@ -23,6 +24,15 @@ def row_not_normal(observed, expected, x, gain, bias, eps=1e-5):
     worst = (variance - wanted).abs().argmax()
     found, right = (float(one.flatten()[worst]) for one in (variance, wanted))
     return f"{begin} variance of {found:.3f} instead of {right:.3f}." if abs(found - right) > 1e-3 else None
+
+
+def of_a_large_mean(call, x, gain, *_):
+    """Is the variance right in float32 where the mean is far larger than the deviations?"""
+    far, none = torch.tensor([[10001.0, 9999.0, 10003.0], [9998.0, 10000.0, 10001.0]]), torch.zeros(3)
+    if x.shape != far.shape:
+        return None
+    ours, expected = call(far, none + 1, none), F.layer_norm(far, (3,))
+    return None if torch.allclose(ours.float(), expected, atol=0.02) else "a difference of large numbers"
 
 
 def epsilon(observed, expected, x, gain, bias, eps=1e-5):
@@ -49,6 +59,7 @@ setup = Setup(
     ],
     draw=draw_features,
     symptoms=[row_not_normal],
+    checks=[of_a_large_mean],
     reference=lambda x, gain, bias, eps=1e-5: F.layer_norm(x, gain.shape, gain, bias, eps),
     solves=epsilon,
 )
