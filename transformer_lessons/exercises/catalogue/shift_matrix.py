@@ -24,12 +24,12 @@ def shift(offset, d_model):
 
 @lru_cache(maxsize=20)
 def first_positions(d_model):
-    """The encoding of the first 32 positions, (d_model, position)."""
-    return numbers(positions.sinusoidal_encoding(32, d_model)).T
+    """The encoding of the first 32 positions and of a distant one, (d_model, position)."""
+    return numbers(positions.sinusoidal_encoding(2001, d_model))[[*range(32), 2000]].T
 
 
 def same_shift(one, other):
-    """The same matrix, or one that does the same to the first 32 positions: a fit is never exact."""
+    """The same matrix, or one that does the same to the first 32 positions and a distant one: a fit is never exact."""
     if alike(one, other, TOLERANCE):
         return True
     tensors = (isinstance(each, torch.Tensor) and each.is_floating_point() and each.dim() == 2 for each in (one, other))
