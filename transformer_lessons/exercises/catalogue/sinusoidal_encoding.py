@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import torch
 
 from transformer_lessons import positions
 from transformer_lessons.exercises.checker.comparison import close, comparable
@@ -22,10 +23,14 @@ def table(frequency, length):
 
 
 def signs_of_the_frequencies(observed, expected, length, d_model):
-    """Any base but 10000, and frequencies that grow: large angles have other sines in each kind of rounding."""
-    if not comparable(observed, expected) or min(length, d_model / 2) < 2:
+    """Half precision, another base, growing frequencies: large angles have other sines in each kind of rounding."""
+    if not comparable(observed, expected) or length < 2:
         return []
     ours, exponents = numbers(observed), np.arange(0, d_model, 2) / d_model
+    if np.abs(ours - expected.numpy())[1].max() < 0.01 and is_in_half_precision(torch.from_numpy(ours)):
+        return ["half precision"]
+    if d_model < 4:
+        return []
     frequency = math.atan2(ours[1, 2], ours[1, 3])
     base = frequency ** (-d_model / 2) if 0 < frequency < 1 else 0
     grown = np.abs(ours - table(10000**exponents, length)) < 0.1
@@ -34,6 +39,11 @@ def signs_of_the_frequencies(observed, expected, length, d_model):
         ("multiplied where it should be divided", np.mean(grown) > 0.95),
     )
     return [name for name, shown in signs if shown]
+
+
+def is_in_half_precision(table):
+    """Is each number one that half precision has?"""
+    return any(bool((table.to(kind).double() == table).all()) for kind in (torch.float16, torch.bfloat16))
 
 
 def holds_any_length(call, length, d_model):

@@ -72,6 +72,7 @@ HISTORY = {
     "bS": "gradients cleared before the step",
     "Sb": "a step before the gradients",
     "sb": "a step before the gradients",
+    "bsbs": "gradients and several steps in turn",
 }
 
 
@@ -85,7 +86,9 @@ def two_steps(call, rehearsal, sgd, *batches):
         losses.append(call(model, optimizer, tokens))
         weights.append(torch.cat([one.detach().flatten() for one in model.parameters()]))
         kinds = re.sub(r"(.)\1+", r"\1", "".join(events))
-        history.append(HISTORY.get(kinds, "gradients and steps in turn"))
+        history.append(
+            HISTORY.get(kinds, HISTORY["bsbs"] if kinds.lower().count("s") > 1 else "gradients and a step in turn")
+        )
         history += ["the model is left in eval mode"] * (not model.training)
     return losses, torch.stack(weights), history
 
@@ -114,5 +117,6 @@ setup = Setup(
     returns=("losses", "weights", "what happened"),
     checks=[is_a_float],
     symptoms=[what_is_wrong],
+    signs=lambda observed, *_: ["more than one step"] * (HISTORY["bsbs"] in observed[2]),
     names_steps=False,
 )
