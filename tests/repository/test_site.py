@@ -534,6 +534,17 @@ def test_the_asides_of_a_page_have_names_of_their_own(site):
 
 
 @needs_sphinx
+def test_what_the_settings_replace_in_the_themes_html_is_replaced_on_every_page(site):
+    built = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    for path, page in built.items():
+        assert page.count('<meta name="viewport"') == 1, path
+        assert re.search(r'<[^>]*role="heading"(?![^>]*aria-level="2")|<summary[^>]*aria-label', page) is None, path
+        assert re.search(r"<th[^>]*>(?:\s|<p></p>)*</th>", page) is None, path
+    for replacement in ('role="heading" aria-level="2"', 'below-input">\n<summary>', "<td></td>"):
+        assert any(replacement in page for page in built.values()), replacement
+
+
+@needs_sphinx
 def test_no_built_page_loads_anything_from_elsewhere(site):
     for path in [*site.rglob("*.html"), *site.rglob("*.css")]:
         text = re.sub(r"<a [^>]*>", "", path.read_text(encoding="utf-8"))
