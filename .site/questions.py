@@ -7,7 +7,8 @@ from textwrap import dedent
 
 from markup import coloured, fold, html
 
-from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Shape
+from transformer_lessons.exercises.questions.clicked import what_is_told
+from transformer_lessons.exercises.questions.kinds import Choices, FreeText
 
 
 def question_html(question, answered):
@@ -52,14 +53,7 @@ def blocks(text):
 def field(question):
     """A field for a number or a shape; the explanations travel with the page, but out of plain sight."""
     say = question.say
-    told = {
-        "shape": isinstance(question, Shape),
-        "right": question.right,
-        "why": in_html(question.why),
-        "pointer": in_html(question.pointer),
-        "tolerance": question.tolerance,
-        "slips": [[slip, in_html(why)] for slip, why in question.slips.items()],
-    }
+    told = what_is_told(question, in_html)
     hidden = base64.b64encode(json.dumps(told, ensure_ascii=False).encode()).decode()
     ask = "Shape" if told["shape"] else "Number"
     items = "".join(

@@ -6,6 +6,7 @@ what nbval compares and `mark` reads.
 
 import base64
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def blocks(question: Question, paragraphs: list[str]) -> list[str]:
     return [*paragraphs, last.replace("<p>", f'<p data-told="{hidden}">', 1), f"<script>\n{code}</script>"]
 
 
-def what_is_told(question: Question) -> dict[str, Any] | None:
+def what_is_told(question: Question, marked_up: Callable[[str], str] = marked_up) -> dict[str, Any] | None:
     """What is right, what is wrong, and why, as HTML; None for a free text, which no script can judge."""
     if isinstance(question, Choices):
         choices = [
