@@ -11,8 +11,11 @@ from transformer_lessons.exercises.checker.values import numbers
 from transformer_lessons.language import pretrained
 
 
-def draw(generator, layers, d_model, d_hidden, vocabulary, length, prefix="", masks=True):
-    """A file of GPT-2's: its names, weights as (in, out), queries, keys and values side by side, causal masks."""
+def draw(generator, layers, d_model, d_hidden, vocabulary, length, prefix="", on="", masks=True):
+    """A file of GPT-2's: its names, weights as (in, out), queries, keys and values side by side, causal masks.
+
+    The prefix stands before the names that begin with on.
+    """
     parts = {
         "ln_1": (d_model,),
         "attn.c_attn": (d_model, 3 * d_model),
@@ -30,7 +33,7 @@ def draw(generator, layers, d_model, d_hidden, vocabulary, length, prefix="", ma
         tensors |= {f"{name}.weight": normal(generator, *shape), f"{name}.bias": normal(generator, shape[-1])}
     mask = torch.ones(1, 1, length, length, dtype=torch.float64).tril()
     tensors |= {f"h.{i}.attn.bias": mask.clone() for i in range(layers) if masks}
-    return ({prefix + name: tensor for name, tensor in tensors.items()},)
+    return ({prefix * name.startswith(on) + name: tensor for name, tensor in tensors.items()},)
 
 
 TOLERANCE = Setup.tolerance  # of the largest number
@@ -97,7 +100,7 @@ def signs_of_names(observed, expected, tensors):
     if any(name.startswith("transformer.") for name in extra):
         return ["the prefix kept"]
     if missing and extra:
-        return [*signs_of_extra_names(ours, missing, extra, tensors, width), "other names", "entries missing"]
+        return signs_of_extra_names(ours, missing, extra, tensors, width)
     if missing:
         return [*signs_of_missing_names(missing, theirs), "entries missing"]
     if extra:
@@ -124,13 +127,13 @@ def signs_of_extra_names(ours, missing, extra, tensors, width):
     signs = (
         ("letters lost from the names", any(name.endswith((".weigh", ".bi")) for name in extra)),
         ("c_attn not cut", maps and shapes & whole and shapes <= {*whole, (3 * width,)}),
-        (
-            "only with the prefix",
-            not any(name.startswith(KNOWN) for name in ours)
-            and not any(name.startswith("transformer.") for name in tensors),
-        ),
     )
-    return [name for name, shown in signs if shown][:1]
+    bare = {name: one for name, one in tensors.items() if not name.startswith("transformer.")}
+    cut = missing == pretrained.from_gpt2(bare).keys() and not any(name.startswith(KNOWN) for name in extra)
+    some = 0 < len(bare) < len(tensors)
+    prefix = ["the prefix decided once for all names"] * some + ["only with the prefix"]
+    first = [name for name, shown in signs if shown][:1] or prefix * cut
+    return [*first, "other names", "entries missing", *prefix[1:] * some]
 
 
 def signs_of_missing_names(missing, theirs):
@@ -142,6 +145,7 @@ def signs_of_missing_names(missing, theirs):
         ("the positions left out", missing == {"positions.encoding"}),
         ("the layers left out", missing == layers),
         ("the last layer left out", missing == {name for name in layers if name.startswith(f"layers.{last}.")}),
+        ("layers from 10 on", missing == {name for name in layers if re.match(r"layers\.\d\d", name)}),
         ("keys and values left out", missing == {name for name in layers if re.search(r"linear_[kv]\.", name)}),
     )
     return [name for name, shown in signs if shown]
@@ -160,7 +164,15 @@ setup = Setup(
         },
         {"layers": 2, "d_model": 3, "d_hidden": 3, "vocabulary": 4, "length": 5},
         {"layers": 14, "d_model": 2, "d_hidden": 8, "vocabulary": 7, "length": 3},
-        {"layers": 3, "d_model": 4, "d_hidden": 6, "vocabulary": 4, "length": 4, "prefix": "transformer."},
+        {
+            "layers": 3,
+            "d_model": 4,
+            "d_hidden": 6,
+            "vocabulary": 4,
+            "length": 4,
+            "prefix": "transformer.",
+            "on": ("h", "ln"),
+        },
     ],
     draw=draw,
     observe=by_name,
