@@ -2,10 +2,10 @@
 
 import json
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-LESSONS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+from transformer_lessons.tools import memory
+
+ROOT, LESSONS = memory.ROOT, memory.lessons()
 
 
 def facts_of(path):

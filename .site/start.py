@@ -20,6 +20,7 @@ from verdicts import verdict
 
 from transformer_lessons.exercises import check
 from transformer_lessons.inspection.explorer import PAGES
+from transformer_lessons.tools.memory import COURSE
 
 CLAIM = "Build the Transformer from a weighted average, every step from scratch, every step checked."
 PROMISE = "A free course in Jupyter notebooks, for anyone who knows some Python and linear algebra."
@@ -46,10 +47,10 @@ def front_page(lessons):
     cards = [card(number, lesson) for number, lesson in enumerate(lessons)]
     return (
         f"{HIDE_TOC}# Transformer Lessons\n\n{beginning(lessons)}{tried_out(lessons[0])}"
-        "## The path\n\nThe course is lessons 1 to 8, one after the other:\n\n"
-        f'<ol class="path">\n{"".join(cards[:8])}</ol>\n\n'
-        "Four more lessons go beyond it, in any order:\n\n"
-        f'<ol class="path" start="9" style="--from: 8">\n{"".join(cards[8:])}</ol>\n\n'
+        f"## The path\n\nThe course is lessons 1 to {COURSE}, one after the other:\n\n"
+        f'<ol class="path">\n{"".join(cards[:COURSE])}</ol>\n\n'
+        "The others go beyond it, in any order:\n\n"
+        f'<ol class="path" start="{COURSE + 1}" style="--from: {COURSE}">\n{"".join(cards[COURSE:])}</ol>\n\n'
         '<p class="forget" hidden>Your answers and ticks are kept in this browser and sent nowhere. '
         '<button type="button">Forget them</button></p>\n\n'
         "To look things up: the [exercises](exercises/index.md), the "

@@ -11,7 +11,7 @@ from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.exercises.questions.kinds import Choices, FreeText, Value
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.exercises.questions.question_pages import MODEL, POINTS
-from transformer_lessons.tools import atomic, reset
+from transformer_lessons.tools import atomic, memory, reset
 from transformer_lessons.tools.install import ROOT
 
 KEPT = "Kept for your teacher."
@@ -23,7 +23,7 @@ NOT_FOR_STUDENTS = ("marking", "__pycache__", ".ipynb_checkpoints")
 def hidden_lines():
     """The lines of the solutions that appear in no task, that is, in no stub and in no bug hunt's code."""
     given = {line.strip() for one in EXERCISES.values() for line in one.stub.splitlines()}
-    for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"):
+    for path in memory.lessons():
         given |= {line.strip() for source in tasks_in(path) for line in source.splitlines()}
     lines = {line.strip() for one in EXERCISES.values() for line in one.solution_text().splitlines()} - given
     return [line for line in lines if len(line) >= 30 and not line.startswith(("import ", "from ", "def ", "class "))]

@@ -7,10 +7,12 @@ download decides; after that, only what this system writes says whose a file is,
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from transformer_lessons.marking.files import Submission, files_of
 from transformer_lessons.marking.naming import as_seen, slug
+from transformer_lessons.tools import reset
 
 MOST = 100  # notebooks of one student
 LINES = 20  # files of one student that are listed for the same reason, before "and … more"
@@ -97,12 +99,16 @@ SYSTEMS = (
         "Canvas", None, re.compile(r"(?P<name>[^_]+)_(?P<late>(?i:late)_)?(?P<student>\d+)_\d+_(?P<rest>.*)", re.DOTALL)
     ),
 )
-LESSON = re.compile(
-    r"(?i)(?:^|[_\s.-])(?:lesson[_\s-]?)?(0?[1-9]|1[0-2])"
-    r"(?:[_\s-]+(?:self_attention|queries_keys_values|"
-    r"scaling|multi_head_attention|positional_encoding|masking|full_model|shakespeare|byte_pairs|"
-    r"modern_models|inside_the_model|making_it_fast))?(?=$|[_\s.(-])"
-)
+
+
+@cache
+def lesson_name() -> re.Pattern:
+    """What a lesson's file may be called: its number, and perhaps its title."""
+    numbers, titles = zip(*(name.removesuffix(".ipynb").split("_", 1) for name in reset.lessons()), strict=True)
+    return re.compile(
+        rf"(?i)(?:^|[_\s.-])(?:lesson[_\s-]?)?({'|'.join(re.sub('^0', '0?', number) for number in numbers)})"
+        rf"(?:[_\s-]+(?:{'|'.join(titles)}))?(?=$|[_\s.(-])"
+    )
 
 
 def with_students(works: list[Submission], times: dict, unread: list) -> list[Submission]:
@@ -178,7 +184,7 @@ def name_by_hand(work: Submission, depth: int, logins: str) -> str:
     if len(work.parts) > depth + 1:
         work.student = top.removeprefix(logins)
     else:
-        rest = LESSON.sub(" ", re.sub(r"\.ipynb$|\.mine(?:-\d+)?(?=\.)|\s*\(\d+\)|-Copy\d+", "", top))
+        rest = lesson_name().sub(" ", re.sub(r"\.ipynb$|\.mine(?:-\d+)?(?=\.)|\s*\(\d+\)|-Copy\d+", "", top))
         work.student = re.sub(r"^[\s_.-]+|[\s_.-]+$", "", rest)
         if not work.student and depth:
             work.student = work.parts[depth - 1]
@@ -190,7 +196,7 @@ def common_depth(works: list[Submission]) -> int:
     depth, paths = 0, [work.parts for work in works]
     while paths and all(len(parts) > depth + 1 for parts in paths) and len({parts[depth] for parts in paths}) == 1:
         inner = {parts[depth + 1] for parts in paths}
-        lessons = all(LESSON.match(name) and not by_a_system(name, False) for name in inner)
+        lessons = all(lesson_name().match(name) and not by_a_system(name, False) for name in inner)
         of_one = by_a_system(paths[0][depth], True) or lessons or len(inner) == 1
         if of_one and not any(len(parts) > depth + 2 for parts in paths):
             break
@@ -242,5 +248,5 @@ def two_as_one(works: list[Submission], unread: list) -> list[Submission]:
 
 def lesson_of(path: str) -> str | None:
     """The lesson according to the file's name, or None."""
-    found = LESSON.search(re.sub(r"\.ipynb$", "", path.rsplit("/", 1)[-1]))
+    found = lesson_name().search(re.sub(r"\.ipynb$", "", path.rsplit("/", 1)[-1]))
     return str(int(found[1])) if found else None

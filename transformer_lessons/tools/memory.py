@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ELSEWHERE = "TRANSFORMER_LESSONS_SOLVED"  # an environment variable that names another file
 NAME = re.compile(r"\w+|\d+\.\d+")  # of an exercise, or the number of a question
 PATIENCE = 2  # seconds to wait for another kernel that is writing
+COURSE = 8  # lessons 1 to 8 are the course, and those after them go beyond it
 CALL = re.compile(r"""^(?:\w+ = )?(check|answer)\(["']([\w.]+)["'](?:, (\w+))?""", re.MULTILINE)
 
 # The notebook's file, the name of an exercise or the number of a question, the heading that it stands below, and the id
