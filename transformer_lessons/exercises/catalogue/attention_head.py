@@ -21,7 +21,7 @@ setup = Setup(
         {"batch": 2, "length": 3, "d_model": 4, "d_head": 4},
         {"batch": 3, "length": 3, "d_model": 3, "d_head": 3},
         {"batch": 4, "length": 5, "d_model": 3, "d_head": 6, "zeros": 1},  # a vector of zeros has scores of 0
-        {"batch": 4, "length": 6, "d_model": 5, "d_head": 3, "scale": 7.0},  # scores beyond 50
+        {"batch": 6, "length": 5, "d_model": 14, "d_head": 10, "scale": 4.5},  # scores beyond 50
     ],
     draw=lambda generator, batch, length, d_model, d_head, zeros=0, scale=1.0: (
         F.pad(normal(generator, batch, length - zeros, d_model, scale=scale), (0, 0, 0, zeros)),
