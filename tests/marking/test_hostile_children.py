@@ -5,12 +5,14 @@ import contextlib
 import ctypes
 import os
 import platform
+import re
 import socket
 import struct
 import sys
 import threading
 import time
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -320,3 +322,29 @@ def test_a_notebook_that_ends_the_marker_takes_nobody_with_it(tmp_path, monkeypa
         assert unread.pop("eve") == "not marked yet: it ends the process that marks it"
         assert set(unread.values()) == {"marked"}
         assert len(unread) == 3
+
+
+HEADERS = {
+    "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+    "aarch64": Path("/usr/include/asm-generic/unistd.h"),
+}
+
+
+@pytest.mark.parametrize("machine", HEADERS)
+def test_the_refused_calls_have_the_numbers_of_the_kernels_headers(machine):
+    if not HEADERS[machine].exists():
+        pytest.skip("the kernel's headers are not installed")
+    text = HEADERS[machine].read_text()
+    known = {name: int(number) for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", text)}
+    named = confinement.numbers(confinement.REFUSED + ", ".join(confinement.SOME), machine)
+    assert len(named) > 80
+    newer = {"fchmodat2"}  # than many headers
+    assert {name: number for name, number in named.items() if known.get(name, number) != number} == {}
+    assert set(named) - set(known) <= newer
+
+
+def test_every_refused_call_is_refused_on_both_machines_that_have_it():
+    lines = [line for line in confinement.REFUSED.splitlines() if line and not line.startswith("#")]
+    entries = [entry for line in lines for entry in line.strip().rstrip(",").split(", ")]
+    assert all(re.fullmatch(r"\w+ \d+ (\d+|-)", entry) for entry in entries)
+    assert len(confinement.numbers(confinement.REFUSED, "x86_64")) == len(entries)

@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import os
 import platform
+import re
 import resource
 import signal
 import struct
@@ -74,43 +75,63 @@ FCNTL = (0, 1, 2, 3, 5, 6, 7, 1030, 1032)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL,
 IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)  # is it a terminal, how wide, how much to read; and settings
 # of the file's number alone. All others are refused: those that name a process to be sent signals, or change files.
 
-# The numbers of system calls, by machine. Those in these rows are refused, and so are a new kernel's, beyond LAST.
+# The audit's number of each machine.
+MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+
+# System calls by name, with their numbers on these machines. Those in this table are refused, and so are a new
+# kernel's, beyond LAST.
 LAST = 462
-REFUSED = {
-    "x86_64": (
-        0xC000003E,
-        """
-        41 42 44 46 307 49 50 53   socket connect sendto sendmsg sendmmsg bind listen socketpair
-        57 58 59 322 435     fork vfork execve execveat clone3
-        62 200 234 129 297 424 434 438 222   kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_* timer_create
-        101 310 311 312 298 321 323          ptrace process_vm_* kcmp perf_event_open bpf userfaultfd
-        160 141 144 142 203 251 314          setrlimit setpriority sched_set* ioprio_set
-        165 166 272 308 161 155 428 429 430 442   mount umount unshare setns chroot pivot_root open_tree move_mount …
-        425 426 427 248 249 250 303 304      io_uring_* keys name_to_handle_at open_by_handle_at
-        90 91 268 452 92 93 94 260 132 235 261 280 188 189 190 197 198 199   chmod chown utime xattr
-        29 30 31 64 65 66 68 69 70 71 240    System V memory, semaphores, queues; mq_open
-        164 227 159 305 169 246 320 175 176 313 167 168 170 171 172 173 163 103 135 139   clocks, boot, modules, names
-        76 253 254 294 300 301               truncate, which Landlock covers from Linux 6.2 on; watching folders
-        """,
-        {56: with_flag(0, THREADS), 302: zero(2), 157: other_than(0, PARENT), 72: only(1, *FCNTL), 16: only(1, *IOCTL)},
-    ),
-    "aarch64": (
-        0xC00000B7,
-        """
-        198 203 206 211 269 200 201 199 221 281 435   129 130 131 138 240 424 434 438 107   117 270 271 272 241 280 282
-        164 140 118 119 122 30 274   40 39 97 268 51 41 428 429 430 442   425 426 427 217 218 219 264 265
-        52 53 452 54 55 88 5 6 7 14 15 16   194 195 196 190 191 192 193 186 187 188 189 180
-        170 112 171 266 142 104 294 105 106 273 224 225 161 162 89 116 92   45 26 27 262 263
-        """,
-        {
-            220: with_flag(0, THREADS),
-            261: zero(2),
-            167: other_than(0, PARENT),
-            25: only(1, *FCNTL),
-            29: only(1, *IOCTL),
-        },
-    ),
-}  # and: clone only for threads, prlimit only to read, prctl only if this process still ends with its parent
+REFUSED = """
+# the network
+  socket 41 198, connect 42 203, sendto 44 206, sendmsg 46 211, sendmmsg 307 269, bind 49 200, listen 50 201,
+  socketpair 53 199
+# new processes
+  fork 57 -, vfork 58 -, execve 59 221, execveat 322 281, clone3 435 435
+# signals, to whatever process
+  kill 62 129, tkill 200 130, tgkill 234 131, rt_sigqueueinfo 129 138, rt_tgsigqueueinfo 297 240,
+  pidfd_send_signal 424 424, pidfd_open 434 434, pidfd_getfd 438 438, timer_create 222 107
+# other processes' memory, and what watches them
+  ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271, kcmp 312 272, perf_event_open 298 241,
+  bpf 321 280, userfaultfd 323 282
+# limits and priorities
+  setrlimit 160 164, setpriority 141 140, sched_setscheduler 144 119, sched_setparam 142 118,
+  sched_setaffinity 203 122, ioprio_set 251 30, sched_setattr 314 274
+# mounts and namespaces
+  mount 165 40, umount2 166 39, unshare 272 97, setns 308 268, chroot 161 51, pivot_root 155 41, open_tree 428 428,
+  move_mount 429 429, fsopen 430 430, mount_setattr 442 442
+# rings of calls, keys, files by handle
+  io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, add_key 248 217, request_key 249 218,
+  keyctl 250 219, name_to_handle_at 303 264, open_by_handle_at 304 265
+# owners, modes, times and attributes of files
+  chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452, chown 92 -, fchown 93 55, lchown 94 -,
+  fchownat 260 54, utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88, setxattr 188 5, lsetxattr 189 6,
+  fsetxattr 190 7, removexattr 197 14, lremovexattr 198 15, fremovexattr 199 16
+# System V's memory, semaphores and queues
+  shmget 29 194, shmat 30 196, shmctl 31 195, semget 64 190, semop 65 193, semtimedop 220 192, semctl 66 191,
+  msgget 68 186, msgsnd 69 189, msgrcv 70 188, msgctl 71 187, mq_open 240 180
+# clocks, boot, modules, names
+  settimeofday 164 170, clock_settime 227 112, adjtimex 159 171, clock_adjtime 305 266, reboot 169 142,
+  kexec_load 246 104, kexec_file_load 320 294, init_module 175 105, delete_module 176 106, finit_module 313 273,
+  swapon 167 224, swapoff 168 225, sethostname 170 161, setdomainname 171 162, iopl 172 -, ioperm 173 -, acct 163 89,
+  syslog 103 116, personality 135 92, sysfs 139 -
+# truncating, which Landlock covers from Linux 6.2 on; watching folders
+  truncate 76 45, inotify_init 253 -, inotify_add_watch 254 27, inotify_init1 294 26, fanotify_init 300 262,
+  fanotify_mark 301 263
+"""
+SOME = {  # calls that are allowed with some arguments only
+    "clone 56 220": with_flag(0, THREADS),  # for threads
+    "prlimit64 302 261": zero(2),  # to read
+    "prctl 157 167": other_than(0, PARENT),  # if this process still ends with its parent
+    "fcntl 72 25": only(1, *FCNTL),
+    "ioctl 16 29": only(1, *IOCTL),
+}
+
+
+def numbers(calls, machine):
+    """{name: number} of the calls in a text that the machine has."""
+    column = 2 + list(MACHINES).index(machine)
+    found = re.finditer(r"(\w+) (\d+|-) (\d+|-)", calls)
+    return {match[1]: int(match[column]) for match in found if match[column] != "-"}
 
 
 def library():
@@ -129,7 +150,7 @@ def can_filter():
     """Is seccomp available, and are the numbers of system calls known for this machine?"""
     return (
         sys.platform == "linux"
-        and platform.machine() in REFUSED
+        and platform.machine() in MACHINES
         and sys.maxsize > 1 << 32
         and library().prctl(GET_SECCOMP, 0, 0, 0, 0) >= 0
     )
@@ -221,19 +242,19 @@ def lock_files(readable):
 
 def filter_calls():
     """seccomp: the refused calls fail with EPERM, unknown and newer ones with ENOSYS; another machine's end it."""
-    machine, text, some = REFUSED[platform.machine()]
-    numbers = sorted({int(word) for word in text.split() if word.isdecimal()})
+    machine = platform.machine()
     steps = [
         (LOAD, 0, 0, 4),
-        (EQUAL, 1, 0, machine),
+        (EQUAL, 1, 0, MACHINES[machine]),
         (GIVE, 0, 0, KILL),
         (LOAD, 0, 0, 0),
         (LARGER, 0, 1, LAST),
         (GIVE, 0, 0, UNKNOWN),
     ]
-    for number in numbers:
+    for number in sorted(numbers(REFUSED, machine).values()):
         steps += [(EQUAL, 0, 1, number), (GIVE, 0, 0, UNKNOWN if number == CLONE3 else REFUSE)]
-    for number, rule in some.items():
+    for call, rule in SOME.items():
+        (number,) = numbers(call, machine).values()
         steps += [(EQUAL, 0, len(rule), number), *rule]
     steps.append((GIVE, 0, 0, ALLOW))
     code = b"".join(struct.pack("<HBBI", *step) for step in steps)
