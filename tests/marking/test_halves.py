@@ -5,7 +5,7 @@ import json
 import pytest
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.marking import halves, marks, policy, report, sheets
+from transformer_lessons.marking import feedback, halves, marks, policy, sheets
 
 MISTAKE = next(iter(EXERCISES["causal_mask"].mistakes.values()))
 
@@ -33,7 +33,7 @@ def known(tmp_path):
 
 
 def test_each_half_gets_its_kind_of_feedback(known):
-    report.write_feedback(known)
+    feedback.write_feedback(known)
     told = {halves.WITH: [], halves.WITHOUT: []}
     for student in known.students:
         page = (known.out / "feedback" / student / "lesson_6.html").read_text(encoding="utf-8")

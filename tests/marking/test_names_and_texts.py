@@ -12,7 +12,7 @@ import pytest
 
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.exercises.questions.verdict import verdict
-from transformer_lessons.marking import commands, naming, report, sheets, submissions, tables, verdicts
+from transformer_lessons.marking import commands, feedback, naming, sheets, submissions, tables, verdicts
 from transformer_lessons.marking.remote import Remote
 
 FILE = "06_masking.ipynb"
@@ -100,7 +100,7 @@ def test_names_that_are_no_utf_8_are_told_apart_and_can_be_written(tmp_path):
             file.write("{}")
     works, _ = submissions.find(tmp_path)
     assert len({one.name for one in works}) == len({naming.slug(one.name) for one in works}) == 2
-    assert report.moodle_zip({("", "lesson_6.html", one.folder): b"" for one in works})
+    assert feedback.moodle_zip({("", "lesson_6.html", one.folder): b"" for one in works})
     assert all(one.path.encode() for one in works)
 
 

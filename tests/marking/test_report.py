@@ -9,7 +9,7 @@ import re
 import pytest
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
-from transformer_lessons.marking import marks, policy, report, review
+from transformer_lessons.marking import feedback, marks, policy, report, review
 
 MISTAKE = next(iter(EXERCISES["causal_mask"].mistakes.values()))
 NAMES = ("Ada", "Bob", "Eve")
@@ -39,7 +39,7 @@ def known(tmp_path_factory):
     found.unread = [("eve/06_masking.ipynb", "it is not a notebook")]
     review.write_texts(found)
     report.write_reports(found)
-    report.write_feedback(found)
+    feedback.write_feedback(found)
     return found
 
 

@@ -60,7 +60,7 @@ def trouble():
 
 
 def marked(options):
-    from transformer_lessons.marking import confinement, halves, marks, report, review, tables, verdicts
+    from transformer_lessons.marking import confinement, feedback, halves, marks, report, review, tables, verdicts
 
     confinement.hide()
     out = options.out
@@ -88,7 +88,7 @@ def marked(options):
     review.write_texts(known)
     tables.write_marks(known)
     report.write_reports(known)
-    report.write_feedback(known)
+    feedback.write_feedback(known)
     review.write_similar(known)
     halves.write_halves(known)
     print(plain(f"{len(known.rows)} items marked, {len(known.unread)} files not read: {out / 'report.html'}"))
