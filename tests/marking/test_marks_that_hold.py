@@ -431,6 +431,11 @@ def test_late_work_counts_what_the_policy_says():
     assert marks.scored(dict(row), policy.POLICY)["flags"] == ["late"]
 
 
+def test_no_two_of_very_many_students_share_a_pseudonym():
+    known = marks.Class(Path(), 5)
+    assert len({known.pseudonym(f"student {number}") for number in range(20_000)}) == 20_000
+
+
 # As `check` judges, and as the manual shows
 
 

@@ -41,7 +41,7 @@ class Class:
     halves: bool = False  # is half of the class told no names of mistakes?
 
     def pseudonym(self, student: str) -> str:
-        return "S" + hmac.new(str(self.seed).encode(), student.encode(errors="replace"), "sha256").hexdigest()[:6]
+        return "S" + hmac.new(str(self.seed).encode(), student.encode(errors="replace"), "sha256").hexdigest()[:8]
 
     def lessons(self) -> list[str]:
         return sorted({row["lesson"] for row in self.rows}, key=int)
