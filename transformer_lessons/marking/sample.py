@@ -36,7 +36,9 @@ def write(out, students, seed=1):
         for lesson in LESSONS:
             special = {1: CHEAT, 2: "broken"}.get(number, "") if lesson.startswith("06") else ""
             if draw.random() < diligence or special:
-                book = filled(json.loads(reset.original(lesson)), draw, diligence, skill, special)
+                book = filled(
+                    json.loads(reset.original(lesson) or reset.fresh_copy(lesson)), draw, diligence, skill, special
+                )
                 text = json.dumps(book, ensure_ascii=False, indent=1)
                 (folder / lesson).write_text(text[:200] if special == "broken" else text, encoding="utf-8")
 

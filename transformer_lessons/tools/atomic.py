@@ -1,5 +1,7 @@
 """Files written atomically: a path always holds all of the old content or all of the new."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import re
@@ -7,9 +9,10 @@ import secrets
 import shutil
 import sys
 from pathlib import Path
+from typing import IO
 
 
-def write(path, data):
+def write(path: str | Path, data: bytes) -> None:
     """Writes bytes to a file beside the path, then renames it. A failure leaves the old file, and nothing else.
 
     Each call has such a file of its own, so several processes may write to the same path: the last one wins.
@@ -29,7 +32,7 @@ def write(path, data):
             aside.unlink(missing_ok=True)
 
 
-def tidy(path):
+def tidy(path: str | Path) -> None:
     """Removes what killed processes have left beside a path. Only for a path that nobody is writing to."""
     path = Path(path)
     for left in path.parent.iterdir():
@@ -37,7 +40,7 @@ def tidy(path):
             left.unlink()
 
 
-def hold(file):
+def hold(file: IO) -> bool:
     """Locks an open file until it is closed or the process ends. Returns False if another process has locked it."""
     try:
         if sys.platform == "win32":

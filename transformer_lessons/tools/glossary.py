@@ -4,6 +4,7 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from transformer_lessons.tools import atomic, install
@@ -19,7 +20,7 @@ Every term, and the lesson that introduces it. Collected by `python -m transform
 """
 
 
-def terms_of(notebook):
+def terms_of(notebook: str | Path) -> list[tuple[str, str]]:
     """[(term, meaning)] of a lesson, from its list of new words, whose items read `- *Term*: meaning.`"""
     try:
         cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
@@ -36,7 +37,7 @@ def terms_of(notebook):
     ]
 
 
-def glossary(notebooks):
+def glossary(notebooks: Iterable[str | Path]) -> str:
     """One page of Markdown: every term, what it means, and the lesson in which it is new."""
     entries = [(term, meaning, Path(path).name) for path in notebooks for term, meaning in terms_of(path)]
     entries.sort(key=lambda entry: entry[0].lower())
@@ -44,7 +45,7 @@ def glossary(notebooks):
     return HEAD + "".join(rows)
 
 
-def write(arguments):
+def write(arguments: list[str]) -> int:
     """Writes notebooks/glossary.md of the clone that holds this package."""
     parser = argparse.ArgumentParser(prog=f"{install.COMMAND} glossary", description=DESCRIPTION)
     parser.parse_args(arguments)

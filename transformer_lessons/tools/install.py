@@ -3,6 +3,8 @@
 Uses only the standard library, in syntax that Python 3.7 can read, so an old Python gets a clear message.
 """
 
+from __future__ import annotations
+
 import hashlib
 import importlib.util
 import os
@@ -31,7 +33,7 @@ On Debian and Ubuntu, ensurepip is a package of its own. Type this, and then run
     sudo apt-get install python{}.{}-venv"""
 
 
-def lab(arguments):
+def lab(arguments: list[str]) -> int:
     """Open the course in JupyterLab, at the first lesson that is not known to be solved."""
     make_environment(with_model=WITHOUT_MODEL not in arguments)
     command = [*jupyterlab(), *passed_on(arguments)]
@@ -39,7 +41,7 @@ def lab(arguments):
     return run_to_its_end(PYTHON, *command)
 
 
-def jupyterlab():
+def jupyterlab() -> list[str | Path]:
     """Arguments for Python. Without a root, JupyterLab would serve only the lesson's folder, and find no pictures.
 
     The lesson is also the default address: where there is no browser, it is the one that JupyterLab prints.
@@ -52,12 +54,12 @@ def jupyterlab():
     return ["-m", "jupyterlab", *first, f"--ServerApp.root_dir={ROOT}", *printed, *as_root]
 
 
-def passed_on(arguments):
+def passed_on(arguments: list[str]) -> list[str]:
     """What JupyterLab or pytest gets of the arguments."""
     return [argument for argument in arguments if argument != WITHOUT_MODEL]
 
 
-def let_waiting_threads_sleep():
+def let_waiting_threads_sleep() -> None:
     """Threads that wait for others soon give their cores to other programs, unless the user has chosen otherwise.
 
     PyTorch's and MKL's threads read this when torch loads: GNU's on Linux, LLVM's and Intel's elsewhere. They stay
@@ -67,7 +69,7 @@ def let_waiting_threads_sleep():
         os.environ.update(OMP_WAIT_POLICY="PASSIVE", GOMP_SPINCOUNT="5000", KMP_BLOCKTIME="1")
 
 
-def version():
+def version() -> str:
     """The clone's or, without one, the installed package's."""
     settings = ROOT / "pyproject.toml"
     if settings.exists():
@@ -77,14 +79,14 @@ def version():
     return metadata.version("transformer-lessons")
 
 
-def test(arguments):
+def test(arguments: list[str]) -> int:
     """Run the tests asked for; without arguments, all of them on every core, with coverage."""
     make_environment(with_model=WITHOUT_MODEL not in arguments)
     everything = ["--cov", "--durations=15", "--numprocesses=auto", "--dist=loadfile", "--max-worker-restart=0"]
     return run_to_its_end(PYTHON, "-m", "pytest", *(passed_on(arguments) or everything))
 
 
-def make_environment(with_model=True):
+def make_environment(with_model: bool = True) -> None:
     """Make the environment, or bring it up to date; one whose installation was cut short is made anew."""
     check_python()
     made_from = STAMP.read_text(errors="replace") if STAMP.exists() else None
@@ -104,7 +106,7 @@ def make_environment(with_model=True):
         fetch_chat_model()
 
 
-def fetch_chat_model():
+def fetch_chat_model() -> None:
     """The course works without it, so a download that fails gets a sentence, and stops nothing."""
     try:
         chat_model.fetch(PYTHON)
@@ -112,14 +114,14 @@ def fetch_chat_model():
         say(str(error))
 
 
-def silence_jupyterlab():
+def silence_jupyterlab() -> None:
     """Otherwise JupyterLab looks for a newer version at every start, and asks each learner about fetching news."""
     say("Switching off JupyterLab's news")
     news = "@jupyterlab/apputils-extension:announcements"
     call_quietly(PYTHON, "-m", "jupyter", "labextension", "disable", "--level=sys_prefix", news)
 
 
-def trust_the_lessons():
+def trust_the_lessons() -> None:
     """Otherwise a page that is loaded again shows no script's output, such as a question that was clicked.
 
     Jupyter trusts what has run here. But it forgets that at the next loading, unless every output has run.
@@ -129,7 +131,7 @@ def trust_the_lessons():
         call_quietly(PYTHON, "-m", "jupyter", "trust", *lessons)
 
 
-def check_python():
+def check_python() -> None:
     """Stop with one sentence where the course cannot run."""
     version = ".".join(str(number) for number in sys.version_info[:3])
     python = f"this is Python {version} at {sys.executable}"
@@ -143,13 +145,13 @@ def check_python():
         sys.exit(f"This command belongs in a clone of Transformer Lessons; {ROOT} has no requirements.txt.")
 
 
-def fingerprint():
+def fingerprint() -> str:
     """What the environment depends on: the files that list what it holds, and where the clone is."""
     parts = [(ROOT / name).read_bytes() for name in ("requirements.txt", CONSTRAINTS, "pyproject.toml")]
     return hashlib.sha256(b"\n".join([*parts, str(ROOT).encode()])).hexdigest()
 
 
-def works():
+def works() -> bool:
     """Whether the environment has a Python that starts, and a pip."""
     try:
         return subprocess.call([str(PYTHON), "-c", "import pip"], stderr=subprocess.DEVNULL) == 0
@@ -157,7 +159,7 @@ def works():
         return False
 
 
-def make_venv():
+def make_venv() -> None:
     """An empty environment with pip, even where Debian has cut ensurepip out of Python."""
     if not has("ensurepip") and not has("pip"):
         sys.exit(NEITHER.format(*sys.version_info[:2]))
@@ -168,16 +170,27 @@ def make_venv():
         require(sys.executable, "-m", "pip", "--python", PYTHON, "install", "pip")
 
 
-def has(module):
+def has(module: str) -> bool:
     importlib.invalidate_caches()
     return importlib.util.find_spec(module) is not None
 
 
-def install_cpu_torch():
+def install_cpu_torch() -> None:
     """On Linux without an NVIDIA driver, PyTorch's CPU build: its usual build brings gigabytes of CUDA."""
     if platform.system() != "Linux" or shutil.which("nvidia-smi") or Path("/proc/driver/nvidia").exists():
         return
-    uv = [PYTHON, "-m", "uv", "pip", "install", "--python", PYTHON, "-c", CONSTRAINTS, "--torch-backend=cpu"]
+    uv: list[str | Path] = [
+        PYTHON,
+        "-m",
+        "uv",
+        "pip",
+        "install",
+        "--python",
+        PYTHON,
+        "-c",
+        CONSTRAINTS,
+        "--torch-backend=cpu",
+    ]
     if call(PYTHON, "-m", "pip", "install", "--quiet", "uv>=0.8,<0.14") or call(*uv, "torch"):
         say(
             "PyTorch's list of CPU builds did not answer, so pip takes the build that it finds; "
@@ -185,17 +198,17 @@ def install_cpu_torch():
         )
 
 
-def require(*command):
+def require(*command: str | Path) -> None:
     if call(*command):
         sys.exit("That failed; the lines above say why. The same command, run again, starts afresh.")
 
 
-def call(*command):
+def call(*command: str | Path) -> int:
     """Run a command in the clone, and return its exit code."""
     return subprocess.call([str(part) for part in command], cwd=str(ROOT))
 
 
-def call_quietly(*command):
+def call_quietly(*command: str | Path) -> int:
     """The same for a command that has little to say, unless it fails."""
     done = subprocess.run(
         [str(part) for part in command], cwd=str(ROOT), capture_output=True, text=True, errors="replace"
@@ -205,7 +218,7 @@ def call_quietly(*command):
     return done.returncode
 
 
-def run_to_its_end(*command):
+def run_to_its_end(*command: object) -> int:
     """The same for a command that handles Ctrl-C itself: JupyterLab asks, pytest sums up."""
     process = subprocess.Popen([str(part) for part in command], cwd=str(ROOT))
     while True:
@@ -215,5 +228,5 @@ def run_to_its_end(*command):
             pass
 
 
-def say(sentence):
+def say(sentence: str) -> None:
     print(f"\n{sentence}", flush=True)

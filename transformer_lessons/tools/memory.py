@@ -4,12 +4,15 @@ It is a convenience, and proves nothing: verdicts in a notebook, `progress` and 
 Uses only the standard library, in syntax that Python 3.7 can read: it runs where nothing is installed.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
 import re
 import time
 from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from transformer_lessons.tools import atomic, chat_model
@@ -29,14 +32,14 @@ Step = namedtuple("Step", "lesson, name, heading, cell")
 # --- what is remembered -------------------------------------------------------------------------------------
 
 
-def path():
+def path() -> Path:
     """The file: in the clone or, where the package is installed without one, where the chat model is kept."""
     if os.environ.get(ELSEWHERE):
         return Path(os.environ[ELSEWHERE])
     return ROOT / ".solved.txt" if (ROOT / "pyproject.toml").exists() else chat_model.path().with_name("solved.txt")
 
 
-def solved():
+def solved() -> list[str]:
     """The names of exercises and numbers of questions, in the order in which they were first solved.
 
     A file that holds anything else is damaged: it is set aside, and nothing is remembered.
@@ -54,17 +57,17 @@ def solved():
     return []
 
 
-def remember(names):
+def remember(names: Iterable[str]) -> None:
     """Adds names to those that are solved. Where the file cannot be written, nothing is remembered."""
     change(lambda known: [*known, *(name for name in OrderedDict.fromkeys(names) if name not in known)])
 
 
-def forget(names):
+def forget(names: Iterable[str]) -> None:
     """Takes names away again."""
     change(lambda known: [name for name in known if name not in names])
 
 
-def change(new):
+def change(new: Callable[[list[str]], list[str]]) -> None:
     """Replaces the remembered names by new(names); two kernels that do so at once wait for each other."""
     with contextlib.suppress(OSError):
         path().parent.mkdir(parents=True, exist_ok=True)
@@ -80,12 +83,12 @@ def change(new):
 # --- what there is to solve ---------------------------------------------------------------------------------
 
 
-def lessons(root=None):
+def lessons(root: Path | None = None) -> list[Path]:
     """The paths of the lessons, in order, in this clone or in another."""
     return sorted(path for path in (root or ROOT).glob("notebooks/*.ipynb") if re.match(r"\d\d_\w+\.ipynb$", path.name))
 
 
-def steps(lesson):
+def steps(lesson: Path) -> list[Step]:
     """The steps of a lesson, in reading order; none if the notebook cannot be read.
 
     Where an exercise is checked under another name than its own, as in a bug hunt, that is no step.
@@ -109,17 +112,17 @@ def steps(lesson):
         return []
 
 
-def is_question(name):
+def is_question(name: str) -> bool:
     return "." in name
 
 
-def is_done(lesson, known):
+def is_done(lesson: Path, known: Iterable[str]) -> bool:
     """Whether every exercise of a lesson is solved."""
     exercises = [step.name for step in steps(lesson) if not is_question(step.name)]
     return bool(exercises) and set(exercises) <= set(known)
 
 
-def next_step(known, after=None):
+def next_step(known: Collection[str], after: str | None = None) -> Step | None:
     """The first unsolved step after this one, in its lesson or a later one, or else the first of the course."""
     course = (step for lesson in lessons() for step in steps(lesson))
     before, passed = [], after is None

@@ -8,7 +8,9 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -17,6 +19,7 @@ from transformer_lessons.inspection import live
 from transformer_lessons.language import batches, checkpoints, devices, gguf_model, pretrained, sampling, training
 from transformer_lessons.language.chat import Conversation, default_system
 from transformer_lessons.language.recipe import Recipe
+from transformer_lessons.models import LanguageModel
 from transformer_lessons.tasks import shakespeare
 from transformer_lessons.tools import chat_model, install
 from transformer_lessons.validation import check_sizes, check_split
@@ -28,7 +31,7 @@ NAMES = {"size": "vocabulary", "vocabulary_size": "vocabulary", "num_heads": "he
 LARGEST = 10**12  # of any whole number, so that nothing overflows
 
 
-def exit_code(command, arguments):
+def exit_code(command: Callable[[list[str]], int | None], arguments: list[str]) -> int | None:
     """Runs a command; returns None or 0, 1 after a sentence that says what went wrong, or 130 after Ctrl-C."""
     try:
         return command(arguments)
@@ -44,12 +47,12 @@ def exit_code(command, arguments):
     return 1
 
 
-def as_typed(sentence):
+def as_typed(sentence: str) -> str:
     """The same sentence with the options as they are typed: --heads 3 in place of num_heads=3."""
     parsers = train_parser(), generate_parser(), chat_parser()
     options = {option for parser in parsers for option in parser._option_string_actions}
 
-    def typed(match):
+    def typed(match: re.Match) -> str:
         option = "--" + NAMES.get(match[1], match[1]).replace("_", "-")
         return option + match[2].replace("=", " ") if option in options else match[0]
 
@@ -59,11 +62,11 @@ def as_typed(sentence):
     return re.sub(r"\b([a-z]+_[a-z_]+)( )", typed, sentence)
 
 
-def say(sentence):
+def say(sentence: str) -> None:
     print(sentence, file=sys.stderr, flush=True)
 
 
-def parse(parser, arguments):
+def parse(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
     """The options; an unknown one is refused, with a suggestion."""
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
@@ -84,7 +87,7 @@ def parse(parser, arguments):
 # --- train --------------------------------------------------------------------------------------------------
 
 
-def train(arguments):
+def train(arguments: list[str]) -> int:
     options = parse(train_parser(), arguments)
     device = join_processes(options.device)
     recipe = checked_recipe(options)
@@ -95,7 +98,7 @@ def train(arguments):
         return train_and_report(options, recipe, device, rank)
 
 
-def train_and_report(options, recipe, device, rank):
+def train_and_report(options: argparse.Namespace, recipe: Recipe, device: torch.device, rank: int) -> int:
     if rank == 0:
         for path in (options.out, options.best, options.export):
             checkpoints.check_writable(path)
@@ -121,7 +124,7 @@ def train_and_report(options, recipe, device, rank):
     return 130 if progress.step < recipe.steps else 0
 
 
-def checked_recipe(options):
+def checked_recipe(options: argparse.Namespace) -> Recipe:
     """The recipe. Impossible values are refused before a text is read or downloaded."""
     chosen = {name: value for name, value in vars(options).items() if hasattr(Recipe, name)}
     recipe = Recipe(**chosen)
@@ -144,7 +147,7 @@ def checked_recipe(options):
     return recipe
 
 
-def new_model(options, vocabulary_size, layers=None):
+def new_model(options: argparse.Namespace, vocabulary_size: int, layers: int | None = None) -> LanguageModel:
     d_model, heads = options.d_model, options.heads
     check_split(d_model, heads)
     if d_model // heads % 2:
@@ -164,24 +167,25 @@ def new_model(options, vocabulary_size, layers=None):
     )
 
 
-def load_corpus(path):
+def load_corpus(path: str | None) -> shakespeare.Corpus:
     """The text; the first of several processes finds or downloads it, and sends it to the others."""
-    corpus = [shakespeare.load(path) if devices.processes()[0] == 0 else None]
+    corpus: list[Any] = [shakespeare.load(path) if devices.processes()[0] == 0 else None]
     if dist.is_initialized():
         dist.broadcast_object_list(corpus)
     return corpus[0]
 
 
-def split(text, last_tenth):
+def split(text: str, last_tenth: bool) -> tuple[list[str], list[str]]:
     """The training text, and the validation text."""
     cut = len(text) * 9 // 10
     return ([text[:cut]], [text[cut:]]) if last_tenth else shakespeare.split(text)
 
 
-def report(model, data, progress, options):
+def report(model: LanguageModel, data: batches.Data, progress: training.Progress, options: argparse.Namespace) -> None:
     if progress.step < options.steps:
         then = f"the same command resumes from {options.out}" if options.out else "without --out it is lost"
-        return say(f"Stopped after step {progress.step}: {then}.")
+        say(f"Stopped after step {progress.step}: {then}.")
+        return
     nats = progress.evaluations[-1][1]
     print(f"validation: {nats:.4f} nats per token, {data.bits(nats):.4f} bits per character")
     if options.export:
@@ -194,7 +198,7 @@ def report(model, data, progress, options):
         )
 
 
-def join_processes(wanted):
+def join_processes(wanted: str | None) -> torch.device:
     """The device of this process; under torchrun, the process also joins the others."""
     device = devices.best_device(wanted)
     if int(os.environ.get("WORLD_SIZE", 1)) > 1:
@@ -206,7 +210,7 @@ def join_processes(wanted):
     return device
 
 
-def train_parser():
+def train_parser() -> argparse.ArgumentParser:
     parser = new_parser(
         "train",
         "Train a language model on Shakespeare, or on any text.",
@@ -257,7 +261,7 @@ def train_parser():
     return parser
 
 
-def add_precision(add, default):
+def add_precision(add: Callable, default: str) -> None:
     add(
         "--precision",
         choices=["auto", "bfloat16", "float32"],
@@ -266,31 +270,31 @@ def add_precision(add, default):
     )
 
 
-def whole(text):
+def whole(text: str) -> int:
     """A whole number that overflows nothing."""
     if not re.fullmatch(r"[+-]?\d{1,13}", text) or abs(int(text)) > LARGEST:
         raise argparse.ArgumentTypeError(f"{text} must be a whole number, at most {LARGEST:,}")
     return int(text)
 
 
-def seed(text):
+def seed(text: str) -> int:
     """A number that every generator accepts."""
     if whole(text) not in range(2**32):
         raise argparse.ArgumentTypeError(f"{text} must be from 0 to {2**32 - 1}")
     return int(text)
 
 
-def filename(text):
+def filename(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("the name of the file is missing")
     return text
 
 
-def new_parser(command, description, epilog=None):
+def new_parser(command: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
     class Help(argparse.ArgumentDefaultsHelpFormatter):
         """Gives the default of every option that has one."""
 
-        def _get_help_string(self, action):
+        def _get_help_string(self, action: argparse.Action) -> str | None:
             return action.help if action.default in (None, False) else super()._get_help_string(action)
 
     return argparse.ArgumentParser(
@@ -301,7 +305,7 @@ def new_parser(command, description, epilog=None):
 # --- generate, show and evaluate ----------------------------------------------------------------------------
 
 
-def generate(arguments):
+def generate(arguments: list[str]) -> None:
     options = parse(generate_parser(), arguments)
     check_sizes(0, length=options.length)
     sampling.check_sampling(options.temperature, options.top_k, LARGEST, options.top_p)
@@ -325,14 +329,14 @@ def generate(arguments):
         print(piece, end="", flush=True)
 
 
-def load_model(path):
+def load_model(path: str | None) -> tuple[Any, Any]:
     """The model that a file holds, or the one that comes with the course."""
     if path is None and not SHIPPED.exists():
         raise ValueError(f"The course's own model is not here ({SHIPPED}): name another one with --model")
     return checkpoints.load_model(path or SHIPPED)
 
 
-def load_pretrained(name):
+def load_pretrained(name: str | None) -> tuple[Any, Any]:
     """The published model in this GGUF file, or the GPT-2 in this folder, or in the one that GPT2_FOLDER names."""
     name = name or os.environ.get("GPT2_FOLDER")
     if not name:
@@ -342,7 +346,7 @@ def load_pretrained(name):
     return pretrained.load(name)
 
 
-def generate_parser():
+def generate_parser() -> argparse.ArgumentParser:
     parser = new_parser("generate", "Let a model write. Without --model, the one that comes with the course.")
     add = parser.add_argument
     add(
@@ -368,7 +372,7 @@ def generate_parser():
     return parser
 
 
-def show(arguments):
+def show(arguments: list[str]) -> None:
     options = parse(show_parser(), arguments)
     model, vocabulary = load_model(options.model)
     path = options.out or f"{Path(options.model or SHIPPED).stem}.html"
@@ -376,7 +380,7 @@ def show(arguments):
     print(f"{path} holds the model and all that shows it: open it in a browser, or send it to a friend.")
 
 
-def show_parser():
+def show_parser() -> argparse.ArgumentParser:
     parser = new_parser("show", "Make one HTML file in which a model reads, attends and writes, without a server.")
     add = parser.add_argument
     add(
@@ -387,7 +391,7 @@ def show_parser():
     return parser
 
 
-def evaluate(arguments):
+def evaluate(arguments: list[str]) -> None:
     options = parse(evaluate_parser(), arguments)
     model, vocabulary = load_model(options.model)
     length = model.max_length if options.length is None else options.length
@@ -402,7 +406,7 @@ def evaluate(arguments):
     print(f"{corpus.source}, validation: {nats:.4f} nats per token, {data.bits(nats):.4f} bits per character")
 
 
-def evaluate_parser():
+def evaluate_parser() -> argparse.ArgumentParser:
     parser = new_parser("evaluate", "Measure how well a model predicts the validation part of a text.")
     add = parser.add_argument
     add("--model", type=filename, metavar="FILE", help="a file that train has written; by default the course's")
@@ -415,7 +419,7 @@ def evaluate_parser():
 # --- chat ---------------------------------------------------------------------------------------------------
 
 
-def chat(arguments):
+def chat(arguments: list[str]) -> None:
     options = parse(chat_parser(), arguments)
     check_sizes(length=options.length)
     sampling.check_sampling(options.temperature, options.top_k, LARGEST)
@@ -427,7 +431,7 @@ def chat(arguments):
     answer(conversation, options.question, options.length)
 
 
-def new_conversation(options):
+def new_conversation(options: argparse.Namespace) -> Conversation:
     file = gguf_model.GGUFFile(options.pretrained or chat_model.fetch())
     system = default_system(file) if options.system is None else options.system
     model, vocabulary = gguf_model.load_from(file)
@@ -437,7 +441,7 @@ def new_conversation(options):
     return Conversation(model, vocabulary, system, options.temperature, options.top_k, options.seed)
 
 
-def converse(conversation, length):
+def converse(conversation: Conversation, length: int) -> None:
     """Questions from the keyboard until the user ends them; those from a pipe, until there are no more."""
     prompt, stopped = "", False
     if sys.stdin is None:  # closed, as with <&-
@@ -462,13 +466,13 @@ def converse(conversation, length):
             return print() if prompt else None
 
 
-def answer(conversation, question, length):
+def answer(conversation: Conversation, question: str, length: int) -> None:
     with contextlib.closing(conversation.ask(question, length)) as pieces:
         for piece in itertools.chain(pieces, ["\n"]):
             print(piece, end="", flush=True)
 
 
-def chat_parser():
+def chat_parser() -> argparse.ArgumentParser:
     parser = new_parser(
         "chat",
         "Talk with SmolLM2-135M-Instruct, a small chat model, on the decoder that the lessons build. It is downloaded "

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from transformer_lessons.tools import install, memory, reset, terminal
 from transformer_lessons.tools.cells import cells_in, checks_in, names_in
@@ -24,8 +25,13 @@ own, with copies of the files beside them. The exit code is 1 if anything has fa
 ON_PURPOSE = "wrong-on-purpose"  # the tag of a cell that shows a wrong answer to its reader
 ROOM = 500_000_000  # bytes of files copied with a notebook, at most
 
+Cell = tuple[str, list[str]]  # source and tags
+Verdict = dict[str, str]
+Said = tuple[list[Verdict], str | None]  # the verdicts in a cell, and what stopped it
+Call = tuple[str, str]  # an exercise, and what is checked
 
-def show_progress(arguments):
+
+def show_progress(arguments: list[str]) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog=f"{install.COMMAND} progress", description=DESCRIPTION)
     add = parser.add_argument
@@ -51,7 +57,7 @@ def show_progress(arguments):
     return run_and_show(options.folder or install.ROOT / "notebooks", options.limit)
 
 
-def run_and_show(folder, limit):
+def run_and_show(folder: Path, limit: float) -> int:
     """It needs Jupyter and PyTorch: if one is missing, the course's environment does the work."""
     if not (install.has("nbclient") and install.has("torch")):
         if not install.PYTHON.exists() or Path(sys.prefix) == install.VENV:
@@ -69,14 +75,14 @@ def run_and_show(folder, limit):
     return sum_up([result for result in results if result])
 
 
-def seconds(text):
+def seconds(text: str) -> float:
     """A time limit."""
     if not 0 < float(text) < math.inf:
         raise argparse.ArgumentTypeError(f"{text} must be more than 0, and finite")
     return float(text)
 
 
-def refuse(sentence):
+def refuse(sentence: str) -> int:
     print(sentence, file=sys.stderr)
     return 1
 
@@ -84,7 +90,7 @@ def refuse(sentence):
 # --- what is remembered ---------------------------------------------------------------------------------
 
 
-def show_remembered():
+def show_remembered() -> int:
     """A line for each lesson, and the next step; nothing runs."""
     known = set(memory.solved())
     lessons = [(path, memory.steps(path)) for path in memory.lessons(install.ROOT)]
@@ -107,13 +113,13 @@ def show_remembered():
     return 0
 
 
-def last_of(lessons):
+def last_of(lessons: list[tuple[Path, list[memory.Step]]]) -> str | None:
     """The name of the step solved last; None if there is none."""
     names = {step.name for _, steps in lessons for step in steps}
     return next((name for name in reversed(memory.solved()) if name in names), None)
 
 
-def place_of(step):
+def place_of(step: memory.Step) -> str:
     """question 1.2, below “Softmax turns any scores into weights”, in notebooks/01_self_attention.ipynb."""
     kind = "question" if memory.is_question(step.name) else "exercise"
     heading = step.heading.replace("`", "").replace("*", "")
@@ -124,7 +130,7 @@ def place_of(step):
 # --- what a notebook holds ----------------------------------------------------------------------------------
 
 
-def cells_of(path):
+def cells_of(path: Path) -> list[Cell]:
     """[(source, tags)] of the code cells."""
     if path.exists() and not path.is_file():  # a pipe would never end
         raise ValueError("is not an ordinary file")
@@ -134,7 +140,7 @@ def cells_of(path):
         raise ValueError(f"cannot be read: {error.strerror}") from None
 
 
-def expected_in(path):
+def expected_in(path: Path) -> list[str]:
     """The exercises that a lesson should have, by the name of its notebook: 03_scaling.mine.ipynb is lesson 3."""
     from transformer_lessons.exercises.checker.registry import EXERCISES
 
@@ -143,11 +149,11 @@ def expected_in(path):
     return [name for name, exercise in EXERCISES.items() if exercise.lesson == number]
 
 
-def asks(source):
+def asks(source: str) -> bool:
     return bool(re.search(r"\b(?:check|answer)\s*\(", source))
 
 
-def needed(sources):
+def needed(sources: list[str]) -> list[bool]:
     """Whether each cell asks for a verdict, or defines what a later one needs."""
     wanted: set[str] = set()
     chosen = []
@@ -163,7 +169,7 @@ def needed(sources):
 # --- running it ---------------------------------------------------------------------------------------------
 
 
-def run_cells(path, sources, limit):
+def run_cells(path: Path, sources: dict[int, str], limit: float) -> tuple[dict[int, Said], list[str]]:
     """{number: (verdicts, what stopped it)} of these cells, until the kernel dies; and which files were not copied.
 
     They run in a copy of the notebook's folder: what they write there leaves the learner's files alone.
@@ -196,7 +202,7 @@ def run_cells(path, sources, limit):
     return shown, left_out
 
 
-def new_client(limit):
+def new_client(limit: float) -> tuple[Any, list[dict[str, str]]]:
     """A client for a kernel of this Python, and the list in which it puts what stopped its latest cell."""
     from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
@@ -204,7 +210,7 @@ def new_client(limit):
     from nbformat.v4 import new_code_cell, new_notebook
 
     class ThisPython(KernelSpecManager):
-        def get_kernel_spec(self, kernel_name):
+        def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
             return KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"])
 
     errors = []
@@ -225,7 +231,7 @@ def new_client(limit):
     return client, errors
 
 
-def what_stopped(client, errors, cell):
+def what_stopped(client: Any, errors: list[dict[str, str]], cell: Any) -> str | None:
     """Runs a cell, and returns what stopped it: a sentence, or None."""
     from nbclient.exceptions import DeadKernelError
 
@@ -237,7 +243,7 @@ def what_stopped(client, errors, cell):
     return f"{errors[0]['ename']}: {errors[0]['evalue']}".splitlines()[0].strip(": ") if errors else None
 
 
-def environment(verdicts):
+def environment(verdicts: Path) -> dict[str, str]:
     """A kernel's environment: checks write their verdicts to this file, and figures are not shown."""
     package = [str(install.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     inherited = {name: value for name, value in os.environ.items() if name != "JPY_SESSION_NAME"}  # nobody looks at it
@@ -248,7 +254,7 @@ def environment(verdicts):
     }
 
 
-def copy_folder(source, target):
+def copy_folder(source: Path, target: Path) -> list[str]:
     """Copies a folder, its top level first; returns the names of what could not be read or did not fit."""
     room, left_out = ROOM, []
     for folder, folders, files in os.walk(source, followlinks=True):
@@ -272,7 +278,7 @@ def copy_folder(source, target):
     return left_out
 
 
-def run_notebook(path, cells, limit, expected):
+def run_notebook(path: Path, cells: list[Cell], limit: float, expected: list[str]) -> tuple[dict[int, Said], list[str]]:
     """The same for a whole notebook: only what is needed, or all of it if that goes wrong."""
     sources = [source for source, _ in cells]
     chosen = {number: sources[number] for number, take in enumerate(needed(sources)) if take}
@@ -290,7 +296,7 @@ def run_notebook(path, cells, limit, expected):
 # --- the report ---------------------------------------------------------------------------------------------
 
 
-def tell(path, limit):
+def tell(path: Path, limit: float) -> tuple[dict[str, str], int] | None:
     """Prints the table of one notebook; returns {exercise: mark} and how much is wrong, or None without exercises."""
     print(f"\n{path.name}")
     try:
@@ -318,7 +324,7 @@ def tell(path, limit):
     return marks, wrong.count("✗") + len(troubles)
 
 
-def table(cells, shown):
+def table(cells: list[Cell], shown: dict[int, Said]) -> tuple[dict[Call, tuple[str, str]], dict[str, str], list[str]]:
     """{(exercise, what is checked): (mark, words)}, {question: mark}, and what stopped cells."""
     rows, questions, troubles = {}, {}, []
     for number, (source, tags) in enumerate(cells):
@@ -340,7 +346,7 @@ def table(cells, shown):
     return rows, questions, troubles
 
 
-def words(verdict):
+def words(verdict: Verdict) -> str:
     """A verdict in a few words; for a mistake, its name."""
     said = re.split(r"[.] ", " ".join(verdict["message"].split()) + " ")[0].partition(": ")[2].strip(" .")
     if verdict["status"] == "failed":
@@ -348,7 +354,7 @@ def words(verdict):
     return "passed" if verdict["status"] == "passed" else "untouched" if said.startswith("not attempted yet") else said
 
 
-def count_of(questions):
+def count_of(questions: dict[str, str]) -> str:
     """How many questions are answered right, answered wrong and open."""
     count = Counter(questions.values())
     wrong = [number for number, mark in questions.items() if mark == "✗"]
@@ -360,7 +366,7 @@ def count_of(questions):
     return f"questions: {', '.join(parts)}"
 
 
-def sum_up(results):
+def sum_up(results: list[tuple[dict[str, str], int]]) -> int:
     """Prints the total; returns the exit code."""
     count = Counter(mark for marks, _ in results for mark in marks.values())
     failed = f", {count['✗']} failed" if count["✗"] else ""
@@ -369,7 +375,7 @@ def sum_up(results):
     return 1 if any(wrong for _, wrong in results) else 0
 
 
-def note_solved(path, names):
+def note_solved(path: Path, names: list[str]) -> None:
     """Remembers what is solved in the course's own folder: `lab` opens the first lesson that is not."""
     if path.absolute().parent == install.ROOT / "notebooks":
         memory.remember(names)

@@ -18,7 +18,7 @@ in the clone's git history that nobody has worked in, so your own commits do not
 its history lacks the lesson, nothing changes."""
 
 
-def reset_lesson(arguments):
+def reset_lesson(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog=f"{COMMAND} reset", description=DESCRIPTION)
     parser.add_argument("notebook", help="a lesson's number, its name, or the path of your copy")
     options = parser.parse_args(arguments)
@@ -30,7 +30,7 @@ def reset_lesson(arguments):
     return 0
 
 
-def restore(notebook):
+def restore(notebook: str) -> str:
     """Puts the fresh copy in place; returns a sentence that says what was done."""
     path = find(notebook)
     original = fresh_copy(path.name)
@@ -42,7 +42,7 @@ def restore(notebook):
     return f"{path} is fresh. " + (f"Yours is {kept.name}, beside it." if kept else "There was none before.")
 
 
-def find(notebook):
+def find(notebook: str) -> Path:
     """The path of the notebook that a learner names by number, name or path."""
     folder = ROOT / "notebooks"
     if notebook.isdecimal():
@@ -54,14 +54,14 @@ def find(notebook):
     return path if path.exists() or path.name != str(path) else folder / path
 
 
-def lessons():
+def lessons() -> list[str]:
     """The names of the lessons, in order, those included that are no longer in the folder."""
     committed = git("ls-tree", "--name-only", "HEAD", "notebooks/").decode().splitlines()
     paths = [*map(Path, committed), *(ROOT / "notebooks").glob("*.ipynb")]
     return sorted({path.name for path in paths if re.fullmatch(r"\d\d_\w+\.ipynb", path.name)})
 
 
-def first_and_last():
+def first_and_last() -> str:
     """1 to 12"""
     numbers = [int(name[:2]) for name in lessons()]
     if not numbers:
@@ -69,7 +69,7 @@ def first_and_last():
     return f"{numbers[0]} to {numbers[-1]}"
 
 
-def fresh_copy(name):
+def fresh_copy(name: str) -> bytes:
     """The newest untouched version of a lesson in the clone's history."""
     commits = git("log", "--full-history", "--format=%H", "--", f"notebooks/{name}").decode().split()
     if not commits and name not in lessons():
@@ -89,7 +89,7 @@ def fresh_copy(name):
     )
 
 
-def original(name):
+def original(name: str) -> bytes | None:
     """A lesson as the course has it, whatever a reader has made of it since; None if no such copy is left."""
     path = ROOT / "notebooks" / name
     content = path.read_bytes() if path.is_file() else b""
@@ -101,7 +101,7 @@ def original(name):
         return None
 
 
-def git(*arguments):
+def git(*arguments: str) -> bytes:
     """What git prints in the clone; nothing where there is no git, or it fails."""
     try:
         return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True).stdout
@@ -109,7 +109,7 @@ def git(*arguments):
         return b""
 
 
-def is_untouched(content):
+def is_untouched(content: bytes) -> bool:
     """Whether a notebook is as the course commits it: no exercise is begun, and no program has saved it after a run.
 
     Jupyter, VS Code and Colab note in a notebook which Python ran it. The course's lessons are committed without.
@@ -125,7 +125,7 @@ def is_untouched(content):
     return bare and all("raise NotImplementedError" in answer for answer in answers)
 
 
-def keep(path):
+def keep(path: Path) -> Path:
     """Copies a learner's notebook beside itself, under a name that is free."""
     number = 1
     while True:

@@ -11,7 +11,7 @@ LETTERS = {"✓": "OK", "✗": "X", "○": "O"}  # where a screen has no such si
 COLOURS = {"✓": 32, "✗": 31, "○": 33, "!": 31}  # green, red, yellow
 
 
-def marked(mark):
+def marked(mark: str) -> str:
     """The mark, in its colour on a terminal, unless NO_COLOR is set (no-color.org); in letters where it has no sign."""
     try:
         mark.encode(sys.stdout.encoding or "ascii")
@@ -20,7 +20,7 @@ def marked(mark):
     return f"\033[{COLOURS[mark]}m{mark}\033[0m" if has_colour() else mark
 
 
-def has_colour():
+def has_colour() -> bool:
     """Whether somebody reads this on a terminal that shows colours, and wants them."""
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in (None, "dumb")
     return wanted and sys.stdout.isatty()
