@@ -208,3 +208,11 @@ def test_tokens_stand_in_boxes_as_long_as_they_are(monkeypatch):
     assert [round(box.get_width() + 0.12) for box in axis.patches] == [1, 4, 2, 1, 2]
     assert len({box.get_facecolor() for box in axis.patches}) == 2
     assert [label.get_text() for label in axis.get_yticklabels()] == ["2 tokens", "3 tokens"]
+
+
+def test_a_note_stands_below_the_tokens(monkeypatch):
+    monkeypatch.setattr(plots, "Picture", lambda figure, alt: figure)
+    note = ("a word", (3, 1), (3, 1.5))
+    axis = plots.show_tokens({"2 tokens": ["a", " cat"]}, "title", "alt", notes=[note]).axes[0]
+    assert (axis.texts[-1].get_text(), axis.texts[-1].xy) == ("a word", (3, 1))
+    assert 1 < axis.texts[-1].xyann[1] < axis.get_ylim()[0]

@@ -255,12 +255,14 @@ def heat_maps(
 
 
 @in_style
-def show_tokens(rows, title, alt):
+def show_tokens(rows, title, alt, notes=()):
     """Texts cut into tokens, {"how": tokens}, one below the other: a box for each token, with its letters in it.
 
     Boxes of one letter are grey and longer ones are blue; a space is shown as ␣. All rows need the same letters.
+    Each of notes is a point_at, for which there is room below the rows: (letter, row) is the upper left of a letter.
     """
-    tall = 0.5 * len(rows)  # inches
+    high = len(rows) + (0.9 if notes else 0)
+    tall = 0.5 * high  # inches
     figure = Figure(figsize=(8.8, tall + 0.4))
     axis = figure.add_axes((0.2, 0.02, 0.79, tall / (tall + 0.4)))  # fixed, as in show_bars
     for row, tokens in enumerate(rows.values()):
@@ -279,10 +281,12 @@ def show_tokens(rows, title, alt):
                 va="center_baseline",
             )
             start += size
-    axis.set(xlim=(0, start), ylim=(len(rows), 0), xticks=[])
+    axis.set(xlim=(0, start), ylim=(high, 0), xticks=[])
     axis.set_yticks(np.arange(len(rows)) + 0.5, labels=rows)
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
+    for note in notes:
+        point_at(axis, *note)
     entitle(figure, title)
     return Picture(figure, alt)
 
@@ -462,6 +466,7 @@ def show_bars(
         )
         if written:
             axis.bar_label(drawn, fmt=written, padding=1, fontsize=9 if len(columns) == 1 else 8)
+            axis.margins(y=0.1)  # room for the numbers above and below
         if len(runs) > 1:
             apart = np.linspace(-0.3, 0.3, len(runs))[:, None] * width  # side by side: none covers another
             axis.scatter(places + apart, runs, 14, "black", edgecolors="white", linewidths=0.6, zorder=3)
