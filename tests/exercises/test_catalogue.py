@@ -16,8 +16,9 @@ from torch import nn
 from transformer_lessons.exercises import check
 from transformer_lessons.exercises.checker.comparison import alike
 from transformer_lessons.exercises.checker.draws import Draws, observe, same
+from transformer_lessons.exercises.checker.exercise import CATALOGUE
 from transformer_lessons.exercises.checker.global_state import standard_state
-from transformer_lessons.exercises.checker.registry import EXERCISES
+from transformer_lessons.exercises.checker.registry import EXERCISES, file_of
 from transformer_lessons.exercises.checker.sandbox import attempt
 from transformer_lessons.exercises.checker.verdict import judge, judge_outcomes
 
@@ -63,6 +64,22 @@ def test_every_mistake_is_named_by_its_own_name(exercise, seeds):
                     number = mistake.variants.index(variant)
                     failures.append(f"draw {seed}: {mistake.name}, variant {number}: {found.status}, {found.mistake}")
     assert not failures, "\n".join(failures)
+
+
+def test_every_variant_on_the_page_itself_runs_on_some_inputs(exercise):
+    """One that reads a name before it is set recognises nobody. (Of a family, some fit few exercises.)"""
+    drawn, page = draws(exercise.name, 0), (CATALOGUE / f"{file_of(exercise.name)}.md").read_text(encoding="utf-8")
+    with standard_state():
+        dead = [
+            f"{mistake.name}, variant {mistake.variants.index(variant)}"
+            for (mistake,), variant in exercise.singles
+            if variant.text.strip() in page
+            and all(
+                "NameError" in str(outcome.error) or "UnboundLocalError" in str(outcome.error)
+                for outcome in (drawn.outcome(variant, number) for number in range(len(drawn.cases)))
+            )
+        ]
+    assert not dead
 
 
 def test_every_right_answer_passes(exercise, seeds):
