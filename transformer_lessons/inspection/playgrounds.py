@@ -182,7 +182,8 @@ def level_the_features(*norms):
         title = "LayerNorm takes away mean and scale, and RMSNorm only the scale"
     rows = {"the token": token} | {f"after {name}": numbers for name, numbers in found.items()}
     features = [f"feature {number}" for number in range(4)]
-    picture = plots.show_bars(features, {name: numbers.tolist() for name, numbers in rows.items()}, title, "value")
+    bars = {name: numbers.tolist() for name, numbers in rows.items()}
+    picture = plots.show_bars(features, bars, title, "value", written="%.2f")
     sentence = " ".join(f"{name[0].upper()}{name[1:]}: {said(numbers)}." for name, numbers in rows.items())
     return Playground("level_the_features", title, sentence, picture, {"token": tidy(token), "norms": names})
 
