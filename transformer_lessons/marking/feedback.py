@@ -1,55 +1,258 @@
-"""Feedback: a page for each student and lesson, with nothing about anyone else."""
+"""Feedback: for each student a page for each lesson and one for all, with nothing about anyone else."""
 
 import re
 import zipfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from io import BytesIO
+from pathlib import Path
 
+from transformer_lessons.exercises.checker.card import card, card_of, code, marked_up
+from transformer_lessons.exercises.questions.kinds import Choices
+from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.halves import as_told
-from transformer_lessons.marking.report import card, page, safe, title_of
+from transformer_lessons.marking.naming import clean
+from transformer_lessons.marking.policy import moment
+from transformer_lessons.marking.report import page, safe, title_of
 from transformer_lessons.marking.results import Row
 from transformer_lessons.tools import atomic
 
+STYLE = f"<style>\n{Path(__file__).with_name('feedback.css').read_text(encoding='utf-8')}</style>\n"
+KINDS = {"exercise": "Exercises", "hunt": "Bug hunts", "question": "Questions", "text": "In your own words"}
+MONTHS = """January February March April May June July August September October November December""".split()  # noqa: SIM905
+LONGEST = 6000  # characters of an answer
+
 
 def write_feedback(known):
-    folder, pages, by_lesson = known.out / "feedback", {}, defaultdict(list)
+    """feedback/, and for Moodle the same as a zip."""
+    folder, pages, by_student = known.out / "feedback", {}, defaultdict(lambda: defaultdict(list))
     for row in known.rows:
-        by_lesson[row["student"], row["lesson"]].append(row)
-    for (student, lesson), rows in by_lesson.items():
-        about, told = known.students[student], as_told(known, student, rows)
-        pages[about["slug"], f"lesson_{lesson}.html", about["folder"]] = page(title_of(lesson), feedback(told))
+        by_student[row["student"]][row["lesson"]].append(row)
+    for student, by_lesson in by_student.items():
+        person = known.students[student]
+        lessons = sorted(by_lesson, key=int)
+        for lesson in lessons:
+            told = as_told(known, student, by_lesson[lesson])
+            body = feedback(known, told, lessons)
+            pages[person["slug"], f"lesson_{lesson}.html", person["folder"]] = titled(title_of(lesson), person, body)
+        body = overview({lesson: by_lesson[lesson] for lesson in lessons})
+        pages[person["slug"], "index.html", person["folder"]] = titled("All lessons", person, body)
     for (who, name, _), data in pages.items():
         path = folder / who / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_bytes() != data:  # most stay as they are from one run to the next
             atomic.write(path, data)
     written = {folder / who / name for who, name, _ in pages}
-    for path in folder.glob("*/lesson_*.html"):
+    for path in [*folder.glob("*/lesson_*.html"), *folder.glob("*/index.html")]:
         if path not in written:
             path.unlink()
     if any("_assignsubmission_" in back for _, _, back in pages):
         atomic.write(known.out / "feedback-moodle.zip", moodle_zip(pages))
 
 
-def feedback(rows: list[Row]) -> str:
-    """A student's own results: the points, a card for each answer, and in one line what was not answered."""
-    points, most = sum(row["points"] or 0 for row in rows), sum(row["max"] for row in rows)
+def titled(title, person, body):
+    return page(f"{title} · {safe(person['name'], 60)}", STYLE + body)
+
+
+# A lesson
+
+
+def feedback(known, rows: list[Row], lessons=()) -> str:
+    """A student's own results: the points, a card for each answer, and what was not answered."""
     answered = [row for row in rows if row["status"] not in ("untouched", "missing")]
-    solved = sum(row["status"] in ("passed", "read") for row in answered)
-    waiting = sum(row["points"] is None for row in rows)
-    facts = [
-        (f"{points:g} of {most:g}", "points" + (", so far" if waiting else "")),
-        (f"{solved} of {len(answered)}", "answers solved or read"),
-        *([(waiting, "waiting for a reader")] if waiting else []),
-    ]
-    parts = ['<ul class="facts">' + "".join(f"<li><strong>{one}</strong>{what}</li>" for one, what in facts) + "</ul>"]
-    kinds = {"exercise": "Exercises", "hunt": "Bug hunts", "question": "Questions", "text": "In your own words"}
-    for kind, title in kinds.items():
-        mine = [row for row in answered if row["kind"] == kind]
-        parts += [f"<h2>{title}</h2>", *map(card, mine)] if mine else []
-    if left := [row["item"] for row in rows if row not in answered]:
-        parts.append(f'<h2>Not answered</h2><p class="quiet">{", ".join(map(safe, left))}</p>')
-    return "\n".join(parts)
+    parts = [links(rows, lessons), about(rows), late(rows, known.policy), tiles(rows)]
+    for kind, title in KINDS.items():
+        cards = [shown(known, row) for row in answered if row["kind"] == kind]
+        parts += [f"<h2>{title}</h2>", f'<div class="{kind}s">', *cards, "</div>"] if cards else []
+    if left := [row for row in rows if row not in answered]:
+        lines = "".join(f"<li>{safe(name_of(row))} <span>{of(row['max'])}</span></li>" for row in left)
+        parts.append(f'<h2>Not answered</h2>\n<ul class="left">{lines}</ul>')
+    return "\n".join(filter(None, parts))
+
+
+def links(rows, lessons):
+    """To the student's other lessons."""
+    if len(lessons) < 2:
+        return ""
+    here = rows[0]["lesson"]
+    others = (
+        f'<b aria-current="page">{lesson}</b>' if lesson == here else f'<a href="lesson_{lesson}.html">{lesson}</a>'
+        for lesson in lessons
+    )
+    return f'<nav><a href="index.html">All lessons</a> {" ".join(others)}</nav>'
+
+
+def about(rows):
+    """Which version of which file this is."""
+    row = rows[0]
+    file = f"<code>{safe(row.get('file', '').rpartition('/')[2], 100)}</code>"
+    times = [f"handed in {day(row['time'])}"] if moment(row.get("time", "")) else []
+    times += [f"marked {day(row['marked'])}"] if row.get("marked") else []
+    return f'<p class="quiet">{", ".join([file, *times])}</p>'
+
+
+def late(rows, policy):
+    """That the work came late, and what it counts."""
+    row = rows[0]
+    if not row.get("late"):
+        return ""
+    counts = {1: "in full", 0: "nothing", 0.5: "half"}.get(policy["late"], f"{policy['late']:.0%}")
+    when = f" {day(row['time'])}, after {day(policy['deadline'])}" if moment(row.get("time", "")) else " late"
+    return f'<p class="warning"><strong>Handed in{when}: counts {counts}.</strong></p>'
+
+
+def day(time: str) -> str:
+    """3 December 2026, 10:05."""
+    year, month, number, *clock = moment(time)
+    words = f"{number} {MONTHS[month - 1]} {year}" if 1 <= month <= 12 else f"{year}-{month}-{number}"
+    return words + (f", {clock[0]}:{clock[1]:02}" if len(clock) > 1 else "")
+
+
+def outcome(row: Row) -> str:
+    """What became of an answer, in a word."""
+    if row["status"] in ("untouched", "missing"):
+        return "not answered"
+    if row["points"] is None:
+        return "waiting"
+    if "reason" in row:
+        return "wrong" if not row["points"] else "right" if status_of(row) == "passed" else "read"
+    return {"passed": "right", "failed": "wrong", "read": "read"}.get(row["status"], "not marked")
+
+
+def points_of(rows) -> str:
+    """The points, of those that can be had by now: a text that waits for its reader is in neither number."""
+    known = [row for row in rows if row["points"] is not None]
+    return of(sum(row["max"] for row in known), sum(row["points"] for row in known))
+
+
+def of(most, points=None):
+    words = f"{most:g} point{'s' * (most != 1)}" if points is None else f"{points:g} of {most:g}"
+    return f'<span class="keep">{words}</span>'
+
+
+def tiles(rows):
+    count = Counter(map(outcome, rows))
+    words = {"right": "right", "wrong": "wrong", "read": "read by your teacher", "waiting": "waiting for a reader"}
+    words |= {"not marked": "could not be marked", "not answered": "not answered"}
+    waiting = sum(row["max"] for row in rows if row["points"] is None)
+    facts = [(points_of(rows), "points" + (f"; {waiting:g} more wait for a reader" if waiting else ""))]
+    facts += [(count[name], what) for name, what in words.items() if count[name]]
+    return '<ul class="facts">' + "".join(f"<li><strong>{one}</strong>{what}</li>" for one, what in facts) + "</ul>"
+
+
+def name_of(row):
+    question = all_questions().get(row["item"])
+    return f"{row['item']} {question.title}" if question else row["item"]
+
+
+# A card
+
+
+def shown(known, row: Row) -> str:
+    """The card of one answer: what was asked, what the student gave, the verdict, and the points."""
+    points = "waiting" if row["points"] is None else of(row["max"], row["points"])
+    points += " · late" if row.get("late") and row["points"] else ""
+    if row["kind"] in ("exercise", "hunt"):
+        source = clean(known.works.get((row["student"], row["item"]), {}).get("source", ""), LONGEST)
+        left = card_of(status_of(row), told(row)).replace("</p>", "</p>" + overridden(row), 1)
+        right = f"<p>Your code</p>{in_colours(source)}" if source else ""
+    else:
+        question, heading = all_questions()[row["item"]], told(row).splitlines()[0]
+        blocks = text_blocks(row) if row["kind"] == "text" else answer_blocks(row, question)
+        asked = f'<p class="asked">{marked_up(question.text)}</p>'
+        left = card(status_of(row), heading, [asked, *blocks, overridden(row)])
+        right = read_blocks(row, question, known.policy["model_answers"]) if "given" in row else ""
+    right = right and f'<div class="beside">{right}</div>'
+    return f'<article class="card"><span class="points">{points}</span>{left}{right}</article>\n'
+
+
+def status_of(row):
+    """Which colour the card has: that of the points, where a teacher gave them."""
+    if row["kind"] == "text" or "reason" in row:
+        full = row["points"] is not None and row["points"] >= row["max"] * (0.999 if not row.get("late") else 0)
+        return "passed" if full and row["points"] else "not marked"
+    return row["status"]
+
+
+def told(row):
+    """The message; its sign is not the check's where a teacher has given the points."""
+    message = clean(row["message"], 4000)
+    if "reason" not in row and row["kind"] != "text":
+        return message
+    sign, message = "✓ " * (status_of(row) == "passed"), re.sub(r"^[✓✗○] ", "", message)
+    if row["kind"] not in ("exercise", "hunt"):
+        return sign + message
+    said = message.removeprefix(row["item"]).removeprefix(": ").strip()
+    return f"{sign}{row['item']}: your teacher gave the points." + (f"\n  The check said: {said}" if said else "")
+
+
+def overridden(row):
+    if "reason" not in row:
+        return ""
+    return teacher(row["reason"] or "The points are mine, not the check's.")
+
+
+def teacher(words):
+    return f'<p class="teacher"><strong>Your teacher:</strong> {safe(words, 2000)}</p>'
+
+
+def in_colours(source):
+    try:
+        return code(source)
+    except (SyntaxError, IndexError, ValueError):  # it is no Python; so says the verdict
+        return f"<pre>{safe(source, LONGEST)}</pre>"
+
+
+def answer_blocks(row, question):
+    """What the student answered, and what there is to say to it."""
+    said = clean(row["message"], 4000).split("\n  ")[1:]
+    if len(said) > 1 and re.match(r"You (answered|chose) |[a-z]\) ", said[0]) and not said[0].endswith("missing."):
+        said = said[1:] if not isinstance(question, Choices) or row["status"] == "failed" else said
+    given = [row["answer"]]
+    if isinstance(question, Choices):
+        chosen = {one: question.lettered[one].text for one in row["answer"].split(", ") if one in question.lettered}
+        given = [f"{letter}) {text}" for letter, text in chosen.items()]
+        said = [line for line in said if line not in given]
+    answers = "<br>".join(marked_up(clean(one, 500)) for one in given)
+    return [f"<p><strong>Your answer:</strong> {answers}</p>", *(f"<p>{marked_up(line)}</p>" for line in said)]
+
+
+def text_blocks(row):
+    """The student's own words, and what the teacher says to them."""
+    yours = f'<blockquote aria-label="Your answer">{safe(row["answer"], 20_000)}</blockquote>'
+    return [yours, *([teacher(row["comment"])] if row.get("comment") else [])]
+
+
+def read_blocks(row, question, with_model):
+    """The points that a text makes, and a model answer."""
+    lines = "".join(
+        f'<tr><td class="n">{ {0.5: "½"}.get(points, f"{points:g}") }</td><td>{marked_up(words)}</td></tr>'
+        for points, words in zip(row["given"], question.points, strict=True)
+    )
+    model = f'<p class="model">A model answer</p><p>{marked_up(question.model)}</p>' if with_model else ""
+    return f'<p>Does it say this?</p><table class="made"><tbody>{lines}</tbody></table>{model}'
+
+
+# All lessons of a student
+
+
+def overview(by_lesson):
+    """What the student has reached in each lesson, with the way to its page."""
+    names = ("right", "wrong", "read", "waiting", "not marked", "not answered")
+    counts = {lesson: Counter(map(outcome, rows)) for lesson, rows in by_lesson.items()}
+    names = [name for name in names if any(count[name] for count in counts.values())]
+    lines = "".join(
+        f'<tr><th scope="row"><a href="lesson_{lesson}.html">{title_of(lesson)}</a></th>'
+        f'<td class="n">{points_of(rows)}</td>'
+        + "".join(f'<td class="n">{counts[lesson][name] or "–"}</td>' for name in names)
+        + "</tr>\n"
+        for lesson, rows in by_lesson.items()
+    )
+    rows = [row for one in by_lesson.values() for row in one]
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("points", *names))
+    return (
+        f'{tiles(rows)}\n<div class="scroll"><table class="lessons"><thead><tr><th scope="col">Lesson</th>{head}</tr>'
+        f"</thead><tbody>\n{lines}</tbody></table></div>"
+    )
 
 
 def moodle_zip(pages):

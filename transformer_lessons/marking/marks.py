@@ -9,14 +9,15 @@ import secrets
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 
 from transformer_lessons.exercises.checker.registry import EXERCISES
 from transformer_lessons.marking import submissions, verdicts
 from transformer_lessons.marking.files import Submission
 from transformer_lessons.marking.messages import Answer
-from transformer_lessons.marking.naming import cell, slug
-from transformer_lessons.marking.policy import is_late, read_policy
+from transformer_lessons.marking.naming import as_typed, cell, slug
+from transformer_lessons.marking.policy import POLICY, is_late, read_policy
 from transformer_lessons.marking.results import Person, Result, Row
 from transformer_lessons.marking.sheets import number, table
 from transformer_lessons.marking.workers import ENDED, share
@@ -39,6 +40,7 @@ class Class:
     held: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)  # what the teacher should know about their own tables
     halves: bool = False  # is half of the class told no names of mistakes?
+    policy: dict = field(default_factory=lambda: dict(POLICY))
 
     def pseudonym(self, student: str) -> str:
         return "S" + hmac.new(str(self.seed).encode(), student.encode(errors="replace"), "sha256").hexdigest()[:8]
@@ -72,7 +74,7 @@ def prepare(out: Path) -> tuple[int, dict]:
 
 OURS = (
     r"([0-9a-f]{32}|seed|policy|report|report-anonymous|similar|grading|texts|halves|overrides|marks|marks_wide|unread|"
-    r"results|lesson_\d+|feedback-moodle)\.(json|html|csv|txt|zip)\.[0-9a-f]{8}\.part"
+    r"results|index|lesson_\d+|feedback-moodle)\.(json|html|csv|txt|zip)\.[0-9a-f]{8}\.part"
 )
 
 
@@ -108,7 +110,7 @@ def mark(
         if unmarked.get(path) == ENDED:  # alone, it takes nobody with it
             del unmarked[path]
             unmarked |= share(1, [(work, path)], out)
-    known = Class(out, seed, unread=list(unread), halves=policy["halves"])
+    known = Class(out, seed, unread=list(unread), halves=policy["halves"], policy=policy)
     works = enrolled(known, works, roster) if roster else works
     return gathered(known, works, paths, policy, unmarked)
 
@@ -184,7 +186,8 @@ def gathered(
         work, result = chosen
         before = earlier(paths[work.path].parent, lesson, set(paths.values()))
         about: Row = {"student": student, "lesson": lesson, "file": work.path, "mistake": "", "answer": ""}
-        about["late"] = work.late or is_late(work.time, policy)
+        about["late"], about["time"] = work.late or is_late(work.time, policy), work.time
+        about["marked"] = date.fromtimestamp(paths[work.path].stat().st_mtime).isoformat()
         for row in result["rows"]:
             again = bool(row.get("mistake")) and row["mistake"] in before.get(row["item"], ())
             name = verdicts.name_in_class(lesson, row["item"])
@@ -261,12 +264,13 @@ def read_back(known: Class, policy: dict) -> None:
             row |= {
                 "status": "read",
                 "points": in_time(round(min(sum(known_points), 3) / 3 * row["max"], 2), row, policy),
-                "message": row["message"] + f"\n  {read.get('comment') or ''}",
+                "given": known_points,
+                "comment": as_typed(read.get("comment") or ""),
             }
         change = changes.get((cell(row["student"]), row["item"]), {})
         if number(change.get("points")) is not None:
             row |= {
                 "points": number(change["points"]),
                 "flags": [*row["flags"], "override"],
-                "message": row["message"] + f"\n  {change.get('reason') or ''}",
+                "reason": as_typed(change.get("reason") or ""),
             }

@@ -22,6 +22,12 @@ def cell(text: object, most: int = 200) -> str:
     return f"'{text}" if text.lstrip()[:1] in tuple("=+-@＝＋－＠\t|%") and text.strip() else text
 
 
+def as_typed(text: str) -> str:
+    """What was typed before `cell` made it harmless: for pages, which take nothing for a formula."""
+    text = re.sub(r"([;\t]\s*)'(?=[=+@＝＋＠|%-])", r"\1", text)
+    return re.sub(r"^'(?=\s*[=+\-@＝＋－＠\t|%])", "", text)
+
+
 def slug(student: str) -> str:
     """A student's id as the name of a folder; no two ids share one."""
     plain = re.sub(r"[^A-Za-z0-9-]+", "_", student)[:40].strip("_")

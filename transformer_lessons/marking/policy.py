@@ -14,6 +14,7 @@ POLICY = {
     "borrowed": "fail",  # the course's own code in an answer: "fail", "flag" or "ignore"
     "deadline": "",  # "2026-12-01 23:59", in the learning system's own time
     "late": 1,  # what late work counts: 0.5 for half of its points
+    "model_answers": True,  # does the feedback show the model answer to a text that has been read?
     "halves": False,  # True: the feedback names no mistakes to one half of the class
 }
 CHOICES = ("fail", "flag", "ignore")
@@ -50,8 +51,8 @@ def fault_of(policy: object) -> str:
             return '"deadline" should be a date and a time, as in "2026-12-01 23:59", or "" for none'
         if name == "late" and not (is_points(value) and value <= 1):
             return '"late" should be a number from 0 to 1: what late work counts'
-        if name == "halves" and type(value) is not bool:
-            return '"halves" should be true or false'
+        if name in ("halves", "model_answers") and type(value) is not bool:
+            return f'"{name}" should be true or false'
     return ""
 
 

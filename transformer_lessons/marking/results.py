@@ -22,7 +22,12 @@ class Row(TypedDict, total=False):
     file: str
     late: bool
     again: bool  # is it the same mistake as in an earlier version?
+    time: str  # when it was handed in, if the learning system says so
+    marked: str  # the day on which it was marked
     points: float | None  # None for a text that waits for its reader
+    given: list[float]  # a text's three points, by its reader
+    comment: str  # of a text's reader
+    reason: str  # of the teacher who has overridden the points
     max: float
 
 

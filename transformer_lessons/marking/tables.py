@@ -130,6 +130,11 @@ def column_of(header, wanted):
 # One submission, for an autograder
 
 
+def with_reason(row):
+    """The verdict and, where the teacher has overridden its points, why."""
+    return row["message"] + (f"\n  Your teacher: {row['reason']}" if row.get("reason") else "")
+
+
 def gradescope(known):
     """results.json: one test for each item, whose points add up to the score."""
     rows = [row for row in known.rows if row["kind"] != "text"]
@@ -140,7 +145,7 @@ def gradescope(known):
             "score": row["points"] or 0,
             "max_score": row["max"],
             "status": "passed" if row["status"] == "passed" else "failed",
-            "output": clean(row["message"], 3000),
+            "output": clean(with_reason(row), 3000),
             "visibility": "visible",
         }
         for row in rows
@@ -164,7 +169,7 @@ def classroom(known):
             "status": "pass" if row["status"] == "passed" else "fail",
             "score": row["points"] or 0,
             "line_no": 0,
-            "message": clean(row["message"], 1000),
+            "message": clean(with_reason(row), 1000),
             "test_code": "",
         }
         for row in rows

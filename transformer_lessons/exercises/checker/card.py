@@ -85,7 +85,8 @@ def evidence(lines: list[str], colour: str) -> list[str]:
     while lines:
         header = HEADER.match(lines[0])
         if header:
-            count = next((n for n, line in enumerate(lines[1:], 1) if len(line) < header.end()), len(lines))
+            ends = (n for n, line in enumerate(lines[1:], 1) if len(line) < header.end() or BEGINNING.match(line))
+            count = next(ends, len(lines))
             blocks += tables(header, lines[1:count], colour)
         elif VALUE.match(lines[0]):
             count = next((n for n, line in enumerate(lines) if not VALUE.match(line)), len(lines))

@@ -1,0 +1,133 @@
+"""A student's own pages: what was asked, what was given, why points were lost, and every word of the teacher's."""
+
+import re
+
+import pytest
+
+from transformer_lessons.exercises.checker.card import card_of
+from transformer_lessons.exercises.questions.lookup import all_questions
+from transformer_lessons.marking import feedback, marks, policy, sheets
+
+SOURCE = "def causal_mask(length):\n    return torch.ones(length, length).triu() > 0  # <b>"
+TEXT = "It could be a leak.\n<img src=x>"
+
+
+def row(lesson, item, kind, status, message, **more):
+    about = {"student": "ada", "lesson": lesson, "item": item, "exercise": item, "kind": kind, "flags": []}
+    about |= {"status": status, "message": message, "answer": "", "mistake": "", "again": False}
+    return about | {"file": f"Ada_7_assignsubmission_file_/{lesson}.ipynb", "marked": "2026-12-04"} | more
+
+
+ROWS = [
+    row(
+        "6", "causal_mask", "exercise", "failed", "✗ causal_mask: the mask transposed.\n  Rows and columns are swapped."
+    ),
+    row("6", "padding_mask", "exercise", "untouched", "○ padding_mask: still as it was handed out."),
+    row("6", "6.1", "question", "failed", "✗ 6.1 Title\n  You answered 36.\n  You counted all.", answer="36"),
+    row(
+        "6", "6.2", "question", "passed", "✓ 6.2 Title\n  c) 1, 0, 0, 0, 0\n  The first token sees itself.", answer="c"
+    ),
+    row("6", "6.11", "text", "given", "○ 6.11 Title", answer=TEXT),
+    row("1", "softmax", "exercise", "passed", "✓ softmax"),
+]
+
+
+def pages(folder, *, texts="", overrides="", time="", **settings):
+    """{name: Ada's page} as a teacher's tables and policy make it."""
+    rules = policy.POLICY | settings
+    known = marks.Class(folder, 5, policy=rules)
+    known.students["ada"] = {"name": "Ada <Lovelace>", "folder": "", "slug": "ada"}
+    known.works["ada", "causal_mask"] = {"source": SOURCE}
+    late = policy.is_late(time, rules)
+    known.rows = [marks.scored(dict(one) | {"late": late, "time": time, "flags": []}, rules) for one in ROWS]
+    if texts:
+        line = ["6.11", known.pseudonym("ada"), TEXT, *texts, ""]
+        sheets.written(folder / "texts.csv", marks.TEXTS, [line])
+    if overrides:
+        (folder / "overrides.csv").write_text("student,item,points,reason\n" + overrides)
+    marks.read_back(known, rules)
+    feedback.write_feedback(known)
+    return {path.stem: path.read_text(encoding="utf-8") for path in (folder / "feedback" / "ada").iterdir()}
+
+
+def cards(page):
+    """{item: its card}."""
+    parts = re.findall(r'<article class="card">.*?</article>', page, flags=re.DOTALL)
+    return {re.search(r"<strong>(?:<span.*?</span> )?([\w.]+)", part)[1]: part for part in parts}
+
+
+@pytest.mark.parametrize(
+    ("late", "counts", "points"),
+    [(0.5, "half", "0.25"), (0, "nothing", "0"), (1, "in full", "0.5"), (0.8, "80%", "0.4")],
+)
+def test_who_was_late_is_told_when_and_what_it_counts(tmp_path, late, counts, points):
+    page = pages(tmp_path, time="2026-12-03-10-05-00", deadline="2026-12-01 23:59", late=late)["lesson_6"]
+    assert f"Handed in 3 December 2026, 10:05, after 1 December 2026, 23:59: counts {counts}." in page
+    assert f"{points} of 0.5" in cards(page)["6.2"]
+    assert "counts" not in pages(tmp_path, time="2026-11-30", deadline="2026-12-01")["lesson_6"]
+
+
+def test_a_text_that_was_read_shows_its_points_the_words_the_comment_and_the_model_answer(tmp_path):
+    page = cards(pages(tmp_path, texts=["1", "0.5", "0", "- say why\nand <b>how</b>"])["lesson_6"])["6.11"]
+    question = all_questions()["6.11"]
+    assert re.findall(r'<td class="n">(.*?)</td><td>', page) == ["1", "½", "0"]
+    assert all(re.sub(r"\W.*", "", point) in page for point in question.points)
+    assert "<strong>Your teacher:</strong> - say why\nand &lt;b&gt;how&lt;/b&gt;</p>" in page
+    assert "It could be a leak.\n&lt;img src=x&gt;" in page
+    assert "1.5 of 3" in page
+    assert "○" not in page
+    assert question.model[:60] in page
+    assert question.model[:60] not in pages(tmp_path, model_answers=False)["lesson_6"]
+
+
+def test_points_of_the_teachers_own_have_their_reason_and_no_sign_of_the_checks(tmp_path):
+    page = pages(tmp_path, overrides="ada,causal_mask,1,explained it\nada,6.2,0,copied\n")["lesson_6"]
+    mask, question = cards(page)["causal_mask"], cards(page)["6.2"]
+    assert "✗" not in mask
+    assert "causal_mask: your teacher gave the points." in mask
+    assert "The check said: the mask transposed." in mask
+    assert '<p class="teacher"><strong>Your teacher:</strong> explained it</p>' in mask
+    assert "✓" not in question
+    assert "copied" in question
+    assert re.findall(r"<strong>(\d+)</strong>(\w+)", page) == [("1", "right"), ("2", "wrong"), *WAITING]
+
+
+WAITING = [("1", "waiting"), ("1", "not")]
+
+
+def test_every_answer_stands_beside_what_was_asked(tmp_path):
+    page = pages(tmp_path)["lesson_6"]
+    assert "triu() &gt; <span" in cards(page)["causal_mask"]
+    assert "&lt;b&gt;" in cards(page)["causal_mask"]
+    for number, answer, why in (("6.1", "36", "You counted all."), ("6.2", "c) 1, 0, 0, 0, 0", "The first token")):
+        card = cards(page)[number]
+        assert all_questions()[number].text[:30] in card
+        assert f"<strong>Your answer:</strong> {answer}</p>\n<p>{why}" in card
+    left = page.partition("Not answered</h2>")[2]
+    assert "padding_mask" in left
+    assert "1 point<" in left
+
+
+def test_unread_texts_are_no_lost_points(tmp_path):
+    page = pages(tmp_path)["lesson_6"]
+    assert re.search(r"<strong>.*?0.5 of 3</span></strong>points; 3 more wait for a reader", page)
+    assert re.findall(r"<strong>(\d+)</strong>(\w+)", page) == [("1", "right"), ("2", "wrong"), *WAITING]
+
+
+def test_a_page_says_whose_it_is_and_leads_to_the_other_lessons(tmp_path):
+    found = pages(tmp_path)
+    assert sorted(found) == ["index", "lesson_1", "lesson_6"]
+    for page in found.values():
+        assert re.search(r"<title>[^<]*· Ada &lt;Lovelace&gt;</title>", page)
+    assert '<a href="lesson_1.html">1</a>' in found["lesson_6"]
+    assert "<code>6.ipynb</code>, marked 4 December 2026" in found["lesson_6"]
+    assert re.findall(r'href="(lesson_\d)\.html"', found["index"]) == ["lesson_1", "lesson_6"]
+
+
+def test_an_error_below_a_table_is_no_part_of_it():
+    table = "    yours: weights      expected\n    0.12  0.65  0.23    0.87  0.07  0.06\n"
+    error = "    With x of shape (2, 3) it raises ValueError: matmul: Input operand 1 has a mismatch in its\n    core"
+    card = card_of("failed", f"✗ softmax: wrong.\n    With x of shape (3, 3):\n{table}{error}")
+    assert card.count("<table") == 2
+    assert "<pre" not in card
+    assert "a mismatch in its core</p>" in card
