@@ -1,12 +1,11 @@
-"use strict";
 // Texts are read one at a time. Points are kept in this browser after every key, and exported as a new texts.csv.
 const { columns, lines, questions, key } = JSON.parse(document.getElementById("texts").textContent);
-const saved = JSON.parse(localStorage.getItem(key) || "{}");
-const texts = lines.filter((line) => line.who !== "model answer");
-for (const line of texts) Object.assign(line, saved[`${line.question} ${line.who}`] || {});
-const POINTS = ["p1", "p2", "p3"], KEYS = { 0: "0", 1: "1", 5: "0.5", h: "0.5", "½": "0.5" };
+const KEYS = { 0: "0", 1: "1", 5: "0.5", h: "0.5", "½": "0.5" }, SIGNS = { 0: "0", 0.5: "½", 1: "1" };
 const find = (id) => document.getElementById(id);
-let place = Math.max(0, texts.findIndex((line) => POINTS.some((name) => line[name] === ""))), point = 0;
+const inFile = new Map(lines.map((line) => [line.id, filled(line)]));
+let saved = {}, isKept = true, point = 0, place = 0;
+try { saved = JSON.parse(localStorage.getItem(key) || "{}"); } catch { isKept = false; }
+let disputed = restore(lines, saved), groups = grouped(lines);
 
 function element(name, text, more = {}) {
   const made = Object.assign(document.createElement(name), more);
@@ -14,76 +13,174 @@ function element(name, text, more = {}) {
   return made;
 }
 
-function show() {
-  const line = texts[place], question = questions[line.question];
-  const alike = texts.filter((other) => other.question === line.question);
-  find("where").textContent = `Question ${line.question} · text ${alike.indexOf(line) + 1} of ${alike.length} · ${line.who}`;
+function store() {
+  try { localStorage.setItem(key, JSON.stringify(saved)); isKept = true; } catch { isKept = false; }
+}
+
+const firstOpen = (group) => Math.max(0, POINTS.findIndex((name) => group[0][name] === ""));
+const ofQuestion = (number) => groups.filter(([line]) => line.question === number);
+const count = (some) => some.reduce((sum, group) => sum + group.length, 0);
+const plural = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
+
+// The text, its question, and the ways to other texts.
+function show(said = "") {
+  const group = groups[place], [line] = group, question = questions[line.question], alike = ofQuestion(line.question);
+  point = firstOpen(group);
+  const who = group.length > 1 ? `the same text from ${group.length} students, read once for all` : line.who;
+  const flags = line.flags.split(", ").filter((flag) => flag && !flag.startsWith("the same text"));
+  find("where").textContent = [`Text ${alike.indexOf(group) + 1} of ${alike.length}`, who, ...flags].join(" · ");
+  find("title").textContent = `${line.question} ${question.title}`;
   find("question").textContent = question.text;
   find("model").textContent = question.model;
-  find("text").textContent = line.text;
-  find("flags").textContent = line.flags;
+  find("text").textContent = line.shown;
   find("comment").value = line.comment;
-  const rows = question.points.map((words, number) => {
-    const row = element("div", "", { className: "point" + (number === point ? " now" : "") });
+  find("points").replaceChildren(...question.points.map((words, number) => {
+    const row = element("div", "", { className: "point", onclick: () => { point = number; update(); } });
     row.append(element("p", words));
-    for (const [value, label] of [["0", "0"], ["0.5", "½"], ["1", "1"]]) {
-      const button = element("button", label, { type: "button", onclick: () => give(value, number) });
-      button.setAttribute("aria-pressed", String(line[POINTS[number]] === value));
+    for (const value of ["0", "0.5", "1"]) {
+      const button = element("button", SIGNS[value], { type: "button", value });
+      button.setAttribute("aria-label", `${value} for: ${words}`);
+      button.onclick = (event) => {
+        event.stopPropagation();
+        give(value, number);
+        if (event.detail) button.blur();  // so that Enter goes on
+      };
       row.append(button);
     }
     return row;
+  }));
+  update(said);
+}
+
+// What has been given, here and elsewhere.
+function update(said = "") {
+  const group = groups[place], [line] = group;
+  [...find("points").children].forEach((row, number) => {
+    row.classList.toggle("now", number === point);
+    for (const button of row.querySelectorAll("button"))
+      button.setAttribute("aria-pressed", String(line[POINTS[number]] === button.value));
   });
-  find("points").replaceChildren(...rows);
-  const done = texts.filter((one) => POINTS.every((name) => one[name] !== "")).length;
-  find("done").textContent = `${done} of ${texts.length} texts read`;
+  find("questions").replaceChildren(...Object.keys(questions).filter((number) => ofQuestion(number).length).map((number) => {
+    const all = ofQuestion(number), read = count(all.filter(([one]) => isRead(one)));
+    const text = `${number} · ${read} of ${count(all)}`;
+    const button = element("button", text, { type: "button", title: questions[number].title });
+    button.onclick = () => go(groups.indexOf(all.find(([one]) => !isRead(one)) ?? all[0]));
+    button.classList.toggle("read", read === count(all));
+    if (number === line.question) button.setAttribute("aria-current", "true");
+    return button;
+  }));
+  find("list").replaceChildren(...ofQuestion(line.question).map((one, number) => {
+    const isDone = isRead(one[0]), sum = POINTS.reduce((total, name) => total + Number(one[0][name]), 0);
+    const button = element("button", isDone ? `${number + 1} ✓` : `${number + 1}`, { type: "button" });
+    button.title = isDone ? `${sum} of 3` : "not read yet";
+    button.onclick = () => go(groups.indexOf(one));
+    button.classList.toggle("read", isDone);
+    if (one === group) button.setAttribute("aria-current", "true");
+    return button;
+  }));
+  const used = new Set(ofQuestion(line.question).map(([one]) => one.comment).filter((text) => text && text !== line.comment));
+  find("used").replaceChildren(...[...used].slice(-6).map((text) => {
+    const button = element("button", text, { type: "button", title: "Use this comment" });
+    button.onclick = () => { comment([line.comment, text].filter(Boolean).join("\n")); show(); };
+    return button;
+  }));
+  const read = count(groups.filter(([one]) => isRead(one))), all = count(groups);
+  const waiting = Object.keys(saved).filter((id) => inFile.has(id)).length;
+  find("done").textContent = `${read} of ${all} texts read`;
+  const keeping = isKept ? "" : "This browser keeps nothing: export before you close the page. ";
+  const isDue = Object.values(saved).some((one) => !one.seen.some((values) => same(values, one.now)));
+  const finished = read === all && isDue ? "Everything is read: export now." : "";
+  find("said").textContent = keeping + (said || finished || (waiting ? `${plural(waiting, "text")} not yet in marks/texts.csv.` : ""));
+  find("export").classList.toggle("due", isDue);
+  disagree();
 }
 
-function keep(line) {
-  saved[`${line.question} ${line.who}`] = Object.fromEntries([...POINTS, "comment"].map((name) => [name, line[name]]));
-  localStorage.setItem(key, JSON.stringify(saved));
+// texts.csv and this browser hold different points: the reader says which count.
+function disagree() {
+  find("disputed").hidden = !disputed.length;
+  const told = (values) => `${values.slice(0, 3).map((one) => SIGNS[one] ?? (one || "–")).join(", ")} ${values[3]}`.trim();
+  find("which").replaceChildren(...disputed.map((line) =>
+    element("li", `${line.question}, ${line.who}: in texts.csv ${told(filled(line))}; here ${told(saved[line.id].now)}`)));
 }
 
-function give(value, number) {
-  const line = texts[place];
-  line[POINTS[number]] = value;
-  keep(line);
-  point = number + 1;
-  if (point === POINTS.length) go(1);
-  else show();
-}
-
-function go(step) {
-  place = Math.min(Math.max(place + step, 0), texts.length - 1);
-  point = Math.max(0, POINTS.findIndex((name) => texts[place][name] === ""));
+function settle(isBrowser) {
+  for (const line of disputed) {
+    if (!isBrowser) { delete saved[line.id]; continue; }
+    take(line, saved[line.id].now);
+    saved[line.id].seen.push(inFile.get(line.id));
+  }
+  const [here] = groups[place];
+  disputed = [];
+  store();
+  groups = grouped(lines);
+  place = groups.findIndex((group) => group.includes(here));
   show();
 }
 
-function exported() {
-  const cell = (text) => `"${String(text).replaceAll('"', '""')}"`;
-  const rows = [columns, ...lines.map((line) => columns.map((name) => line[name]))];
-  return "\ufeff" + rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
+function change(name, value) {
+  for (const line of groups[place]) {
+    line[name] = value;
+    keep(line, saved, inFile.get(line.id));
+  }
+  disputed = disputed.filter((line) => !groups[place].includes(line));
+  store();
 }
 
-find("comment").addEventListener("input", (event) => {
-  const text = event.target.value;
-  texts[place].comment = /^\s*[=+\-@\t|%]/.test(text) ? `'${text}` : text;  // no formula in a spreadsheet
-  keep(texts[place]);
-});
-find("back").onclick = () => go(-1);
-find("on").onclick = () => go(1);
+const comment = (text) => change("comment", text);
+
+function give(value, number) {
+  change(POINTS[number], value);
+  const isDone = isRead(groups[place][0]), rest = groups.some(([line]) => !isRead(line));
+  point = Math.min(number + 1, POINTS.length - 1);
+  update(isDone && rest ? "Enter: the next unread text." : "");
+}
+
+function go(to) {
+  if (to < 0 || to >= groups.length) return update(to < 0 ? "This is the first text." : "This is the last text.");
+  place = to;
+  show();
+  scrollTo(0, 0);
+}
+
+// The next text that nobody has read, from here on and then from the beginning.
+function goOn() {
+  const ahead = [...groups.keys()].map((step) => (place + 1 + step) % groups.length);
+  const next = ahead.find((number) => !isRead(groups[number][0]));
+  if (next === undefined) update("Everything is read: export now.");
+  else go(next);
+}
+
+find("comment").addEventListener("input", (event) => { comment(event.target.value); update(); });
+find("back").onclick = () => go(place - 1);
+find("on").onclick = () => go(place + 1);
+find("next").onclick = goOn;
+find("theirs").onclick = () => settle(false);
+find("ours").onclick = () => settle(true);
 find("export").onclick = () => {
-  const link = element("a", "", { download: "texts.csv", href: URL.createObjectURL(new Blob([exported()], { type: "text/csv" })) });
+  const data = new Blob([exported(columns, lines, saved)], { type: "text/csv" });
+  const link = element("a", "", { download: "texts.csv", href: URL.createObjectURL(data) });
   link.click();
   URL.revokeObjectURL(link.href);
+  store();
+  update("Put texts.csv into the marks folder, in place of the old one, and mark again.");
 };
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") document.activeElement.blur();
   if (event.target.tagName === "TEXTAREA" || event.ctrlKey || event.metaKey || event.altKey) return;
+  const isOnButton = event.target.closest?.("button, summary") && [" ", "Enter"].includes(event.key);
+  if (isOnButton) return;
   if (event.key in KEYS) give(KEYS[event.key], point);
-  else if (event.key === "ArrowRight") go(1);
-  else if (event.key === "ArrowLeft") go(-1);
-  else if (event.key === "c") find("comment").focus();
+  else if (event.key === "Enter") goOn();
+  else if (event.key === "ArrowRight") go(place + 1);
+  else if (event.key === "ArrowLeft") go(place - 1);
+  else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+    point = Math.min(Math.max(point + (event.key === "ArrowDown" ? 1 : -1), 0), POINTS.length - 1);
+    update();
+  } else if (event.key === "c") find("comment").focus();
   else return;
   event.preventDefault();
 });
-show();
+if (groups.length) {
+  place = Math.max(0, groups.findIndex(([line]) => !isRead(line)));
+  show();
+}

@@ -13,11 +13,13 @@ from pathlib import Path
 from transformer_lessons.exercises.questions.kinds import FreeText
 from transformer_lessons.exercises.questions.lookup import all_questions
 from transformer_lessons.marking.marks import OVERRIDES, TEXTS
-from transformer_lessons.marking.naming import cell
+from transformer_lessons.marking.naming import as_typed, cell
 from transformer_lessons.marking.report import page, safe
-from transformer_lessons.marking.sheets import table, written
+from transformer_lessons.marking.sheets import number, table, written
 from transformer_lessons.marking.verdicts import TELLING, course, name_in_class, solution_digest
 from transformer_lessons.tools import atomic
+
+OLD = "no longer handed in"  # of a text whose points are kept all the same
 
 
 def write_texts(known):
@@ -27,21 +29,23 @@ def write_texts(known):
     """
     old = {(row["question"], row["who"], row["text"]): row for row in table(known.out / "texts.csv", *TEXTS)}
     lines = []
-    for number, question in all_questions().items():
-        rows = [row for row in known.rows if row["item"] == number and row["status"] in ("given", "read")]
+    for name, question in all_questions().items():
+        rows = [row for row in known.rows if row["item"] == name and row["status"] in ("given", "read")]
         if not isinstance(question, FreeText) or not rows:
             continue
-        lines.append([number, "model answer", question.model, *question.points, question.text, ""])
+        lines.append([name, "model answer", question.model, *question.points, question.text, ""])
         same = Counter(words_of(row["answer"]) for row in rows)
-        for row in sorted(rows, key=lambda row: shuffled(known, number, row["student"])):
+        for row in sorted(rows, key=lambda row: shuffled(known, name, row["student"])):
             who, text = known.pseudonym(row["student"]), cell(row["answer"], 20_000)
-            before = old.pop((number, who, text), {})
+            before = old.pop((name, who, text), {})
             flags = ["like the model answer"] * (overlap(row["answer"], question.model) >= 0.6)
             flags += [f"the same text {same[words_of(row['answer'])]} times"] * (same[words_of(row["answer"])] > 1)
             lines.append(
-                [number, who, text, *(before.get(one, "") for one in ("p1", "p2", "p3", "comment")), ", ".join(flags)]
+                [name, who, text, *(before.get(one, "") for one in ("p1", "p2", "p3", "comment")), ", ".join(flags)]
             )
-    lines += [[row[one] for one in TEXTS] for row in old.values() if row["who"] != "model answer" and row["p1"]]
+    filled = TEXTS[3:7]  # its points and the comment
+    left = [row | {"flags": OLD} for row in old.values() if row["who"] != "model answer" and any(map(row.get, filled))]
+    lines += [[row[one] for one in TEXTS] for row in left]
     if lines:
         written(known.out / "texts.csv", TEXTS, lines)
     write_grading(known, lines)
@@ -55,22 +59,45 @@ def write_grading(known, lines):
     if not any(line[1] != "model answer" for line in lines):
         path.unlink(missing_ok=True)
         return
-    rows = [
-        {name: cell("" if one is None else one, 20_000) for name, one in zip(TEXTS, line, strict=True)}
-        for line in lines
-    ]
+    rows = [for_page(dict(zip(TEXTS, (cell(one, 20_000) for one in line), strict=True))) for line in lines]
     questions = {
-        number: {"text": question.text, "model": question.model, "points": list(question.points)}
+        number: {"title": question.title, "text": question.text, "model": question.model, "points": question.points}
         for number, question in all_questions().items()
         if isinstance(question, FreeText) and any(row["question"] == number for row in rows)
     }
     rows = [row for row in rows if row["question"] in questions]
     key = f"texts of {known.pseudonym('this class')}"
     data = json.dumps({"columns": TEXTS, "lines": rows, "questions": questions, "key": key}, ensure_ascii=False)
-    body, script = (Path(__file__).with_name(f"grading.{kind}").read_text(encoding="utf-8") for kind in ("html", "js"))
+    names = ("grading.html", "grading.css", "texts.js", "grading.js")
+    body, style, *scripts = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in names)
+    script = "".join(scripts)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    body = body.replace("SCRIPT", script).replace("DATA", data.replace("<", "\\u003c"))
+    body = body.replace("STYLE", style).replace("SCRIPT", script).replace("DATA", data.replace("<", "\\u003c"))
     atomic.write(path, page("Texts to read", body, f"; script-src 'sha256-{digest}'"))
+
+
+def for_page(row):
+    """A line of texts.csv for the page on which it is read.
+
+    Its `id` names the text, not only whose it is: points that a browser has kept for one are never given to another.
+    """
+    points = {}
+    if row["who"] != "model answer":
+        points = {one: "" if number(row[one]) is None else f"{number(row[one]):g}" for one in ("p1", "p2", "p3")}
+    words = words_of(row["text"]) or row["text"]
+    return {
+        **row,
+        **points,
+        "comment": as_typed(row["comment"]),
+        "shown": as_typed(row["text"]),
+        "old": row["flags"] == OLD,
+        "id": digest_of(row["question"], row["who"], row["text"]),
+        "group": digest_of(row["question"], words),
+    }
+
+
+def digest_of(*parts):
+    return hashlib.sha256(repr(parts).encode(errors="replace")).hexdigest()[:16]
 
 
 def shuffled(known, number, student):

@@ -34,9 +34,9 @@ def write_marks(known):
     lessons, sums = known.lessons(), totals(known)
     written(
         known.out / "marks_wide.csv",
-        ["student", "name", *(f"lesson {one}" for one in lessons), "total"],
+        ["student", "name", *(f"lesson {one}" for one in lessons), "total", "pseudonym"],
         (
-            [student, names[student], *(mine.get(one) for one in lessons), sum(mine.values())]
+            [student, names[student], *map(mine.get, lessons), sum(mine.values()), known.pseudonym(student)]
             for student, mine in sorted(sums.items())
         ),
     )
