@@ -66,3 +66,69 @@ def test_a_table_shows_no_formula_and_no_hidden_character():
     assert naming.cell("a‮b\0c") == "abc"
     assert len(naming.cell("x" * 10_000)) == 200
     assert report.safe("<b>&") == "&lt;b&gt;&amp;"
+
+
+MOODLE = "Identifier,Full name,Grade,Maximum Grade\nParticipant 12,Ann,3,100.00\nParticipant 13,Bo,-,100.00\n"
+CANVAS = "Student,ID,Lesson 6 (77)\n    Points Possible,,20\nAnn,12,3\nBo,13,\n"
+
+
+def marked(folder):
+    """A class whose lessons 6 and 7 have 10 and 30 points; Bo has not handed in lesson 7."""
+    rows = [
+        ["12", "Ann", lesson, item, "exercise", "passed", points, most, "", "", ""]
+        for lesson, item, points, most in ((6, "causal_mask", 5, 5), (6, "6.11", None, 5), (7, "EncoderLayer", 15, 30))
+    ]
+    rows += [
+        ["13", "Bo", 6, item, "exercise", "passed", points, 5, "", "", ""]
+        for item, points in (("causal_mask", 2), ("6.11", 4))
+    ]
+    sheets.written(folder / "marks.csv", tables.LONG, rows)
+    return folder / "marks.csv"
+
+
+@pytest.mark.parametrize(
+    ("sheet", "lesson", "scale", "ann", "bo"),
+    [
+        (MOODLE, None, None, "20", "6"),
+        (MOODLE, None, "sheet", "50", "15"),
+        (MOODLE, "6", "sheet", "50", "60"),
+        (MOODLE, "6", "6", "3", "3.6"),
+        (CANVAS, "6", "sheet", "10", "12"),
+        (CANVAS, "6", "100", "50", "60"),
+        (CANVAS, None, "30", "15", "4.5"),
+    ],
+)
+def test_points_are_scaled_to_what_full_points_should_be(tmp_path, capsys, sheet, lesson, scale, ann, bo):
+    marked(tmp_path)
+    path = tmp_path / "sheet.csv"
+    path.write_text(sheet)
+    options = ["--lesson", lesson] * bool(lesson) + ["--scale", scale] * bool(scale)
+    assert commands.fill([str(path), "--out", str(tmp_path), *options]) == 0
+    _, first, *rest = (line.split(",") for line in path.read_text().splitlines())
+    lines = [line for line in [first, *rest] if line[0].strip() != "Points Possible"]
+    assert [line[2] for line in lines] == [ann, bo]
+    assert (tmp_path / "sheet.before.csv").read_text() == sheet
+    said = capsys.readouterr().out
+    assert "1 text waits for a reader and counted nothing." in said
+    assert ("full points are" in said) == (scale is None)
+    assert ("held other points before" in said) == (ann != "3")
+
+
+def test_each_run_keeps_the_sheet_as_it_was(tmp_path):
+    marked(tmp_path)
+    (tmp_path / "sheet.csv").write_text(MOODLE)
+    for _ in range(3):
+        commands.fill([str(tmp_path / "sheet.csv"), "--out", str(tmp_path)])
+    copies = sorted(path.name for path in tmp_path.glob("sheet.before*.csv"))
+    assert copies == ["sheet.before.csv", "sheet.before2.csv", "sheet.before3.csv"]
+    assert (tmp_path / "sheet.before.csv").read_text() == MOODLE
+
+
+def test_where_the_sheet_gives_no_maximum_the_teacher_has_to(tmp_path, capsys):
+    marked(tmp_path)
+    (tmp_path / "sheet.csv").write_text("id,Grade\n12,\n")
+    assert commands.fill([str(tmp_path / "sheet.csv"), "--out", str(tmp_path), "--scale", "sheet"]) == 1
+    assert "gives no maximum for 12: say --scale 100" in capsys.readouterr().err
+    assert (tmp_path / "sheet.csv").read_text() == "id,Grade\n12,\n"
+    with pytest.raises(SystemExit):
+        commands.fill([str(tmp_path / "sheet.csv"), "--scale", "0"])

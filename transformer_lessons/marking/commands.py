@@ -38,6 +38,19 @@ def number(text):
     return int(text)
 
 
+def maximum(text):
+    """What full points become: a number, or "sheet"."""
+    if text == "sheet":
+        return text
+    try:
+        value = float(text.replace(",", "."))
+    except ValueError:
+        value = 0
+    if not 0 < value <= 10_000:
+        raise argparse.ArgumentTypeError(f"{text} must be a number above 0, or sheet")
+    return value
+
+
 def trouble():
     """Prints what is not prevented here; returns 1 if nothing can be marked, otherwise None."""
     if sys.platform == "win32":
@@ -101,13 +114,23 @@ def fill(arguments):
     parser.add_argument("--out", type=Path, default=Path("marks"), help="the folder of the marks (default: marks)")
     parser.add_argument("--column", help="the title of the column")
     parser.add_argument("--lesson", help="fill in the points of one lesson only")
+    parser.add_argument(
+        "--scale", type=maximum, metavar="N", help="what full points become: 100, say, or “sheet” for its own maximum"
+    )
     options = parser.parse_args(arguments)
     if not options.sheet.is_file():
         return refuse(f"There is no file {options.sheet}.")
     from transformer_lessons.marking import tables
 
     try:
-        done, missing = tables.fill(options.sheet, options.out / "marks.csv", options.column, options.lesson)
+        done, missing = tables.fill(
+            options.sheet,
+            options.out / "marks.csv",
+            options.column,
+            options.lesson,
+            options.scale,
+            lambda text: print(plain(text)),
+        )
     except ValueError as error:
         return refuse(error)
     left = f"Left out (not in the sheet, or twice in it or in marks.csv): {', '.join(missing)}." if missing else ""

@@ -67,36 +67,87 @@ def rows_of(data):
     return [row for row in rows if row and row[0].start < row[-1].end]
 
 
-def fill(path, marks, column=None, lesson=None):
-    """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, students left out)."""
-    sums, double = sums_in(marks)
+def fill(path, marks, column=None, lesson=None, scale=None, say=lambda text: None):
+    """Fills a column of Moodle's or Canvas's sheet from marks.csv; returns (rows filled, students left out).
+
+    `scale` is what full points become, or "sheet" for the maximum that the sheet itself gives. The sheet as it was
+    stays beside it as a copy.
+    """
+    sums, double, possible, waiting = sums_in(marks, lesson)
     data = path.read_bytes()
     rows = rows_of(data)
     if not rows:
         raise ValueError(f"{path} is empty.")
-    target = column_of([one.text for one in rows.pop(0)], column)
+    header = [one.text for one in rows.pop(0)]
+    target = column_of(header, column)
+    maxima = [maximum_of(row, header, target, rows) for row in rows]
+    if scale and not possible:
+        raise ValueError(f"{marks} has no points to scale: it gives no maximum.")
     named = [students_in(row, target, sums) for row in rows]
     double |= {student for student, times in Counter(chain(*named)).items() if times > 1}
-    changes, done = [], set()
-    for row, students in zip(rows, named, strict=True):
+    changes, done, used, others = [], set(), set(), 0
+    for row, students, maximum in zip(rows, named, maxima, strict=True):
         student = next(iter(students), None)
         if len(students) != 1 or student in double or target >= len(row):
             continue
         points = sums[student].get(lesson) if lesson else sum(sums[student].values())
-        if points is not None:
-            done.add(student)
-            changes.append((row[target], f"{points:g}".encode()))
+        if points is None:
+            continue
+        most = maximum if scale == "sheet" else scale
+        if scale and most is None:
+            raise ValueError(
+                f"{path} gives no maximum for {student}: say --scale 100, or whatever full points should be."
+            )
+        value = f"{round(points * most / possible, 2) if scale else points:g}"
+        done.add(student)
+        used.add(maximum)
+        others += row[target].text.strip("- ") != "" and number(row[target].text) != number(value)
+        changes.append((row[target], value.encode()))
+    if not scale and possible:
+        for maximum in sorted(used - {None, possible}):
+            say(
+                f"The sheet's maximum is {maximum:g}, but full points are {possible:g}: the points were filled in as "
+                f"they are. With --scale sheet, full points become {maximum:g}."
+            )
+    if waiting:
+        say(f"{waiting} {'text waits' if waiting == 1 else 'texts wait'} for a reader and counted nothing.")
+    if others:
+        say(f"{others} {'cell' if others == 1 else 'cells'} held other points before.")
+    say(f"The sheet as it was: {copied(path, data)}.")
     for one, value in reversed(changes):
         data = data[: one.start] + value + data[one.end :]
     atomic.write(path, data)
     return len(done), sorted(set(sums) - done)
 
 
-def sums_in(marks):
-    """({student: {lesson: points}} of marks.csv, the students who have two lines for one item)."""
+def copied(path, data):
+    """A copy beside the file, under the first name that is free."""
+    names = (path.with_name(f"{path.stem}.before{number}{path.suffix}") for number in ("", *range(2, 10_000)))
+    copy = next(one for one in names if not one.exists())
+    atomic.write(copy, data)
+    return copy
+
+
+def maximum_of(row, header, target, rows):
+    """What full points are in the sheet: in Moodle's column for it, or in Canvas's row; None if it does not say."""
+    place = next((n for n, one in enumerate(header) if one.strip().lower() in ("maximum grade", "max grade")), None)
+    if place is None:
+        row = next((one for one in rows if one[0].text.strip().lower() == "points possible"), ())
+        place = target
+    maximum = number(row[place].text) if place < len(row) else None
+    return maximum or None
+
+
+def sums_in(marks, lesson=None):
+    """What marks.csv holds: points, doubles, maximum, waiting.
+
+    These are {student: {lesson: points}}; the students who have two lines for one item; full points, of one lesson or
+    of all that anyone has handed in, None if it does not say; and how many texts there have no points yet.
+    """
+    waiting = 0
     if not marks.exists():
         raise ValueError(f"There is no {marks}: mark the class first, or name the folder of the marks with --out.")
-    sums, lines = {}, Counter()
+    sums, lines, most = {}, Counter(), Counter()
     for row in table(marks, "student", "lesson", "kind", "item", "points"):
         points = number(row["points"]) if row["points"] else 0  # a text that waits for its reader has none yet
         if points is None:
@@ -106,7 +157,11 @@ def sums_in(marks):
         mine = sums.setdefault(row["student"], {})
         mine[row["lesson"]] = mine.get(row["lesson"], 0) + points
         lines[row["student"], row["lesson"], row["kind"], row["item"]] += 1
-    return sums, {student for (student, *_), times in lines.items() if times > 1}
+        waiting += not row["points"] and lesson in (None, row["lesson"])
+        if lesson in (None, row["lesson"]) and lines[row["student"], row["lesson"], row["kind"], row["item"]] == 1:
+            most[row["lesson"], row["student"]] += number(row.get("max")) or 0
+    full = {one: max(value for (other, _), value in most.items() if other == one) for one, _ in most}
+    return sums, {student for (student, *_), times in lines.items() if times > 1}, sum(full.values()) or None, waiting
 
 
 def students_in(row, target, students):
