@@ -242,7 +242,8 @@ def share_the_keys():
     sizes = {many: 2 * layers * many * features * length * 2 / 2**20 for many in (1, 3, 9)}  # MiB
     title = "With 3 KV heads for 9 query heads, the cache shrinks to a third"
     names = [f"{many} KV head{'s' * (many > 1)}" for many in sizes]
-    picture = plots.show_bars(names, {"cache": list(sizes.values())}, title, f"MiB for {length:,} tokens")
+    label = f"cache for {length:,} tokens (MiB)"
+    picture = plots.show_bars(names, {"": list(sizes.values())}, title, label, written="%.0f")
     used = torch.arange(key_heads).repeat_interleave(group).tolist()
     sentence = (
         f"Query heads 0 to {heads - 1} use KV heads {', '.join(map(str, used))}. For {length:,} tokens the cache takes "
